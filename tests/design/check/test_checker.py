@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -98,6 +99,14 @@ DEFECTS: dict[str, Body] = {
     "modes": tossed,
 }
 
+
+@cache
+def trace(name: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Times of one side's launches without their waits, in their order."""
+    table = np.genfromtxt(TRACES / f"{name}.csv.gz", delimiter=",", names=True)
+    return np.asarray(table["wall_s"] - table["run_delay_s"], dtype=np.float64)
+
+
 MACHINES: dict[str, Callable[[int], Noise]] = {
     "quiet": lambda seed: lognormal(0.01, seed),
     "noisy": lambda seed: lognormal(0.08, seed),
@@ -107,12 +116,6 @@ MACHINES: dict[str, Callable[[int], Noise]] = {
     "ambient, recorded": lambda seed: recorded(trace("ambient"), 997 * seed),
     "bursts, recorded": lambda seed: recorded(trace("bursts"), 997 * seed),
 }
-
-
-def trace(name: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Times of one side's launches without their waits, in their order."""
-    table = np.genfromtxt(TRACES / f"{name}.csv.gz", delimiter=",", names=True)
-    return np.asarray(table["wall_s"] - table["run_delay_s"], dtype=np.float64)
 
 
 def by_code(looked: list[Looked]) -> dict[str, Looked]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from steelyard.design.check.clusters import modes
-from steelyard.design.check.evidence import EMPTY, LONGEST, PLAIN, Amount, Evidence, Observed, observed, thirds
+from steelyard.design.check.evidence import EMPTY, LONGEST, PLAIN, Amount, Evidence, Observed, observed
 from steelyard.model.launches import Sample
 from tests.design.scripted import PLAIN as MEASURED
 
@@ -32,10 +32,9 @@ def test_the_start_of_a_harness_is_its_own() -> None:
 @pytest.mark.parametrize("samples", [4, 5, 6, 9, 40])
 def test_the_first_third_of_a_launch_is_as_large_as_the_last(samples: int) -> None:
     one = Observed(LONGEST, 0, None, 1, (99.0, *range(samples - 1)), 1.0, 1, 1, 0.0, 0.0)
-    ((first, middle, last),) = thirds([one])
+    first, middle, last = one.thirds
     assert first + last == 2 * middle == samples - 2
     assert first == ((samples - 1) // 3 - 1) / 2
-    assert thirds([]).shape == (0, 3)
 
 
 def alternating(waits_ns: float) -> Evidence:

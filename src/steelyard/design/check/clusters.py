@@ -171,7 +171,7 @@ def _is_wider(times: FloatArray, starts: FloatArray) -> bool:
 def _within_launches(launches: list[Observed]) -> Judged | None:
     """Modes of the samples, if most of the launches have them, and the samples change from one to the other."""
     long = [one for one in launches if len(one.times) > _FEWEST_VALUES]
-    found = [modes for one in long if _alternate(modes := split(np.log(one.times[1:]))) and not _waited(one, modes)]
+    found = [one.clusters for one in long if _alternate(one.clusters) and not _waited(one)]
     if len(long) < _FEWEST_ROUNDS or len(found) < _MOST_OF_LAUNCHES * len(long):
         return None
     distance = float(np.median([one.high - one.low for one in found]))
@@ -179,8 +179,9 @@ def _within_launches(launches: list[Observed]) -> Judged | None:
     return Judged("trouble", f"{where}; both are there in one process: the samples alternate", expm1(distance))
 
 
-def _waited(launch: Observed, found: Modes) -> bool:
+def _waited(launch: Observed) -> bool:
     """Whether waits for a processor, which its times include, are a good part of what its slow samples take longer."""
+    found = launch.clusters
     longer_ns = (np.array(launch.times[1:])[found.upper] - exp(found.low)).sum() * launch.loops
     return launch.waits_ns > _MOST_WAITS * float(longer_ns)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from statistics import median
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.model.launches import Measured, Sample, judged_samples, knows_waits, waited_ns
+from steelyard.stats.modes import Modes, split
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -38,7 +40,10 @@ class Amount(NamedTuple):
 
 @dataclass(frozen=True)
 class Observed:
-    """One launch: where it stood, and what it measured. Times in ns, of one iteration; of a command, of the launch."""
+    """One launch: where it stood, and what it measured. Times in ns, of one iteration; of a command, of the launch.
+
+    The rules look at all launches after each round: what is worked out of one launch alone is kept.
+    """
 
     kind: str
     round: int
@@ -63,10 +68,26 @@ class Observed:
     waits_ns: float = 0.0
     """How much of what it took was waiting for a processor, in whichever of its samples: they do not tell it."""
 
-    @property
+    @cached_property
     def value(self) -> float:
         """The launch's time: the median of its samples but the first, which pays for cold caches."""
         return median(self.times[1:] or self.times)
+
+    @cached_property
+    def thirds(self) -> tuple[float, float, float]:
+        """The median of the first, the middle and the last third of its samples but the first, of which it needs three.
+
+        The first third and the last are of the same size, as a median of more samples has another distribution where a
+        few of them are far off.
+        """
+        times = self.times[1:]
+        size = len(times) // 3
+        return median(times[:size]), median(times[size:-size]), median(times[-size:])
+
+    @cached_property
+    def clusters(self) -> Modes:
+        """The two that the logs of its samples but the first fall into best; it needs four of them."""
+        return split(np.log(self.times[1:]))
 
     @property
     def is_blurred(self) -> bool:
@@ -169,20 +190,6 @@ def launch_ns(measured: Measured) -> float:
 def _iteration_ns(sample: Sample) -> float:
     active = sample.time_ns("active")
     return max(active if active is not None else sample.ns / sample.loops, 1e-6)
-
-
-def thirds(launches: Iterable[Observed]) -> FloatArray:
-    """The times of the first, the middle and the last third of each launch's samples, of shape (launches, 3).
-
-    Medians; without the first sample, which pays for cold caches. The first third and the last are of the same size, as
-    a median of more samples has another distribution where a few of them are far off.
-    """
-    found = []
-    for one in launches:
-        times = one.times[1:]
-        size = len(times) // 3
-        found.append([np.median(part) for part in (times[:size], times[size:-size], times[-size:])])
-    return np.array(found, dtype=np.float64).reshape(len(found), 3)
 
 
 def early_and_late(launches: Iterable[Observed], judged: int) -> FloatArray:

@@ -6,7 +6,7 @@ from statistics import median
 
 import numpy as np
 
-from steelyard.design.check.evidence import AFTER, DOUBLE, LONGER, LONGEST, PLAIN, Evidence, early_and_late, thirds
+from steelyard.design.check.evidence import AFTER, DOUBLE, LONGER, LONGEST, PLAIN, Evidence, early_and_late
 from steelyard.design.check.judged import BLURRED, LEVEL, STATES, TOO_FEW, Judged, Rule, percent, untried
 from steelyard.stats import growth
 from steelyard.stats.signed_rank import fewest_differences
@@ -95,7 +95,7 @@ def _rises(evidence: Evidence) -> Judged:
     launches = [one for one in several if one.is_even or not one.is_blurred]
     if len(launches) < _FEWEST:
         return BLURRED
-    found = growth.rise(thirds(launches), EXCESS, LEVEL)
+    found = growth.rise(np.array([one.thirds for one in launches]), EXCESS, LEVEL)
     samples = f"{median(len(one.times) for one in launches):.0f}"
     return Judged(
         STATES[found.shown],
