@@ -79,6 +79,13 @@ class TestAWeighing:
         assert len(shared.specs) < 0.45 * len(own.specs)
         assert own.together == []
 
+    def test_one_after_the_other_means_starts_of_their_own(self) -> None:
+        suites = machine(baseline=SUITE, candidate=SUITE)
+        record = weigh(suites, Selection(any_pairing=False), pairs=12, margin=1e-6)
+        assert record.settings.starts is None
+        assert suites.together == []
+        assert set(record.launches.order) == {0, 1}
+
     def test_a_slower_one_is_found_and_leaves_the_others_their_starts(self) -> None:
         noisy = {name: steady(between=0.05, seed=seed) for seed, name in enumerate("ac")}
         suites = machine(baseline={**noisy, "b": steady()}, candidate={**noisy, "b": steady(2000)})

@@ -97,7 +97,8 @@ class Planner:
 
     def _trials(self, selection: Selection) -> Trials:
         settings = self.record.settings
-        shares_starts = not selection.own_starts and may_share_starts(self.record, self._harness)
+        is_free = selection.any_pairing and not selection.own_starts
+        shares_starts = is_free and may_share_starts(self.record, self._harness)
         return Trials(
             settings,
             self._harness,

@@ -33,7 +33,7 @@ class Selection:
     own_starts: bool = False
     """Whether each launch is to have a start of its own, also where one could serve several benchmarks."""
     any_pairing: bool = True
-    """Whether launches of a pair may run at the same time where that is known to be better."""
+    """Whether launches of a pair may be there at the same time where that is known to be better."""
     processed: Sequence[Processed] = ()
     """What an iteration of each processes, whatever the harness tells of it; nothing, to take its word."""
 
