@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from steelyard.design.bisection import session
 from steelyard.design.bisection.search import Searching
+from steelyard.design.bisection.weighing import Asked
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
@@ -54,6 +56,21 @@ def test_the_commit_is_named_with_its_change(scripted: ScriptedWorld, git: Calla
     assert done.err.decode().count("\n") == len(found["steps"]) + 1
     # Each weighing is a record of its own, of the commits' own folders.
     assert sorted(step["record"] for step in found["steps"]) == [str(path) for path in scripted.kept()]
+
+
+@pytest.mark.parametrize(("words", "is_free"), [([], True), (["--pairing", "adjacent"], False)])
+def test_a_pairing_that_is_asked_for_holds_for_suites(
+    words: list[str], is_free: bool, scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Asked] = []
+
+    def noted(asked: Asked, *_: object) -> None:
+        seen.append(asked)
+        raise MeasurementError("enough is seen")
+
+    monkeypatch.setattr(session, "bisect", noted)
+    assert bisect(scripted, "--harness", "protocol", *words).status == 3
+    assert [one.selection.any_pairing for one in seen] == [is_free]
 
 
 def test_no_weighing_keeps_alpha_for_going_on(scripted: ScriptedWorld, git: Callable[..., History]) -> None:

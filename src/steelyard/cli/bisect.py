@@ -114,7 +114,11 @@ def bisect(options: BisectOptions, world: World) -> int:
         options.build,
         options.launch.shell,
         _settings(options, world),
-        Selection(only=options.suite.benchmark or [], tags=options.suite.tag or []),
+        Selection(
+            only=options.suite.benchmark or [],
+            tags=options.suite.tag or [],
+            any_pairing=options.weighing.pairing is None,
+        ),
         jobs_checked(options.counting.jobs),
         build_timeout_s=build_timeout_checked(options.build_timeout),
     )
