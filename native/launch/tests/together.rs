@@ -183,7 +183,7 @@ fn a_wait_before_the_start_is_no_part_of_the_time_from_then_on() {
     let mut beside = Driver::start();
     beside.send(&with(sh("while :; do :; done"), "cpus", json!([0])));
     let truth = with(request(&["/bin/true"], &json!({})), "cpus", json!([0]));
-    let reports: Vec<_> = (0..200)
+    let reports: Vec<_> = (0..80)
         .flat_map(|_| run(&mut driver, &truth, &truth))
         .collect();
     let longer: Vec<_> = reports

@@ -38,7 +38,7 @@ impl Driver {
     /// Behind all others that want the processor.
     pub fn niced() -> Self {
         let server = env!("CARGO_BIN_EXE_steelyard-launch");
-        Self::started_by(Command::new("nice").args(["-n", "10", server]))
+        Self::started_by(Command::new("nice").args(["-n", "19", server]))
     }
 
     fn start_with(env: &[(&str, &str)]) -> Self {
