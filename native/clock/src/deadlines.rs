@@ -292,7 +292,7 @@ mod tests {
         let _alone = crate::alone();
         clock::begin();
         clock::begin_anew();
-        clock::lag_by(1_000_000_000_000);
+        clock::lag_by(1_000_000_000);
         let deadline = now().later_by(20_000_000);
         let start = std::time::Instant::now();
         // SAFETY: the times are ours.
@@ -319,7 +319,7 @@ mod tests {
                 pthread_rwlock_clockrdlock(of_many, CLOCK_MONOTONIC, &past),
                 0
             );
-            clock::lag_by(1_000_000_000_000);
+            clock::lag_by(1_000_000_000);
             let deadline = now().later_by(20_000_000);
             let start = std::time::Instant::now();
             let found = pthread_rwlock_clockwrlock(of_many, CLOCK_MONOTONIC, &deadline);
