@@ -156,9 +156,13 @@ class ScriptedServer:
     def keep_rows_in(self, journal: int) -> None:
         self._journal = journal
 
-    def launch_series(self, specs: Sequence[LaunchSpec], frames: Sequence[Frame]) -> list[Any]:
+    def launch_series(self, specs: Sequence[LaunchSpec], frames: Sequence[Frame | None]) -> list[Any]:
+        """No launch here takes longer after a pause: those of which nothing is kept are left out."""
         results: list[Measured | SteelyardError] = []
         for number, spec in enumerate(specs):
+            frame = frames[number] if number < len(frames) else None
+            if number < len(frames) and frame is None:
+                continue
             try:
                 measured = self.launch(spec)
             except MeasurementError as error:
@@ -166,9 +170,9 @@ class ScriptedServer:
             results.append(measured)
             if measured.has_failed():
                 break
-            if number < len(frames):
+            if frame is not None:
                 numbers = ",".join("null" if (one := getattr(measured, name)) is None else str(one) for name in NUMBERS)
-                os.write(self._journal, f"{frames[number].before}{numbers}{frames[number].after}\n".encode())
+                os.write(self._journal, f"{frame.before}{numbers}{frame.after}\n".encode())
         return results
 
 

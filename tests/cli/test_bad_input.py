@@ -13,7 +13,7 @@ import pytest
 from steelyard.model.files import load
 from tests.cli.refusing import AWKWARD, LONG, SHOWN, Refuses
 from tests.in_process import InProcess
-from tests.tool import Tool, sh
+from tests.tool import SOME_TIME, Tool, sh
 
 HUGE = "9" * 400
 
@@ -238,7 +238,7 @@ def test_a_command_that_never_ends(here: InProcess) -> None:
 
 
 # The launches until then are a warm-up pair and two pairs.
-FAILS_LATER = sh("echo x >> log; test $(wc -l < log) -lt 5")
+FAILS_LATER = sh(f"{SOME_TIME}; echo x >> log; test $(wc -l < log) -lt 5")
 
 
 def test_what_was_measured_before_a_failure_is_kept(here: InProcess) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests import c_programs, heap_programs
 from tests.c_programs import compiled
 from tests.in_process import InProcess, suite
-from tests.tool import Tool, ended
+from tests.tool import SOME_TIME, Tool, ended
 
 PLAIN_MALLOC = "-fno-builtin"
 # Twice as many blocks, of half the size.
@@ -107,7 +107,7 @@ def test_preparation_comes_before_each_launch(programs: InProcess) -> None:
 
 
 def test_both_launches_of_a_pair_begin_with_the_same_heap(programs: InProcess) -> None:
-    show = """sh -c 'echo $STEELYARD_HEAP_SEED $LD_PRELOAD >>log'"""
+    show = f"""sh -c '{SOME_TIME}; echo $STEELYARD_HEAP_SEED $LD_PRELOAD >>log'"""
     words = ("--heap-shuffle", "--pairs", "10", "--warmup", "0")
     record = programs.compared(show, show, *words)
     lines = [line.split() for line in programs.lines()]

@@ -14,10 +14,10 @@ import pytest
 from steelyard.model.files import load
 from steelyard.model.records import Weighing
 from tests.in_process import InProcess
-from tests.tool import Done, Tool, announced, ended, name_of, sh, status_of, wait_until
+from tests.tool import SOME_TIME, Done, Tool, announced, ended, name_of, sh, status_of, wait_until
 
-# Six launches that end at once, a warm-up pair and two pairs, and a seventh that never does.
-STUCK = sh("echo x >> log; test $(wc -l < log) -lt 7 || exec sleep 600")
+# Six launches that end soon, a warm-up pair and two pairs, and a seventh that never does.
+STUCK = sh(f"{SOME_TIME}; echo x >> log; test $(wc -l < log) -lt 7 || exec sleep 600")
 STUCK_WORDS = ("compare", STUCK, STUCK, "--json", "record.json", "--csv", "launches.csv")
 # A margin so small, of a budget so large, that neither a verdict nor hopelessness can end it early.
 ENDLESS = ("--max-time", "1000000", "--margin", "0.05%", "--alpha", "1e-5")

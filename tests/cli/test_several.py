@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 from tests.in_process import InProcess
-from tests.tool import TWICE_THE_WORK, WORK, rows, sh, status_of
+from tests.tool import SOME_TIME, TWICE_THE_WORK, WORK, rows, sh, status_of
 
 
 def test_several_candidates_are_each_weighed_against_the_first(here: InProcess) -> None:
@@ -20,7 +20,7 @@ def test_several_candidates_are_each_weighed_against_the_first(here: InProcess) 
 
 
 def test_parameters_make_a_benchmark_for_each_value(here: InProcess) -> None:
-    command = sh("echo {n} {m} >> log")
+    command = sh(f"{SOME_TIME}; echo {{n}} {{m}} >> log")
     words = ("-L", "n", "a b,c", "-P", "m", "0.1", "0.3", "0.1", "--pairs", "12")
     record = here.compared(command, command, *words)
     expected = [{"n": n, "m": m} for n in ("a b", "c") for m in ("0.1", "0.2", "0.3")]
@@ -30,9 +30,8 @@ def test_parameters_make_a_benchmark_for_each_value(here: InProcess) -> None:
 
 
 def test_a_control_weighs_the_baseline_against_itself(here: InProcess) -> None:
-    done = here(
-        "compare", sh("echo old >> log"), sh("echo new >> log"), "--control", "--pairs", "8", "-o", "record.json"
-    )
+    commands = [sh(f"{SOME_TIME}; echo {name} >> log") for name in ("old", "new")]
+    done = here("compare", *commands, "--control", "--pairs", "8", "-o", "record.json")
     record = here.json()
     assert done.status == status_of(record)
     assert "control" in done.text

@@ -209,7 +209,7 @@ class Server:
     def keep_rows_in(self, journal: int) -> None:
         raise AssertionError(f"a check keeps no rows: {journal}")
 
-    def launch_series(self, specs: Sequence[LaunchSpec], frames: Sequence[Frame]) -> Sequence[Measured]:
+    def launch_series(self, specs: Sequence[LaunchSpec], frames: Sequence[Frame | None]) -> Sequence[Measured]:
         raise AssertionError(f"a check launches one by one: {specs}, {frames}")
 
     def launch_together(

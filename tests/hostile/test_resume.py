@@ -14,7 +14,7 @@ from steelyard.model.files import load, save
 from steelyard.model.records import VERSION, Run, Weighing
 from tests.hostile.tool import Tool, kill
 from tests.in_process import InProcess
-from tests.tool import announced, status_of, wait_until
+from tests.tool import SOME_TIME, announced, status_of, wait_until
 
 PAIRS = 12
 WARM_UP = 2  # launches
@@ -23,7 +23,8 @@ WARM_UP = 2  # launches
 @pytest.fixture
 def program(tool: Tool) -> str:
     """Of which the launches stop at the number in `until`, until it is raised."""
-    return tool.write("program", "#!/bin/sh\necho x >> log; [ $(wc -l < log) -lt $(cat until) ] || sleep 600\n")
+    stops = "[ $(wc -l < log) -lt $(cat until) ] || sleep 600"
+    return tool.write("program", f"#!/bin/sh\n{SOME_TIME}; echo x >> log; {stops}\n")
 
 
 def killed(tool: Tool, launches: int, *words: str | Path) -> Path:

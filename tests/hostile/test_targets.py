@@ -13,7 +13,7 @@ import pytest
 
 from steelyard.model.files import load
 from tests.hostile.tool import Tool, kill, python
-from tests.tool import sh, wait_until
+from tests.tool import SOME_TIME, sh, wait_until
 
 # A launch ends by itself long before, or never.
 LIMIT = ("--timeout", "0.2")
@@ -121,7 +121,7 @@ def test_a_target_that_ends_its_parent_is_an_error_and_leaves_nothing(tool: Tool
 
 def test_what_was_measured_before_the_server_was_killed_is_kept(tool: Tool) -> None:
     # One pair to warm up, two pairs, and in the seventh launch the end.
-    late = sh("echo x >> log; test $(wc -l < log) -lt 7 || kill -KILL $PPID")
+    late = sh(f"{SOME_TIME}; echo x >> log; test $(wc -l < log) -lt 7 || kill -KILL $PPID")
     sentence = tool.refuses("compare", late, late, "--json", "record.json", status=3)
     (kept,) = tool.kept(".json.gz")
     assert "the launch server ended unexpectedly" in sentence

@@ -76,6 +76,26 @@ def test_the_last_launch_is_left_to_the_driver(launcher: Launcher, journal: Path
     assert len(kept) == 75
 
 
+def test_of_one_without_a_frame_nothing_is_kept(launcher: Launcher, journal: Path) -> None:
+    marker = journal.with_name("marker")
+    marking = sh(b'echo run >> "$1"', os.fsencode(marker))
+    one, two = launcher.launch_series([marking, GOOD, marking], [None, FRAME])
+    assert isinstance(one, Measured)
+    assert isinstance(two, Measured)
+    assert marker.read_text() == "run\nrun\n"
+    assert rows_in(journal) == [row_of(one)]
+
+
+def test_nothing_follows_one_without_a_frame_that_failed(launcher: Launcher, journal: Path) -> None:
+    marker = journal.with_name("marker")
+    marking = sh(b'echo > "$1"', os.fsencode(marker))
+    assert launcher.launch_series([sh(b"exit 3"), marking, marking], [None, FRAME]) == []
+    assert not marker.exists()
+    assert rows_in(journal) == []
+    (wrong,) = launcher.launch_series([sh(b"exit 0", cwd=b"/nowhere"), GOOD, GOOD], [None, FRAME])
+    assert isinstance(wrong, SteelyardError)
+
+
 @pytest.mark.parametrize("script", [b"exit 3", b"kill -9 $$"])
 def test_nothing_follows_a_launch_that_failed(launcher: Launcher, journal: Path, script: bytes) -> None:
     marker = journal.with_name("marker")

@@ -108,16 +108,25 @@ pub struct Request {
     pub then: Option<Box<Next>>,
 }
 
-/// A launch that follows another, whose numbers are in the journal before it starts.
+/// A launch that follows another, whose numbers are in the journal before it starts, if it is one that is kept.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Next {
-    /// What the journal's line has before the numbers.
+    /// Where the numbers stand in the journal; `None` for a launch that only leaves the machine as one like it does:
+    /// it is in no reply either.
+    pub frame: Option<Frame>,
+    /// The launch.
+    pub request: Request,
+}
+
+/// A line of the journal, but for its numbers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Frame {
+    /// What it has before the numbers.
     pub before: String,
     /// What it has after them, but for the line feed.
     pub after: String,
-    /// The launch.
-    pub request: Request,
 }
 
 /// A line of the driver that is no request.

@@ -10,7 +10,7 @@ use crate::guard::ENDING;
 use crate::launch::{self, Launched};
 use crate::leftovers::Leftovers;
 use crate::means::Means;
-use crate::protocol::{is_cancel, is_journal, Hello, Next, Refusal, Reply, Report, Request};
+use crate::protocol::{is_cancel, is_journal, Frame, Hello, Refusal, Reply, Report, Request};
 use crate::switches::Switches;
 use crate::sys::{self, SignalFd};
 use crate::together;
@@ -125,7 +125,7 @@ impl Server {
     }
 
     /// Runs a request with all that follow it, and replies once: with an array if any was to follow.
-    /// Of its launches all but the last are in the journal.
+    /// Of its launches all but the last are in the journal, and those that are not to be kept.
     fn launch(&mut self, mut request: Request) -> Option<Stop> {
         let is_series = request.then.is_some();
         let mut replies = Vec::new();
@@ -146,8 +146,17 @@ impl Server {
                     break;
                 }
             };
-            let next = request.then.filter(|next| self.keep(&report, next));
-            replies.push(Reply::Report(Box::new(report)));
+            let is_told = request
+                .then
+                .as_ref()
+                .map_or(true, |next| next.frame.is_some());
+            let next = request.then.filter(|next| match &next.frame {
+                Some(frame) => self.keep(&report, frame),
+                None => report.ended_well(), // else it fails again, where it is told
+            });
+            if is_told {
+                replies.push(Reply::Report(Box::new(report)));
+            }
             let Some(next) = next else { break };
             request = next.request;
             before = Some(after);
@@ -172,8 +181,8 @@ impl Server {
 
     /// Writes a launch that ended well into the journal; whether it is there. If not, the driver has
     /// to see to it before anything else is launched.
-    fn keep(&self, report: &Report, next: &Next) -> bool {
-        let line = format!("{}{}{}\n", next.before, report.row(), next.after);
+    fn keep(&self, report: &Report, frame: &Frame) -> bool {
+        let line = format!("{}{}{}\n", frame.before, report.row(), frame.after);
         let journal = self.channel.journal().filter(|_| report.ended_well());
         journal.is_some_and(|journal| append(journal, line.as_bytes()).unwrap_or(false))
     }

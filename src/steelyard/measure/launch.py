@@ -154,18 +154,19 @@ class Launcher:
             raise _server_ended() from error
 
     def launch_series(
-        self, specs: Sequence[LaunchSpec], frames: Sequence[Frame]
+        self, specs: Sequence[LaunchSpec], frames: Sequence[Frame | None]
     ) -> list[Measured | UsageError | MeasurementError]:
         """Run launches, none of which repeats, one after the other without being woken in between.
 
         The server writes the numbers of all but the last into the journal, each within its frame, before it starts the
-        next. The list ends early behind a launch that did not end well, could not be kept or could not be: that one is
-        not in the journal, and none after it was begun. It is empty where they are too much for one request.
+        next. One without a frame is neither there nor in the list. The list ends early behind a launch that did not end
+        well, could not be kept or could not be: that one is not in the journal, and none after it was begun. It is
+        empty where they are too much for one request, or where one without a frame did not end well.
         """
         request = _fields(specs[-1], specs[-1].timeout_ns)
-        for spec, (before, after) in zip(specs[-2::-1], frames[::-1], strict=True):
-            around = f'"before":{json.dumps(before)},"after":{json.dumps(after)}'
-            request = f'{_fields(spec, spec.timeout_ns)},"then":{{{around},"request":{{{request}}}}}'
+        for spec, frame in zip(specs[-2::-1], frames[::-1], strict=True):
+            around = "null" if frame is None else json.dumps(frame._asdict())
+            request = f'{_fields(spec, spec.timeout_ns)},"then":{{"frame":{around},"request":{{{request}}}}}'
         if len(request) > _LONGEST_SERIES:
             return []
         try:

@@ -73,7 +73,12 @@ class TestSeveralAtOnce:
         """A weighing of which the series ends behind the launch with the number `at`, or with `cut` in its place."""
         begun = experiment(machine, header or weighing(1, **SHORT), **options)
 
-        def series(places: Sequence[Place], specs: Sequence[LaunchSpec]) -> list[Measured | SteelyardError]:
+        def series(
+            places: Sequence[Place], specs: Sequence[LaunchSpec], behind: LaunchSpec | None
+        ) -> list[Measured | SteelyardError]:
+            if behind is not None:
+                assert behind == specs[1]
+                machine.events.append("behind its like")
             machine.events.append(f"series of {len(specs)}")
             results: list[Measured | SteelyardError] = []
             for one, place in zip(specs, places, strict=True):
@@ -110,6 +115,31 @@ class TestSeveralAtOnce:
         for machine in (long, several):
             assert {event for event in machine.events if event.startswith("series")} == {"series of 2"}
 
+    def test_short_ones_run_behind_one_of_the_side_that_is_second(self) -> None:
+        short, long = Machine(noisy(wall_ns=12e6)), Machine(noisy(wall_ns=21e6))
+        for machine in (short, long):
+            self.begun(machine).run()
+        # Of the first, nobody knows yet what it takes.
+        assert short.events.count("behind its like") == sum(event.startswith("series") for event in short.events) - 1
+        assert "behind its like" not in long.events
+
+    def test_so_do_those_of_a_weighing_that_is_carried_on(self) -> None:
+        machine = Machine(noisy())
+        first = self.begun(machine)._recorder
+        assert not first.follows_its_like(0)
+        first.launch(Place(0, 0, 0, 0, ROLES.index(WARM_UP), *draw_pair(1, 0, 0)))
+        carried_on = replace(first, _latest_ns={})
+        assert carried_on.follows_its_like(0)
+        assert not replace(carried_on, series=None).follows_its_like(0)
+
+    def test_one_that_fails_takes_no_other_along(self) -> None:
+        failed = [replace(PLAIN, exit_code=3), replace(PLAIN, exit_code=None, signal=9)]
+        for one in failed:
+            first = self.begun(Machine(lambda *_, one=one: one))._recorder
+            first.targets = Targets(lambda *place: replace(target(*place), ignore_failure=True))
+            first.launch(Place(0, 0, 0, 0, ROLES.index(WARM_UP), *draw_pair(1, 0, 0)))
+            assert not first.follows_its_like(0)
+
     @pytest.mark.parametrize("at", [8, 9])
     def test_a_launch_that_was_not_kept_is_kept_here_and_the_rest_launched_alone(self, at: int) -> None:
         machine = Machine(noisy())
@@ -117,7 +147,8 @@ class TestSeveralAtOnce:
         assert len(record.launches) == len(machine.specs) == 40
         assert record == experiment(Machine(noisy()), weighing(1, **SHORT)).run()
         cut = machine.events.index(f"keep {at // 2}.{machine.rows[1].side}")
-        assert machine.events[cut + 1].startswith("launch" if at == 8 else "series")
+        following = [event for event in machine.events[cut + 1 :] if not event.startswith("behind")]
+        assert following[0].startswith("launch" if at == 8 else "series")
 
     @pytest.mark.parametrize(("at", "left"), [(8, 8), (9, 9)])
     def test_a_launch_that_could_not_be_leaves_those_before_it_in_the_record(self, at: int, left: int) -> None:

@@ -149,7 +149,8 @@ class Measuring:
         """As a weighing does it: many short ones behind each other, and what runs first is in nobody's wake."""
         number = turn.attempts
         draw = draw_pair(self.seed, turn.number, number)
-        self.runner.trial(self._warming[turn.number](draw))
+        if not self.recorder.follows_its_like(turn.number):
+            self.runner.trial(self._warming[turn.number](draw))
         many = max(1, min(self.recorder.most_pairs(), int(_AT_ONCE_S / self._length_s(turn))))
         places = [
             place

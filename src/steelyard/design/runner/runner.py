@@ -28,7 +28,7 @@ class LaunchTogether(Protocol):
         """What came of each; raises as a single launch does."""
 
 
-LaunchSeries = Callable[[Sequence[LaunchSpec]], Sequence[Measured | SteelyardError]]
+LaunchSeries = Callable[[Sequence[LaunchSpec], LaunchSpec | None], Sequence[Measured | SteelyardError]]
 """Runs launches one after the other and keeps all but the last that it returns, each before the next began. It may
 return fewer than asked for, and then began no more."""
 
@@ -61,9 +61,12 @@ class LaunchServer(TargetLauncher, Protocol):
         """Give it the descriptor of the journal, for the rows of `launch_series`."""
 
     def launch_series(
-        self, specs: Sequence[LaunchSpec], frames: Sequence[Frame]
+        self, specs: Sequence[LaunchSpec], frames: Sequence[Frame | None]
     ) -> Sequence[Measured | SteelyardError]:
-        """Run launches, of which it keeps all but the last; fewer where one did not end well."""
+        """Run launches, of which it keeps all but the last; fewer where one did not end well.
+
+        One without a frame is neither kept nor told of.
+        """
 
     def launch_together(
         self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool
@@ -144,17 +147,22 @@ class Runner:
         return self.launch(target, TIMER, lambda reading: reading)
 
     def launch_series(
-        self, targets: Sequence[Target], series: LaunchSeries, keep: Callable[[bool, Reading[None]], Kept]
+        self,
+        targets: Sequence[Target],
+        series: LaunchSeries,
+        keep: Callable[[bool, Reading[None]], Kept],
+        behind: Target | None = None,
     ) -> Iterator[Kept]:
         """Run several launches in one request, as far as it comes; raises as `launch`.
 
-        `keep` has of each whether the series has kept it already, and what came of it.
+        `keep` has of each whether the series has kept it already, and what came of it. The first one runs right
+        `behind` another, if that is given, of which nothing is kept.
         """
         if self.interrupted():
             raise Interrupted
         self._check_programs(targets)
         self.has_begun = True
-        results = series([target.spec for target in targets])
+        results = series([target.spec for target in targets], None if behind is None else behind.spec)
         try:
             for number, (target, result) in enumerate(zip(targets, results, strict=False), start=1):
                 if isinstance(result, SteelyardError):

@@ -16,6 +16,14 @@ from steelyard.model.records import Settings
 _NO_FRAME = Frame("", "")
 
 
+def _launched(
+    launcher: LaunchServer, specs: Sequence[LaunchSpec], frames: Sequence[Frame], behind: LaunchSpec | None
+) -> Sequence[Measured | SteelyardError]:
+    if behind is None:
+        return launcher.launch_series(specs, frames)
+    return launcher.launch_series([behind, *specs], [None, *frames])
+
+
 def series_of(
     settings: Settings, targets: Targets, launcher: LaunchServer, journal: Journal
 ) -> Callable[[Sequence[Place]], LaunchSeries] | None:
@@ -26,10 +34,12 @@ def series_of(
         return None
     launcher.keep_rows_in(journal.fileno())
 
-    def series(places: Sequence[Place], specs: Sequence[LaunchSpec]) -> list[Measured | SteelyardError]:
+    def series(
+        places: Sequence[Place], specs: Sequence[LaunchSpec], behind: LaunchSpec | None
+    ) -> list[Measured | SteelyardError]:
         begun = journal.size()
         try:
-            return [*launcher.launch_series(specs, [journal.frame(place, 0) for place in places[:-1]])]
+            return [*_launched(launcher, specs, [journal.frame(place, 0) for place in places[:-1]], behind)]
         except MeasurementError as error:  # the server has ended; what it had kept by then is not lost
             return [*map(Measured.of_row, journal.rows_after(begun)), error]
 
@@ -39,8 +49,8 @@ def series_of(
 def unkept_series_of(launcher: LaunchServer) -> LaunchSeries:
     """How to launch several in one request, of which no journal has the rows."""
 
-    def series(specs: Sequence[LaunchSpec]) -> Sequence[Measured | SteelyardError]:
-        return launcher.launch_series(specs, [_NO_FRAME] * (len(specs) - 1))
+    def series(specs: Sequence[LaunchSpec], behind: LaunchSpec | None) -> Sequence[Measured | SteelyardError]:
+        return _launched(launcher, specs, [_NO_FRAME] * (len(specs) - 1), behind)
 
     return series
 

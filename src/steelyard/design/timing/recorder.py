@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from operator import attrgetter
 from statistics import median_low
 from typing import Protocol
@@ -35,6 +36,9 @@ from steelyard.model.records import Benchmark, Finding, StopReason
 
 _MOST_PAIRS = 8
 _SHELL_STARTS = 9
+# A launch after a pause takes some 0.1 to 0.3 ms longer than its like right behind another one, and varies by more
+# (docs/statistics.md): of those that are shorter than this, that is worth another launch.
+_PAUSE_MATTERS_BELOW_NS = 20_000_000
 _numbers = attrgetter(*NUMBERS)
 
 
@@ -74,10 +78,16 @@ class Recorder:
     _of_several: set[int] = field(default_factory=set)
     """Benchmarks with other threads or processes. New threads take longer where the stack may be as large as it has to
     be for addresses that are drawn."""
+    _latest_ns: dict[int, float] = field(default_factory=dict)
+    """What the last launch of each benchmark took; infinite for one that failed."""
 
     def __post_init__(self) -> None:
         for row in self.rows:
             self._consider(row)
+
+    def follows_its_like(self, benchmark: int) -> bool:
+        """Whether the next pairs of a benchmark run right behind another launch of it, which is not kept."""
+        return self.series is not None and self._latest_ns.get(benchmark, inf) < _PAUSE_MATTERS_BELOW_NS
 
     def most_pairs(self) -> int:
         """How many pairs `pairs` takes at once."""
@@ -152,7 +162,10 @@ class Recorder:
             return self._keep(reading, next(left), journaled=already)
 
         if series is not None:
-            yield from self.runner.launch_series([self._target(place, longest_s) for place in places], series, keep)
+            targets = [self._target(place, longest_s) for place in places]
+            # Its side is that of the second launch: whichever the first is, it follows one of the other side.
+            behind = targets[1] if self.follows_its_like(places[0].benchmark) else None
+            yield from self.runner.launch_series(targets, series, keep, behind)
         yield from map(partial(self.launch, longest_s=longest_s), left)
 
     def _start_pair(self) -> None:
@@ -173,6 +186,8 @@ class Recorder:
         return target.within(longest_s)
 
     def _consider(self, row: LaunchRow) -> None:
+        # A series ends behind one that does not end well.
+        self._latest_ns[row.benchmark] = inf if row.exit_code != 0 else row.wall_ns - (row.delay_ns or 0)
         # Only what is not judged may say so: all that is has one kind of addresses.
         if ROLES[row.role] == WARM_UP and not worked_alone(row):
             self._of_several.add(row.benchmark)
