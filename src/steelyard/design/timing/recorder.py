@@ -38,7 +38,7 @@ _MOST_PAIRS = 8
 _SHELL_STARTS = 9
 # A launch after a pause takes some 0.1 to 0.3 ms longer than its like right behind another one, and varies by more
 # (docs/statistics.md): of those that are shorter than this, that is worth another launch.
-_PAUSE_MATTERS_BELOW_NS = 20_000_000
+PAUSE_MATTERS_BELOW_NS = 20_000_000
 _numbers = attrgetter(*NUMBERS)
 
 
@@ -87,7 +87,7 @@ class Recorder:
 
     def follows_its_like(self, benchmark: int) -> bool:
         """Whether the next pairs of a benchmark run right behind another launch of it, which is not kept."""
-        return self.series is not None and self._latest_ns.get(benchmark, inf) < _PAUSE_MATTERS_BELOW_NS
+        return self.series is not None and self._latest_ns.get(benchmark, inf) < PAUSE_MATTERS_BELOW_NS
 
     def most_pairs(self) -> int:
         """How many pairs `pairs` takes at once."""

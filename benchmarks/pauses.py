@@ -1,0 +1,174 @@
+"""What a pause before a pair makes of it, and what it gains to launch another one of the same kind first.
+
+    python benchmarks/pauses.py [--pairs N] [--weighings N] [--programs A,B]
+
+Between two requests to the launch server it sleeps, and the driver works. `after a pause` is a pair that follows such a
+pause, `behind its like` one that follows another launch of its program in the same request, as short launches do in a
+weighing. Of each: by how much its first launch takes longer than the second, and the spread of a pair whose order is
+drawn.
+
+Then whole weighings by default settings, against the same and against 1 % more: as the tool does it, and without
+launches of which nothing is kept. Those in pairs, in an order that is drawn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from math import expm1, log
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import numpy as np
+
+from benchmarks.processes import read_record, run, with_own_store
+from benchmarks.simulation import table
+from benchmarks.tandem import SOURCE
+from benchmarks.tandem_estimate import active, drawn_for_a_pair
+from steelyard.measure.launch import Launcher
+from steelyard.model.launches import Frame, LaunchSpec, Measured
+from steelyard.stats.summary import quartile_deviation
+
+PAUSED, BEHIND = PLACES = ("after a pause", "behind its like")
+TOOL, WITHOUT = WAYS = ("as it is", "without")
+_MAIN = "from steelyard.cli.main import main; main()"
+_WAY = {
+    TOOL: _MAIN,
+    WITHOUT: f"from steelyard.design.timing import recorder; recorder.PAUSE_MATTERS_BELOW_NS = 0; {_MAIN}",
+}
+_PAUSE_S = 0.002
+_NO_FRAME = Frame("", "")
+_ROUNDS_PER_MS = 1_000_000
+KINDS = (("loop", 3, 0), ("loop", 10, 0), ("loop", 30, 0), ("walk", 5, 4096), ("walk", 10, 4096), ("walk", 30, 4096))
+
+
+def scaled(launcher: Launcher, work: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Loops and walks through memory: a label, the program, and one that does 1 % more."""
+    for kind, ms, kib in KINDS:
+        memory = [str(kib)] if kib else []
+        trial = [work, str(10 * _ROUNDS_PER_MS), *memory]
+        rounds = ms / (min(_took_ns(launcher, trial) for _ in range(9)) / 1e6) * 10 * _ROUNDS_PER_MS
+        one, other = ([work, str(round(amount)), *memory] for amount in (rounds, 1.01 * rounds))
+        yield f"{kind} of {ms} ms", one, other
+
+
+def ordinary(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Short programs that everybody has."""
+    text = folder / "text"
+    text.write_text("".join(f"{random.getrandbits(200):x}\n" for _ in range(2000)))
+    yield "CPython: pass", [sys.executable, "-IS", "-c", "pass"]
+    yield "gzip", ["gzip", "-c", str(text)]
+    yield "sort", ["sort", "--parallel=1", str(text)]
+    yield "git log", ["git", "-C", str(Path(__file__).parent), "log", "--oneline", "-n", "200"]
+    yield "true", ["true"]
+
+
+def spec_of(words: Sequence[str]) -> LaunchSpec:
+    """What is launched."""
+    program = shutil.which(words[0]) or words[0]
+    return LaunchSpec(program=os.fsencode(program), argv=tuple(map(os.fsencode, words)), env=(b"LC_ALL=C",))
+
+
+def _took_ns(launcher: Launcher, words: Sequence[str]) -> float:
+    return active(launcher.launch(spec_of(words)))
+
+
+def pair(launcher: Launcher, program: LaunchSpec, place: str) -> tuple[float, float]:
+    """The logarithm of the first launch over the second, and what the second took, ns."""
+    (spec,) = drawn_for_a_pair([program])
+    _work_for(_PAUSE_S)
+    if place == BEHIND:
+        launched = launcher.launch_series([spec] * 3, [None, _NO_FRAME])
+    else:
+        launched = launcher.launch_series([spec] * 2, [_NO_FRAME])
+    first, second = (active(one) for one in launched if isinstance(one, Measured))
+    return log(first / second), second
+
+
+def _work_for(seconds: float) -> None:
+    end, values = time.perf_counter() + seconds, np.random.default_rng().random(20_000)
+    while time.perf_counter() < end:
+        np.sort(values)
+
+
+def spreads(launcher: Launcher, known: dict[str, LaunchSpec], pairs: int) -> Iterator[list[str]]:
+    """For the first table."""
+    ran: defaultdict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for _ in range(pairs):
+        for label, spec in known.items():
+            for place in random.sample(PLACES, len(PLACES)):
+                ran[label, place].append(pair(launcher, spec, place))
+    for label in known:
+        takes = statistics.median(took for _, took in ran[label, BEHIND]) / 1e6
+        cells = [f"{takes:.1f}"]
+        for place in PLACES:
+            ratios = np.array([ratio for ratio, _ in ran[label, place]])
+            signs = np.where(np.arange(len(ratios)) % 2, 1, -1)
+            cells += [f"{expm1(float(np.median(ratios))):+.2%}", f"{quartile_deviation(signs * ratios):.2%}"]
+        yield [label, *cells]
+
+
+def weigh(one: Sequence[str], other: Sequence[str], way: str) -> tuple[str, int, float]:
+    """The verdict, its pairs and its seconds."""
+    with tempfile.TemporaryDirectory() as name:
+        record, started = Path(name) / "record.json", time.monotonic()
+        command = [sys.executable, "-c", _WAY[way], "compare", " ".join(one), " ".join(other), "--json", str(record)]
+        run(command, with_own_store(Path(name)), accept=(0, 1))
+        seen = read_record(record)
+        return seen["verdict"], seen["pairs"], time.monotonic() - started
+
+
+def weighings(known: dict[str, tuple[list[str], list[str]]], many: int) -> Iterator[list[str]]:
+    """For the second table."""
+    found: defaultdict[tuple[str, str, str], list[tuple[str, int, float]]] = defaultdict(list)
+    for _ in range(many):
+        for label, (one, other) in known.items():
+            for change, candidate in (("none", one), ("+1 %", other)):
+                for way in random.sample(WAYS, len(WAYS)):
+                    found[label, change, way].append(weigh(one, candidate, way))
+    for label, change in sorted({place[:2] for place in found}):
+        cells = [label, change]
+        for way in WAYS:
+            each = found[label, change, way]
+            right = sum(word == ("same" if change == "none" else "slower") for word, _, _ in each)
+            pairs, seconds = (statistics.mean(one[place] for one in each) for place in (1, 2))
+            cells += [f"{right} of {len(each)}", f"{pairs:.0f}", f"{seconds:.2f}"]
+        yield cells
+
+
+def main(asked: argparse.Namespace) -> None:
+    """Both tables."""
+    with tempfile.TemporaryDirectory() as name, Launcher() as launcher, Path(os.devnull).open("wb") as nowhere:
+        launcher.keep_rows_in(nowhere.fileno())
+        folder = Path(name)
+        (folder / "work.c").write_text(SOURCE)
+        work = str(folder / "work")
+        subprocess.run(["cc", "-O2", "-o", work, str(folder / "work.c")], check=True)
+        both = {label: (one, other) for label, one, other in scaled(launcher, work)}
+        known = {label: one for label, (one, _) in both.items()} | dict(ordinary(folder))
+        wanted = [label for label in known if asked.programs is None or label in asked.programs]
+        places = [text for place in PLACES for text in (f"{place}: longer", "spread")]
+        specs = {label: spec_of(known[label]) for label in wanted}
+        print(table(("program", "ms", *places), [*spreads(launcher, specs, asked.pairs)]), flush=True)
+        ways = [text for way in WAYS for text in (f"{way}: right", "pairs", "seconds")]
+        print()
+        chosen = {label: both[label] for label in wanted if label in both}
+        print(table(("program", "change", *ways), [*weighings(chosen, asked.weighings)]))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=200, help="of each place")
+    parser.add_argument("--weighings", type=int, default=12, help="of each program, change and way")
+    parser.add_argument("--programs", type=lambda text: text.split(","), help="all")
+    main(parser.parse_args())
