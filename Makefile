@@ -64,6 +64,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/going_on.py
 	$(BIN)/python benchmarks/repeats_on_traces.py
 	$(BIN)/python benchmarks/uneven_waits.py
+	$(BIN)/python benchmarks/pauses.py
 	$(BIN)/python benchmarks/pairing_choice.py --weighings 5
 	$(BIN)/python benchmarks/live_weighings.py
 	$(BIN)/python benchmarks/tandem.py --minutes 20
