@@ -108,12 +108,12 @@ pub struct Request {
     pub then: Option<Box<Next>>,
 }
 
-/// A launch that follows another, whose numbers are in the journal before it starts, if it is one that is kept.
+/// A launch that follows another, whose numbers are in the journal before it starts if they are kept.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Next {
-    /// Where the numbers stand in the journal; `None` for a launch that only leaves the machine as one like it does:
-    /// it is in no reply either.
+    /// Where the numbers of the launch before stand in the journal; `None` if nothing is kept of that one, in the reply
+    /// either: what follows is only to run right behind it.
     pub frame: Option<Frame>,
     /// The launch.
     pub request: Request,

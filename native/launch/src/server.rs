@@ -125,7 +125,7 @@ impl Server {
     }
 
     /// Runs a request with all that follow it, and replies once: with an array if any was to follow.
-    /// Of its launches all but the last are in the journal, and those that are not to be kept.
+    /// Of its launches all are in the journal but the last, and those of which nothing is kept.
     fn launch(&mut self, mut request: Request) -> Option<Stop> {
         let is_series = request.then.is_some();
         let mut replies = Vec::new();

@@ -29,8 +29,8 @@ class LaunchTogether(Protocol):
 
 
 LaunchSeries = Callable[[Sequence[LaunchSpec], LaunchSpec | None], Sequence[Measured | SteelyardError]]
-"""Runs launches one after the other and keeps all but the last that it returns, each before the next began. It may
-return fewer than asked for, and then began no more."""
+"""Runs launches one after the other and keeps all but the last that it returns, each before the next began: behind
+another one, if that is given, of which nothing is kept. It may return fewer than asked for, and then began no more."""
 
 
 class TargetLauncher(Protocol):

@@ -36,8 +36,8 @@ from steelyard.model.records import Benchmark, Finding, StopReason
 
 _MOST_PAIRS = 8
 _SHELL_STARTS = 9
-# A launch after a pause takes some 0.1 to 0.3 ms longer than its like right behind another one, and varies by more
-# (docs/statistics.md): of those that are shorter than this, that is worth another launch.
+# After a pause a launch takes 0.05 to 0.3 ms longer than its like right behind another one, and varies by more
+# (docs/statistics.md#after-a-pause): of shorter ones than this, that is worth a launch of which nothing is kept.
 PAUSE_MATTERS_BELOW_NS = 20_000_000
 _numbers = attrgetter(*NUMBERS)
 
