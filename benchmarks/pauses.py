@@ -16,9 +16,9 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import shlex
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -33,7 +33,7 @@ import numpy as np
 
 from benchmarks.processes import read_record, run, with_own_store
 from benchmarks.simulation import table
-from benchmarks.tandem import SOURCE
+from benchmarks.tandem import built
 from benchmarks.tandem_estimate import active, drawn_for_a_pair
 from steelyard.measure.launch import Launcher
 from steelyard.model.launches import Frame, LaunchSpec, Measured
@@ -46,7 +46,7 @@ _NEVER = "from steelyard.design.timing import recorder; recorder.PAUSE_MATTERS_B
 _WAY = {TOOL: _MAIN, WITHOUT: f"{_NEVER}; {_MAIN}"}
 _PAUSE_S = 0.002
 _NO_FRAME = Frame("", "")
-_ROUNDS_PER_MS = 1_000_000
+_TRIAL_ROUNDS = 10_000_000
 KINDS = (("loop", 3, 0), ("loop", 10, 0), ("loop", 30, 0), ("walk", 5, 4096), ("walk", 10, 4096), ("walk", 30, 4096))
 
 
@@ -54,8 +54,8 @@ def scaled(launcher: Launcher, work: str) -> Iterator[tuple[str, list[str], list
     """Loops and walks through memory: a label, the program, and one that does 1 % more."""
     for kind, ms, kib in KINDS:
         memory = [str(kib)] if kib else []
-        trial = [work, str(10 * _ROUNDS_PER_MS), *memory]
-        rounds = ms / (min(_took_ns(launcher, trial) for _ in range(9)) / 1e6) * 10 * _ROUNDS_PER_MS
+        trial = spec_of([work, str(_TRIAL_ROUNDS), *memory])
+        rounds = _TRIAL_ROUNDS * ms * 1e6 / min(active(launcher.launch(trial)) for _ in range(9))
         one, other = ([work, str(round(amount)), *memory] for amount in (rounds, 1.01 * rounds))
         yield f"{kind} of {ms} ms", one, other
 
@@ -75,10 +75,6 @@ def spec_of(words: Sequence[str]) -> LaunchSpec:
     """What is launched."""
     program = shutil.which(words[0]) or words[0]
     return LaunchSpec(program=os.fsencode(program), argv=tuple(map(os.fsencode, words)), env=(b"LC_ALL=C",))
-
-
-def _took_ns(launcher: Launcher, words: Sequence[str]) -> float:
-    return active(launcher.launch(spec_of(words)))
 
 
 def pair(launcher: Launcher, program: LaunchSpec, place: str) -> tuple[float, float]:
@@ -120,7 +116,16 @@ def weigh(one: Sequence[str], other: Sequence[str], way: str) -> tuple[str, int,
     """The verdict, its pairs and its seconds."""
     with tempfile.TemporaryDirectory() as name:
         record, started = Path(name) / "record.json", time.monotonic()
-        command = [sys.executable, "-c", _WAY[way], "compare", " ".join(one), " ".join(other), "--json", str(record)]
+        command = [
+            sys.executable,
+            "-c",
+            _WAY[way],
+            "compare",
+            shlex.join(one),
+            shlex.join(other),
+            "--json",
+            str(record),
+        ]
         run(command, with_own_store(Path(name)), accept=(0, 1))
         seen = read_record(record)
         return seen["verdict"], seen["pairs"], time.monotonic() - started
@@ -149,11 +154,8 @@ def main(asked: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as name, Launcher() as launcher, Path(os.devnull).open("wb") as nowhere:
         launcher.keep_rows_in(nowhere.fileno())
         folder = Path(name)
-        (folder / "work.c").write_text(SOURCE)
-        work = str(folder / "work")
-        subprocess.run(["cc", "-O2", "-o", work, str(folder / "work.c")], check=True)
         every: dict[str, tuple[list[str], list[str] | None]]
-        every = {label: (one, other) for label, one, other in scaled(launcher, work)}
+        every = {label: (one, other) for label, one, other in scaled(launcher, built(folder))}
         every |= {label: (one, None) for label, one in ordinary(folder)}
         known = {label: both for label, both in every.items() if asked.programs is None or label in asked.programs}
         places = [text for place in PLACES for text in (f"{place}: longer", "spread")]

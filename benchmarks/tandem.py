@@ -94,11 +94,17 @@ class Program:
         return min((launcher.launch(spec).cpu_ns or 0) / 1e9 for _ in range(15))
 
 
-def programs(folder: Path) -> dict[str, Program]:
-    """Those that are weighed, built or written to a folder."""
+def built(folder: Path) -> str:
+    """SOURCE as a program in a folder."""
     (folder / "work.c").write_text(SOURCE)
     work = str(folder / "work")
     subprocess.run(["cc", "-O2", "-o", work, str(folder / "work.c")], check=True)
+    return work
+
+
+def programs(folder: Path) -> dict[str, Program]:
+    """Those that are weighed, built or written to a folder."""
+    work = built(folder)
     drawn = random.Random(1)
     words = ["".join(drawn.choices("abcdefghijklmnopqrstuvwxyz", k=drawn.randint(2, 9))) for _ in range(5000)]
     text = " ".join(drawn.choices(words, k=2_000_000))

@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 from benchmarks.simulation import table
-from benchmarks.tandem import SOURCE
+from benchmarks.tandem import built
 from benchmarks.tandem_estimate import active, drawn_for_a_pair
 from steelyard.measure.launch import TURN_NS, Launcher
 from steelyard.model.launches import LaunchSpec
@@ -54,9 +54,7 @@ class Ran(NamedTuple):
 
 def commands(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """What is launched, built or written to a folder."""
-    (folder / "work.c").write_text(SOURCE)
-    work = str(folder / "work")
-    subprocess.run(["cc", "-O2", "-o", work, str(folder / "work.c")], check=True)
+    work = built(folder)
     drawn = random.Random(1)
     words = ["".join(drawn.choices("abcdefghijklmnopqrstuvwxyz", k=drawn.randint(2, 9))) for _ in range(5000)]
     text, few, many = (str(folder / name) for name in ("text", "few", "many"))

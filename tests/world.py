@@ -159,10 +159,8 @@ class ScriptedServer:
     def launch_series(self, specs: Sequence[LaunchSpec], frames: Sequence[Frame | None]) -> list[Any]:
         """No launch here takes longer after a pause: those of which nothing is kept are left out."""
         results: list[Measured | SteelyardError] = []
-        for number, spec in enumerate(specs):
-            frame = frames[number] if number < len(frames) else None
-            if number < len(frames) and frame is None:
-                continue
+        kept = [frame for frame in frames if frame is not None]
+        for number, spec in enumerate(specs[len(frames) - len(kept) :]):
             try:
                 measured = self.launch(spec)
             except MeasurementError as error:
@@ -170,9 +168,9 @@ class ScriptedServer:
             results.append(measured)
             if measured.has_failed():
                 break
-            if frame is not None:
+            if number < len(kept):
                 numbers = ",".join("null" if (one := getattr(measured, name)) is None else str(one) for name in NUMBERS)
-                os.write(self._journal, f"{frame.before}{numbers}{frame.after}\n".encode())
+                os.write(self._journal, f"{kept[number].before}{numbers}{kept[number].after}\n".encode())
         return results
 
 

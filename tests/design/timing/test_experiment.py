@@ -124,8 +124,7 @@ class TestSeveralAtOnce:
         assert "behind its like" not in long.events
 
     def test_so_do_those_of_a_weighing_that_is_carried_on(self) -> None:
-        machine = Machine(noisy())
-        first = self.begun(machine)._recorder
+        first = self.begun(Machine(noisy()))._recorder
         assert not first.follows_its_like(0)
         first.launch(Place(0, 0, 0, 0, ROLES.index(WARM_UP), *draw_pair(1, 0, 0)))
         carried_on = replace(first, _latest_ns={})
