@@ -150,3 +150,31 @@ fn go(spawner: &Spawner<'_>, mut gate: &File, mut status: &File) -> ! {
     // SAFETY: ends the child alone, without what a process does at its own end.
     unsafe { libc::_exit(NOT_EXECUTED) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{sleeps, Gated};
+    use std::fs::File;
+    use std::process::Command;
+
+    #[test]
+    fn one_that_has_not_come_to_sleep_yet_is_waited_for() {
+        let busy_then_asleep = "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; exec sleep 1000";
+        let mut child = Command::new("sh")
+            .args(["-c", busy_then_asleep])
+            .spawn()
+            .expect("there is a shell");
+        let gated = Gated {
+            pid: i32::try_from(child.id()).expect("a number of a process"),
+            gate: None,
+            status: File::open("/dev/null").expect("always there"),
+        };
+        let at_first = sleeps(gated.pid);
+        gated.settle();
+        let name = std::fs::read_to_string(format!("/proc/{}/comm", gated.pid));
+        child.kill().expect("it runs");
+        child.wait().expect("it was killed");
+        assert!(!at_first);
+        assert_eq!(name.expect("it runs"), "sleep\n");
+    }
+}

@@ -35,12 +35,6 @@ impl Driver {
         Self::started_by(Command::new(env!("CARGO_BIN_EXE_steelyard-launch")).uid(user))
     }
 
-    /// Behind all others that want the processor.
-    pub fn niced() -> Self {
-        let server = env!("CARGO_BIN_EXE_steelyard-launch");
-        Self::started_by(Command::new("nice").args(["-n", "19", server]))
-    }
-
     fn start_with(env: &[(&str, &str)]) -> Self {
         Self::started_by(
             Command::new(env!("CARGO_BIN_EXE_steelyard-launch")).envs(env.iter().copied()),
