@@ -41,7 +41,7 @@ compiled: $(INSTALLED)
 	$(BIN)/pytest --collect-only -qq > /dev/null || true
 
 rust: # Cargo would take MAKEFLAGS for the offer of a jobserver, which it cannot reach.
-	unset MAKEFLAGS; for crate in $(CRATES); do \
+	unset MAKEFLAGS MFLAGS; for crate in $(CRATES); do \
 		cargo fmt --manifest-path $$crate/Cargo.toml --check && \
 		cargo clippy --manifest-path $$crate/Cargo.toml --all-targets --locked -- -D warnings && \
 		cargo test --manifest-path $$crate/Cargo.toml --locked || exit; \

@@ -39,10 +39,12 @@ int main(int argc, char **argv) {
     return argc < 2 || log < 0 || write(log, ".", 1) != 1;
 }
 """
-# (rounds, benchmarks), in turns: targets of a millisecond or two, so that many kills fall between two launches, and of
-# thirty times that, so that many fall into one (a driver takes some 10 ms to die: what ends meanwhile is lost). The
-# candidate does half as much again, so that every verdict is known, and so many benchmarks outlast the latest kill.
-SUITES = ((1_000_000, 60), (30_000_000, 5))
+# (rounds, benchmarks, options), in turns: targets of a millisecond or two, so that many kills fall between two
+# launches, and of thirty times that, so that many fall into one (a driver takes some 10 ms to die: what ends
+# meanwhile is lost). The candidate does half as much again, so that every verdict is known, and so many benchmarks
+# outlast the latest kill. With a preparation no short one is launched just for the next to follow its like: that is
+# in no journal.
+SUITES = ((1_000_000, 60, ("--prepare", "true")), (30_000_000, 5, ()))
 EARLIEST_S, LATEST_S = 0.1, 3.0
 GONE_WITHIN_S = 5.0
 MOST_LOST = 1
@@ -67,7 +69,7 @@ def main(kills: int) -> None:
         folder = Path(name)
         source = folder / "target.c"
         source.write_text(TARGET)
-        suites = [(_programs(folder, source, rounds), benchmarks) for rounds, benchmarks in SUITES]
+        suites = [(_programs(folder, source, rounds), many, options) for rounds, many, options in SUITES]
         for number in range(1, kills + 1):
             place = folder / str(number)
             place.mkdir()
@@ -99,11 +101,11 @@ def _programs(folder: Path, source: Path, rounds: int) -> list[Path]:
     return [build(folder / f"{name}-{rounds}", by * rounds // 2, source) for name, by in (("old", 2), ("new", 3))]
 
 
-def _kill_once(programs: Sequence[Path], benchmarks: int, folder: Path) -> Kill:
+def _kill_once(programs: Sequence[Path], benchmarks: int, options: Sequence[str], folder: Path) -> Kill:
     log = folder / "log"
     log.touch()
     environment = with_own_store(folder)
-    suite = ["--parameter-scan", "n", "1", str(benchmarks), "1", "--max-time", "300"]
+    suite = ["--parameter-scan", "n", "1", str(benchmarks), "1", "--max-time", "300", *options]
     command = [STEELYARD, "compare", *(f"{program} {log} {{n}}" for program in programs), *suite]
     at_s = random.uniform(EARLIEST_S, LATEST_S)
     driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
