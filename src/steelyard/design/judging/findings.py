@@ -206,7 +206,11 @@ def _tried(record: Weighing | Run, benchmark: int, metric: str) -> Finding | Non
     way, other = ("in tandem", "one after the other") if tried_beside else ("one after the other", "in tandem")
     message = f"{len(tried)} pairs that were tried {way} spread by {percent(median_distance(others))}, "
     message += f"those {other} by {percent(median_distance(judged))}"
-    message += f", so it went on {way}" if tandem[used[-1]] == tried_beside else ""
+    went_on = tandem[used] == tried_beside
+    if went_on[-1]:
+        message += f", so it went on {way}"
+    elif went_on.any():
+        message += f", but having gone on {way} it went back after {went_on.sum()}"
     return Finding(code="tried", message=message)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import expm1, hypot, log1p, sqrt
+from math import expm1, log1p, sqrt
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from steelyard.design.runner.tandem import (
     obstacle,
     out_of_step,
 )
-from steelyard.design.timing.trial import ENOUGH_TO_CHOOSE, Ran, Trial
+from steelyard.design.timing.trial import ENOUGH_TO_CHOOSE, FEWEST_TRIED, Ran, Trial
 from steelyard.model.launches import (
     IN_TANDEM,
     ROLES,
@@ -47,6 +47,8 @@ FIRST_PAIRS = 12
 # A target that spends more of its time than this, and that many ns, without a processor or waiting for one waits for
 # something else.
 MOST_WAITING, LEAST_WAITING_NS = 0.1, 2_000_000
+# The standard error of a median of normal values, in that of their mean.
+_MEDIAN_TO_MEAN = 1.253
 # Two at once that take more of the memory than this may leave too little for what else is there.
 MOST_OF_MEMORY = 0.25
 
@@ -149,10 +151,16 @@ class Pairing:
     def _settle(self, why: str | None, remedy: str | None = None) -> None:
         self._way = "adjacent"
         self._findings += [adjacent_finding(why, remedy)] if why else []
-        used = [pair for pair in self._pairs if pair[0].role == _USED]
-        # Once a look may have judged them they stay: the looks at others would spend its part of alpha again.
-        if len(used) < FIRST_LOOK and not self._is_judged:
-            self._left = [pair[0].pair for pair in used if _is_tandem(pair)]
+        if self._may_leave():
+            self._left = self._used_in_tandem()
+
+    def _used_in_tandem(self) -> list[int]:
+        return [pair[0].pair for pair in self._pairs if pair[0].role == _USED and _is_tandem(pair)]
+
+    def _may_leave(self) -> bool:
+        """Whether no look may have judged the pairs so far: the looks at others would spend its part of alpha again."""
+        used = sum(pair[0].role == _USED for pair in self._pairs)
+        return used < FIRST_LOOK and not self._is_judged
 
     def _begun(self) -> Trial:
         """The trial, which begins in the way that the warm-up launches say."""
@@ -179,9 +187,22 @@ class Pairing:
         if trial.begins_beside:  # nobody has looked yet, and few pairs are lost by an early end
             looks = is_other or len(trial.judged) <= FIRST_PAIRS
         if looks and (crowded := self._crowded()):
-            self._settle(crowded, "--pairing tandem weighs it so all the same: as it runs beside its like")
+            if trial.begins_beside and (self._may_leave() or not self._used_in_tandem()):
+                self._begin_alone()
+            else:
+                self._settle(crowded, "--pairing tandem weighs it so all the same: as it runs beside its like")
         elif is_better is not None:
             self._way = ways[is_better]
+
+    def _begin_alone(self) -> None:
+        """Begin anew, one after the other.
+
+        Few pairs and a warm-up before them may be told apart by a stretch in which the machine was slow. Those that are
+        tried in tandem from now on have others around them.
+        """
+        self._left = self._used_in_tandem()
+        self._pairs = [pair for pair in self._pairs if not _is_tandem(pair)]
+        self._trial = Trial(begins_beside=False)
 
     def _crowded(self) -> str | None:
         """What speaks against tandem where two have too little of the caches."""
@@ -249,17 +270,22 @@ class Pairing:
         return in_step(launches, (places[::2], places[1::2]), sides, self._metric) if self._in_turn else sides
 
     def _rise(self) -> tuple[float, float]:
-        """The logarithm of how much longer the program takes beside its like, and how far off that may be by chance."""
+        """The logarithm of how much longer the program takes beside its like, and how far off that may be by chance.
+
+        Both launches of a pair have the machine in about the same state, so that they are one value.
+        """
         beside = self._tandem()
         # Where few others ran alone, the warm-up tells it, too: its launches take longer, if anything.
         among = self._pairs if self._begun().begins_beside else self._measured()
         alone = [pair for pair in among if not _is_tandem(pair)]
-        if not beside or not alone:
+        if len(beside) < FEWEST_TRIED or not alone:
             return 0.0, 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
-            levels = [np.log(np.concatenate(self._values(pairs))) for pairs in (beside, alone)]
-        medians, errors = [np.median(one) for one in levels], [_error_of_median(one) for one in levels]
-        return float(medians[0] - medians[1]), 2 * hypot(*errors)
+            levels = [np.log(np.array(self._values(pairs))).mean(axis=0) for pairs in (beside, alone)]
+        # A single one tells nothing of its spread: it has that of the others.
+        spread = max(map(quartile_deviation, levels))
+        error = _MEDIAN_TO_MEAN * spread * sqrt(sum(1 / len(one) for one in levels))
+        return float(np.median(levels[0]) - np.median(levels[1])), 2 * error
 
     def _note_size(self, pair: _Pair) -> float:
         """Note its log-ratio, and return the size of that without what its order makes of it, as those before tell."""
@@ -280,11 +306,6 @@ def _waiting(row: LaunchRow) -> float:
     own_ns = row.wall_ns - (row.delay_ns or 0)
     waiting_ns = own_ns - (row.cpu_ns or 0)
     return waiting_ns / own_ns if waiting_ns > LEAST_WAITING_NS else 0.0
-
-
-def _error_of_median(values: FloatArray) -> float:
-    """The standard error of their median, as if they were normal."""
-    return 1.253 * quartile_deviation(values) / sqrt(len(values))
 
 
 def _seconds(pair: _Pair) -> float:
