@@ -15,7 +15,6 @@ import argparse
 import math
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
 
+from benchmarks.launches import spec_of
 from benchmarks.simulation import table
 from benchmarks.tandem import amounts_of, listed, programs
 from benchmarks.tandem_estimate import active, shown
@@ -117,16 +117,11 @@ def cells_of(folder: Path, names: tuple[str, ...]) -> dict[str, Cell]:
     drawn = random.Random(1)
     text.write_text("".join(f"{drawn.getrandbits(200):x}\n" for _ in range(40_000)))
     known |= {"blocks": [blocks, "120000"], "sort": ["sort", str(text)], "perl": ["perl", "-e", PERL]}
-    cells = {label: Cell([(_spec(words), _spec(words))]) for label, words in known.items() if label in names}
+    cells = {label: Cell([(spec_of(words), spec_of(words))]) for label, words in known.items() if label in names}
     if OTHERS[1] in names:
         shifted = [[blocks, "120000", str(more)] for more in MORE_KIB]
-        cells[OTHERS[1]] = Cell([(_spec([blocks, "120000"]), _spec(words)) for words in shifted])
+        cells[OTHERS[1]] = Cell([(spec_of([blocks, "120000"]), spec_of(words)) for words in shifted])
     return cells
-
-
-def _spec(words: list[str]) -> LaunchSpec:
-    program = shutil.which(words[0]) or words[0]
-    return LaunchSpec(program=os.fsencode(program), argv=tuple(map(os.fsencode, words)), env=())
 
 
 def main(asked: argparse.Namespace) -> None:

@@ -32,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
 
+from benchmarks.launches import spec_of
 from benchmarks.simulation import table
 from benchmarks.tandem_estimate import active, drawn_for_a_pair, shown
 from benchmarks.tandem_programs import SUM, commands
@@ -72,16 +73,14 @@ def programs(folder: Path, launcher: Launcher, wanted: list[str] | None) -> Iter
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-xc", "-", "-o", library], input=SPIN, text=True, check=True)
     preload = b"LD_PRELOAD=%b" % os.fsencode(library)
     least_ns, more_ns = (
-        _cpu_ns(
-            launcher, LaunchSpec(program=b"/bin/true", argv=(b"true",), env=(preload, b"SPIN=%d" % rounds)), least=True
-        )
+        _cpu_ns(launcher, spec_of(["true"], (preload, b"SPIN=%d" % rounds)), least=True)
         for rounds in (LEAST_ROUNDS, 401 * LEAST_ROUNDS)
     )
     per_ns = 400 * LEAST_ROUNDS / (more_ns - least_ns)
     for label, words in [*commands(folder), ("CPython with its site", [sys.executable, "-c", SUM])]:
         program = shutil.which(words[0])
         if program is not None and (wanted is None or label in wanted):
-            spec = LaunchSpec(os.fsencode(program), tuple(map(os.fsencode, words)), env=(b"LC_ALL=C", preload))
+            spec = spec_of(words, (b"LC_ALL=C", preload))
             takes_ns = _cpu_ns(launcher, replace(spec, env=(*spec.env, b"SPIN=%d" % LEAST_ROUNDS)))
             yield label, Spinning(spec, per_ns, takes_ns)
 

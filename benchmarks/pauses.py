@@ -17,7 +17,6 @@ import argparse
 import os
 import random
 import shlex
-import shutil
 import statistics
 import sys
 import tempfile
@@ -31,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
 
+from benchmarks.launches import spec_of
 from benchmarks.processes import read_record, run, with_own_store
 from benchmarks.simulation import table
 from benchmarks.tandem import built
@@ -45,6 +45,7 @@ _MAIN = "from steelyard.cli.main import main; main()"
 _NEVER = "from steelyard.design.timing import recorder; recorder.PAUSE_MATTERS_BELOW_NS = 0"
 _WAY = {TOOL: _MAIN, WITHOUT: f"{_NEVER}; {_MAIN}"}
 _PAUSE_S = 0.002
+_ENVIRONMENT = (b"LC_ALL=C",)
 _NO_FRAME = Frame("", "")
 _TRIAL_ROUNDS = 10_000_000
 KINDS = (("loop", 3, 0), ("loop", 10, 0), ("loop", 30, 0), ("walk", 5, 4096), ("walk", 10, 4096), ("walk", 30, 4096))
@@ -54,7 +55,7 @@ def scaled(launcher: Launcher, work: str) -> Iterator[tuple[str, list[str], list
     """Loops and walks through memory: a label, the program, and one that does 1 % more."""
     for kind, ms, kib in KINDS:
         memory = [str(kib)] if kib else []
-        trial = spec_of([work, str(_TRIAL_ROUNDS), *memory])
+        trial = spec_of([work, str(_TRIAL_ROUNDS), *memory], _ENVIRONMENT)
         rounds = _TRIAL_ROUNDS * ms * 1e6 / min(active(launcher.launch(trial)) for _ in range(9))
         one, other = ([work, str(round(amount)), *memory] for amount in (rounds, 1.01 * rounds))
         yield f"{kind} of {ms} ms", one, other
@@ -69,12 +70,6 @@ def ordinary(folder: Path) -> Iterator[tuple[str, list[str]]]:
     yield "sort", ["sort", "--parallel=1", str(text)]
     yield "git log", ["git", "-C", str(Path(__file__).parent), "log", "--oneline", "-n", "200"]
     yield "true", ["true"]
-
-
-def spec_of(words: Sequence[str]) -> LaunchSpec:
-    """What is launched."""
-    program = shutil.which(words[0]) or words[0]
-    return LaunchSpec(program=os.fsencode(program), argv=tuple(map(os.fsencode, words)), env=(b"LC_ALL=C",))
 
 
 def pair(launcher: Launcher, program: LaunchSpec, place: str) -> tuple[float, float]:
@@ -159,7 +154,7 @@ def main(asked: argparse.Namespace) -> None:
         every |= {label: (one, None) for label, one in ordinary(folder)}
         known = {label: both for label, both in every.items() if asked.programs is None or label in asked.programs}
         places = [text for place in PLACES for text in (f"{place}: longer", "spread")]
-        specs = {label: spec_of(one) for label, (one, _) in known.items()}
+        specs = {label: spec_of(one, _ENVIRONMENT) for label, (one, _) in known.items()}
         print(table(("program", "ms", *places), [*spreads(launcher, specs, asked.pairs)]), flush=True)
         ways = [text for way in WAYS for text in (f"{way}: right", "pairs", "seconds")]
         print()

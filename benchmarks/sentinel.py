@@ -11,7 +11,6 @@ where it is 3 % above its quicker quarter, by how much launches took longer ther
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.launches import spec_of
 from benchmarks.simulation import table
 from steelyard.machine.watch.watcher import Watcher
 from steelyard.measure import native
@@ -53,8 +53,7 @@ def launched(seconds: float, processor: int | None) -> tuple[dict[str, list[Meas
 
 
 def _spec(words: Sequence[str], processor: int | None) -> LaunchSpec:
-    argv = tuple(os.fsencode(word) for word in (str(native.PROBES), *words))
-    return LaunchSpec(program=argv[0], argv=argv, env=(), cpus=None if processor is None else (processor,))
+    return spec_of([str(native.PROBES), *words], cpus=None if processor is None else (processor,))
 
 
 def seen(launches: Sequence[Measured], stretches: Sequence[Stretch]) -> dict[str, FloatArray]:

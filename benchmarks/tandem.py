@@ -30,12 +30,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.launches import spec_of
 from benchmarks.load import Bursts
 from benchmarks.processes import STEELYARD, read_record, run, with_own_store
 from benchmarks.simulation import table
 from steelyard.measure.launch import Launcher
 from steelyard.model.files import load
-from steelyard.model.launches import LaunchSpec
 from steelyard.stats.summary import quartile_deviation
 
 WAYS = ("adjacent", "tandem", "auto")
@@ -89,8 +89,7 @@ class Program:
 
     def seconds(self, launcher: Launcher, amount: int) -> float:
         """The least processor time of some launches."""
-        words = [os.fsencode(word) for word in self.command(amount)]
-        spec = LaunchSpec(program=words[0], argv=tuple(words), env=())
+        spec = spec_of(self.command(amount))
         return min((launcher.launch(spec).cpu_ns or 0) / 1e9 for _ in range(15))
 
 

@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
 
+from benchmarks.launches import spec_of
 from benchmarks.simulation import table
 from benchmarks.tandem import Program, amounts_of, listed, programs
 from steelyard.measure.launch import TURN_NS, Launcher
@@ -152,8 +153,7 @@ def _specs(program: Program, change: float) -> tuple[LaunchSpec, LaunchSpec]:
     amounts, plain_s = amounts_of(program), program.ms / 1e3
 
     def spec(seconds: float) -> LaunchSpec:
-        words = [os.fsencode(word) for word in program.command(amounts.of(seconds))]
-        return LaunchSpec(program=words[0], argv=tuple(words), env=())
+        return spec_of(program.command(amounts.of(seconds)))
 
     return spec(plain_s), spec(plain_s * (1 + change))
 

@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
 
+from benchmarks.launches import spec_of
 from benchmarks.simulation import table
 from benchmarks.tandem import built
 from benchmarks.tandem_estimate import active, drawn_for_a_pair
@@ -117,8 +118,7 @@ def main(asked: argparse.Namespace) -> None:
             if program is None:
                 print(f"left out, as it is not installed: {label}")
             elif asked.programs is None or label in asked.programs:
-                argv = tuple(map(os.fsencode, words))
-                specs[label] = LaunchSpec(program=os.fsencode(program), argv=argv, env=(b"LC_ALL=C",))
+                specs[label] = spec_of(words, (b"LC_ALL=C",))
         ran: defaultdict[str, dict[str, list[Ran]]] = defaultdict(lambda: {way: [] for way in WAYS})
         for _ in range(asked.pairs):
             for label, spec in specs.items():
