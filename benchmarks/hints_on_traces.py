@@ -3,8 +3,8 @@
     python benchmarks/hints_on_traces.py [WEIGHINGS [BENCHMARKS]]
 
 The pairs that are needed, or the margin with as many pairs as before, are granted with something to spare, as the
-report's `--pairs`, `--max-time` and `--margin` do; BENCHMARKS share alpha, of which each is one.
-tests/design/judging/test_outlook.py holds a smaller table to its bar.
+report's `--pairs`, `--max-time` and `--margin` do; those that are said to be enough in half of all cases without.
+BENCHMARKS share alpha, of which each is one. tests/design/judging/test_outlook.py holds a smaller table to its bar.
 """
 
 from __future__ import annotations
@@ -39,13 +39,15 @@ class Followed:
     pairs_decided: int = 0
     margins: int = 0
     margins_decided: int = 0
+    even: int = 0
+    even_decided: int = 0
 
     def __add__(self, other: Followed) -> Followed:
         return Followed(*(mine + its for mine, its in zip(self.counts(), other.counts(), strict=True)))
 
-    def counts(self) -> tuple[int, int, int, int]:
+    def counts(self) -> tuple[int, int, int, int, int, int]:
         """All of them."""
-        return self.pairs, self.pairs_decided, self.margins, self.margins_decided
+        return self.pairs, self.pairs_decided, self.margins, self.margins_decided, self.even, self.even_decided
 
 
 def noises() -> dict[str, Noise]:
@@ -76,6 +78,8 @@ def follow(noise: Noise, change: float, pairs: int, generator: np.random.Generat
     found = Followed()
     if hint.pairs is not None and hint.pairs <= MOST_PAIRS:
         found += Followed(pairs=1, pairs_decided=decides(int(TO_SPARE * hint.pairs), MARGIN))
+    if hint.even is not None and hint.even <= MOST_PAIRS:
+        found += Followed(even=1, even_decided=decides(hint.even, MARGIN))
     if hint.margin is not None and TO_SPARE * hint.margin <= MOST_MARGIN:
         found += Followed(margins=1, margins_decided=decides(pairs, TO_SPARE * hint.margin))
     return found
@@ -101,17 +105,19 @@ def main(weighings: int, members: int) -> None:
             for change in CHANGES:
                 for _ in range(weighings):
                     row += follow(noise, change, pairs, generator, members)
-            rows.append((name, pairs, row.pairs, _share(row.pairs_decided, row.pairs), *_margins(row)))
+            rows.append((name, pairs, *_cells(row)))
             total += row
-    rows.append(("all", "", total.pairs, _share(total.pairs_decided, total.pairs), *_margins(total)))
-    header = ("noise", "pairs", "hints of pairs", "led to a verdict", "of a margin", "led to a verdict")
+    rows.append(("all", "", *_cells(total)))
+    led = "led to a verdict"
+    header = ("noise", "pairs", "hints of pairs", led, "of a margin", led, "enough in half of all cases", led)
     print(
         f"{weighings} weighings a change of {', '.join(f'{change:.1%}' for change in CHANGES)}\n\n{table(header, rows)}"
     )
 
 
-def _margins(row: Followed) -> tuple[int, str]:
-    return row.margins, _share(row.margins_decided, row.margins)
+def _cells(row: Followed) -> tuple[object, ...]:
+    pairs, margins = _share(row.pairs_decided, row.pairs), _share(row.margins_decided, row.margins)
+    return row.pairs, pairs, row.margins, margins, row.even, _share(row.even_decided, row.even)
 
 
 def _share(part: int, whole: int) -> str:

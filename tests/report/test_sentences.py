@@ -108,6 +108,17 @@ def test_the_budget_that_would_decide_is_an_option_to_copy() -> None:
     assert text == "the time was up; about 240 pairs, 6.3 s, would decide; with some to spare: --max-time 9"
 
 
+def test_what_is_enough_in_half_of_all_cases_is_said_where_it_is_far_less() -> None:
+    far_less = UNDECIDED.model_copy(update={"pairs_even": 61, "seconds_even": 1.6})
+    text = sentences.budget(far_less, SETTINGS, "time")
+    assert text == (
+        "the time was up; about 240 pairs, 6.3 s, would decide (in half of all cases 61, 1.6 s); "
+        "with some to spare: --max-time 9"
+    )
+    half = UNDECIDED.model_copy(update={"pairs_even": 130, "seconds_even": 3.4})
+    assert "half" not in sentences.budget(half, SETTINGS, "time")
+
+
 def test_the_limit_that_binds_is_the_one_to_raise() -> None:
     by_pairs = sentences.budget(UNDECIDED, Settings(pairs=100, max_time_s=60), "pairs")
     assert by_pairs.endswith(": --pairs 340")

@@ -236,6 +236,8 @@ class Verdict(Record):
     resolution: float | None = Field(description="change that would have been found 9 times out of 10")
     pairs_needed: int | None = Field(default=None, description="pairs that would decide, if undecided")
     seconds_needed: float | None = Field(default=None, description="elapsed time of so many, all that was measured too")
+    pairs_even: int | None = Field(default=None, description="pairs that would in half of all cases")
+    seconds_even: float | None = Field(default=None, description="elapsed time of so many, all that was measured too")
     margin_needed: float | None = Field(default=None, description="margin that as many pairs would decide")
     baseline: Side | None = None
     candidate: Side | None = None

@@ -37,6 +37,8 @@ _MOST_SENSIBLE_S = 3600.0
 # noise, 95 % of such hints of pairs led to a verdict (in the worst kind 75 %), and 90 % of those of a margin
 # (benchmarks/hints_on_traces.py).
 TO_SPARE = 1.4
+# By so many times fewer pairs are worth to be named, too.
+_FAR_LESS = 2
 # The option takes up to 50 %.
 MOST_MARGIN = 0.4
 # Of a pair's two launches, so many waited on average.
@@ -270,7 +272,15 @@ def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None) ->
     does = "would decide" if verdict.interval is not None or verdict.pairs >= FEWEST_WITH_NOISE else _TELLS
     beside = _beside(verdict)
     sooner = f"; perhaps far sooner: {beside} (see the note)" if beside else ""
-    return f"{amount} {does}{_options(pairs, seconds, settings, reason)}{sooner}"
+    return f"{amount} {does}{_even(verdict)}{_options(pairs, seconds, settings, reason)}{sooner}"
+
+
+def _even(verdict: Verdict) -> str:
+    """Say what is enough in half of all cases, where that is far less than what is needed."""
+    pairs, seconds = verdict.pairs_even, verdict.seconds_even
+    if pairs is None or seconds is None or _FAR_LESS * pairs > (verdict.pairs_needed or 0):
+        return ""
+    return f" (in half of all cases {_rounded_up(pairs):,}, {figures.seconds(seconds)})"
 
 
 def _beside(verdict: Verdict) -> str | None:

@@ -34,6 +34,8 @@ FUTILE_BELOW = 0.02
 FUTILE_FROM_PAIRS = 30
 # `pairs_needed` is the budget that would decide this often; beyond so many times the pairs at hand nobody waits for it.
 DECIDES_BY = 0.8
+# As a change near the margin takes so many more pairs, half of the weighings end far sooner than those.
+EVEN = 0.5
 NOT_BEYOND = 1000
 # The standard deviation of pairs that are too few for an interval, so often too small, is taken this much larger
 # (benchmarks/hints_on_traces.py).
@@ -333,13 +335,13 @@ def is_futile(judgement: Judgement, margin: float, pairs: int, level: float) -> 
     return enough and chance_of_verdict(judgement, margin, pairs, level) < FUTILE_BELOW
 
 
-def pairs_needed(judgement: Judgement, margin: float, level: float) -> int | None:
-    """The pairs in all that would decide 4 times out of 5; None if there is no sensible number of them."""
+def pairs_needed(judgement: Judgement, margin: float, level: float, by: float = DECIDES_BY) -> int | None:
+    """The pairs in all that would decide with that chance; None if there is no sensible number of them."""
     now = judgement.look.pairs
     if not isfinite(judgement.estimate.standard_error):
         return None
     for pairs in _geometric(now, now * NOT_BEYOND):
-        if chance_of_verdict(judgement, margin, pairs, level) >= DECIDES_BY:
+        if chance_of_verdict(judgement, margin, pairs, level) >= by:
             return pairs
     return None
 

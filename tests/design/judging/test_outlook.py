@@ -31,6 +31,17 @@ def test_following_a_hint_leads_to_a_verdict(name: str) -> None:
     assert found.margins_decided / found.margins >= 0.7
 
 
+@pytest.mark.parametrize("name", ["ambient, active", "bursts, wall", "quiet", "heavy"])
+def test_what_is_enough_in_half_of_all_cases_is_in_about_half(name: str) -> None:
+    generator, noise, found = np.random.default_rng(4), noises()[name], Followed()
+    for pairs in (12, 30):
+        for change in CHANGES:
+            for _ in range(6):
+                found += follow(noise, change, pairs, generator)
+    assert found.even > 20
+    assert 0.35 <= found.even_decided / found.even <= 0.85
+
+
 def test_following_a_hint_of_one_of_many_benchmarks_leads_to_a_verdict() -> None:
     generator, noise, found = np.random.default_rng(4), noises()["ambient, active"], Followed()
     for _ in range(10):

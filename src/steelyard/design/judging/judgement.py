@@ -189,6 +189,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
         looks=judgement.looks,
         resolution=None if smallest is None or blind else expm1(smallest),
         pairs_needed=lacking.pairs,
+        pairs_even=lacking.even,
         margin_needed=lacking.margin,
         baseline=sides[0],
         candidate=sides[1],

@@ -12,7 +12,7 @@ from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
 from steelyard.model.records import Settings, Verdict, Weighing
 from steelyard.stats.looks import FIRST_LOOK, Budgets
-from steelyard.stats.paired import Judgement, guess_of_few, margin_needed, pairs_needed
+from steelyard.stats.paired import DECIDES_BY, EVEN, Judgement, guess_of_few, margin_needed, pairs_needed
 from steelyard.stats.sequential import level_at_end
 from steelyard.stats.verdict import log_margin
 
@@ -25,6 +25,8 @@ class Needed:
     """What an undecided benchmark lacks."""
 
     pairs: int | None = None
+    even: int | None = None
+    """Pairs that decide it in half of all cases."""
     margin: float | None = None
 
 
@@ -35,20 +37,25 @@ def needed(judgement: Judgement, settings: Settings, budgets: Budgets, members: 
     shown = judgement.look.pairs
     margin = margin_needed(judgement, level_at_end(shown, settings.alpha, budgets))
     known = margin is not None and margin > settings.margin and isfinite(margin)
-    pairs = _pairs_needed(judgement, settings, budgets, 2 * shown, members)
     # They have not decided it so far.
-    return Needed(pairs and max(pairs, shown + 1), margin if known else None)
+    pairs, even = (
+        found and max(found, shown + 1)
+        for found in (_pairs_needed(judgement, settings, budgets, 2 * shown, members, by) for by in (DECIDES_BY, EVEN))
+    )
+    return Needed(pairs, even, margin if known else None)
 
 
-def _pairs_needed(judgement: Judgement, settings: Settings, budgets: Budgets, about: int, members: float) -> int | None:
+def _pairs_needed(
+    judgement: Judgement, settings: Settings, budgets: Budgets, about: int, members: float, by: float = DECIDES_BY
+) -> int | None:
     """The budget that would decide, told from about how large it is: the more looks, the less is left for the last.
 
     What leans towards a change has to show that with its share of alpha; `same` takes no part of it.
     """
     is_change = abs(judgement.estimate.centre) >= log_margin(settings.margin)
     alpha = settings.alpha / members if is_change else settings.alpha
-    first = pairs_needed(judgement, settings.margin, level_at_end(about, alpha, budgets))
-    pairs = first and pairs_needed(judgement, settings.margin, level_at_end(first, alpha, budgets))
+    first = pairs_needed(judgement, settings.margin, level_at_end(about, alpha, budgets), by)
+    pairs = first and pairs_needed(judgement, settings.margin, level_at_end(first, alpha, budgets), by)
     if pairs is None or not is_change or members == 1:
         return pairs
     return max(pairs, fewest_pairs(settings.alpha, settings.reserve, members))
@@ -79,8 +86,12 @@ def with_seconds(record: Weighing, verdicts: list[Verdict]) -> list[Verdict]:
     def timed(verdict: Verdict) -> Verdict:
         if verdict.pairs_needed is None or each[verdict.index] is None:
             return verdict
-        more = max(0, verdict.pairs_needed - verdict.pairs)
-        return verdict.model_copy(update={"seconds_needed": record.preparing_s + _measuring_s(record) + more * round_s})
+        so_far_s = record.preparing_s + _measuring_s(record)
+        needed_s, even_s = (
+            None if pairs is None else so_far_s + max(0, pairs - verdict.pairs) * round_s
+            for pairs in (verdict.pairs_needed, verdict.pairs_even)
+        )
+        return verdict.model_copy(update={"seconds_needed": needed_s, "seconds_even": even_s})
 
     return [timed(verdict) for verdict in verdicts]
 
