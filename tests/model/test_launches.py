@@ -142,10 +142,29 @@ def test_a_launch_spans_the_time_from_its_start_to_its_end() -> None:
 
 def test_the_turns_of_a_partner_are_no_wait_for_other_work() -> None:
     alone = row(0, 0, delay_ns=1_000_000)
-    both = {"user_ns": 6_000_000, "sys_ns": 3_000_000, "delay_ns": 11_000_000}
+    both = {"start_ns": 7, "user_ns": 6_000_000, "sys_ns": 3_000_000, "delay_ns": 11_000_000}
     pair = [row(5, 0, order=3, wall_ns=19_000_000, **both), row(5, 1, order=2, wall_ns=20_000_000, **both)]
     launches = Launches.of_rows([alone, *pair, *(each._replace(pair=4, wall_ns=18_000_000) for each in pair)])
     assert launches.waiting_share().tolist() == pytest.approx([0.1, 0.1, 0.1, 0.0, 0.0])
+
+
+def beside(pair: int, taken_ms: float, benchmark: int = 0) -> list[LaunchRow]:
+    """Two of 40 ms, of which one leads by 5 ms, and the other one ends after so many."""
+    both = {"benchmark": benchmark, "user_ns": 40_000_000, "sys_ns": 0, "delay_ns": 70_000_000}
+    wall_ns = round((taken_ms - 5) * 1e6)
+    leading = row(pair, 0, order=2, start_ns=100, wall_ns=75_000_000, **both)
+    return [leading, row(pair, 1, order=3, start_ns=5_000_100, wall_ns=wall_ns, **both)]
+
+
+def test_neither_the_lead_nor_what_ends_turns_is_a_wait_for_other_work() -> None:
+    launches = Launches.of_rows([*beside(1, 84), *beside(2, 85), *beside(3, 100), *beside(1, 82, benchmark=1)])
+    others = [0, 0, 80 / 84 - 80 / 85, 80 / 84 - 80 / 85, 80 / 84 - 0.8, 80 / 84 - 0.8, 0, 0]
+    assert launches.waiting_share().tolist() == pytest.approx(others)
+
+
+def test_what_others_have_of_all_pairs_is_more_than_their_turns_take() -> None:
+    launches = Launches.of_rows([*beside(1, 160), *beside(2, 160)])
+    assert launches.waiting_share().tolist() == pytest.approx([0.4] * 4)
 
 
 def test_sleep_beside_a_partner_is_no_wait() -> None:
