@@ -347,11 +347,13 @@ class Launches(_Columns):
         first_ns, last_ns = np.full(len(ran_ns), np.inf), np.zeros(len(ran_ns))
         np.minimum.at(first_ns, pairs, start_ns)
         np.maximum.at(last_ns, pairs, end_ns)
-        others = np.maximum(0.0, 1 - ran_ns / (last_ns - first_ns))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            others = np.maximum(0.0, 1 - ran_ns / (last_ns - first_ns))
         # To end their turns takes about the same of all pairs of a program.
-        least = np.full(int(benchmarks.max()) + 1, _MOST_OF_TURNS)
-        np.fmin.at(least, benchmarks, others)
-        return np.asarray((others - least[benchmarks])[pairs])
+        programs, program = np.unique(benchmarks, return_inverse=True)
+        least = np.full(len(programs), _MOST_OF_TURNS)
+        np.fmin.at(least, program, others)
+        return np.asarray((others - least[program])[pairs])
 
     def waited_ns(self) -> FloatArray:
         """How long each launch waited for a processor, as `waited_ns` says of one; NaN where that is not known."""
