@@ -193,14 +193,18 @@ def _tried(record: Weighing | Run, benchmark: int, metric: str) -> Finding | Non
     """Say by what the way of pairing was chosen: how the pairs of either way spread until the last one was tried."""
     if not isinstance(record, Weighing) or record.settings.pairing != "auto":
         return None
-    launches, tried = record.launches, record.launches.complete_pairs(benchmark, TRIED)[:, 0]
+    launches, pair = record.launches, np.asarray(record.launches.pair)
+    tried, used = (launches.complete_pairs(benchmark, role)[:, 0] for role in (TRIED, USED))
+    # Those before all that are judged were to be judged themselves, until the way turned out to be none for them.
+    is_between = pair[tried] > pair[used].min(initial=pair.max(initial=0))
+    tried = tried[is_between]
     if len(tried) < FEWEST_TO_SPREAD or metric != timed(record.settings.metrics)[0]:  # it was chosen by the first one
         return None
-    used, pair = launches.complete_pairs(benchmark)[:, 0], np.asarray(launches.pair)
     tandem = launches.in_tandem()
     tried_beside = bool(tandem[tried[0]])
     before = (tandem[used] != tried_beside) & (pair[used] < pair[tried].max())
-    judged, others = _sizes(launches, benchmark, metric, USED)[before], _sizes(launches, benchmark, metric, TRIED)
+    judged = _sizes(launches, benchmark, metric, USED)[before]
+    others = _sizes(launches, benchmark, metric, TRIED)[is_between]
     if len(judged) < FEWEST_TO_SPREAD or not np.isfinite([*judged, *others]).all():
         return None
     way, other = ("in tandem", "one after the other") if tried_beside else ("one after the other", "in tandem")
