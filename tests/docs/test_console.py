@@ -16,7 +16,7 @@ WEIGHINGS = [console for console in SHOWN if console.words[0] == "compare"]
 # What a quiet machine, or a busy one, does not say; and what is drawn from their numbers, of pairs and of functions.
 BY_CHANCE = {"noise", "disturbed", "resolution"}
 DRAWN = {"pairs", "own"}
-# Which way pairs ran is up to the kernel, and to how long the program takes; whether it matters who comes first, to both.
+# Which way pairs ran, and whether it matters who comes first, is up to the kernel and to how long the program takes.
 _OF_THE_WAY = re.compile(
     r" ?(the launches of (a pair|# of # pairs) ran at .*? times shown|# pairs that were tried .*?%"
     r"|(the second launch of a pair|of two at once the one that begins later) takes .*? is taken out of it)"
