@@ -7,6 +7,10 @@ pause, `behind its like` one that follows another launch of its program in the s
 weighing. Of each: by how much its first launch takes longer than the second, and the spread of a pair whose order is
 drawn.
 
+Then the pairs that follow another one in the same request, by how much their first launch takes longer: at addresses
+that are drawn for each pair, as in a weighing, so that the branch predictors know nothing of them, and at those of the
+pair before.
+
 Then whole weighings by default settings, against the same and, of loops and walks, against 1 % more: as the tool does
 it, and without launches of which nothing is kept. Both ways in turn, in an order that is drawn.
 """
@@ -40,6 +44,8 @@ from steelyard.model.launches import Frame, LaunchSpec, Measured
 from steelyard.stats.summary import quartile_deviation
 
 PAUSED, BEHIND = PLACES = ("after a pause", "behind its like")
+NEW, SAME = ADDRESSES = ("new addresses", "the same")
+_IN_A_ROW = 4
 TOOL, WITHOUT = WAYS = ("as it is", "without")
 _MAIN = "from steelyard.cli.main import main; main()"
 _NEVER = "from steelyard.design.timing import recorder; recorder.PAUSE_MATTERS_BELOW_NS = 0"
@@ -69,6 +75,9 @@ def ordinary(folder: Path) -> Iterator[tuple[str, list[str]]]:
     yield "gzip", ["gzip", "-c", str(text)]
     yield "sort", ["sort", "--parallel=1", str(text)]
     yield "git log", ["git", "-C", str(Path(__file__).parent), "log", "--oneline", "-n", "200"]
+    script = folder / "script"
+    script.write_text("i=0; while [ $i -lt 8000 ]; do i=$((i + 1)); done\n")
+    yield "sh: a loop", ["sh", str(script)]
     yield "true", ["true"]
 
 
@@ -107,6 +116,33 @@ def spreads(launcher: Launcher, known: dict[str, LaunchSpec], pairs: int) -> Ite
         yield [label, *cells]
 
 
+def pairs_in_a_row(launcher: Launcher, program: LaunchSpec, drawn: str) -> list[float]:
+    """The logarithms of the first launch over the second, of all pairs of a request but its first."""
+    _work_for(_PAUSE_S)
+    specs = [drawn_for_a_pair([program])[0] for _ in range(_IN_A_ROW)]
+    each = specs if drawn == NEW else specs[:1] * _IN_A_ROW
+    series = [each[0], *(spec for spec in each for _ in range(2))]
+    launched = launcher.launch_series(series, [None, *[_NO_FRAME] * (2 * _IN_A_ROW - 1)])
+    own = [active(one) for one in launched if isinstance(one, Measured)]
+    return [log(first / second) for first, second in zip(own[2::2], own[3::2], strict=True)]
+
+
+def spreads_in_a_row(launcher: Launcher, known: dict[str, LaunchSpec], requests: int) -> Iterator[list[str]]:
+    """For the table of addresses."""
+    ran: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for _ in range(requests):
+        for label, spec in known.items():
+            for drawn in random.sample(ADDRESSES, len(ADDRESSES)):
+                ran[label, drawn] += pairs_in_a_row(launcher, spec, drawn)
+    for label in known:
+        cells = [label]
+        for drawn in ADDRESSES:
+            ratios = np.array(ran[label, drawn])
+            signs = np.where(np.arange(len(ratios)) % 2, 1, -1)
+            cells += [f"{expm1(float(np.median(ratios))):+.2%}", f"{quartile_deviation(signs * ratios):.2%}"]
+        yield cells
+
+
 def weigh(one: Sequence[str], other: Sequence[str], way: str) -> tuple[str, int, float]:
     """The verdict, its pairs and its seconds."""
     with tempfile.TemporaryDirectory() as name:
@@ -127,7 +163,7 @@ def weigh(one: Sequence[str], other: Sequence[str], way: str) -> tuple[str, int,
 
 
 def weighings(known: dict[str, tuple[list[str], list[str] | None]], many: int) -> Iterator[list[str]]:
-    """For the second table; of what has no version that does more, against the same alone."""
+    """For the third table; of what has no version that does more, against the same alone."""
     found: defaultdict[tuple[str, str, str], list[tuple[str, int, float]]] = defaultdict(list)
     for _ in range(many):
         for label, (one, other) in known.items():
@@ -145,7 +181,7 @@ def weighings(known: dict[str, tuple[list[str], list[str] | None]], many: int) -
 
 
 def main(asked: argparse.Namespace) -> None:
-    """Both tables."""
+    """The three tables."""
     with tempfile.TemporaryDirectory() as name, Launcher() as launcher, Path(os.devnull).open("wb") as nowhere:
         launcher.keep_rows_in(nowhere.fileno())
         folder = Path(name)
@@ -156,6 +192,9 @@ def main(asked: argparse.Namespace) -> None:
         places = [text for place in PLACES for text in (f"{place}: longer", "spread")]
         specs = {label: spec_of(one, _ENVIRONMENT) for label, (one, _) in known.items()}
         print(table(("program", "ms", *places), [*spreads(launcher, specs, asked.pairs)]), flush=True)
+        drawn = [text for one in ADDRESSES for text in (f"{one}: longer", "spread")]
+        print()
+        print(table(("program", *drawn), [*spreads_in_a_row(launcher, specs, asked.pairs // _IN_A_ROW)]), flush=True)
         ways = [text for way in WAYS for text in (f"{way}: right", "pairs", "seconds")]
         print()
         print(table(("program", "change", *ways), [*weighings(known, asked.weighings)]))
