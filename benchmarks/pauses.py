@@ -110,10 +110,15 @@ def spreads(launcher: Launcher, known: dict[str, LaunchSpec], pairs: int) -> Ite
         takes = statistics.median(took for _, took in ran[label, BEHIND]) / 1e6
         cells = [f"{takes:.1f}"]
         for place in PLACES:
-            ratios = np.array([ratio for ratio, _ in ran[label, place]])
-            signs = np.where(np.arange(len(ratios)) % 2, 1, -1)
-            cells += [f"{expm1(float(np.median(ratios))):+.2%}", f"{quartile_deviation(signs * ratios):.2%}"]
+            cells += _longer_and_spread([ratio for ratio, _ in ran[label, place]])
         yield [label, *cells]
+
+
+def _longer_and_spread(logs: Sequence[float]) -> list[str]:
+    """By how much the first launch of a pair takes longer, and the spread of pairs of which the order is drawn."""
+    ratios = np.array(logs)
+    signs = np.where(np.arange(len(ratios)) % 2, 1, -1)
+    return [f"{expm1(float(np.median(ratios))):+.2%}", f"{quartile_deviation(signs * ratios):.2%}"]
 
 
 def pairs_in_a_row(launcher: Launcher, program: LaunchSpec, drawn: str) -> list[float]:
@@ -135,12 +140,7 @@ def spreads_in_a_row(launcher: Launcher, known: dict[str, LaunchSpec], requests:
             for drawn in random.sample(ADDRESSES, len(ADDRESSES)):
                 ran[label, drawn] += pairs_in_a_row(launcher, spec, drawn)
     for label in known:
-        cells = [label]
-        for drawn in ADDRESSES:
-            ratios = np.array(ran[label, drawn])
-            signs = np.where(np.arange(len(ratios)) % 2, 1, -1)
-            cells += [f"{expm1(float(np.median(ratios))):+.2%}", f"{quartile_deviation(signs * ratios):.2%}"]
-        yield cells
+        yield [label, *(cell for drawn in ADDRESSES for cell in _longer_and_spread(ran[label, drawn]))]
 
 
 def weigh(one: Sequence[str], other: Sequence[str], way: str) -> tuple[str, int, float]:
