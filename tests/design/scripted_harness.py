@@ -97,7 +97,7 @@ class Suites(Machine):
     start: Callable[[list[str]], Measured | None] | None = None
     """What becomes of such a call, if nothing comes of it."""
     processed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What an iteration of a program's benchmarks processes, by its name, as its list tells."""
+    """What else the list of a program tells of each of its benchmarks, by its name."""
 
     def answer(self, _: int, spec: LaunchSpec) -> Measured:
         """What one call measures."""

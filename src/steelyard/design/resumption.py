@@ -85,7 +85,7 @@ def _texts(record: Weighing) -> Iterator[str]:
     for subject in record.subjects:
         yield from (subject.program, *subject.argv, subject.directory or "/")
     for benchmark in record.benchmarks:
-        yield from (benchmark.entry or benchmark.name, *benchmark.params.values())
+        yield from (benchmark.entry or benchmark.name, *benchmark.in_command().values())
     yield from (settings.directory, settings.stdin or "/", settings.output or "/")
     for commands in settings.hooks().values():
         yield from commands

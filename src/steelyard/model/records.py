@@ -66,7 +66,9 @@ class Benchmark(Record):
     """
 
     name: str
-    params: dict[str, str] = Field(default_factory=dict, description="values of {name} in the commands")
+    params: dict[str, str] = Field(
+        default_factory=dict, description="values of {name} in the commands; of a harness as it gave them"
+    )
     baseline: int = Field(default=0, ge=0, description="index into `subjects` of side 0")
     candidate: int = Field(default=1, ge=0, description="index into `subjects` of side 1")
     control: bool = Field(default=False, description="the baseline against itself: it must not be found changed")
@@ -93,6 +95,10 @@ class Benchmark(Record):
     def names(self) -> list[str]:
         """What it is called: by people, and in its harness."""
         return [self.name, *([self.entry] if self.entry else [])]
+
+    def in_command(self) -> dict[str, str]:
+        """The values of {name} in its command; a harness knows those of its benchmarks."""
+        return self.params if self.entry is None else {}
 
 
 class Shard(Record):

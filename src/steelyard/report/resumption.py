@@ -23,7 +23,7 @@ def _parts(record: Weighing) -> Iterator[tuple[str, str]]:
         yield ("baseline" if number in baselines else "candidate"), _executed(subject)
     values: dict[str, dict[str, None]] = {}
     for benchmark in record.benchmarks:
-        for name, value in [*benchmark.params.items(), *([("", benchmark.entry)] if benchmark.entry else [])]:
+        for name, value in [*benchmark.in_command().items(), *([("", benchmark.entry)] if benchmark.entry else [])]:
             values.setdefault(name, {})[value] = None
     for name, given in values.items():
         yield (f"{{{name}}}" if name else "benchmarks"), ", ".join(map(shlex.quote, given))

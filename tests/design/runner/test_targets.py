@@ -25,6 +25,13 @@ def test_a_program_that_a_parameter_names_is_missing_on_one_side(side: int, role
         subject_of(record, 0, side)
 
 
+def test_what_a_harness_calls_a_parameter_is_not_put_into_its_command() -> None:
+    tool = MISSING.model_copy(update={"program": "/bin/true", "argv": ["true", "{n}"]})
+    harness = Benchmark(name="sort", entry="sort", params={"n": "10"})
+    record = weighing(1).model_copy(update={"subjects": [tool, tool], "benchmarks": [harness]})
+    assert subject_of(record, 0, 0).argv == ["true", "{n}"]
+
+
 def test_a_control_weighs_the_baseline_against_itself() -> None:
     record = weighing(1)
     record = record.model_copy(update={"benchmarks": [Benchmark(name="control", candidate=0, control=True)]})

@@ -86,6 +86,13 @@ class TestTheList:
         assert names(plan(suites, plain.model_copy(update={"subjects": subjects}))) == ["one"]
         assert {spec.argv[1] for spec in suites.specs} == {b"1"}
 
+    def test_parameters_are_kept_and_are_none_of_the_command(self) -> None:
+        suites = machine(baseline=ONE, candidate=ONE)
+        suites.processed = {"baseline": {"params": {"n": "10"}}}
+        (benchmark,) = plan(suites, header()).benchmarks
+        assert (benchmark.params, benchmark.in_command()) == ({"n": "10"}, {})
+        assert Benchmark(name="n=10", params={"n": "10"}).in_command() == {"n": "10"}
+
     def test_benchmarks_of_one_side_are_noted_and_not_compared(self) -> None:
         suites = machine(baseline=named("both", "old", "older"), candidate=named("new", "both"))
         record = plan(suites, header())

@@ -278,7 +278,7 @@ def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1, l
     role = sides[place != benchmark.baseline]
     counting = record.settings.counting
     loops = {LOOPS: str(times * counting.loops)} if counting and counting.loops else {}
-    return _in_layout(record.subjects[place], {**benchmark.params, **loops}, role, record.settings, layout)
+    return _in_layout(record.subjects[place], {**benchmark.in_command(), **loops}, role, record.settings, layout)
 
 
 def called(record: Weighing | Run, number: int, name: str, layout: int = 0) -> str:

@@ -204,6 +204,7 @@ def _shared_benchmarks(
             name=f"{record.subjects[number].name}, {one.name}" if several else one.name,
             candidate=number if isinstance(record, Weighing) else 1,
             entry=one.name,
+            params=one.params,
             tags=list(one.tags),
         )
         for one in chosen

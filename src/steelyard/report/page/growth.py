@@ -19,7 +19,7 @@ from steelyard.stats import power_law
 _STEPS = 24
 _MOST_CURVES = 12
 # A name as harnesses make it of a parameter without a name: sort/1024, sort[1024].
-_NUMBER = re.compile(r"(?<=[/\[(=])\d+(?:\.\d+)?(?=[/\])]|$)")
+_NUMBER = re.compile(r"(?<=[/\[(=])\d+(?:\.\d+)?(?=[/\]),]|$)")
 # A range of parameters beyond which steps are factors.
 _AS_FACTORS = 8.0
 
