@@ -71,7 +71,7 @@ def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
     if verdict.change is None:
         return f"no change can be told, {launches} measured apart"
     if verdict.interval is None:
-        return f"{figures.change(verdict.change)}, too few for an interval, {launches} measured apart"
+        return f"{figures.change(verdict.change)}, too little for an interval, {launches} measured apart"
     bounds = figures.interval(verdict.interval)
     confidence = f"{figures.confidence(alpha)} confidence"
     return f"{figures.change(verdict.change)} {bounds} at {confidence}, {launches} measured apart"
