@@ -295,7 +295,8 @@ def _findings(asked: str, shown: str, judgement: UnpairedJudgement, sides: list[
     if fewest < FEWEST_LAUNCHES or shortest < FEWEST_SECONDS:
         short = f"has {count(fewest, 'launch', 'launches')}: fewer than {FEWEST_LAUNCHES} do not show"
         if fewest >= FEWEST_LAUNCHES:
-            short = f"took {seconds(min(shortest, FEWEST_SECONDS - 0.1))}: less than {seconds(FEWEST_SECONDS)} do not show"
+            took = min(shortest, FEWEST_SECONDS - 0.1)  # never rounded to what would be enough
+            short = f"took {seconds(took)}: less than {seconds(FEWEST_SECONDS)} do not show"
         longest = max(each.seconds / len(each.logs) for each in sides)
         yield Finding(
             code="cannot-tell",
