@@ -201,6 +201,49 @@ def test_nothing_is_wider_than_the_window(page: Page) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_what_is_printed_is_light_and_fits_the_paper(page: Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    page.locator("#r0 th button").click()
+    page.wait_for_selector("#d0 canvas")
+    on_screen = looks(page)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert looks(page)["ink"] < 128 < on_screen["ink"]
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 718, "height": 1047})
+    printed = looks(page)
+    page.emulate_media(media="screen", color_scheme="light")
+    assert printed["tokens"] == looks(page)["tokens"] != on_screen["tokens"]
+    assert printed["widest"] <= printed["room"] < on_screen["widest"]
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.emulate_media(color_scheme="dark")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert looks(page) == on_screen
+
+
+def looks(page: Page) -> dict[str, Any]:
+    """The colours that everything is of, how bright the axes of a chart are, and whether the charts of a row fit."""
+    page.wait_for_timeout(50)
+    found: dict[str, Any] = page.evaluate(
+        """() => {
+            const names = [...document.styleSheets].flatMap(sheet => [...sheet.cssRules])
+                .find(rule => rule.selectorText === ":root").style;
+            const style = getComputedStyle(document.documentElement);
+            const canvas = document.querySelector("#d0 canvas");
+            const copy = new OffscreenCanvas(canvas.width, 40).getContext("2d", {willReadFrequently: true});
+            copy.drawImage(canvas, 0, 40 - canvas.height);
+            const inked = copy.getImageData(0, 0, canvas.width, 40).data;
+            const places = [...inked.keys()].filter(place => place % 4 === 3 && inked[place] > 200);
+            return {
+                tokens: [...names].filter(name => name.startsWith("--")).map(name => style.getPropertyValue(name)),
+                ink: places.reduce((sum, place) => sum + inked[place - 1], 0) / places.length,
+                widest: Math.max(...[...document.querySelectorAll("#d0 canvas")].map(one => one.clientWidth)),
+                room: document.querySelector("#d0 figure").clientWidth,
+            };
+        }"""
+    )
+    return found
+
+
 def test_a_browser_without_scripts_shows_table_and_words(browser: Browser, address: str) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -19,7 +19,13 @@ export function drawFigures(within, figures) {
 }
 
 export function redraw() {
-  for (const plot of drawn) plot.redraw();
+  for (const panel of drawn) panel.redraw();
+}
+
+export function lieOnPaper(printed) {
+  document.documentElement.classList.toggle("paper", printed);
+  for (const panel of drawn) panel.fit();
+  redraw();
 }
 
 export function toggle(row, figures, open = row.nextElementSibling?.className !== "open") {

@@ -293,9 +293,10 @@ export function drawPanel(panel, into, height, shared) {
     [every, every.map(() => y[0])],
     canvas,
   );
-  new ResizeObserver(() => {
+  const fit = () => {
     const width = Math.floor(canvas.clientWidth);
     if (width > 0 && width !== plot.width) plot.setSize({ width, height });
-  }).observe(canvas);
-  return plot;
+  };
+  new ResizeObserver(fit).observe(canvas);
+  return { fit, redraw: () => plot.redraw() };
 }

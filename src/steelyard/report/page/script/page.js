@@ -1,7 +1,7 @@
 // The page as it is opened: tables come alive, charts are drawn where they are looked at.
 
 import { carried } from "./data.js";
-import { drawFigures, prepare, redraw, toggle } from "./details.js";
+import { drawFigures, lieOnPaper, prepare, redraw, toggle } from "./details.js";
 import { Table } from "./tables.js";
 
 function openLinked(figures) {
@@ -23,6 +23,8 @@ async function start() {
   openLinked(figures);
   addEventListener("hashchange", () => openLinked(figures));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  addEventListener("beforeprint", () => lieOnPaper(true));
+  addEventListener("afterprint", () => lieOnPaper(false));
   document.documentElement.classList.add("ready");
 }
 
