@@ -116,6 +116,11 @@ def judged_samples(samples: Sequence[Sequence[Any]]) -> list[Sample]:
     return [Sample(*sample) for sample in samples[1:] or samples]
 
 
+def says_order(samples: Sequence[Sequence[Any]]) -> bool:
+    """Whether the last of a launch's samples was taken in turn, as far as the launch itself knows."""
+    return bool(samples) and len(samples[-1]) == len(Sample._fields)
+
+
 def times_ns(samples: Iterable[Sequence[Any]], metric: str) -> list[float]:
     """The time of an iteration in each sample, as `Sample.time_ns` has it; none where one of them does not tell.
 

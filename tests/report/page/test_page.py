@@ -14,7 +14,7 @@ from steelyard.design.unpaired.runs import compare_runs
 from steelyard.history.calibrations import to_json
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load_any, save
-from steelyard.model.launches import Launches
+from steelyard.model.launches import Launches, Sample
 from steelyard.model.records import Finding, Settings
 from tests.calibrations import calibration, interrupted_calibration
 from tests.foreign import foreign_results, processes
@@ -168,6 +168,37 @@ def test_few_pairs_or_none(tmp_path: Path, pairs: int) -> None:
     page = pages.page([kept(tmp_path, records.weighing(pairs=pairs))])
     assert "The machine" in told(page)
     pages.carried(page)
+
+
+@pytest.mark.parametrize(
+    ("orders", "pairing", "said"),
+    [
+        ([0, 0, 0], "adjacent", "one after the other"),
+        ([2, 2, 2], "auto", "in tandem, chosen by auto"),
+        ([0, 2, 2], "auto", "in tandem 2 of 3 pairs, chosen by auto"),
+        ([0, 0, 0], "tandem", "one after the other"),
+    ],
+)
+def test_the_pairing_is_what_was_done(tmp_path: Path, orders: list[int], pairing: Any, said: str) -> None:
+    rows = [records.row(pair, side, 10**6, order=order + side) for pair, order in enumerate(orders) for side in (0, 1)]
+    record = records.weighing(settings=Settings(pairing=pairing))
+    page = pages.page([kept(tmp_path, record.model_copy(update={"launches": Launches.of_rows(rows)}))])
+    assert f"<dt>pairing</dt><dd>{said}</dd>" in page
+
+
+def test_where_nothing_was_timed_nothing_was_paired(tmp_path: Path) -> None:
+    assert "<dt>pairing</dt>" not in pages.page([kept(tmp_path, records.weighing(pairs=0))])
+
+
+def test_samples_in_turn_are_told(tmp_path: Path) -> None:
+    rows = [
+        records.row(0, side, 10**6, order=2 + side)._replace(
+            samples=(Sample(1, 9, 9, 0, side), Sample(1, 9, 9, 0, side))
+        )
+        for side in (0, 1)
+    ]
+    record = records.weighing().model_copy(update={"launches": Launches.of_rows(rows)})
+    assert "<dd>in tandem, samples in turn</dd>" in pages.page([kept(tmp_path, record)])
 
 
 def test_why_a_weighing_failed_is_said(tmp_path: Path) -> None:

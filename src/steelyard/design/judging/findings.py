@@ -10,11 +10,10 @@ import numpy.typing as npt
 
 from steelyard.design.judging.budgets import elsewhere
 from steelyard.design.judging.failures import failures_finding
-from steelyard.design.judging.lockstep import says_order
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.tandem import MOST_CROWDED
 from steelyard.model.counters import EVENTS, part
-from steelyard.model.launches import ROLES, TRIED, USED, FloatArray, Launches
+from steelyard.model.launches import ROLES, TRIED, USED, FloatArray, Launches, says_order
 from steelyard.model.metrics import METRICS, NOISY_METRIC, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, VerdictName, Weighing
 from steelyard.report.figures import change, percent

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.model.launches import FloatArray, Launches, Sample, judged_samples
+from steelyard.model.launches import FloatArray, Launches, Sample, judged_samples, says_order
 from steelyard.stats.neighbours import centres_of_neighbours
 
 # Below this a centre is the ratio of the medians, but for the rounding of its computation.
@@ -39,11 +38,6 @@ def in_step(
     for rows in tables.values():
         values = _moved(values, rows, metric)
     return values
-
-
-def says_order(samples: Sequence[Sequence[Any]]) -> bool:
-    """Whether the last of a launch's samples was taken in turn, as far as the launch itself knows."""
-    return bool(samples) and len(samples[-1]) == len(Sample._fields)
 
 
 def _in_turn(baseline: Sequence[Sample], candidate: Sequence[Sample]) -> bool:

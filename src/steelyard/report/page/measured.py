@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from steelyard.model.launches import FloatArray, Launches, times_ns
+from steelyard.model.launches import ROLES, USED, FloatArray, Launches, says_order, times_ns
 from steelyard.model.machine import MachineFacts
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Settings, Subject, Weighing
@@ -50,7 +50,7 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
         ("margin", _margins(settings)),
         ("alpha", f"{settings.alpha:g}"),
         ("driven by", _driven_by(settings)),
-        ("pairing", settings.pairing if isinstance(record, Weighing) else None),
+        ("pairing", _paired(record) if isinstance(record, Weighing) else None),
         ("addresses", "equal for both of a pair, while one thread works" if settings.addresses else None),
         ("plan", f"--seed {settings.seed} draws the same plan again" if len(record.launches) else None),
         ("Steelyard", record.tool),
@@ -66,6 +66,26 @@ def _driven_by(settings: Settings) -> str | None:
     if settings.starts == "shared":
         return f"{settings.harness}, one start a side for all benchmarks of a round, which each have a forked process"
     return settings.harness
+
+
+def _paired(record: Weighing) -> str | None:
+    """How the launches of the pairs that are judged ran; None where none were timed."""
+    launches = record.launches
+    used = np.flatnonzero(np.asarray(launches.role, dtype=int) == ROLES.index(USED))
+    if not len(used):
+        return None
+    tandem = launches.in_tandem()[used]
+    if not tandem.any():
+        way = "one after the other"
+    else:
+        way = (
+            "in tandem"
+            if tandem.all()
+            else f"in tandem {tandem.sum() // 2:,} of {figures.count(len(used) // 2, 'pair')}"
+        )
+        if launches.samples and says_order(launches.samples[used[tandem.argmax()]]):
+            way += ", samples in turn"
+    return f"{way}, chosen by auto" if record.settings.pairing == "auto" else way
 
 
 def _side(record: Weighing | Run, place: int) -> str:
