@@ -85,6 +85,8 @@ def test_the_change_of_every_pair_is_drawn(suite: str) -> None:
     judged = [series for series in panel["series"] if series["draw"] in ("points", "rings")]
     assert sum(len(series["x"]["v"]) for series in judged) == 20
     assert {series["draw"] for series in judged} == {"points", "rings"}
+    solid = {mark["label"].split()[0]: mark.get("solid", False) for mark in panel["marks"]}
+    assert solid == {"no": True, "interval": False, "change": True}
     assert "waited for a processor" in json.dumps(noise)
 
 

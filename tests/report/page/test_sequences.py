@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from steelyard.model.launches import Launches
+from steelyard.model.looks import Look, LookBack
 from steelyard.model.watch import Beside, Stretch, Watch
 from steelyard.report.page import sequences, units
 from tests.model.samples import row
@@ -28,3 +29,31 @@ def test_what_other_programs_had_is_drawn_below_the_launches() -> None:
     unwatched = sequences.launches_of(launches, 0, values, places, units.of_metric("wall", values), 100)
     assert unwatched is not None
     assert {one.role for one in unwatched.panels[1].series} == {"wait", "steal", "pressure"}
+
+
+def looked(*looks: Look) -> LookBack:
+    return LookBack(Launches.of_rows([]), np.zeros(0), np.zeros(0), list(looks))
+
+
+def test_the_last_look_alone_has_an_interval() -> None:
+    drawn = sequences.looks(
+        looked(Look(8, 0.03, 0.02, 0.04), Look(12, 0.02, 0.015, 0.025), Look(20, 0.021, -0.01, 0.05)), 0.005
+    )
+    assert drawn is not None
+    interval, changes = drawn.panels[0].series
+    assert interval.low is not None
+    assert interval.high is not None
+    assert (interval.x.tolist(), interval.low.tolist(), interval.high.tolist()) == ([20.0], [-1.0], [5.0])
+    assert changes.y.tolist() == [3.0, 2.0, 2.1]
+    assert drawn.told == "After 8 pairs +3.00 %, after 20, at look 3, +2.10 % [-1.00 %, +5.00 %]."
+    assert [mark.label for mark in drawn.panels[0].marks] == ["no change", "margin ±0.5 %", "margin ±0.5 %"]
+
+
+def test_a_last_look_without_an_interval_is_drawn_as_it_is() -> None:
+    drawn = sequences.looks(looked(*(Look(pairs, 0.01, -np.inf, np.inf) for pairs in (8, 9, 10))), None)
+    assert drawn is not None
+    assert [series.draw for series in drawn.panels[0].series] == ["points"]
+
+
+def test_two_looks_are_no_way_to_be_seen() -> None:
+    assert sequences.looks(looked(Look(8, 0.03, 0.02, 0.04), Look(12, 0.02, 0.015, 0.025)), 0.005) is None

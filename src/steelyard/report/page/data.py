@@ -58,6 +58,8 @@ class Mark:
     at: float
     label: str
     role: Role = "aside"
+    solid: bool = False
+    """Whether it is drawn solid, and not dotted."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,13 @@ def plain_panel(panel: Panel) -> dict[str, Any]:
     }
     if panel.marks:
         told["marks"] = [
-            {"axis": mark.axis, "at": mark.at, "label": _label(mark.label), "role": mark.role}
+            {
+                "axis": mark.axis,
+                "at": mark.at,
+                "label": _label(mark.label),
+                "role": mark.role,
+                **({"solid": True} if mark.solid else {}),
+            }
             for mark in panel.marks
             if np.isfinite(mark.at)
         ]

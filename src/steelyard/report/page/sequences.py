@@ -26,6 +26,9 @@ FloatArray = npt.NDArray[np.float64]
 
 # Beyond so many interquartile ranges from the quartiles a pair would squeeze all others into a line.
 _FENCE = 6.0
+# Looks, below which there is no way to be seen.
+_FEWEST_LOOKS = 3
+_NO_CHANGE = Mark("y", 0.0, "no change", "zero", solid=True)
 _SET_ASIDE = {DISTURBED: "disturbed, and repeated", TRIED: "tried in tandem", WARM_UP: "warm-up, not judged"}
 _EVIDENCE: tuple[tuple[Role, str], ...] = (
     ("wait", "waited for a processor"),
@@ -103,10 +106,10 @@ def _set_aside(launches: Launches, verdict: Verdict, limits: tuple[float, float]
 
 
 def _marks(verdict: Verdict) -> list[Mark]:
-    marks = [Mark("y", 0.0, "no change", "zero")]
+    marks = [_NO_CHANGE]
     marks += [Mark("y", 100 * end, "interval", "change") for end in verdict.interval or () if isfinite(end)]
     if verdict.change is not None:
-        marks.append(Mark("y", 100 * verdict.change, f"change {figures.change(verdict.change)}", "change"))
+        marks.append(Mark("y", 100 * verdict.change, f"change {figures.change(verdict.change)}", "change", solid=True))
     return marks
 
 
@@ -200,38 +203,28 @@ def _evidence(units: _Units, most: int) -> list[Panel]:
 
 
 def looks(judged: LookBack, margin: float | None) -> Figure | None:
-    """The interval at each look at the data: how it narrowed until the verdict stood."""
-    known = [look for look in judged.looks if all(map(isfinite, (look.change, look.lower, look.upper)))]
-    if not known:
+    """The change at each look at the data, and at the last one its interval; None of too few looks.
+
+    Earlier looks have no interval: it would be of another kind than that of the verdict, and not to be held against it.
+    """
+    known = [look for look in judged.looks if isfinite(look.change)]
+    if len(known) < _FEWEST_LOOKS:
         return None
-    x = np.array([float(look.pairs) for look in known])
-    centre, lower, upper = (
-        100 * np.array([getattr(look, end) for look in known]) for end in ("change", "lower", "upper")
-    )
-    marks = [Mark("y", 0.0, "no change", "zero")]
-    if margin is not None:
-        marks += [Mark("y", 100 * end, f"margin {figures.change(end)}", "fit") for end in (-margin, margin)]
-    series = [
-        Series("interval", "range", "change", x, centre, lower, upper),
-        Series("change", "points", "change", x, centre),
-    ]
+    x, changes = np.array([float(look.pairs) for look in known]), 100 * np.array([look.change for look in known])
     first, last = known[0], known[-1]
-    text = f"After {first.pairs:,} pairs {figures.interval((first.lower, first.upper))}"
-    if last is not first:
-        text += f", after {last.pairs:,}, at look {len(judged.looks)}, {figures.interval((last.lower, last.upper))}"
-    return Figure(
-        "The interval, look by look",
-        f"{text}.",
-        [
-            Panel(
-                "Interval of the change; before the last look from its standard error",
-                Axis("pairs", whole=True),
-                Axis("change, %"),
-                series,
-                marks,
-            )
-        ],
-    )
+    interval, said = [], ""
+    if isfinite(last.lower) and isfinite(last.upper):
+        low, high = 100 * np.array([last.lower]), 100 * np.array([last.upper])
+        interval.append(Series("interval of the last look", "range", "change", x[-1:], changes[-1:], low, high))
+        said = f" {figures.interval((last.lower, last.upper))}"
+    text = f"After {first.pairs:,} pairs {figures.change(first.change)}, after {last.pairs:,}, at look "
+    text += f"{len(judged.looks)}, {figures.change(last.change)}{said}."
+    marks = [_NO_CHANGE]
+    if margin is not None:
+        marks += [Mark("y", 100 * end, f"margin ±{figures.percent(margin)}", "fit") for end in (-margin, margin)]
+    series = [*interval, Series("change", "points", "change", x, changes)]
+    panel = Panel("Change of the pairs until then", Axis("pairs", whole=True), Axis("change, %"), series, marks)
+    return Figure("The change, look by look", text, [panel])
 
 
 @dataclass(frozen=True)

@@ -172,8 +172,8 @@ function drawMarks(context, plot, panel, ratio) {
     const at = plot.valToPos(mark.at, mark.axis, true);
     context.save();
     context.strokeStyle = colour(mark.role);
-    context.lineWidth = ratio;
-    context.setLineDash(mark.label === "no change" ? [] : [3 * ratio, 3 * ratio]);
+    context.lineWidth = (mark.solid && mark.role === "change" ? 2 : 1) * ratio;
+    context.setLineDash(mark.solid ? [] : [3 * ratio, 3 * ratio]);
     context.beginPath();
     if (mark.axis === "y") {
       context.moveTo(left, at);
@@ -250,7 +250,7 @@ function legend(panel, series) {
   const items = series.map((one) => make("li", { class: `key ${one.draw} ${one.role}` }, one.label));
   const told = new Set();
   for (const mark of panel.marks ?? []) {
-    if (!told.has(mark.label)) items.push(make("li", { class: `key mark ${mark.role}` }, mark.label));
+    if (!told.has(mark.label)) items.push(make("li", { class: `key mark ${mark.role}${mark.solid ? " solid" : ""}` }, mark.label));
     told.add(mark.label);
   }
   return items.length > 1 || panel.follows ? make("ul", { class: "legend" }, ...items) : "";
