@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from math import inf, nan
+from math import exp, inf, nan
 
 import numpy as np
 import pytest
@@ -35,6 +35,15 @@ def test_numbers_keep_a_thousandth_of_their_range(values: list[float]) -> None:
             assert read == pytest.approx(value, abs=reach / 1000 + 1e-9 * abs(value))
         else:
             assert read is None
+
+
+@given(st.lists(st.floats(1e-12, 1e12), min_size=1, max_size=60))
+def test_numbers_of_a_log_axis_keep_what_lies_between_the_smallest(values: list[float]) -> None:
+    told = data.packed([*values, 0.0, nan], log=True)
+    *read, zero, unknown = unpacked(told)
+    assert told["log"]
+    assert [exp(one) for one in read if one is not None] == pytest.approx(values, rel=1e-3)
+    assert zero is unknown is None
 
 
 def test_a_bar_lies_where_its_change_does() -> None:

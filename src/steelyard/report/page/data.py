@@ -19,8 +19,8 @@ Draw = Literal["points", "rings", "crosses", "line", "dashes", "steps", "bars", 
 Role = Literal["baseline", "candidate", "change", "wait", "steal", "pressure", "beside", "fit", "aside", "zero"]
 FloatArray = npt.NDArray[np.float64]
 
-# Finer than a screen shows of an axis.
-_STEPS = 1000
+# Finer than a screen shows of an axis; of factors, so that those between values are told too: few values are drawn so.
+_STEPS, _STEPS_OF_FACTORS = 1000, 100_000
 # Names of series are in a legend.
 _LONGEST = 60
 
@@ -86,14 +86,24 @@ class Figure:
     drawn: Markup = Markup()  # noqa: RUF009 - a text, and never changed
 
 
-def packed(values: npt.ArrayLike) -> dict[str, Any]:
-    """Numbers as whole steps from the least of them: {o: that, s: a step, v: [...]}; null for what is not finite."""
+def packed(values: npt.ArrayLike, *, log: bool = False) -> dict[str, Any]:
+    """Numbers as whole steps from the least of them: {o: that, s: a step, v: [...]}; null for what is not finite.
+
+    Of a `log` axis they are the numbers' logarithms, and {log: true} says so.
+    """
     sample = np.asarray(values, dtype=np.float64)
+    if log:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return {**_in_steps(np.log(sample), _STEPS_OF_FACTORS), "log": True}
+    return _in_steps(sample, _STEPS)
+
+
+def _in_steps(sample: FloatArray, most: int) -> dict[str, Any]:
     finite = np.isfinite(sample)
     if not finite.any():
         return {"o": 0, "s": 1, "v": [None] * len(sample)}
     low, high = float(sample[finite].min()), float(sample[finite].max())
-    step = (high - low) / _STEPS
+    step = (high - low) / most
     if step <= 0 or not np.isfinite(step):
         return {"o": low, "s": 0, "v": [0 if one else None for one in finite.tolist()]}
     steps = np.where(finite, np.round((np.where(finite, sample, low) - low) / step), -1).astype(np.int64).tolist()
@@ -106,7 +116,7 @@ def plain_panel(panel: Panel) -> dict[str, Any]:
         "title": panel.title,
         "x": _axis(panel.x),
         "y": _axis(panel.y),
-        "series": [_series(one) for one in panel.series],
+        "series": [_series(one, panel) for one in panel.series],
     }
     if panel.marks:
         told["marks"] = [
@@ -133,12 +143,13 @@ def _axis(axis: Axis) -> dict[str, Any]:
     return told if axis.ends is None else {**told, "ends": [float(f"{end:.6g}") for end in axis.ends]}
 
 
-def _series(series: Series) -> dict[str, Any]:
-    told = {"label": _label(series.label), "draw": series.draw, "role": series.role, "x": packed(series.x)}
+def _series(series: Series, on: Panel) -> dict[str, Any]:
+    x = packed(series.x, log=on.x.log)
+    told = {"label": _label(series.label), "draw": series.draw, "role": series.role, "x": x}
     for name in ("y", "low", "high"):
         values = getattr(series, name)
         if values is not None:
-            told[name] = packed(values)
+            told[name] = packed(values, log=on.y.log)
     return told
 
 

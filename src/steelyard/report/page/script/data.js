@@ -1,4 +1,4 @@
-// What the page carries: JSON, compressed, and its numbers as whole steps from the least of them.
+// What the page carries: JSON, compressed, and its numbers as whole steps from the least of them, of a log axis in logarithms.
 
 export async function carried() {
   const text = document.getElementById("data").textContent;
@@ -8,5 +8,6 @@ export async function carried() {
 }
 
 export function unpacked(numbers) {
-  return numbers.v.map((steps) => (steps === null ? null : numbers.o + steps * numbers.s));
+  const value = numbers.log ? Math.exp : (number) => number;
+  return numbers.v.map((steps) => (steps === null ? null : value(numbers.o + steps * numbers.s)));
 }
