@@ -11,10 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.report import figures
-from steelyard.report.page.data import Axis, Figure, Panel, Role, Series
+from steelyard.report.page.data import Axis, Draw, Figure, Panel, Role, Series
 from steelyard.report.page.units import Quantity
 from steelyard.stats import power_law
 
+# Where points are off by more than that, they do not grow as any power.
+_MOST_MISSED = 0.15
 # Points of a fitted curve.
 _STEPS = 24
 _MOST_CURVES = 12
@@ -92,14 +94,20 @@ def _figure(
     log = bool(x.min() > 0 and x.max() / x.min() >= _AS_FACTORS and (levels > 0).all())
     series, told = [], []
     for side, (label, role) in enumerate(labels):
-        series.append(Series(label, "points", role, x, quantity.along(levels[:, side])))
+        # What lies behind another side's points and line is seen around and between them.
+        behind = side < len(labels) - 1
+        series.append(Series(label, "rings" if behind else "points", role, x, quantity.along(levels[:, side])))
         fit = power_law.fit(x, levels[:, side])
         if fit is None:
             continue
-        along = np.geomspace(x.min(), x.max(), _STEPS) if log else np.linspace(x.min(), x.max(), _STEPS)
-        series.append(Series(f"{label}, fitted", "dashes", role, along, quantity.along(fit.at(along))))
         off = f"points are off by {figures.percent(fit.misses)} at most"
+        if fit.misses > _MOST_MISSED:
+            told.append(f"no power of {parameter} fits {label} (of the best one, {off})")
+            continue
+        along = np.geomspace(x.min(), x.max(), _STEPS) if log else np.linspace(x.min(), x.max(), _STEPS)
+        draw: Draw = "line" if behind else "dashes"
+        series.append(Series(f"{label}, fitted", draw, role, along, quantity.along(fit.at(along))))
         told.append(f"{label} grows as {parameter} to the power of {fit.exponent:.2f} ({off})")
-    text = "; ".join(told) or "no power of it fits"
+    text = "; ".join(told) or f"no power of {parameter} fits"
     panel = Panel(name, Axis(parameter, log), Axis(f"{quantity.axis}, median", log), series)
     return Figure(f"{quantity.name} by {parameter}", f"{name}: {text}.", [panel])
