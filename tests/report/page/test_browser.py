@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from importlib.resources import files
@@ -149,6 +150,30 @@ def test_every_chart_is_drawn_with_title_axes_and_words(page: Page) -> None:
         if figure["asked"]:
             assert figure["inked"]
             assert all("Across: " in label and "Up: " in label for label in figure["labels"])
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_the_point_at_the_pointer_is_told_with_units_and_beside_the_title(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.locator("#r0 th button").click()
+    panel = page.locator("#d0 .panel", has_text="Candidate against baseline")
+    over = panel.locator(".u-over")
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
+    assert box is not None
+    shown = panel.locator(".nearest")
+    for place in (0.06, 0.9):
+        for height in range(5, int(box["height"]), 10):
+            page.mouse.move(box["x"] + place * box["width"], box["y"] + height)
+            if shown.inner_text():
+                break
+        assert re.fullmatch(
+            r"pair( that waited for a processor)? at [\d.]+\xa0s: [+-]\d+\.\d\d\xa0%", shown.inner_text()
+        )
+        told, title = shown.bounding_box(), panel.locator(".panel-title").bounding_box()
+        assert told is not None
+        assert title is not None
+        assert title["y"] + title["height"] <= told["y"]
 
 
 def test_a_row_is_opened_and_closed_by_keyboard_and_goes_where_its_row_goes(page: Page) -> None:

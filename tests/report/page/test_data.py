@@ -76,7 +76,7 @@ def test_what_is_not_all_drawn_says_so() -> None:
 def test_what_no_bar_shows_is_counted_in_words() -> None:
     values = np.append(np.random.default_rng(1).normal(10, 1, size=200), 1e6)
     sides = both_sides([Sample("baseline", "baseline", values)], of_metric("max_rss", values), 100)
-    for figure, panel in ((sides, 1), (four_plot("4-plot", values, "value", 100, "change"), 2)):
+    for figure, panel in ((sides, 1), (four_plot("4-plot", values, data.Axis("value"), 100, "change"), 2)):
         assert figure is not None
         assert "1 value beyond the ends of the histogram." in figure.told
         assert figure.panels[panel].series[0].y.sum() == 200
@@ -98,11 +98,11 @@ def test_the_more_rows_the_fewer_points_but_never_too_few_for_a_shape() -> None:
 )
 def test_an_axis_has_the_unit_that_suits_its_values(metric: str, value: float, axis: str, drawn: float) -> None:
     quantity = of_metric(metric, np.array([value]))
-    assert quantity.axis == axis
+    assert quantity.axis.label == axis
     assert quantity.along(np.array([value])).tolist() == [drawn]
 
 
 def test_units_of_other_tools_are_theirs_or_a_time() -> None:
-    assert of_foreign("ops/s", np.array([1e6])).axis == "value, ops/s"
+    assert of_foreign("ops/s", np.array([1e6])).axis.label == "value, ops/s"
     seconds = of_foreign("s", np.array([2e-3]))
-    assert (seconds.axis, seconds.along(np.array([2e-3])).tolist()) == ("time, ms", [pytest.approx(2.0)])
+    assert (seconds.axis.label, seconds.along(np.array([2e-3])).tolist()) == ("time, ms", [pytest.approx(2.0)])

@@ -27,14 +27,26 @@ _LONGEST = 60
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: what it is of, with its unit; `log` for one whose steps are factors."""
+    """An axis: what it is of, and in which unit; `log` for one whose steps are factors."""
 
-    label: str
+    name: str
+    unit: str = ""
     log: bool = False
     whole: bool = False
     """Whether it is of counts, between which there is nothing."""
+    signed: bool = False
+    """Whether it is of changes, which are told with their sign."""
     ends: tuple[float, float] | None = None
     """Where it ends, if not with the values that are drawn along it."""
+
+    @property
+    def label(self) -> str:
+        """What stands at it."""
+        return f"{self.name}, {self.unit}" if self.unit else self.name
+
+
+CHANGE = Axis("change", "%", signed=True)
+SHARE = Axis("share", "%")
 
 
 @dataclass(frozen=True)
@@ -137,7 +149,9 @@ def plain_panel(panel: Panel) -> dict[str, Any]:
 
 def _axis(axis: Axis) -> dict[str, Any]:
     told: dict[str, Any] = {"label": _label(axis.label)}
-    for name in ("log", "whole"):
+    if axis.unit:
+        told["unit"] = _label(axis.unit)
+    for name in ("log", "whole", "signed"):
         if getattr(axis, name):
             told[name] = True
     return told if axis.ends is None else {**told, "ends": [float(f"{end:.6g}") for end in axis.ends]}

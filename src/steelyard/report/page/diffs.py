@@ -111,9 +111,7 @@ def _in_order(values: Sequence[FloatArray], quantity: units.Quantity, what: str,
         series.append(Series(label, "points", role, distributions.numbered(places), quantity.along(one[places])))
         ends = (quantity.written(float(one.min())), quantity.written(float(one.max())))
         told.append(f"{label}: {len(one):,} from {ends[0]} to {ends[1]}")
-    panel = Panel(
-        "A and B, measured apart", Axis(f"number of the {what}", whole=True), Axis(quantity.axis), series
-    )
+    panel = Panel("A and B, measured apart", Axis(f"number of the {what}", whole=True), quantity.axis, series)
     thinned = distributions.thinned(shown, sum(map(len, values)))
     return Figure(f"Every {what} in its order", f"{'; '.join(told)}.", [panel], thinned)
 

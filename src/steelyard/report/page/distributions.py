@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from steelyard.report import figures
-from steelyard.report.page.data import Axis, Draw, Figure, Mark, Panel, Role, Series
+from steelyard.report.page.data import SHARE, Axis, Draw, Figure, Mark, Panel, Role, Series
 from steelyard.report.page.units import Quantity
 from steelyard.stats import distribution
 from steelyard.stats.bins import Bins, bins
@@ -75,13 +75,13 @@ def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int, what: s
         Series(sample.label, "bars", sample.role, middles, counts.astype(np.float64))
         for sample, counts in zip(shown, counted.counts, strict=True)
     ]
-    axis = Axis(quantity.axis, ends=_roomy(quantity.along(counted.edges)))
+    axis = replace(quantity.axis, ends=_roomy(quantity.along(counted.edges)))
     longest = max(len(sample.known) for sample in shown)
     return Figure(
         "Distribution" if len(samples) == 1 else "Distributions of both sides",
         " ".join(told),
         [
-            Panel(f"Share of {what} up to a value", axis, Axis("share, %"), functions, marks),
+            Panel(f"Share of {what} up to a value", axis, SHARE, functions, marks),
             Panel("Histogram", axis, Axis(what, whole=True), bars, marks),
         ],
         f"The steps are those of {steps} quantiles." if longest > steps else "",
@@ -112,7 +112,7 @@ def _told(sample: Sample, ordered: FloatArray, found: Sequence[float], quantity:
     return f"{text}."
 
 
-def four_plot(title: str, values: FloatArray, axis: str, most: int, role: Role) -> Figure | None:
+def four_plot(title: str, values: FloatArray, along: Axis, most: int, role: Role) -> Figure | None:
     """The 4-plot of the NIST handbook (1.3.3.32): run sequence, lag plot, histogram, normal probability plot."""
     known = values[np.isfinite(values)]
     if len(known) < FEWEST:
@@ -123,7 +123,6 @@ def four_plot(title: str, values: FloatArray, axis: str, most: int, role: Role) 
     ordered, scores = np.sort(known), distribution.normal_scores(len(known))
     chosen = evenly(len(known), most)
     counted = bins([known], _MOST_BINS)
-    along = Axis(axis)
     draw: Draw = "points"
     panels = [
         Panel(
@@ -134,7 +133,7 @@ def four_plot(title: str, values: FloatArray, axis: str, most: int, role: Role) 
         ),
         Panel(
             "Lag: each against the one before",
-            Axis(f"the one before: {axis}"),
+            replace(along, name=f"the one before: {along.name}"),
             along,
             [Series("value", draw, role, *lag)],
         ),

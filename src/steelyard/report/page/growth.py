@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 import numpy as np
@@ -109,5 +109,7 @@ def _figure(
         series.append(Series(f"{label}, fitted", draw, role, along, quantity.along(fit.at(along))))
         told.append(f"{label} grows as {parameter} to the power of {fit.exponent:.2f} ({off})")
     text = "; ".join(told) or f"no power of {parameter} fits"
-    panel = Panel(name, Axis(parameter, log), Axis(f"{quantity.axis}, median", log), series)
+    panel = Panel(
+        name, Axis(parameter, log=log), replace(quantity.axis, name=f"median {quantity.name}", log=log), series
+    )
     return Figure(f"{quantity.name} by {parameter}", f"{name}: {text}.", [panel])

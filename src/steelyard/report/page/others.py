@@ -139,7 +139,7 @@ def _predicted(found: Calibration, names: Sequence[str]) -> Figure:
     ends = np.array([every.min(), every.max()])
     series.append(Series("as predicted", "dashes", "fit", ends, ends))
     panel = Panel(
-        "One point a pattern and size", Axis("measured, ns", log=True), Axis("predicted, ns", log=True), series
+        "One point a pattern and size", Axis("measured", "ns", log=True), Axis("predicted", "ns", log=True), series
     )
     return Figure("Predicted against measured time of a step", f"Furthest off: {calibration.furthest(found)}.", [panel])
 
@@ -157,8 +157,8 @@ def _by_size(points: Sequence[Point], names: Sequence[str]) -> Figure:
     ]
     panel = Panel(
         "Time of a step",
-        Axis("size of what is walked over, KiB", log=True),
-        Axis("time of a step, ns", log=True),
+        Axis("size of what is walked over", "KiB", log=True),
+        Axis("time of a step", "ns", log=True),
         series,
     )
     low, high = min(points, key=lambda point: point.ns), max(points, key=lambda point: point.ns)

@@ -188,7 +188,7 @@ def _in_order(
     series = Series("sample", "points", "baseline", distributions.numbered(places), quantity.along(values[places]))
     text = f"{figures.count(len(values), 'sample')} of {figures.count(processes, 'process', 'processes')}, one behind "
     text += f"the other, from {quantity.written(float(values.min()))} to {quantity.written(float(values.max()))}."
-    panel = Panel("Samples", Axis("number of the sample", whole=True), Axis(quantity.axis), [series])
+    panel = Panel("Samples", Axis("number of the sample", whole=True), quantity.axis, [series])
     return Figure(
         "Every sample in its order", text, [panel], distributions.thinned(len(places), len(values), "samples")
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 import numpy as np
@@ -14,7 +14,7 @@ from steelyard.model.looks import LookBack
 from steelyard.model.records import Verdict
 from steelyard.model.watch import Watch
 from steelyard.report import figures
-from steelyard.report.page.data import Axis, Draw, Figure, Mark, Panel, Role, Series
+from steelyard.report.page.data import CHANGE, SHARE, Axis, Draw, Figure, Mark, Panel, Role, Series
 from steelyard.report.page.distributions import thinned
 from steelyard.report.page.units import Quantity
 from steelyard.stats.bins import ends
@@ -28,6 +28,7 @@ FloatArray = npt.NDArray[np.float64]
 _FENCE = 6.0
 # Looks, below which there is no way to be seen.
 _FEWEST_LOOKS = 3
+_SINCE = Axis("time since the first launch", "s")
 _NO_CHANGE = Mark("y", 0.0, "no change", "zero", solid=True)
 _SET_ASIDE = {DISTURBED: "disturbed, and repeated", TRIED: "tried in tandem", WARM_UP: "warm-up, not judged"}
 _EVIDENCE: tuple[tuple[Role, str], ...] = (
@@ -88,7 +89,7 @@ def pairs(verdict: Verdict, judged: LookBack, most: int, watch: Watch | None = N
     drawn = sum(len(one.x) for one in series)
     aside = list(_set_aside(judged.launches, verdict, limits))
     told = _told_of_pairs(changes, int(disturbed.sum()), int((np.isfinite(changes) & (within != changes)).sum()), aside)
-    along, up = Axis("time since the first launch, s"), Axis("change, %")
+    along, up = _SINCE, CHANGE
     panel = Panel("Candidate against baseline", along, up, [*series, *aside], _marks(verdict))
     note = thinned(drawn, len(changes), "pairs")
     return Figure("Change of every pair over time", told, [panel, *_evidence(units, most)], note)
@@ -161,7 +162,7 @@ def launches_of(
     if disturbed.any():
         share = figures.percent(DISTURBED_FROM)
         text += f"; {int(disturbed.sum()):,} waited for a processor for over {share} of their time"
-    panel = Panel("Launches", Axis("time since the first launch, s"), Axis(quantity.axis), series)
+    panel = Panel("Launches", _SINCE, quantity.axis, series)
     drawn = sum(len(one.x) for one in series)
     return Figure(
         "Every launch over time", f"{text}.", [panel, *_evidence(units, most)], thinned(drawn, len(values), "launches")
@@ -194,8 +195,8 @@ def _evidence(units: _Units, most: int) -> list[Panel]:
     return [
         Panel(
             "Noise meanwhile",
-            Axis("time since the first launch, s"),
-            Axis("share, %"),
+            _SINCE,
+            SHARE,
             series,
             follows=True,
         )
@@ -223,7 +224,7 @@ def looks(judged: LookBack, margin: float | None) -> Figure | None:
     if margin is not None:
         marks += [Mark("y", 100 * end, f"margin ±{figures.percent(margin)}", "fit") for end in (-margin, margin)]
     series = [*interval, Series("change", "points", "change", x, changes)]
-    panel = Panel("Change of the pairs until then", Axis("pairs", whole=True), Axis("change, %"), series, marks)
+    panel = Panel("Change of the pairs until then", Axis("pairs", whole=True), CHANGE, series, marks)
     return Figure("The change, look by look", text, [panel])
 
 
@@ -273,7 +274,7 @@ def inside(sides: Sequence[Inside], quantity: Quantity, most: int) -> Figure | N
     panel = Panel(
         "Samples of a launch: middle, and where half of the launches lie",
         Axis("number of the sample in its launch", whole=True),
-        Axis(f"{quantity.axis}, an iteration"),
+        replace(quantity.axis, name=f"{quantity.name} of an iteration"),
         series,
     )
     return Figure("Inside the launches", " ".join(told), [panel], note)

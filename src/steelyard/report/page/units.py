@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from steelyard.model.metrics import METRICS
 from steelyard.report import figures, foreign
+from steelyard.report.page.data import Axis
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -24,9 +25,9 @@ class Quantity:
     divisor: float
 
     @property
-    def axis(self) -> str:
-        """What stands at the axis."""
-        return f"{self.name}, {self.unit}" if self.unit else self.name
+    def axis(self) -> Axis:
+        """The axis that it is drawn along."""
+        return Axis(self.name, self.unit)
 
     def along(self, values: FloatArray) -> FloatArray:
         """The values in the axis's unit."""

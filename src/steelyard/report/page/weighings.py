@@ -25,13 +25,12 @@ from steelyard.report.page import (
     svg,
     units,
 )
-from steelyard.report.page.data import Figure, Role
+from steelyard.report.page.data import CHANGE, Figure, Role
 from steelyard.report.page.elements import Content, Markup
 from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, sentence
 from steelyard.stats.changes import relative_changes
 
 SIDES: tuple[tuple[str, Role], ...] = (("baseline", "baseline"), ("candidate", "candidate"))
-_CHANGE = "change, %"
 
 
 def part(record: Weighing, seen: Sequence[LookBack | None], room: budget.Budget, key: str) -> Part:
@@ -183,7 +182,7 @@ def _timed(verdict: Verdict, back: LookBack, record: Weighing, room: budget.Budg
         sequences.pairs(verdict, back, room.points, watch),
         distributions.both_sides(samples, quantity, room.points),
         sequences.looks(back, verdict.margin),
-        distributions.four_plot("4-plot of the pairs' changes", changes, _CHANGE, room.points, "change"),
+        distributions.four_plot("4-plot of the pairs' changes", changes, CHANGE, room.points, "change"),
         measured.inside(launches, positions, verdict.metric, quantity, room),
     ]
 

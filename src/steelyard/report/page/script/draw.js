@@ -26,6 +26,13 @@ function shortest(value) {
   return value.toLocaleString("en", { maximumSignificantDigits: 5 });
 }
 
+// A value with its unit, in as many digits as can be read off.
+function told(value, { unit, signed, whole }) {
+  const digits = whole || Math.abs(value) >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 4 };
+  const text = signed ? value.toLocaleString("en", { signDisplay: "exceptZero", minimumFractionDigits: 2, maximumFractionDigits: 2 }) : value.toLocaleString("en", digits);
+  return unit ? `${text}\u00a0${unit}` : text;
+}
+
 // Where the values of an axis end, with what its marks add and a little room.
 function ends(all, log, fromZero) {
   const known = all.filter((value) => value !== null && Number.isFinite(value) && (!log || value > 0));
@@ -239,11 +246,16 @@ function nearest(plot, series) {
       const away = (plot.valToPos(x, "x") - plot.cursor.left) ** 2 + (plot.valToPos(one.y[index], "y") - plot.cursor.top) ** 2;
       if (away < least) {
         least = away;
-        best = [one.label, x, one.y[index]];
+        best = { label: one.label, x, y: one.y[index], low: one.low?.[index], high: one.high?.[index] };
       }
     });
   }
   return best;
+}
+
+function toldOf(panel, { label, x, y, low, high }) {
+  const text = `${label} at ${told(x, panel.x)}: ${told(y, panel.y)}`;
+  return low === undefined ? text : `${text}, from ${told(low, panel.y)} to ${told(high, panel.y)}`;
 }
 
 function legend(panel, series) {
@@ -262,7 +274,7 @@ export function drawPanel(panel, into, height, shared) {
   const about = `${panel.title}. Across: ${panel.x.label}. Up: ${panel.y.label}.`;
   const canvas = make("div", { class: "plot", role: "img", "aria-label": about });
   const shown = make("output", { class: "nearest", "aria-hidden": "true" });
-  into.append(make("div", { class: "panel" }, make("p", { class: "panel-title" }, panel.title), canvas, legend(panel, series), shown));
+  into.append(make("div", { class: "panel" }, make("p", { class: "panel-title" }, panel.title), canvas, legend(panel, series)));
   const found = limits(panel, series);
   const { y } = found;
   const x = panel.follows ? shared.x : found.x;
@@ -285,7 +297,10 @@ export function drawPanel(panel, into, height, shared) {
         setCursor: [
           (one) => {
             const point = one.cursor.left >= 0 && one.cursor.top >= 0 ? nearest(one, series) : null;
-            shown.textContent = point ? `${point[0]}: ${shortest(point[1])}, ${shortest(point[2])}` : "";
+            shown.textContent = point ? toldOf(panel, point) : "";
+            // In the corner that lies across from the pointer.
+            shown.classList.toggle("left", one.cursor.left > one.over.clientWidth / 2);
+            shown.classList.toggle("low", one.cursor.top < one.over.clientHeight / 2);
           },
         ],
       },
@@ -293,6 +308,7 @@ export function drawPanel(panel, into, height, shared) {
     [every, every.map(() => y[0])],
     canvas,
   );
+  plot.over.append(shown);
   const fit = () => {
     const width = Math.floor(canvas.clientWidth);
     if (width > 0 && width !== plot.width) plot.setSize({ width, height });
