@@ -18,7 +18,7 @@ from steelyard.stats.ranking import Standing, fastest_first, ranks
 _MOST_RANKINGS = 10
 # Each is held against each of the others.
 _MOST_RANKED = 200
-_TIES = "places that overlap are ties: it is not decided between them"
+TIES = "places that overlap are ties: it is not decided between them"
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def rows(sheet: Sheet, record: Weighing, verdicts: Sequence[Verdict]) -> None:
             for line, name in zip(ranking.lines, names, strict=True)
         ]
         about = [Text(sheet.name(ranking.of, sheet.text_width), "bold")] if ranking.of else []
-        sheet.row("ranking", *about, *lines, *([Text(_TIES, "dim")] if ranking.has_ties else []))
+        sheet.row("ranking", *about, *lines, *([Text(TIES, "dim")] if ranking.has_ties else []))
     show_left_out(sheet, len(every) - _MOST_RANKINGS, noun="more ranking")
 
 
@@ -77,7 +77,7 @@ def markdown(record: Weighing, verdicts: Sequence[Verdict]) -> list[str]:
     for ranking in rankings(record, verdicts):
         of = f" of {code(ranking.of)}" if ranking.of else ""
         lines = "; ".join(f"{line.place}. {code(line.name)} ({escape(line.said)})" for line in ranking.lines)
-        told.append(f"ranking{of}: {lines}" + (f" ({_TIES})" if ranking.has_ties else ""))
+        told.append(f"ranking{of}: {lines}" + (f" ({TIES})" if ranking.has_ties else ""))
     return told
 
 

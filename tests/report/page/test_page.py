@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from steelyard.history.calibrations import to_json
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load_any, save
 from steelyard.model.launches import Launches, Sample
-from steelyard.model.records import Finding, Settings
+from steelyard.model.records import Benchmark, Finding, Settings
 from tests.calibrations import calibration, interrupted_calibration
 from tests.foreign import foreign_results, processes
 from tests.hostile.full_records import full_records
@@ -201,6 +202,37 @@ def test_samples_in_turn_are_told(tmp_path: Path) -> None:
     ]
     record = records.weighing().model_copy(update={"launches": Launches.of_rows(rows)})
     assert "<dd>in tandem, samples in turn</dd>" in pages.page([kept(tmp_path, record)])
+
+
+def test_several_candidates_are_ranked_with_ties(tmp_path: Path) -> None:
+    rows = [
+        row._replace(benchmark=number)
+        for number, change in enumerate((0.3, -0.2, 0.0))
+        for row in records.pair_rows(change)
+    ]
+    names = ("old", "slow", "fast", "like")
+    benchmarks = [Benchmark(name=name, candidate=place) for place, name in enumerate(names[1:], start=1)]
+    record = records.weighing(benchmarks=names[1:]).model_copy(
+        update={
+            "subjects": [records.subject(name) for name in names],
+            "benchmarks": benchmarks,
+            "launches": Launches.of_rows(rows),
+        }
+    )
+    page = pages.page([kept(tmp_path, record)])
+    ranked = page[page.index("From the fastest") :]
+    assert re.findall(r'<th scope="row">(\w+)</th><td>([\d-]+)</td>', ranked) == [
+        ("fast", "1"),
+        ("like", "2-3"),
+        ("old", "2-3"),
+        ("slow", "4"),
+    ]
+    assert "places that overlap are ties" in ranked
+    assert "as fast as the baseline" in ranked
+
+
+def test_one_candidate_is_not_ranked(suite: str) -> None:
+    assert "From the fastest" not in suite
 
 
 def test_why_a_weighing_failed_is_said(tmp_path: Path) -> None:

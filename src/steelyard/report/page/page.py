@@ -106,6 +106,7 @@ class _Page:
         if part.rows:
             yield element("h" + str(level), "Results", class_="unseen")
             yield self._table(part, name)
+            yield from part.below
         whole = self._detail(part.whole)
         if whole:
             title = element(heading, "By parameter") if part.rows else element(heading, "Results", class_="unseen")

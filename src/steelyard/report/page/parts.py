@@ -86,5 +86,7 @@ class Part:
     facts: list[Facts]
     metric: str = ""
     """The one that decides, where rows are of several."""
+    below: list[Markup] = field(default_factory=list)
+    """Small tables below the table."""
     defs: Markup = Markup()  # noqa: RUF009 - a text, and never changed
     """What the bars of the table have in common."""

@@ -12,7 +12,7 @@ from steelyard.model.launches import USED
 from steelyard.model.looks import LookBack
 from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Verdict, Weighing, deciding_of
-from steelyard.report import counting, disturbances, figures, layouts, notes, sentences
+from steelyard.report import counting, disturbances, figures, layouts, notes, ranking, sentences
 from steelyard.report.page import (
     budget,
     distributions,
@@ -54,6 +54,7 @@ def part(record: Weighing, seen: Sequence[LookBack | None], room: budget.Budget,
         notes=notes.of_weighing(record, verdicts) if record.identical is None else notes.of_findings(record.findings),
         facts=[measured.facts(record), measured.machine(record.machine)],
         metric=metrics[0] if metrics else "",
+        below=_ranking(record, verdicts),
         defs=scale.symbol(),
     )
 
@@ -92,6 +93,22 @@ def _lines(record: Weighing, verdicts: Sequence[Verdict]) -> list[Content]:
     if built := sentences.built(record):
         lines.append(elements.name(built, elements.LONGER))
     return lines
+
+
+def _ranking(record: Weighing, verdicts: Sequence[Verdict]) -> list[Markup]:
+    """Several candidates from the fastest to the slowest, of each benchmark; none of one candidate."""
+    found = ranking.rankings(record, deciding_of(verdicts))
+    if not found:
+        return []
+    several = len(found) > 1
+    rows = [
+        [*([elements.name(one.of)] if several else []), elements.name(line.name), line.place, line.said]
+        for one in found
+        for line in one.lines
+    ]
+    ties = f"; {ranking.TIES}" if any(one.has_ties for one in found) else ""
+    titles = [*(["benchmark"] if several else []), "subject", "place", "change"]
+    return [elements.table(f"From the fastest to the slowest{ties}", titles, rows)]
 
 
 def _columns(record: Weighing, *, several: bool) -> list[Column]:
