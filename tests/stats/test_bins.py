@@ -44,6 +44,13 @@ def test_stragglers_are_beyond_the_axis_and_a_second_mode_is_not() -> None:
     assert found.edges[0] < 100
 
 
+def test_of_few_values_each_is_seen_that_leaves_the_others_a_shape() -> None:
+    few = [100.0 + number for number in range(13)]
+    assert bins([[*few, 140.0]], 60).above == [0]
+    assert bins([[*few * 4, 140.0]], 60).above == [1]
+    assert bins([[*few, 10_000.0]], 60).above == [1]
+
+
 def test_the_side_that_varies_least_says_how_narrow_they_are() -> None:
     random = np.random.default_rng(2)
     quiet, noisy = random.normal(100, 0.1, 500), random.normal(103, 3, 500)

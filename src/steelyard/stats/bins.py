@@ -13,6 +13,9 @@ IntArray = npt.NDArray[np.int64]
 
 # Fences at 2 interquartile ranges lie at 3.4 standard deviations of a normal: beyond are real stragglers.
 FENCE = 2.0
+# Of few values the quartiles themselves are hardly known, and each is to be seen that leaves the others a shape.
+WIDE_FENCE = 6.0
+_FEW = 50
 _FEWEST = 5
 
 
@@ -56,10 +59,10 @@ def bins(samples: Sequence[npt.ArrayLike], most: int) -> Bins:
     """Count samples, shape (n,) each, n >= 1, in up to `most` bins of one width that they share.
 
     The width is the smallest that any of them asks for by Freedman and Diaconis (1981): twice its interquartile range
-    over the cube root of n. The axis spans what lies within each sample's own fences.
+    over the cube root of n. The axis spans what lies within each sample's own fences, which are wide for few values.
     """
     ordered = [np.sort(np.asarray(sample, dtype=np.float64)) for sample in samples]
-    spans = [ends(sample) for sample in ordered]
+    spans = [ends(sample, WIDE_FENCE if len(sample) < _FEW else FENCE) for sample in ordered]
     low, high = min(span[0] for span in spans), max(span[1] for span in spans)
     if low == high:
         low, high = low - abs(low or 1.0) * 1e-3, high + abs(high or 1.0) * 1e-3

@@ -75,11 +75,22 @@ def test_what_is_not_all_drawn_says_so() -> None:
 
 def test_what_no_bar_shows_is_counted_in_words() -> None:
     values = np.append(np.random.default_rng(1).normal(10, 1, size=200), 1e6)
-    sides = both_sides([Sample("baseline", "baseline", values)], of_metric("max_rss", values), 100)
+    quantity = of_metric("max_rss", values)
+    sides = both_sides(
+        [Sample("baseline", "baseline", values), Sample("candidate", "candidate", values[:-1])], quantity, 100
+    )
     for figure, panel in ((sides, 1), (four_plot("4-plot", values, data.Axis("value"), 100, "change"), 2)):
         assert figure is not None
         assert "1 value beyond the ends of the histogram." in figure.told
         assert figure.panels[panel].series[0].y.sum() == 200
+
+
+def test_the_histogram_of_one_side_is_drawn_once() -> None:
+    values = np.append(np.random.default_rng(1).normal(10, 1, size=200), 1e6)
+    figure = both_sides([Sample("launches", "baseline", values)], of_metric("max_rss", values), 100)
+    assert figure is not None
+    assert [panel.title for panel in figure.panels] == ["Share of launches up to a value"]
+    assert "1 value beyond the ends of the axis." in figure.told
 
 
 def test_the_more_rows_the_fewer_points_but_never_too_few_for_a_shape() -> None:

@@ -50,7 +50,7 @@ def thinned(shown: int, of: int, what: str = "points") -> str:
 
 
 def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int, what: str = "launches") -> Figure | None:
-    """Distribution functions and histograms of one side or two, with their modes; None of too few values."""
+    """Distribution functions of one side, or of two with their histograms, and modes; None of too few values."""
     shown = [sample for sample in samples if len(sample.known) >= FEWEST]
     if not shown:
         return None
@@ -69,21 +69,20 @@ def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int, what: s
                 Mark("x", mode / quantity.divisor, f"mode {quantity.written(mode)}", sample.role) for mode in found
             ]
     counted = bins([sample.known for sample in shown], _MOST_BINS)
-    told += _beyond(counted)
-    middles = quantity.along(counted.middles)
-    bars = [
-        Series(sample.label, "bars", sample.role, middles, counts.astype(np.float64))
-        for sample, counts in zip(shown, counted.counts, strict=True)
-    ]
     axis = replace(quantity.axis, ends=_roomy(quantity.along(counted.edges)))
+    panels = [Panel(f"Share of {what} up to a value", axis, SHARE, functions, marks)]
+    alone = len(samples) == 1
+    if not alone:  # the histogram of one is in its 4-plot
+        bars = [
+            Series(sample.label, "bars", sample.role, quantity.along(counted.middles), counts.astype(np.float64))
+            for sample, counts in zip(shown, counted.counts, strict=True)
+        ]
+        panels.append(Panel("Histogram", axis, Axis(what, whole=True), bars, marks))
     longest = max(len(sample.known) for sample in shown)
     return Figure(
-        "Distribution" if len(samples) == 1 else "Distributions of both sides",
-        " ".join(told),
-        [
-            Panel(f"Share of {what} up to a value", axis, SHARE, functions, marks),
-            Panel("Histogram", axis, Axis(what, whole=True), bars, marks),
-        ],
+        "Distribution" if alone else "Distributions of both sides",
+        " ".join([*told, *_beyond(counted, "axis" if alone else "histogram")]),
+        panels,
         f"The steps are those of {steps} quantiles." if longest > steps else "",
     )
 
@@ -93,8 +92,8 @@ def numbered(places: npt.NDArray[np.intp]) -> FloatArray:
     return places.astype(np.float64) + 1
 
 
-def _beyond(counted: Bins) -> list[str]:
-    return [f"{figures.count(counted.beyond, 'value')} beyond the ends of the histogram."] if counted.beyond else []
+def _beyond(counted: Bins, what: str = "histogram") -> list[str]:
+    return [f"{figures.count(counted.beyond, 'value')} beyond the ends of the {what}."] if counted.beyond else []
 
 
 def _roomy(edges: FloatArray) -> tuple[float, float]:

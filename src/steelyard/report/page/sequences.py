@@ -17,15 +17,13 @@ from steelyard.report import figures
 from steelyard.report.page.data import CHANGE, SHARE, Axis, Draw, Figure, Mark, Panel, Role, Series
 from steelyard.report.page.distributions import thinned
 from steelyard.report.page.units import Quantity
-from steelyard.stats.bins import ends
+from steelyard.stats.bins import WIDE_FENCE, ends
 from steelyard.stats.changes import relative_changes
 from steelyard.stats.overlap import rates_within
 from steelyard.stats.thinning import evenly, extremes
 
 FloatArray = npt.NDArray[np.float64]
 
-# Beyond so many interquartile ranges from the quartiles a pair would squeeze all others into a line.
-_FENCE = 6.0
 # Looks, below which there is no way to be seen.
 _FEWEST_LOOKS = 3
 _SINCE = Axis("time since the first launch", "s")
@@ -117,7 +115,7 @@ def _marks(verdict: Verdict) -> list[Mark]:
 def _limits(values: FloatArray) -> tuple[float, float]:
     """The lowest and highest of values that are no stragglers; NaN is none of them."""
     known = np.sort(values[np.isfinite(values)])
-    return ends(known, _FENCE) if len(known) else (-1.0, 1.0)
+    return ends(known, WIDE_FENCE) if len(known) else (-1.0, 1.0)
 
 
 def _told_of_pairs(changes: FloatArray, disturbed: int, beyond: int, aside: Sequence[Series]) -> str:
