@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -224,6 +225,26 @@ def test_nothing_is_wider_than_the_window(page: Page) -> None:
         open_all(page)
         page.wait_for_timeout(100)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_long_name_is_broken_beside_its_marker(browser: Browser, tmp_path: Path) -> None:
+    name = "a_name_without_any_place_where_it_could_be_broken" * 3
+    save(records.weighing(benchmarks=(name, "sort"), pairs=8), tmp_path / "record.json")
+    (tmp_path / "page.html").write_text(pages.page([tmp_path / "record.json"]))
+    page = browser.new_page(viewport={"width": 400, "height": 900})
+    show(page, (tmp_path / "page.html").as_uri())
+    open_all(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    # How far below the top of each button its text begins, where the marker is.
+    below: list[float] = page.evaluate(
+        """[...document.querySelectorAll("tbody th button")].map(button => {
+            const range = document.createRange();
+            range.selectNodeContents(button);
+            return range.getClientRects()[0].top - button.getBoundingClientRect().top;
+        })"""
+    )
+    assert below == [pytest.approx(below[1], abs=1)] * 2
+    page.close()
 
 
 def test_what_is_printed_is_light_and_fits_the_paper(page: Page) -> None:
