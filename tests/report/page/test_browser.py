@@ -247,6 +247,16 @@ def test_a_long_name_is_broken_beside_its_marker(browser: Browser, tmp_path: Pat
     page.close()
 
 
+def test_one_row_on_a_narrow_screen_has_no_headings_to_sort_by(page: Page) -> None:
+    shown = """[...document.querySelectorAll(".results")].map(table =>
+        [table.querySelectorAll(":scope > tbody > tr[id]").length, table.tHead.checkVisibility()])"""
+    wide: list[tuple[int, bool]] = page.evaluate(shown)
+    assert {1, 6} <= {rows for rows, _ in wide}
+    assert all(visible for _, visible in wide)
+    page.set_viewport_size({"width": 400, "height": 900})
+    assert all(visible == (rows > 1) for rows, visible in page.evaluate(shown))
+
+
 def test_what_is_printed_is_light_and_fits_the_paper(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     page.locator("#r0 th button").click()

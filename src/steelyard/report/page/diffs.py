@@ -33,7 +33,7 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
         verdict=word,
         lines=[sentence(unpaired.WARNING), *(sentence(sentences.metric(one, runs[0].settings)) for one in metrics)],
         caption=f"Verdicts at {figures.confidence(report.alpha)} confidence; the bars are {svg.legend(scale)}",
-        columns=_columns("launches", several=len(metrics) > 1),
+        columns=_columns("launches", scale, several=len(metrics) > 1),
         rows=[_row_of_runs(report, verdict, scale, room, several=len(metrics) > 1) for verdict in report.verdicts],
         whole=Detail(),
         notes=notes.of_unpaired(report),
@@ -53,8 +53,8 @@ def _facts_of_runs(baseline: Run, candidate: Run) -> list[Facts]:
     return [*told, *(measured.machine(one, f"{MACHINE} of {label}") for (label, _), one in machines)]
 
 
-def _columns(effort: str, *, several: bool) -> list[Column]:
-    return [*judged.columns(several_metrics=several), Column("A"), Column("B"), Column(effort)]
+def _columns(effort: str, scale: svg.Scale, *, several: bool) -> list[Column]:
+    return [*judged.columns(scale, several_metrics=several), Column("A"), Column("B"), Column(effort)]
 
 
 def _row_of_runs(
@@ -139,7 +139,7 @@ def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
             ),
         ],
         caption=f"Changes of the value; the bars are {svg.legend(scale)}",
-        columns=_columns("processes", several=False),
+        columns=_columns("processes", scale, several=False),
         rows=[
             _row_of_imports(report, one, [side.get(one.benchmark) for side in values], scale, room)
             for one in report.verdicts

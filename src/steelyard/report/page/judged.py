@@ -31,14 +31,14 @@ def headline(verdicts: Sequence[Judged]) -> tuple[str, str]:
     return most, f"{figures.tally(words)} of {figures.count(len(words), 'benchmark')}"
 
 
-def columns(*, several_metrics: bool) -> list[Column]:
-    """The first columns of a table."""
+def columns(scale: svg.Scale, *, several_metrics: bool) -> list[Column]:
+    """The first columns of a table, its bars on a scale."""
     return [
         Column("benchmark", "text"),
         *([Column("metric", "text")] if several_metrics else []),
         Column("verdict", "verdict"),
         Column("change"),
-        Column("change and interval", "bar"),
+        Column(f"change and interval, ±{figures.percent(scale.limit)}", "bar"),
         Column("interval"),
     ]
 

@@ -135,7 +135,7 @@ class _Page:
             element("thead", element("tr", *head)),
             element("tbody", *rows),
             id=f"{name}-table",
-            class_="results",
+            class_="results" if len(rows) > 1 else "results single",
         )
         return element("div", table, class_="scroll wide", tabindex=0, role="group", aria_label=part.caption)
 

@@ -48,7 +48,7 @@ def part(record: Weighing, seen: Sequence[LookBack | None], room: budget.Budget,
         verdict=word,
         lines=_lines(record, verdicts),
         caption=f"Verdicts at {figures.confidence(record.settings.alpha)} confidence; the bars are {svg.legend(scale)}",
-        columns=_columns(record, several=len(metrics) > 1),
+        columns=_columns(record, scale, several=len(metrics) > 1),
         rows=rows,
         whole=Detail(figures=_curves(verdicts, record)),
         notes=notes.of_weighing(record, verdicts) if record.identical is None else notes.of_findings(record.findings),
@@ -111,9 +111,9 @@ def _ranking(record: Weighing, verdicts: Sequence[Verdict]) -> list[Markup]:
     return [elements.table(f"From the fastest to the slowest{ties}", titles, rows)]
 
 
-def _columns(record: Weighing, *, several: bool) -> list[Column]:
+def _columns(record: Weighing, scale: svg.Scale, *, several: bool) -> list[Column]:
     return [
-        *judged.columns(several_metrics=several),
+        *judged.columns(scale, several_metrics=several),
         Column("counts" if all(map(is_counted, record.settings.metrics)) else "pairs"),
         Column("baseline"),
         Column("candidate"),
