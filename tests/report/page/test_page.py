@@ -305,6 +305,14 @@ def _strings(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
+def test_what_is_quoted_is_code_and_an_option_is_not_broken(tmp_path: Path) -> None:
+    found = Finding(code="x", message="`a <b>` and --max-time 3 or a--b", remedy="give `run --max-time 30`, or ` alone")
+    page = pages.page([kept(tmp_path, records.weighing(pairs=3, findings=(found,)))])
+    option = '<span class="option">--max-time</span>'
+    assert f"<p><code>a &lt;b&gt;</code> and {option} 3 or a--b</p>" in page
+    assert f'<p class="remedy">give <code>run {option} 30</code>, or ` alone</p>' in page
+
+
 def test_a_name_of_10_000_characters_is_cut_in_the_middle(tmp_path: Path) -> None:
     page = pages.page([kept(tmp_path, records.weighing(benchmarks=("a" * 5000 + "b" * 5000,), pairs=3))])
     assert len(page) < 300_000

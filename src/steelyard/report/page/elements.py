@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable
 
 from steelyard.report import printable
@@ -11,6 +12,8 @@ LONGEST_NAME = 160
 """Columns of a name in a table; where it is the heading of its own section there may be so many times more."""
 LONGER = 12
 
+_QUOTED = re.compile(r"`([^`]+)`")
+_OPTION = re.compile(r"(?<![\w-])(--[a-z][\w-]{0,30})(?![\w-])")
 _VOID = frozenset({"meta", "br", "input", "link"})
 
 
@@ -39,6 +42,21 @@ def name(content: str, times: int = 1) -> Markup:
 def plain_name(content: str) -> str:
     """The same, for where it is escaped later."""
     return printable.shorten(printable.plain(content), LONGEST_NAME)
+
+
+def told(content: Content) -> Markup:
+    """A sentence of the reports: what is `quoted` is code, and no option breaks behind its hyphens."""
+    if isinstance(content, Markup):
+        return content
+    parts = _QUOTED.split(content)
+    return joined(
+        element("code", _unbroken(part)) if place % 2 else _unbroken(part) for place, part in enumerate(parts)
+    )
+
+
+def _unbroken(content: str) -> Markup:
+    parts = _OPTION.split(content)
+    return joined(element("span", part, class_="option") if place % 2 else part for place, part in enumerate(parts))
 
 
 def element(tag: str, *contents: Content, **attributes: str | float | bool | None) -> Markup:

@@ -52,14 +52,17 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
         ("driven by", _driven_by(settings)),
         ("pairing", _paired(record) if isinstance(record, Weighing) else None),
         ("addresses", "equal for both of a pair, while one thread works" if settings.addresses else None),
-        ("plan", f"--seed {settings.seed} draws the same plan again" if len(record.launches) else None),
         ("Steelyard", record.tool),
         ("counted by", _counted_by(record)),
     ]
+    plan = (
+        [("plan", elements.told(f"--seed {settings.seed} draws the same plan again"))] if len(record.launches) else []
+    )
     commands: list[tuple[str, Content]] = [
         (_side(record, place), _subject(one)) for place, one in enumerate(record.subjects)
     ]
-    return Facts(title, [*commands, *((term, elements.name(said, 4)) for term, said in told if said)])
+    terms = [(term, elements.name(said, 4)) for term, said in told if said]
+    return Facts(title, [*commands, *terms, *plan])
 
 
 def _driven_by(settings: Settings) -> str | None:

@@ -90,7 +90,7 @@ class _Page:
                 element("p", part.kind, class_="kind"),
                 element(heading, _headline(part), id=f"{name}-title"),
                 element("p", elements.name(part.title, 4), class_="title"),
-                *(element("p", line) for line in part.lines),
+                *(element("p", elements.told(line)) for line in part.lines),
                 class_="head",
             ),
             part.defs,
@@ -150,7 +150,7 @@ class _Page:
         )
 
     def _detail(self, detail: Detail) -> list[Markup]:
-        lines = [element("p", *_spaced(detail.lines), class_="told")] if detail.lines else []
+        lines = [element("p", *_spaced(list(map(elements.told, detail.lines))), class_="told")] if detail.lines else []
         across = _across(detail.figures)
         drawn = [self._figure(figure, place in across) for place, figure in enumerate(detail.figures)]
         charts = [element("div", *drawn, class_="charts")] if drawn else []
@@ -165,7 +165,7 @@ class _Page:
             "figure",
             element("figcaption", figure.title),
             figure.drawn,
-            element("p", figure.told),
+            element("p", elements.told(figure.told)),
             element("p", figure.thinned, class_="thinned") if figure.thinned else "",
             data_figure=number,
             class_="across" if across else None,
@@ -254,8 +254,8 @@ def _note(note: Note) -> Markup:
     about = list(_listed(shown))
     if len(note.about) > len(shown):
         about.append(f" and {figures.count(len(note.about) - len(shown), 'other')}")
-    remedy = element("p", note.remedy, class_="remedy") if note.remedy else ""
-    return element("li", element("p", *about, ": " if about else "", note.message), remedy)
+    remedy = element("p", elements.told(note.remedy), class_="remedy") if note.remedy else ""
+    return element("li", element("p", *about, ": " if about else "", elements.told(note.message)), remedy)
 
 
 def _listed(items: Sequence[Markup]) -> Iterator[Content]:
