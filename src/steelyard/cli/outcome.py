@@ -20,10 +20,9 @@ from steelyard.design.outcome import Outcome
 from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import as_saved
-from steelyard.model.metrics import is_counted
 from steelyard.model.records import Derived, Run, Weighing
 from steelyard.report import markdown as as_markdown
-from steelyard.report import sentences, table, terminal
+from steelyard.report import table, terminal
 from steelyard.report.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -98,13 +97,9 @@ def _report(console: Console, record: Weighing | Run, functions: int) -> None:
 
 
 def _show_way_on(outcome: Outcome, files: FileOptions, world: World) -> None:
-    """Print how what is undecided goes on from here: another budget adds to what was measured."""
-    if outcome.kept is None or not isinstance(outcome.record, Weighing) or outcome.record.derived is None:
-        return
-    measured = [one for one in outcome.record.derived.verdicts if not one.control and not is_counted(one.metric)]
-    if (option := sentences.way_on(measured, outcome.record)) is not None:
-        sheet = Sheet(output(world.environment, beside_data=_prints_data(files)))
-        sheet.row("go on", f"steelyard compare --resume {outcome.kept.name} {option}")
+    """Print how what is undecided goes on from here."""
+    if (way_on := outcome.way_on()) is not None:
+        Sheet(output(world.environment, beside_data=_prints_data(files))).row("go on", way_on)
 
 
 def _prints_data(files: FileOptions) -> bool:

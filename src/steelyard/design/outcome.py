@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +15,9 @@ from steelyard.model.errors import (
     UsageError,
 )
 from steelyard.model.files import load, with_derived
-from steelyard.model.metrics import METRICS
+from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Derived, Run, Weighing
+from steelyard.report import sentences
 from steelyard.subjects.suite import MOST_BENCHMARKS
 
 NOTHING_MEASURED = "interrupted before anything was measured"
@@ -29,11 +31,22 @@ class Outcome:
     error: SteelyardError | None = None
     kept: Path | None = None
     """Where its record is on the store, or its journal if there was no room for a record."""
+    resumed_by: str | None = None
+    """What --resume takes to carry it on, where that is known."""
     unkept: str | None = None
     """What went wrong when it was put on the store, or that this is another than the user's own.
 
     It changes nothing of what was measured.
     """
+
+    def way_on(self) -> str | None:
+        """The command by which what is undecided goes on from here: another budget adds to what was measured."""
+        record = self.record
+        if self.resumed_by is None or not isinstance(record, Weighing) or record.derived is None:
+            return None
+        measured = [one for one in record.derived.verdicts if not one.control and not is_counted(one.metric)]
+        option = sentences.way_on(measured, record)
+        return None if option is None else f"steelyard compare --resume {shlex.quote(self.resumed_by)} {option}"
 
 
 def recall(path: Path, largest_bytes: int | None = None) -> Outcome:

@@ -13,7 +13,7 @@ from steelyard.design.outcome import Outcome, judged
 from steelyard.design.unpaired.foreign import levels
 from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
-from steelyard.model.documents import load_document
+from steelyard.model.documents import Document, load_document
 from steelyard.model.foreign import ForeignReport, ForeignResults
 from steelyard.model.records import Run, Weighing
 from steelyard.model.soundness import Soundness
@@ -38,7 +38,14 @@ Shown = (
 def page_of(paths: Sequence[Path], now: datetime) -> str:
     """The page of some files; raises UsageError for one that cannot be read, naming it."""
     documents = [load_document(path) for path in paths]
-    return page_of_shown([judged(one, None) if isinstance(one, Weighing | Run) else one for one in documents], now)
+    return page_of_shown([_shown(one, path) for one, path in zip(documents, paths, strict=True)], now)
+
+
+def _shown(document: Document, path: Path) -> Shown:
+    if not isinstance(document, Weighing | Run):
+        return document
+    # From a pipe it cannot be read again.
+    return replace(judged(document, None), resumed_by=str(path) if path.is_file() else None)
 
 
 def page_of_shown(shown: Sequence[Shown], now: datetime) -> str:
@@ -87,4 +94,5 @@ def _judged(outcome: Outcome, room: budget.Budget, key: str) -> Part:
     else:
         verdicts = record.derived.verdicts if record.derived else []
         part = weighings.part(record, list(look_back(record, verdicts)), room, key)
+        part = replace(part, way_on=outcome.way_on() or "")
     return part if outcome.error is None else replace(part, lines=[sentence(str(outcome.error)), *part.lines])

@@ -313,6 +313,13 @@ def test_what_is_quoted_is_code_and_an_option_is_not_broken(tmp_path: Path) -> N
     assert f'<p class="remedy">give <code>run {option} 30</code>, or ` alone</p>' in page
 
 
+def test_an_undecided_weighing_tells_how_it_goes_on(tmp_path: Path) -> None:
+    budget = Settings(max_time_s=3, reserve=0.2)
+    page = told(pages.page([kept(tmp_path, records.weighing(0.003, stop="time", settings=budget))]))
+    assert re.search(rf"To go on: steelyard compare --resume {tmp_path}/record.json --max-time \d+ ", page)
+    assert "To go on" not in told(pages.page([kept(tmp_path, records.weighing(0.2, settings=budget))]))
+
+
 def test_a_name_of_10_000_characters_is_cut_in_the_middle(tmp_path: Path) -> None:
     page = pages.page([kept(tmp_path, records.weighing(benchmarks=("a" * 5000 + "b" * 5000,), pairs=3))])
     assert len(page) < 300_000

@@ -91,6 +91,9 @@ class _Page:
                 element(heading, _headline(part), id=f"{name}-title"),
                 element("p", elements.name(part.title, 4), class_="title"),
                 *(element("p", elements.told(line)) for line in part.lines),
+                element("p", "To go on: ", element("code", elements.told(part.way_on)), class_="way-on")
+                if part.way_on
+                else "",
                 class_="head",
             ),
             part.defs,

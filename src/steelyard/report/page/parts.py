@@ -86,6 +86,8 @@ class Part:
     facts: list[Facts]
     metric: str = ""
     """The one that decides, where rows are of several."""
+    way_on: str = ""
+    """The command by which it goes on, where it is undecided."""
     below: list[Markup] = field(default_factory=list)
     """Small tables below the table."""
     defs: Markup = Markup()  # noqa: RUF009 - a text, and never changed
