@@ -130,3 +130,18 @@ def test_a_metric_brings_its_unit() -> None:
     assert figures.quantity(2**21, "max_rss") == "2.000 MiB"
     assert figures.quantity(312, "minor_faults") == "312"
     assert figures.quantity(312.5, "minor_faults") == "312.5"
+
+
+@pytest.mark.parametrize(
+    ("created", "shown"),
+    [
+        ("2026-11-25T20:51:25+00:00", "2026-11-25 20:51 UTC"),
+        ("2026-11-25T20:51:25Z", "2026-11-25 20:51 UTC"),
+        ("2026-11-25T22:51:25.5+02:00", "2026-11-25 20:51 UTC"),
+        ("2026-11-25T20:51:25", "2026-11-25T20:51:25"),
+        ("0001-01-01T00:00:00+23:59", "0001-01-01T00:00:00+23:59"),
+        ("yesterday", "yesterday"),
+    ],
+)
+def test_moments(created: str, shown: str) -> None:
+    assert figures.moment(created) == shown

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import UTC, datetime
 
 from steelyard.model.metrics import METRICS, Unit
 from steelyard.model.units import UNITS
@@ -139,6 +140,15 @@ def _significant(value: float) -> str:
         return "0"
     digits = 3 - math.floor(math.log10(abs(float(f"{value:.3e}"))))
     return f"{value:,.{max(0, digits)}f}"
+
+
+def moment(created: str) -> str:
+    """Write when a record was made: `2026-01-01 12:00 UTC`; as it stands where that is no time with its zone."""
+    try:
+        when = datetime.fromisoformat(created)
+        return f"{when.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if when.tzinfo else created
+    except (ValueError, OverflowError):
+        return created
 
 
 def percent(share: float) -> str:

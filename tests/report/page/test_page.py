@@ -305,6 +305,16 @@ def _strings(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
+def test_of_what_a_launcher_offers_only_what_is_missed_is_told(tmp_path: Path) -> None:
+    offers = {"pidfd": False, "schedstat": True, "steal": False}
+    machine = records.MACHINE.model_copy(update={"offers": offers})
+    page = pages.page([kept(tmp_path, records.weighing().model_copy(update={"machine": machine}))])
+    assert "<dt>the system does not tell</dt><dd>what the host takes</dd>" in page
+    assert "<dt>begun</dt><dd>2026-01-01 00:00 UTC</dd>" in page
+    assert "pidfd" not in told(page)
+    assert "the system does not tell" not in pages.page([kept(tmp_path, records.weighing())])
+
+
 def test_what_is_quoted_is_code_and_an_option_is_not_broken(tmp_path: Path) -> None:
     found = Finding(code="x", message="`a <b>` and --max-time 3 or a--b", remedy="give `run --max-time 30`, or ` alone")
     page = pages.page([kept(tmp_path, records.weighing(pairs=3, findings=(found,)))])

@@ -17,6 +17,13 @@ from steelyard.report.page.parts import HOW, MACHINE, Facts
 from steelyard.report.page.units import Quantity
 from steelyard.stats.thinning import evenly
 
+# Of what the launch server can do, what a reader of the figures would miss.
+_TOLD = {
+    "schedstat": "how long a program waits for a processor",
+    "pressure": "how long others waited",
+    "steal": "what the host takes",
+}
+
 
 def machine(facts: MachineFacts, title: str = MACHINE) -> Facts:
     """The machine, as far as it is known."""
@@ -35,8 +42,11 @@ def machine(facts: MachineFacts, title: str = MACHINE) -> Facts:
         ("governor", facts.governor),
         ("clock source", facts.clock_source),
         ("address randomisation", None if facts.aslr is None else {0: "off"}.get(facts.aslr, "on")),
-        ("its launcher offers", ", ".join(name for name, there in facts.offers.items() if there)),
-        ("key", facts.key),
+        (
+            "the system does not tell",
+            ", ".join(what for name, what in _TOLD.items() if facts.offers.get(name) is False),
+        ),
+        ("key, the same of like machines", facts.key),
     ]
     return Facts(title, [(term, elements.name(said, 4)) for term, said in told if said])
 
@@ -45,7 +55,7 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
     """When and how a record was measured."""
     settings = record.settings
     told: list[tuple[str, str | None]] = [
-        ("begun", record.created),
+        ("begun", figures.moment(record.created)),
         ("took", figures.seconds(record.seconds)),
         ("margin", _margins(settings)),
         ("alpha", f"{settings.alpha:g}"),

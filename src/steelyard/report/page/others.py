@@ -122,7 +122,7 @@ def _measured(found: Calibration | InterruptedCalibration) -> list[tuple[str, Co
     return [
         ("processor", elements.name(found.processor, 4)),
         ("machine", found.machine),
-        ("begun", elements.name(found.created)),
+        ("begun", elements.name(figures.moment(found.created))),
         ("took", figures.seconds(found.seconds)),
         ("launches a point", f"{found.repeats:,}"),
         ("Valgrind", elements.name(found.valgrind)),

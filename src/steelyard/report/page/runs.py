@@ -148,7 +148,12 @@ def of_import(record: ForeignResults, levels: Sequence[Level], room: budget.Budg
         notes=notes.of_foreign(record),
         facts=[
             Facts(
-                HOW, [*files, ("imported", elements.name(record.created)), ("Steelyard", elements.name(record.tool))]
+                HOW,
+                [
+                    *files,
+                    ("imported", elements.name(figures.moment(record.created))),
+                    ("Steelyard", elements.name(record.tool)),
+                ],
             ),
             Facts(MACHINE, [(term, elements.name(said, 4)) for term, said in record.machine.items()]),
         ],
