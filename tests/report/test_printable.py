@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,6 +77,13 @@ def test_a_shortened_text_is_never_wider_than_asked(text: str, width: int) -> No
 @given(st.text("abc名", max_size=20))
 def test_what_fits_is_not_shortened(text: str) -> None:
     assert printable.shorten(text, cell_len(text)) == text
+
+
+@given(st.lists(st.sampled_from(["a", "名", "\x1b", "\n", "\u200d", "\U000e0001"]), max_size=20), st.integers(1, 60))
+def test_what_was_escaped_is_shown_whole_or_not_at_all(characters: list[str], width: int) -> None:
+    shown = printable.shorten(printable.plain("".join(characters)), width)
+    assert "\\" not in re.sub(r"\\(?:x1b|n|u200d|U000e0001)", "", shown)
+    assert not re.search(r"[0-9bdexu]", re.sub(r"\\(?:x1b|n|u200d|U000e0001)", "", shown))
 
 
 def test_shortening_keeps_both_ends() -> None:

@@ -7,6 +7,7 @@ only where a text is cut to a width.
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate
 
 from rich.cells import cell_len
@@ -15,6 +16,9 @@ from rich.text import Span, Text
 from steelyard.report.plain import plain as plain
 
 ELLIPSIS = "…"
+
+# A character, or one that `plain` has escaped: half of it would be another, or none.
+_PIECE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt])|.", re.DOTALL)
 
 # One column each on both sides, so that a layout made for UTF-8 holds for ASCII too.
 _ASCII = str.maketrans("µ…┊▁▂▃▄▅▆▇█─┬●━", "u~|.:-=+*#@-+o#")
@@ -54,20 +58,21 @@ def shorten(text: str, width: int) -> str:
         return text
     if width < 1:
         return ""
-    tail = _head(text[::-1], (width - 1) // 2)[::-1]
-    head = _head(text, width - 1 - cell_len(tail))
+    pieces = _PIECE.findall(text)
+    tail = _head(pieces[::-1], (width - 1) // 2)[::-1]
+    head = _head(pieces, width - 1 - cell_len("".join(tail)))
     # A joining character may count differently beside its new neighbour.
-    while tail and cell_len(head + ELLIPSIS + tail) > width:
+    while tail and cell_len("".join([*head, ELLIPSIS, *tail])) > width:
         tail = tail[1:]
-    while head and cell_len(head + ELLIPSIS + tail) > width:
+    while head and cell_len("".join([*head, ELLIPSIS, *tail])) > width:
         head = head[:-1]
-    return head + ELLIPSIS + tail
+    return "".join([*head, ELLIPSIS, *tail])
 
 
-def _head(text: str, width: int) -> str:
+def _head(pieces: list[str], width: int) -> list[str]:
     used = 0
-    for position, character in enumerate(text):
-        used += cell_len(character)
+    for position, piece in enumerate(pieces):
+        used += cell_len(piece)
         if used > width:
-            return text[:position]
-    return text
+            return pieces[:position]
+    return pieces
