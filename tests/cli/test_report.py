@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from steelyard.model.files import save
+from steelyard.model.records import Settings
 from tests.foreign import foreign_results, processes
 from tests.in_process import InProcess
+from tests.report import records
 from tests.world import ScriptedWorld
 
 RECORDS = Path(__file__).resolve().parent.parent / "data" / "records"
@@ -33,6 +36,16 @@ def test_by_default_it_is_the_last_record_as_report_html(asked: InProcess) -> No
     assert asked("report", RUN).status == 0
     assert (asked.folder / "report.html").stat().st_size > 50_000
     assert not store.exists() or not any(store.iterdir())
+
+
+def test_what_is_kept_goes_on_by_its_name_and_where_it_lies_is_not_told(asked: InProcess) -> None:
+    store, name = asked.folder / "state/steelyard", "20261125T120000.000000-weighing-1.json.gz"
+    store.mkdir(parents=True)
+    save(records.weighing(0.003, stop="time", settings=Settings(max_time_s=3, reserve=0.2)), store / name)
+    for given in ([], [name]):
+        page = asked("report", *given, "-o", "-").out.decode()
+        assert f"steelyard compare --resume {name} " in re.sub(r"<[^>]*>", "", page)
+        assert str(store) not in page
 
 
 def test_a_dash_is_standard_output_and_standard_input(asked: InProcess) -> None:

@@ -60,6 +60,8 @@ def report(options: ReportOptions, world: World) -> int:
 
     check_writable(options.html)
     paths = readable(*kept_by_name(world, *options.files)) if options.files else [world.store().latest()]
+    # What is kept is found by its name, and where that is says who measured it.
+    names = list(map(str, options.files)) if options.files else [paths[0].name]
     check_apart([options.html], paths)
-    write(options.html, page_of(paths, world.now()))
+    write(options.html, page_of(paths, names, world.now()))
     return 0

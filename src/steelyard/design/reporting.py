@@ -13,7 +13,7 @@ from steelyard.design.outcome import Outcome, judged
 from steelyard.design.unpaired.foreign import levels
 from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
-from steelyard.model.documents import Document, load_document
+from steelyard.model.documents import load_document
 from steelyard.model.foreign import ForeignReport, ForeignResults
 from steelyard.model.records import Run, Weighing
 from steelyard.model.soundness import Soundness
@@ -35,17 +35,17 @@ Shown = (
 """What has a part of the page; weighings and runs with what was judged of them."""
 
 
-def page_of(paths: Sequence[Path], now: datetime) -> str:
-    """The page of some files; raises UsageError for one that cannot be read, naming it."""
-    documents = [load_document(path) for path in paths]
-    return page_of_shown([_shown(one, path) for one, path in zip(documents, paths, strict=True)], now)
+def page_of(paths: Sequence[Path], names: Sequence[str], now: datetime) -> str:
+    """The page of some files, and what each is called; raises UsageError for one that cannot be read, naming it."""
+    return page_of_shown([_shown(path, name) for path, name in zip(paths, names, strict=True)], now)
 
 
-def _shown(document: Document, path: Path) -> Shown:
+def _shown(path: Path, name: str) -> Shown:
+    document = load_document(path)
     if not isinstance(document, Weighing | Run):
         return document
     # From a pipe it cannot be read again.
-    return replace(judged(document, None), resumed_by=str(path) if path.is_file() else None)
+    return replace(judged(document, None), resumed_by=name if path.is_file() else None)
 
 
 def page_of_shown(shown: Sequence[Shown], now: datetime) -> str:

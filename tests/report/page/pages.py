@@ -75,7 +75,7 @@ def carried(page: str) -> dict[str, Any]:
 
 def page(paths: Iterable[Path]) -> str:
     """The page of some files."""
-    return page_of(list(paths), NOW)
+    return page_of(list(paths), list(map(str, paths)), NOW)
 
 
 def suite() -> Weighing:
