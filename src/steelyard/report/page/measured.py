@@ -87,17 +87,11 @@ def _paired(record: Weighing) -> str | None:
     used = np.flatnonzero(np.asarray(launches.role, dtype=int) == ROLES.index(USED))
     if not len(used):
         return None
-    tandem = launches.in_tandem()[used]
-    if not tandem.any():
-        way = "one after the other"
-    else:
-        way = (
-            "in tandem"
-            if tandem.all()
-            else f"in tandem {tandem.sum() // 2:,} of {figures.count(len(used) // 2, 'pair')}"
-        )
-        if launches.samples and says_order(launches.samples[used[tandem.argmax()]]):
-            way += ", samples in turn"
+    tandem, way = launches.in_tandem()[used], "one after the other"
+    if tandem.any():
+        part = "" if tandem.all() else f" {tandem.sum() // 2:,} of {figures.count(len(used) // 2, 'pair')}"
+        is_in_turn = launches.samples and says_order(launches.samples[used[tandem.argmax()]])
+        way = f"in tandem{part}{', samples in turn' if is_in_turn else ''}"
     return f"{way}, chosen by auto" if record.settings.pairing == "auto" else way
 
 
