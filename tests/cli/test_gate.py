@@ -121,7 +121,7 @@ def test_the_page_begins_with_the_verdict_and_folds_what_did_not_change(job: Job
     lines = job.file("page.md").splitlines()
     assert lines[0] == "### linux: slower"
     assert lines[2].startswith("1 of 3 verdicts is above its limit&#58; ./slower, +5.00 % &#91;+5.00 %")
-    assert lines[2].endswith(" (1 slower, 1 faster, 1 same)")
+    assert lines[2].endswith(" (weighed as 1 slower, 1 faster, 1 same)")
     page = "\n".join(lines)
     before, folded = page.split("<details>", 1)
     assert "<code>./slower</code> | active | **slower** | +5.00 %" in before

@@ -33,7 +33,8 @@ def test_a_page_is_written_and_replaces_what_was_there(asked: InProcess) -> None
 def test_by_default_it_is_the_last_record_as_report_html(asked: InProcess) -> None:
     assert asked("report").status == 2
     store = asked.folder / "state/steelyard"
-    assert asked("report", RUN).status == 0
+    done = asked("report", RUN)
+    assert (done.status, done.err.decode()) == (0, f"steelyard: report.html is the page of {RUN}\n")
     assert (asked.folder / "report.html").stat().st_size > 50_000
     assert not store.exists() or not any(store.iterdir())
 

@@ -13,6 +13,7 @@ from steelyard.cli.command import Options, command
 from steelyard.cli.inputs import readable
 from steelyard.cli.options import OUTPUT
 from steelyard.cli.outputs import check_apart, check_writable, write
+from steelyard.cli.say import say
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -56,6 +57,7 @@ def report(options: ReportOptions, world: World) -> int:
 
     Exit status: 0 the page is written, 2 wrong usage, 3 the page cannot be written.
     """
+    from steelyard.design.findings import some_names
     from steelyard.design.reporting import page_of
 
     check_writable(options.html)
@@ -64,4 +66,6 @@ def report(options: ReportOptions, world: World) -> int:
     names = list(map(str, options.files)) if options.files else [paths[0].name]
     check_apart([options.html], paths)
     write(options.html, page_of(paths, names, world.now()))
+    if options.html == _PAGE:
+        say(f"{_PAGE} is the page of {some_names(names)}")
     return 0

@@ -25,8 +25,8 @@ _LONG_ONLY = {"-C": "--conclude", "-c": "--cleanup", "-p": "--prepare", "-s": "-
 _INSTEAD = {
     "--export-asciidoc": "give --markdown FILE or --csv FILE",
     "--export-orgmode": "give --markdown FILE or --csv FILE",
-    "--min-benchmarking-time": "it measures until the answer stands, for --max-time SECONDS at most",
-    "--min-runs": "it measures until the answer stands; --max-time SECONDS says how long it may",
+    "--min-benchmarking-time": "a weighing ends when its answer stands, after --max-time SECONDS at most",
+    "--min-runs": "a weighing ends when its answer stands, after --max-time SECONDS at most",
     "--parameter-step-size": "write the step behind the range, as in -P NAME FROM TO STEP",
     "--reference": "give that command first, as the others are compared with the first",
     "--reference-name": "give it as the first --name",

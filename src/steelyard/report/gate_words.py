@@ -35,8 +35,9 @@ def headline(report: GateReport) -> str:
 
 
 def tally(report: GateReport) -> str:
-    """Count the verdicts that the answer hangs on: `1 slower, 3 same`."""
-    return sentences.tally([one.verdict for one in report.deciding])
+    """Count the verdicts that the answer hangs on, which are by margins and not by limits: `weighed as 1 slower`."""
+    counted = sentences.tally([one.verdict for one in report.deciding])
+    return f"weighed as {counted}" if counted else ""
 
 
 def limit(judged: Judged) -> str:

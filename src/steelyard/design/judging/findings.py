@@ -266,15 +266,14 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
     chosen &= ~launches.in_tandem()
     if not chosen.any():
         return None
-    wall = float(np.median(launches.metric("wall")[chosen]))
-    if wall >= SHORT_LAUNCH_NS:
+    own = launches.metric("active")[chosen]  # a wait for a processor is no work
+    level = float(np.median(own if np.isfinite(own).all() else launches.metric("wall")[chosen]))
+    if level >= SHORT_LAUNCH_NS:
         return None
-    spawn = float(np.median(launches.column("spawn_ns")[chosen]))
-    times = _rounded(settings.repeat * LONG_LAUNCH_NS / float(np.median(launches.column("wall_ns")[chosen])))
+    times = _rounded(settings.repeat * LONG_LAUNCH_NS / level)
     return Finding(
         code="short-launch",
-        message=f"a launch takes {wall / 1e6:.2f} ms, {spawn / 1e6:.2f} ms of it just to be spawned: "
-        "too short to time the work inside",
+        message=f"a launch takes {level / 1e6:.2f} ms with the start of its process: too short to time the work inside",
         remedy="let one launch do more work, a larger input or a loop inside: a change of the work is a larger change "
         f"than the one shown; --repeat {times} would make a launch last {LONG_LAUNCH_NS / 1e6:.0f} ms or so, but "
         "repeats the start of the process as well",
