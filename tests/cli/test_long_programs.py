@@ -41,7 +41,7 @@ def test_what_takes_longer_than_anybody_waits_is_said_to_be_too_slow_and_still_s
     done = scripted("compare", "./old", "./new")
     assert done.err.decode() == (
         "steelyard: a pair takes 1 min 22 s, so 10 min leave time for at most 6 pairs: too few for a verdict at alpha "
-        "0.01, which takes 8; with some to spare: --max-time 1100\n"
+        "0.01, which takes 8; with some to spare: --max-time 1500\n"
     )
     assert (done.status, len(scripted.launched)) == (0, 14)
     assert all(words in done.text for words in ("median 40", "median 42", "undecided  +5.0", "leans towards slower"))

@@ -9,7 +9,7 @@ from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.report import figures, words
 from steelyard.report.plain import one_line
-from steelyard.stats.looks import FEWEST_WITH_NOISE
+from steelyard.stats.looks import FEWEST_WITH_NOISE, FIRST_LOOK
 
 if TYPE_CHECKING:
     from steelyard.model.records import Run, Settings, Side, StopReason, Summary, Verdict, Weighing
@@ -351,8 +351,8 @@ def allowance(
 ) -> str | None:
     """Say, as soon as a pair took its time, that the budget is too short for a verdict; None where it is not.
 
-    A verdict takes the `fewest` pairs; so many are `fitting`, with `spent_s` gone and `seconds_each` for one more of
-    each benchmark.
+    A verdict takes the `fewest` pairs; so many are `fitting`, with `spent_s` gone and `seconds_each` for one of each
+    benchmark.
     """
     verdicts, take = f"a verdict at alpha {settings.alpha:g}", "takes"
     if benchmarks > 1:
@@ -376,9 +376,11 @@ def allowance(
         )
     longest = figures.seconds(settings.longest_time_s or settings.max_time_s)
     allowed = f"at most {figures.count(fitting, 'pair')}" if fitting else "no pair but the warm-up"
+    # The fewest decide where all point one way; a dozen is what is named, too, where so few leave it open.
+    sensible_s = needed_s + max(0, FIRST_LOOK - fewest) * seconds_each
     return (
         f"{each}, so {longest} leave time for {allowed}: too few for {verdicts}, which {take} {fewest}; with some to "
-        f"spare: --max-time {_rounded_up(TO_SPARE * needed_s)}"
+        f"spare: --max-time {_rounded_up(TO_SPARE * sensible_s)}"
     )
 
 
