@@ -123,6 +123,13 @@ class TestSeveralAtOnce:
         assert short.events.count("behind its like") == sum(event.startswith("series") for event in short.events) - 1
         assert "behind its like" not in long.events
 
+    @pytest.mark.parametrize("lost_ns", [None, 1_000_000])
+    def test_what_its_main_thread_waited_while_a_child_slept_makes_none_short(self, lost_ns: int | None) -> None:
+        one = replace(PLAIN, wall_ns=25_000_000, delay_ns=8_000_000, others_ns=3_000_000, lost_ns=lost_ns)
+        first = self.begun(Machine(lambda *_: one))._recorder
+        first.launch(Place(0, 0, 0, 0, ROLES.index(WARM_UP), *draw_pair(1, 0, 0)))
+        assert not first.follows_its_like(0)
+
     def test_so_do_those_of_a_weighing_that_is_carried_on(self) -> None:
         first = self.begun(Machine(noisy()))._recorder
         assert not first.follows_its_like(0)

@@ -30,6 +30,8 @@ from steelyard.model.launches import (
     LaunchRow,
     Place,
     Sample,
+    knows_waits,
+    waited_ns,
     worked_alone,
 )
 from steelyard.model.records import Benchmark, Finding, StopReason
@@ -186,8 +188,9 @@ class Recorder:
         return target.within(longest_s)
 
     def _consider(self, row: LaunchRow) -> None:
+        waited = waited_ns(row) if knows_waits(row) else 0
         # A series ends behind one that does not end well.
-        self._latest_ns[row.benchmark] = inf if row.exit_code != 0 else row.wall_ns - (row.delay_ns or 0)
+        self._latest_ns[row.benchmark] = inf if row.exit_code != 0 else row.wall_ns - (waited or 0)
         # Only what is not judged may say so: all that is has one kind of addresses.
         if ROLES[row.role] == WARM_UP and not worked_alone(row):
             self._of_several.add(row.benchmark)
