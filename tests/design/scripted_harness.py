@@ -96,7 +96,7 @@ class Suites(Machine):
     """Whether one start can serve several benchmarks."""
     start: Callable[[list[str]], Measured | None] | None = None
     """What becomes of such a call, if nothing comes of it."""
-    processed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    listed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """What else the list of a program tells of each of its benchmarks, by its name."""
 
     def answer(self, _: int, spec: LaunchSpec) -> Measured:
@@ -107,7 +107,7 @@ class Suites(Machine):
             return self._answer_each(spec, [_words_of(value) for key, _, value in given if key == "--steelyard-each"])
         bodies = self.suites[spec.program.decode()]
         if "list" in words:
-            told = self.processed.get(spec.program.decode(), {})
+            told = self.listed.get(spec.program.decode(), {})
             listed = [{"benchmark": name, "tags": self.tags.get(name, ["made up"]), **told} for name in bodies]
             return _wrote(listed, START_NS, each=self.can_share)
         asked = Asked.of_words(spec, [word.decode() for word in spec.argv])

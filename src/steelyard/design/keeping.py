@@ -37,12 +37,8 @@ def kept_in_place(outcome: Outcome, journal: Path, kept: Path, store: Store) -> 
         unkept = _removed(journal, f"its record is {path}") or store.elsewhere(path)
     store.admit(path)
     if outcome.error is None:
-        return replace(
-            outcome,
-            kept=path if path.exists() else None,
-            resumed_by=path.name if path.exists() else None,
-            unkept=unkept,
-        )
+        there = path if path.exists() else None
+        return replace(outcome, kept=there, resumed_by=there.name if there else None, unkept=unkept)
     # Not wrong usage, whatever it was: it had begun well.
     where = f"The launches measured before that are kept in {path}." if path.exists() else f"{unkept}."
     said = str(outcome.error)

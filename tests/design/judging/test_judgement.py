@@ -125,6 +125,17 @@ def test_short_launches_are_called_short() -> None:
     assert "short-launch" not in codes(verdicts(weigh(noisy(0.05, 0.001))[0])[0])
 
 
+@pytest.mark.parametrize(("delay_ns", "said"), [(0, "3.00 ms"), (2_000_000, "1.00 ms"), (3_000_000, None)])
+def test_a_short_launch_is_told_without_its_waits(delay_ns: int, said: str | None) -> None:
+    one = replace(PLAIN, wall_ns=3_000_000, delay_ns=delay_ns)
+    found = verdicts(weigh(lambda *_: one, pairs=12)[0])[0].findings
+    short = [(finding.message, finding.remedy) for finding in found if finding.code == "short-launch"]
+    assert len(short) == (said is not None)
+    for message, remedy in short:
+        assert f"a launch takes {said} with the start of its process" in message
+        assert f"--repeat {10 if delay_ns == 0 else 30} would make a launch last 30 ms" in str(remedy)
+
+
 def test_a_change_in_storms_only_is_shown_beside_the_calm() -> None:
     """Ten pairs calm, ten in a storm, in which the candidate takes 8 % longer."""
     generator = np.random.default_rng(2)

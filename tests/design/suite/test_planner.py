@@ -41,14 +41,14 @@ from tests.design.suite.made import CRASH, ONE, both, messages, named, names
 class TestWhatIsProcessed:
     def test_the_list_tells_it(self) -> None:
         suites = machine(baseline=ONE, candidate=ONE)
-        suites.processed = {"baseline": {"bytes": 4096, "items": 7}}
+        suites.listed = {"baseline": {"bytes": 4096, "items": 7}}
         record = plan(suites, header())
         assert record.benchmarks[0].processed == processed_of({"bytes": 4096.0, "items": 7.0})
         assert messages(record, "other-work") == []
 
     def test_sides_that_do_other_work_are_noted(self) -> None:
         suites = machine(baseline=ONE, candidate=ONE)
-        suites.processed = {"baseline": {"bytes": 4096}, "candidate": {"bytes": 8192}}
+        suites.listed = {"baseline": {"bytes": 4096}, "candidate": {"bytes": 8192}}
         record = plan(suites, header())
         assert record.benchmarks[0].processed == [Processed(unit="bytes", amount=4096, candidate=8192)]
         (said,) = messages(record, "other-work")
@@ -58,14 +58,14 @@ class TestWhatIsProcessed:
 
     def test_what_the_user_says_comes_first(self) -> None:
         suites = machine(baseline=ONE, candidate=ONE)
-        suites.processed = {"baseline": {"bytes": 4096}}
+        suites.listed = {"baseline": {"bytes": 4096}}
         asked = processed_of({"items": 3.0})
         assert plan(suites, header(), Selection(processed=asked)).benchmarks[0].processed == asked
 
     @pytest.mark.parametrize("told", [0, -1, True, "many", [1], None, 1e300])
     def test_what_can_be_no_amount_is_left_out(self, told: object) -> None:
         suites = machine(baseline=ONE, candidate=ONE)
-        suites.processed = {"baseline": {"bytes": told}}
+        suites.listed = {"baseline": {"bytes": told}}
         assert plan(suites, header()).benchmarks[0].processed == []
 
 
@@ -88,7 +88,7 @@ class TestTheList:
 
     def test_parameters_are_kept_and_are_none_of_the_command(self) -> None:
         suites = machine(baseline=ONE, candidate=ONE)
-        suites.processed = {"baseline": {"params": {"n": "10"}}}
+        suites.listed = {"baseline": {"params": {"n": "10"}}}
         (benchmark,) = plan(suites, header()).benchmarks
         assert (benchmark.params, benchmark.in_command()) == ({"n": "10"}, {})
         assert Benchmark(name="n=10", params={"n": "10"}).in_command() == {"n": "10"}

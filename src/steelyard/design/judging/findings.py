@@ -266,11 +266,14 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
     chosen &= ~launches.in_tandem()
     if not chosen.any():
         return None
-    own = launches.metric("active")[chosen]  # a wait for a processor is no work
-    level = float(np.median(own if np.isfinite(own).all() else launches.metric("wall")[chosen]))
-    if level >= SHORT_LAUNCH_NS:
+    waited = np.where(launches.knows_waits(), launches.waited_ns(), 0.0)
+    level, length = (
+        float(np.median((elapsed - waited)[chosen]))
+        for elapsed in (launches.metric("wall"), launches.column("wall_ns"))
+    )
+    if not 0 < level < SHORT_LAUNCH_NS:
         return None
-    times = _rounded(settings.repeat * LONG_LAUNCH_NS / level)
+    times = _rounded(settings.repeat * LONG_LAUNCH_NS / length)  # with a shell's start, where it has one
     return Finding(
         code="short-launch",
         message=f"a launch takes {level / 1e6:.2f} ms with the start of its process: too short to time the work inside",

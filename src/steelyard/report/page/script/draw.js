@@ -27,7 +27,7 @@ function shortest(value) {
 }
 
 // A value with its unit, in as many digits as can be read off.
-function told(value, { unit, signed, whole }) {
+function withUnit(value, { unit, signed, whole }) {
   const digits = whole || Math.abs(value) >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 4 };
   const text = signed ? value.toLocaleString("en", { signDisplay: "exceptZero", minimumFractionDigits: 2, maximumFractionDigits: 2 }) : value.toLocaleString("en", digits);
   return unit ? `${text}\u00a0${unit}` : text;
@@ -254,8 +254,8 @@ function nearest(plot, series) {
 }
 
 function toldOf(panel, { label, x, y, low, high }) {
-  const text = `${label} at ${told(x, panel.x)}: ${told(y, panel.y)}`;
-  return low === undefined ? text : `${text}, from ${told(low, panel.y)} to ${told(high, panel.y)}`;
+  const text = `${label} at ${withUnit(x, panel.x)}: ${withUnit(y, panel.y)}`;
+  return low === undefined ? text : `${text}, from ${withUnit(low, panel.y)} to ${withUnit(high, panel.y)}`;
 }
 
 function legend(panel, series) {
