@@ -244,23 +244,32 @@ def test_a_forgotten_shell_is_noted_where_the_command_runs(scripted: ScriptedWor
     assert text.count("was passed on") == 1
 
 
-@pytest.mark.parametrize("hook", ["--setup", "--prepare", "--conclude", "--cleanup"])
-def test_a_shell_that_a_hook_needs_is_noted(scripted: ScriptedWorld, hook: str) -> None:
-    scripted.script = noisy(12)
-    text = said(scripted("compare", "./old", "./new", "--pairs", "12", hook, "echo x > log"))
-    assert f"the {hook} command is echo x > log {hook} \"sh -c '...'\"" in text
-
-
 def test_a_forgotten_shell_is_named_where_the_program_is_not_found(scripted: ScriptedWorld) -> None:
     assert "~/old in it would be a shell's" in scripted.refuses("run", "~/old")
     assert scripted.refuses("run", "NAME=1 ./old").endswith("a variable is set by --env NAME=1")
 
 
 @pytest.mark.parametrize("option", ["--setup", "--prepare", "--conclude", "--cleanup"])
-def test_a_forgotten_shell_is_noted_of_the_commands_around_launches(scripted: ScriptedWorld, option: str) -> None:
-    text = said(scripted("run", "./old", "--launches", "3", option, "./old > log"))
-    assert f"as no shell runs it: the {option} command is ./old > log" in text
-    assert f"{option} \"sh -c '...'\"" in text
+@pytest.mark.parametrize(
+    ("command", "argv"),
+    [
+        ("./old > log", [b"/bin/sh", b"-c", b"./old > log"]),
+        (" NAME=1 ./old", [b"/bin/sh", b"-c", b" NAME=1 ./old"]),
+        ("./old '>' log", [b"./old", b">", b"log"]),
+    ],
+)
+def test_a_shell_runs_what_needs_one_around_launches(
+    scripted: ScriptedWorld, option: str, command: str, argv: list[bytes]
+) -> None:
+    scripted.script = noisy(12)
+    text = said(scripted("run", "./old", "--launches", "3", option, command))
+    assert argv in [[*spec.argv] for spec in scripted.launched]
+    assert "as no shell runs it" not in text
+
+
+def test_what_is_missing_around_launches_is_told_before_any(scripted: ScriptedWorld) -> None:
+    assert "--cleanup" in scripted.refuses("run", "./old", "--cleanup", "./nowhere")
+    assert scripted.launched == []
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,8 @@ def test_the_limit_that_binds_is_the_one_to_raise() -> None:
     assert by_pairs.endswith(": --pairs 340")
     by_both = sentences.budget(UNDECIDED, Settings(pairs=100, max_time_s=3), "futile")
     assert by_both.endswith(": --pairs 340 --max-time 9")
+    of_a_part = sentences.budget(UNDECIDED, Settings(max_time_s=1), "time", of_a_part=True)
+    assert "; with some to spare, given to its part: --max-time " in of_a_part
     unbound = sentences.budget(UNDECIDED, Settings(max_time_s=60), "futile")
     assert "--" not in unbound
     assert "your budget allows" in unbound

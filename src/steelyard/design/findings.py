@@ -256,17 +256,12 @@ def shell_words_findings(subjects: Sequence[Subject], settings: Settings) -> lis
     way_out = "--shell has a shell run it; quote the words that are meant as they stand"
     if settings.harness is not None:
         way_out = "sh -c '...' has a shell run it; quote the words that are meant as they stand"
-    found = [_shell_words("the command", one.command, way_out) for one in subjects if not one.shell]
-    for name, commands in settings.hooks().items():
-        found += [_shell_words(f"the --{name} command", each, f"--{name} \"sh -c '...'\"") for each in commands]
-    return [finding for finding in found if finding is not None]
-
-
-def _shell_words(called: str, command: str, way_out: str) -> Finding | None:
-    words = shell_words(command)
-    if not words:
-        return None
-    return Finding(code="shell-words", message=f"{unshelled(words)}: {called} is {command}", remedy=way_out)
+    found = {one.command: shell_words(one.command) for one in subjects if not one.shell}
+    return [
+        Finding(code="shell-words", message=f"{unshelled(words)}: the command is {command}", remedy=way_out)
+        for command, words in found.items()
+        if words
+    ]
 
 
 def shim_findings(subjects: Sequence[Subject]) -> list[Finding]:

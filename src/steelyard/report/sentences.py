@@ -221,10 +221,14 @@ def leaning(change: float, interval: tuple[float, float], margin: float) -> str:
     return "leans towards same"
 
 
-def budget(verdict: Verdict, settings: Settings, reason: StopReason | None) -> str:
-    """Say what budget would decide an undecided verdict, or why none would, and the option that grants it."""
+def budget(verdict: Verdict, settings: Settings, reason: StopReason | None, of_a_part: bool = False) -> str:
+    """Say what budget would decide an undecided verdict, or why none would, and the option that grants it.
+
+    Of a suite that was merged it is the budget `of_a_part`: merge itself measures nothing.
+    """
     why = _WHY_UNDECIDED.get(reason) if reason else None
-    return f"{why}; {_way_out(verdict, settings, reason)}" if why else _way_out(verdict, settings, reason)
+    way_out = _way_out(verdict, settings, reason, of_a_part)
+    return f"{why}; {way_out}" if why else way_out
 
 
 def budget_of_all(verdicts: list[Verdict], record: Weighing) -> list[str]:
@@ -235,11 +239,11 @@ def budget_of_all(verdicts: list[Verdict], record: Weighing) -> list[str]:
     if in_reach:
         last = max(in_reach, key=lambda verdict: verdict.seconds_needed or 0.0)
         all_of = "" if len(in_reach) == len(verdicts) else f"{len(in_reach)} of them: "
-        said.append(all_of + budget(last, settings, record.stop[last.index]))
+        said.append(all_of + budget(last, settings, record.stop[last.index], bool(record.parts)))
     if others := [verdict for verdict in verdicts if verdict.change is not None and not _is_in_reach(verdict)]:
         worst = max(others, key=lambda verdict: verdict.margin_needed or 0.0)
         all_of = "" if len(others) == len(verdicts) else f"{len(others)} of them: "
-        said.append(all_of + budget(worst, settings, record.stop[worst.index]))
+        said.append(all_of + budget(worst, settings, record.stop[worst.index], bool(record.parts)))
     return said
 
 
@@ -260,7 +264,7 @@ def _is_in_reach(verdict: Verdict) -> bool:
     return verdict.pairs_needed is not None and (verdict.seconds_needed or 0.0) <= _MOST_SENSIBLE_S
 
 
-def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None) -> str:
+def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None, of_a_part: bool) -> str:
     if is_counted(verdict.metric):
         return _way_out_of_counts(verdict)
     if verdict.change is None:
@@ -272,7 +276,8 @@ def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None) ->
     does = "would decide" if verdict.interval is not None or verdict.pairs >= FEWEST_WITH_NOISE else _TELLS
     beside = _beside(verdict)
     sooner = f"; perhaps far sooner: {beside} (see the note)" if beside else ""
-    return f"{amount} {does}{_even(verdict)}{_options(pairs, seconds, settings, reason)}{sooner}"
+    options = _options(pairs, seconds, settings, reason, of_a_part)
+    return f"{amount} {does}{_even(verdict)}{options}{sooner}"
 
 
 def _even(verdict: Verdict) -> str:
@@ -326,7 +331,7 @@ def _way_out_of_counts(verdict: Verdict) -> str:
     return "the counts of one program differ by more than the change: fix what makes them differ, or weigh by time"
 
 
-def _options(pairs: int, seconds: float | None, settings: Settings, reason: StopReason | None) -> str:
+def _options(pairs: int, seconds: float | None, settings: Settings, reason: StopReason | None, of_a_part: bool) -> str:
     """The options that grant a budget, with some to spare: what is needed is itself an estimate."""
     options = []
     if reason == "interrupted":
@@ -337,7 +342,9 @@ def _options(pairs: int, seconds: float | None, settings: Settings, reason: Stop
         spare_s = TO_SPARE * seconds
         if spare_s > settings.max_time_s or reason == "time":
             options.append(f"--max-time {_rounded_up(max(spare_s, settings.max_time_s + 1))}")
-    return f"; with some to spare: {' '.join(options)}" if options else "; your budget allows it"
+    if not options:
+        return "; your budget allows it"
+    return f"; with some to spare{', given to its part' if of_a_part else ''}: {' '.join(options)}"
 
 
 def _rounded_up(number: float) -> int:

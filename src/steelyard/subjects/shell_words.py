@@ -26,6 +26,11 @@ def shell_words(command: str) -> list[str]:
     return list(found)
 
 
+def needs_shell(command: str) -> bool:
+    """Whether a command line says something that only a shell would understand."""
+    return sets_variable(command.lstrip()) or bool(shell_words(command))
+
+
 def sets_variable(word: str) -> bool:
     """Whether the first word of a command line is a shell's `NAME=value`."""
     return _ASSIGNMENT.match(word) is not None

@@ -10,7 +10,7 @@ from benchmarks.hints_on_traces import CHANGES, Followed, follow, noises
 from benchmarks.simulation import weigh_once
 
 from steelyard.design.judging.judgement import verdicts
-from steelyard.model.records import Verdict
+from steelyard.model.records import Part, Verdict
 from tests.design.scripted import noisy, weigh
 
 
@@ -84,6 +84,18 @@ def test_benchmarks_that_were_not_reached_will_have_their_turns() -> None:
     assert reached[0].seconds_needed is not None
     assert all_of[0].seconds_needed is not None
     assert all_of[0].seconds_needed > 1.8 * reached[0].seconds_needed
+
+
+def test_of_merged_weighings_a_benchmark_waits_for_those_of_its_part_alone() -> None:
+    record = weigh(noisy(0.0, wall_ns=1e9), 2, max_time_s=30.0)[0]
+    launches = [[*record.launches.benchmark].count(number) for number in (0, 1)]
+    parts = [
+        Part(created="", tool="", machine=record.machine, seed=0, seconds=float(took_s), benchmarks=[number])
+        for number, took_s in enumerate(launches)
+    ]
+    for whole, alone in zip(verdicts(record), verdicts(record.model_copy(update={"parts": parts})), strict=True):
+        assert whole.seconds_needed is not None
+        assert alone.seconds_needed == pytest.approx(whole.seconds_needed / 2, rel=0.05)
 
 
 def test_a_warm_up_takes_its_time_of_a_budget() -> None:

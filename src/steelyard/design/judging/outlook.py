@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from math import isfinite
 from statistics import fmean
@@ -73,43 +74,67 @@ def needed_by_few(differences: FloatArray, settings: Settings, budgets: Budgets,
 def with_seconds(record: Weighing, verdicts: list[Verdict]) -> list[Verdict]:
     """The verdicts of a record in one metric, with the time that what they lack takes, all that was measured included.
 
-    Benchmarks that are open take turns, so that each waits for the others.
+    Benchmarks that are open take turns, so that each waits for the others of its part.
     """
-    open_ones = [verdict for verdict in verdicts if verdict.pairs_needed is not None]
-    if not open_ones or not len(record.launches):
+    if not len(record.launches):
         return verdicts
-    each = {verdict.index: _seconds_per_pair(record, verdict.index) for verdict in open_ones}
-    known = [seconds for seconds in each.values() if seconds is not None]
-    unmeasured = sum(verdict.change is None and record.stop[verdict.index] == "time" for verdict in verdicts)
-    round_s = sum(known) + unmeasured * fmean(known or [0.0])
+    timed = {verdict.index: verdict for part in _parts(record) for verdict in _timed(record, part, verdicts)}
+    return [timed.get(verdict.index, verdict) for verdict in verdicts]
 
-    def timed(verdict: Verdict) -> Verdict:
-        if verdict.pairs_needed is None or each[verdict.index] is None:
-            return verdict
-        so_far_s = record.preparing_s + _measuring_s(record)
+
+@dataclass(frozen=True)
+class _Part:
+    """What was measured in one go: a weighing, or one of those that were merged to it."""
+
+    of: np.ndarray
+    """Of each launch, whether it belongs to this."""
+    benchmarks: Collection[int]
+    seconds: float
+
+
+def _parts(record: Weighing) -> list[_Part]:
+    benchmark = np.array(record.launches.benchmark, dtype=int)
+    if not record.parts:
+        every = np.ones(len(benchmark), dtype=bool)
+        return [_Part(every, range(len(record.benchmarks)), record.seconds)]
+    return [_Part(np.isin(benchmark, part.benchmarks), part.benchmarks, part.seconds) for part in record.parts]
+
+
+def _timed(record: Weighing, part: _Part, verdicts: list[Verdict]) -> Iterator[Verdict]:
+    """Those of a part that pairs would decide, with the time that these take."""
+    mine = [verdict for verdict in verdicts if verdict.index in part.benchmarks]
+    open_ones = [verdict for verdict in mine if verdict.pairs_needed is not None]
+    if not open_ones:
+        return
+    each = {verdict.index: _seconds_per_pair(record, part, verdict.index) for verdict in open_ones}
+    known = [seconds for seconds in each.values() if seconds is not None]
+    unmeasured = sum(verdict.change is None and record.stop[verdict.index] == "time" for verdict in mine)
+    round_s = sum(known) + unmeasured * fmean(known or [0.0])
+    so_far_s = record.preparing_s / max(1, len(record.parts)) + _measuring_s(record, part)
+    for verdict in open_ones:
+        if each[verdict.index] is None:
+            continue
         needed_s, even_s = (
             None if pairs is None else so_far_s + max(0, pairs - verdict.pairs) * round_s
             for pairs in (verdict.pairs_needed, verdict.pairs_even)
         )
-        return verdict.model_copy(update={"seconds_needed": needed_s, "seconds_even": even_s})
-
-    return [timed(verdict) for verdict in verdicts]
+        yield verdict.model_copy(update={"seconds_needed": needed_s, "seconds_even": even_s})
 
 
-def _seconds_per_pair(record: Weighing, benchmark: int) -> float | None:
-    """What one more pair of a benchmark takes, with its part of all that was done beside the launches."""
+def _seconds_per_pair(record: Weighing, part: _Part, benchmark: int) -> float | None:
+    """What one more pair of a benchmark takes, with its share of all that was done beside the launches."""
     launches = record.launches
     mine = np.array(launches.benchmark, dtype=int) == benchmark
     wall = launches.taken_ns()
-    if not mine.any() or not wall.sum():
+    if not mine.any() or not wall[part.of].sum():
         return None
     repeated = _pairs_in(launches, mine, USED, WARM_UP, DISTURBED) / max(1, _pairs_in(launches, mine, USED, WARM_UP))
-    return float(_measuring_s(record) * wall[mine].sum() / wall.sum() / (mine.sum() / 2) * repeated)
+    return float(_measuring_s(record, part) * wall[mine].sum() / wall[part.of].sum() / (mine.sum() / 2) * repeated)
 
 
-def _measuring_s(record: Weighing) -> float:
+def _measuring_s(record: Weighing, part: _Part) -> float:
     """What was measured took; a journal that nobody ended says only how long its launches took."""
-    return max(record.seconds, float(record.launches.taken_ns().sum()) / 1e9)
+    return max(part.seconds, float(record.launches.taken_ns()[part.of].sum()) / 1e9)
 
 
 def _pairs_in(launches: Launches, mine: np.ndarray, *roles: str) -> float:

@@ -27,7 +27,7 @@ from steelyard.subjects.command import (
     with_parameters,
 )
 from steelyard.subjects.harness import Work, harness_named
-from steelyard.subjects.shell_words import shell_words
+from steelyard.subjects.shell_words import needs_shell, shell_words
 
 LOOPS = "loops"
 Place = tuple[int, int, int]
@@ -173,6 +173,9 @@ def _has(folder: Path, word: str) -> bool:
 def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[Subject] = ()) -> Hooks:
     """The commands around launches; raises UsageError for one that is missing.
 
+    A shell runs those that need one: their time is not measured, so it costs nothing. Those that need none are looked
+    up before anything is measured.
+
     Where `subjects` run in folders of their own, so do they: each in that of its side and layout, and one for all in
     every side's.
     """
@@ -191,7 +194,10 @@ def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[S
         placed: list[tuple[str, str | None]] = [(command, None) for command in commands]
         if commands and folders:
             placed = [(commands[min(side, len(commands) - 1)], folder) for side, folder in folders]
-        around = [command_subject(command, option, option, shell=False, directory=folder) for command, folder in placed]
+        around = [
+            command_subject(command, option, option, shell=needs_shell(command), directory=folder)
+            for command, folder in placed
+        ]
         return [launch_spec(subject, plain, shared, draw_pair(settings.seed, 0, 0)) for subject in around]
 
     hooks = {name: specs(f"--{name}", commands) for name, commands in settings.hooks().items()}
