@@ -35,6 +35,19 @@ int main(int count, char **words) {
 }
 """
 
+# Has what was counted so far written before it goes on.
+DUMPS = r"""
+#include <valgrind/callgrind.h>
+static volatile unsigned sum;
+__attribute__((noinline)) void hot(unsigned rounds) { for (unsigned i = 0; i < rounds; i++) sum += i; }
+int main(void) {
+    hot(50000);
+    CALLGRIND_DUMP_STATS;
+    hot(10000);
+    return 0;
+}
+"""
+
 FORKS = r"""
 #include <sys/wait.h>
 #include <unistd.h>
@@ -172,6 +185,12 @@ int main(int count, char **words) {
 def compiled(folder: Path, name: str, source: str, *flags: str) -> Path:
     """Build a program; skips the test where there is no C compiler."""
     return builds.compiled("cc", folder, name, source, "-O1", "-g", "-pthread", *flags)
+
+
+def need_callgrind_header() -> None:
+    """Skip where a C program cannot ask Callgrind for anything."""
+    if not Path("/usr/include/valgrind/callgrind.h").is_file():
+        pytest.skip("not tested without valgrind/callgrind.h")
 
 
 def need_valgrind() -> str:

@@ -14,7 +14,7 @@ from steelyard.history.calibrations import store
 from steelyard.machine.facts import read_facts
 from steelyard.model.counting import Caches
 from tests import c_programs
-from tests.c_programs import compiled, need_valgrind
+from tests.c_programs import compiled, need_callgrind_header, need_valgrind
 from tests.calibrations import calibration
 from tests.in_process import InProcess
 from tests.tool import environment_in, sh
@@ -141,8 +141,7 @@ def test_loops_alone(loops: InProcess) -> None:
 
 
 def test_the_body_alone(loops: InProcess) -> None:
-    if not Path("/usr/include/valgrind/callgrind.h").is_file():
-        pytest.skip("not tested without valgrind/callgrind.h")
+    need_callgrind_header()
     compiled(loops.folder, "body", c_programs.BODY)
     one, two = (record(loops, "count", command, "--body") for command in ("./body", "./body and more"))
     assert one["counting"]["counts"][0]["events"] == two["counting"]["counts"][0]["events"]

@@ -81,6 +81,7 @@ def test_without_a_home_it_stands_among_the_temporary_files(temporary: Path, env
     assert store.folder == temporary / f"steelyard-{os.getuid()}"
     assert stat.S_IMODE(store.folder.stat().st_mode) == 0o700
     assert Store.of_user(environment).folder == store.folder
+    assert (store.elsewhere(store.folder) or "").endswith(f", so the record is kept in {store.folder}")
 
 
 def test_a_state_home_that_is_a_file_is_passed_over(tmp_path: Path) -> None:
@@ -239,6 +240,13 @@ def test_a_shelf_that_is_shared_stays_shared(store: Store) -> None:
     fill(store, name(1))
     admit(store, name(1))
     assert stat.S_IMODE(store.folder.stat().st_mode) == 0o1777
+
+
+def test_a_link_that_leads_nowhere_hides_no_baseline(store: Store) -> None:
+    kept = store.place_for("main")
+    kept.touch()
+    store.place_for("old").symlink_to("nowhere")
+    assert store.baselines() == [kept]
 
 
 def test_a_folder_that_is_gone_is_no_error(store: Store) -> None:

@@ -20,7 +20,7 @@ from steelyard.model.counting import CountSettings
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
 from tests import c_programs
-from tests.c_programs import compiled, need_valgrind
+from tests.c_programs import compiled, need_callgrind_header, need_valgrind
 from tests.design.scripted import PLAIN
 from tests.measure.counting import Counting
 
@@ -73,6 +73,15 @@ def test_cachegrind_with_caches_and_callgrind_count_about_the_same(counter: Coun
     assert graph.events["Ir"] == pytest.approx(plain.events["Ir"], rel=0.01)
     (main,) = (one for one in graph.functions if one.name == "main")
     assert (main.inclusive or 0) >= own(graph, "hot") > main.events["Ir"]
+
+
+def test_counts_that_a_target_has_written_in_between_are_its_own(counter: Counting, tmp_path: Path) -> None:
+    need_callgrind_header()
+    program = compiled(tmp_path, "dumps", c_programs.DUMPS)
+    counted = counter.with_settings(CountSettings(tool="callgrind")).count(launch(program))
+    assert own(counted, "hot") > 5 * 60_000
+    assert sum(one.events["Ir"] for one in counted.functions) == counted.events["Ir"]
+    assert (counted.forked, len(counted.processes), counted.lost) == (0, 1, 0)
 
 
 def test_children_that_only_fork_are_named_and_not_counted(counter: Counting, tmp_path: Path) -> None:

@@ -63,6 +63,13 @@ def test_one_that_fails_cuts_the_others_short(tmp_path: Path) -> None:
     wait_until(lambda: not started_in(tmp_path), "all that was started has gone")
 
 
+def test_one_that_fails_or_takes_too_long_is_noticed_while_those_before_it_go_on(tmp_path: Path) -> None:
+    other, failed = run_all([shell(tmp_path, _FOR_EVER), shell(tmp_path, "exit 2")])
+    assert (failed.status, other.status) == (2, None)
+    other, late = run_all([shell(tmp_path, _FOR_EVER), shell(tmp_path, "sleep 60", timeout_s=0.1)])
+    assert (late.is_late, other.is_late, other.status) == (True, False, None)
+
+
 def test_one_that_takes_too_long_is_killed_with_what_it_started(tmp_path: Path) -> None:
     ended = run(shell(tmp_path, f"({_FOR_EVER}) & {_FOR_EVER}", timeout_s=0.05))
     assert (ended.status, ended.is_late) == (None, True)

@@ -113,6 +113,13 @@ max-slower = "5%"
         ("[[target]]\nname = 'a'\n", '1: [[target]] lacks its command: add command = "..."'),
         (f"{TARGET}\n{TARGET}", "6: there are two targets 'a': rename one"),
         (f"{TARGET}tags = ['x']\n", '4: tags chooses from those of a harness: add harness = "auto", or leave it out'),
+        *(
+            (
+                f"{TARGET}parameters = {{ n = {wrong} }}\n",
+                '4: n has to be a list of numbers and texts, as in [1, "two"]',
+            )
+            for wrong in ("[true]", "[[1]]", "[1979-05-27]", "3", "[{ a = 1 }]")
+        ),
         (f"{TARGET}harness = 'go'\nparameters = {{ n = [1] }}\n", "5: parameters are of plain commands"),
         ("[build]\nenvironment = ['=x']\n", "2: environment '=x' names no variable"),
         (f"{TARGET}environment = ['GITHUB_TOKEN']\n", "4: GITHUB_TOKEN looks like a secret"),

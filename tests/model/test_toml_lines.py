@@ -54,3 +54,23 @@ def test_the_line_of_a_place(place: Place, line: int) -> None:
 
 def test_an_empty_file_has_none() -> None:
     assert lines_of("") == {}
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u0085"])
+def test_no_other_mark_than_toml_s_ends_a_line(mark: str) -> None:
+    text = f'# see{mark}[this\na = "b{mark}[c"\nd = 1\n'
+    assert lines_of(text) == {("a",): 2, ("d",): 3}
+
+
+@pytest.mark.parametrize("lines", [20, 3000])
+def test_a_long_value_is_passed_over(lines: int) -> None:
+    inner = '  ["a", "b"],\n' * lines
+    found = lines_of(f'[tool.other]\nlong = [\n{inner}]\n[tool.steelyard]\nname = "x"\n')
+    assert found["tool", "other", "long"] == 2 if lines < 500 else ("tool", "other", "long") not in found
+    assert found["tool", "steelyard", "name"] == lines + 5
+
+
+def test_a_list_of_many_lines_takes_no_longer_for_each() -> None:
+    """Each line that does not end it is no try: by trying them all this took minutes."""
+    entries = '  "one",\n' * 100_000
+    assert lines_of(f"a = [\n{entries}]\n[b]\nc = 1\n")["b", "c"] == 100_004

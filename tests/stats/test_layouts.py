@@ -12,7 +12,7 @@ from scipy import stats
 
 from steelyard.stats import signed_rank
 from steelyard.stats.layouts import average, look_at_layouts
-from steelyard.stats.looks import plan_looks, share_spent
+from steelyard.stats.looks import Budgets, plan_looks, share_spent
 from steelyard.stats.paired import chance_of_verdict, judge, layouts_needed
 
 # More than MOST is as rare as 1 in 1,000 where ALPHA is kept.
@@ -60,6 +60,34 @@ def test_a_look_between_has_the_share_of_the_next_that_decides() -> None:
     shares = [look_at_layouts(looks[: number + 1]).share for number in range(len(looks))]
     assert shares[0] == pytest.approx(0.1)
     assert shares[1:] == pytest.approx([share_spent(25) - 0.1] * (len(looks) - 1))
+
+
+@pytest.mark.parametrize("ended", [0, 5, 12, 16, 40, 299])
+def test_a_weighing_that_goes_on_has_the_shares_that_its_budget_s_end_left(ended: int) -> None:
+    looks = plan_looks(600, ended=False, budgets=Budgets(0.5, ended, alpha=0.01))
+    taken = [look_at_layouts(looks[: number + 1]) for number in range(len(looks))]
+    assert all(look.share > 0 for look in taken)
+    decide = [(look, share.share) for look, share in zip(looks, taken, strict=True) if share.may_decide]
+    assert sum(share for _, share in decide) == pytest.approx(decide[-1][0].share)
+    assert sum(share for _, share in decide) < 1
+    for before, share, look in zip(taken, taken[1:], looks[1:], strict=False):
+        assert before.may_decide or look.last or before.share == pytest.approx(share.share)
+
+
+def test_a_weighing_of_layouts_that_goes_on_is_judged() -> None:
+    d, drawn = pairs_of(5, 50, 0.01)
+    ones = np.ones(50)
+    judged = judge(
+        lambda pairs: (ones[:pairs], np.exp(d[:pairs])),
+        50,
+        margin=0.005,
+        alpha=0.01,
+        ended=False,
+        layouts=drawn,
+        budgets=Budgets(0.5, 16, 0.01),
+    )
+    assert judged is not None
+    assert judged.estimate.lower < judged.estimate.centre < judged.estimate.upper
 
 
 def test_one_layout_says_nothing_of_any_other() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 from scipy import stats
 
@@ -10,6 +12,7 @@ from steelyard.stats.quantiles import normal_quantile, student_quantile
 @pytest.mark.parametrize("level", [0.2, 0.01, 1e-5])
 def test_student_s_quantile_is_scipy_s(freedom: int, level: float) -> None:
     assert student_quantile(freedom, level) == pytest.approx(stats.t.ppf(1 - level / 2, freedom), rel=1e-6)
+    assert student_quantile(freedom, 0.0) == math.inf
 
 
 @pytest.mark.parametrize("level", [0.2, 0.01, 1e-5])

@@ -7,6 +7,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,8 +93,11 @@ def _refusal(path: Path) -> str | None:
         return f"{error.strerror}; give another place"
     if stat.S_ISDIR(found.st_mode):
         return "it is a folder; give a file's name"
-    if not stat.S_ISCHR(found.st_mode) and os.path.samestat(found, os.fstat(1)):
-        return "the verdict is printed there; give a file's name, or - for these data alone"
+    if not stat.S_ISCHR(found.st_mode):
+        for stream, printed in ((1, "the verdict is"), (2, "what goes on is")):
+            with suppress(OSError):  # it is closed
+                if os.path.samestat(found, os.fstat(stream)):
+                    return f"{printed} printed there; give a file's name, or - for these data alone"
     if not os.access(path, os.W_OK):
         return "it is not writable; give another place"
     return _folder_refusal(Path(os.path.realpath(path)).parent) if stat.S_ISREG(found.st_mode) else None

@@ -66,6 +66,7 @@ class Store:
             if (refusal := _refusal(folder)) is None:
                 return cls(folder, now, passed_over=passed_over)
             passed_over.append(f"{folder} cannot be written ({refusal})")
+        passed_over = passed_over or ["neither XDG_STATE_HOME nor HOME names a folder"]
         try:
             temporary = _temporary(Path(tempfile.gettempdir()) / f"steelyard-{os.getuid()}")
             return cls(temporary, now, passed_over=passed_over)
@@ -126,14 +127,13 @@ class Store:
 
     def baselines(self) -> list[Path]:
         """The runs that were given names, the newest first."""
+        found: list[tuple[int, Path]] = []
         with suppress(OSError):
-            found = [
-                path
-                for path in self._baselines.iterdir()
-                if path.name.endswith(_RECORD) and _BASELINE.fullmatch(name_of(path))
-            ]
-            return sorted(found, key=lambda path: path.stat().st_mtime_ns, reverse=True)
-        return []
+            for path in self._baselines.iterdir():
+                if path.name.endswith(_RECORD) and _BASELINE.fullmatch(name_of(path)):
+                    with suppress(OSError):  # it has gone, or leads nowhere
+                        found.append((path.stat().st_mtime_ns, path))
+        return [path for _, path in sorted(found, reverse=True)]
 
     def place_for(self, name: str) -> Path:
         """As `named`, in a folder that is there; raises UsageError if it cannot be made."""

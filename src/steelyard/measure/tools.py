@@ -78,7 +78,7 @@ def run_all(commands: Sequence[Command], *, is_tidied: bool = False) -> list[End
         leaving.callback(_kill_all, running)
         for command in commands:
             running.append(_Running(command, leaving, is_guarded=is_tidied))  # noqa: PERF401 - those before one that fails have to be killed
-        while not all(one.has_ended() for one in running):
+        while [one for one in running if not one.has_ended()]:  # each is asked, also behind one that goes on
             if is_interrupted():
                 raise InterruptedBeforeStart("interrupted before anything was measured")
             if any(one.has_failed() for one in running):

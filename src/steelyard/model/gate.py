@@ -19,8 +19,8 @@ GateVerdict = Literal["slower", "failed", "undecided", "passed"]
 class Judged:
     """One benchmark in one metric against its limit, of the weighing in the record `source`.
 
-    `limit` is None where the verdict itself decides, by the margin of its weighing. What is not `deciding` is shown and
-    changes nothing. `reason` is why its measuring stopped.
+    `limit` is None where the verdict itself decides, by its own margin or that of its weighing. What is not
+    `deciding` is shown and changes nothing. `reason` is why its measuring stopped.
     """
 
     source: str
@@ -34,7 +34,9 @@ class Judged:
     @property
     def above(self) -> float | None:
         """The relative change above which it fails; None if it never does."""
-        return self.weighing.settings.margin if self.limit is None else self.limit.above
+        if self.limit is not None:
+            return self.limit.above
+        return self.weighing.settings.margin if self.verdict.margin is None else self.verdict.margin
 
 
 @dataclass(frozen=True)

@@ -94,16 +94,12 @@ def _holds_packed(value: Any) -> bool:
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Make many objects, none of them in a cycle, without the garbage collector's looking through all of them for any.
-
-    Nor does it look through them later.
-    """
+    """Make many objects, none of them in a cycle, without the garbage collector's looking through them meanwhile."""
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.freeze()
         if enabled:
             gc.enable()
 

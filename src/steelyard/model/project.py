@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationInfo,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticCustomError
 
 from steelyard.model.errors import UsageError
@@ -203,7 +213,7 @@ class Target(Measuring):
     harness: str | None = Field(default=None, description="who drives the benchmarks inside the program")
     benchmarks: Texts | None = Field(default=None, description="patterns of those of a harness that are weighed")
     tags: Texts | None = Field(default=None, description="patterns of their tags")
-    parameters: dict[str, list[str | int | float]] = Field(
+    parameters: dict[str, list[StrictStr | StrictInt | StrictFloat]] = Field(
         default_factory=dict, description="values of {NAME} in the command; each makes a benchmark"
     )
     margin: Margin | None = Field(default=None, description="smallest change of this target that matters")

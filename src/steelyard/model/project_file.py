@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ _EXPECTED = {
 }
 _MOST_KEYS = 12
 _MARGINS = ("compare", "margins")
+_PARAMETER = ("target", 0, "parameters")
 # Of TOML, but with no mark in front, which an option has.
 _BARE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
@@ -48,8 +50,13 @@ class Project:
     targets: Sequence[Target]
     compare: Compare
     gate: Gate
-    lines: Mapping[Place, int]
-    """On which line each key stands."""
+    find_lines: Callable[[], Mapping[Place, int]] = field(repr=False)
+    """Finds on which line each key stands, which only an error asks for."""
+
+    @cached_property
+    def lines(self) -> Mapping[Place, int]:
+        """On which line each key stands."""
+        return self.find_lines()
 
     def at(self, *place: str | int) -> str:
         """The file with the line of a place, to begin a sentence with: `steelyard.toml:12`."""
@@ -136,7 +143,7 @@ class _Reader:
         self._check_targets(read.target)
         for place, names in _environments(read):
             self._check_environment(place, names)
-        return Project(self.shown, folder, read.build, read.target, read.compare, read.gate, self._lines())
+        return Project(self.shown, folder, read.build, read.target, read.compare, read.gate, self._lines)
 
     def _lines(self) -> dict[Place, int]:
         """By the places within our part of the file."""
@@ -158,6 +165,8 @@ class _Reader:
         if kind == UNREADABLE:
             is_of_some = place[:2] == _MARGINS and len(place) == len(_MARGINS) + 1
             return self._margin(str(place[-1]), error["input"]) if is_of_some else str(error["ctx"]["sentence"])
+        if place[:1] == ("target",) and place[2:3] == ("parameters",) and len(place) > len(_PARAMETER):
+            return f'{place[3]} has to be a list of numbers and texts, as in [1, "two"]'
         *section, key = place
         if kind == "extra_forbidden":
             return self._unknown(tuple(section), str(key))

@@ -11,21 +11,23 @@ from typing import Any
 Place = tuple[str | int, ...]
 """Keys, and places in arrays of tables: `("target", 1, "command")`."""
 
-# A value of more lines ends here for us: what follows it has the line of its table.
+# What the last of several lines of a value holds.
+_ENDS = re.compile(r"""[]}]|\"{3}|'{3}""")
+# A value of more lines ends here for us: what follows it, up to the next table, has the line of its table.
 _MOST_LINES_OF_VALUE = 500
 
 
 def lines_of(text: str) -> dict[Place, int]:
     """Each key and table of a file that is TOML, with its line, counted from 1; of inline tables the keys as well."""
-    lines, places = text.splitlines(), dict[Place, int]()
+    lines, places = text.split("\n"), dict[Place, int]()  # of TOML nothing else ends a line
     arrays: dict[Place, int] = {}
     table: Place = ()
     number = 0
     while number < len(lines):
         line, begun = lines[number], number
         number += 1
-        if re.match(r"\s*\[", line):
-            table = _table(line, arrays)
+        if header := _header(line):
+            table = _table(header, arrays)
             places.setdefault(table, begun + 1)
         elif line.strip() and not line.lstrip().startswith("#"):
             value, number = _value(lines, begun)
@@ -41,9 +43,16 @@ def line_of(places: Mapping[Place, int], place: Place) -> int:
     return places.get(place, 1)
 
 
-def _table(line: str, arrays: dict[Place, int]) -> Place:
+def _header(line: str) -> dict[str, Any]:
+    """What a table's header says by itself; nothing of any other line."""
+    if re.match(r"\s*\[", line):
+        with suppress(tomllib.TOMLDecodeError):
+            return tomllib.loads(line)
+    return {}
+
+
+def _table(value: Any, arrays: dict[Place, int]) -> Place:
     """The table that a header begins; of an array of tables the next one, and within one that is its latest."""
-    value: Any = tomllib.loads(line)
     names, is_array = list[str](), False
     while value and isinstance(value, dict):
         ((name, value),) = value.items()
@@ -61,11 +70,13 @@ def _table(line: str, arrays: dict[Place, int]) -> Place:
 
 
 def _value(lines: list[str], begun: int) -> tuple[dict[str, Any], int]:
-    """What a key that stands on a line says, and the line that follows."""
+    """What a key that stands on a line says, and the line that follows; of one that is too long that of a header."""
     for end in range(begun + 1, min(len(lines), begun + _MOST_LINES_OF_VALUE) + 1):
-        with suppress(tomllib.TOMLDecodeError):
-            return tomllib.loads("\n".join(lines[begun:end])), end
-    return {}, begun + 1
+        if end == begun + 1 or _ENDS.search(lines[end - 1]):
+            with suppress(tomllib.TOMLDecodeError):
+                return tomllib.loads("\n".join(lines[begun:end])), end
+    following = range(begun + 1, len(lines))
+    return {}, next((number for number in following if _header(lines[number])), len(lines))
 
 
 def _paths(value: Mapping[str, Any]) -> Iterator[Place]:

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats import signed_rank
-from steelyard.stats.looks import Look, look_sizes, share_spent
+from steelyard.stats.looks import Look, share_of_next
 from steelyard.stats.quantiles import student_quantile, student_tails
 from steelyard.stats.variance import between
 
@@ -73,7 +73,7 @@ def look_at_layouts(looks: Sequence[Look]) -> LayoutLook:
         if may_decide:
             before, taken, share = look.share, look.pairs, look.share - before
     if not may_decide:
-        share = share_spent(next(size for size in look_sizes() if size >= GROWTH * taken)) - before
+        share = share_of_next(looks, GROWTH * taken) - before
     return LayoutLook(share, may_decide)
 
 

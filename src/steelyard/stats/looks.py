@@ -12,7 +12,7 @@ Other budgets end without a look of their own, and nobody's choice moves anythin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from math import sqrt
@@ -92,7 +92,7 @@ def plan_looks(pairs: int, *, ended: bool, budgets: Budgets = ONE_BUDGET) -> lis
         share = min(1.0, budgets.share_at_end(end))
         places.append((end, share))
         later = takewhile(lambda size: size <= pairs, _sizes_after(end))
-        places += [(size, 1 - (1 - share) * end / size) for size in later]
+        places += [(size, _share_after(end, share, size)) for size in later]
     shares = [0.0, *(share for _, share in places)]
     return [Look(size, before, share, size == end) for (size, share), before in zip(places, shares, strict=False)]
 
@@ -100,6 +100,19 @@ def plan_looks(pairs: int, *, ended: bool, budgets: Budgets = ONE_BUDGET) -> lis
 def _judged_end(budgets: Budgets) -> int | None:
     """After how many pairs the first budget ended, unless these were too few to show anything."""
     return budgets.ended if budgets.ended and budgets.share_at_end(budgets.ended) <= 1 else None
+
+
+def _share_after(end: int, share: float, pairs: int) -> float:
+    """What share of alpha is spent with so many pairs, where a budget's end had spent one by fewer."""
+    return 1 - (1 - share) * end / pairs
+
+
+def share_of_next(looks: Sequence[Look], pairs: int) -> float:
+    """What share of alpha is spent by the first look of at least so many pairs, as the plan of these goes on."""
+    end = next((look for look in looks if look.last), None)
+    if end is None:
+        return share_spent(next(size for size in look_sizes() if size >= pairs))
+    return _share_after(end.pairs, end.share, next(size for size in _sizes_after(end.pairs) if size >= pairs))
 
 
 def _sizes_after(end: int) -> Iterator[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import sqrt
+from math import inf, sqrt
 from statistics import NormalDist
 from typing import Final
 
@@ -25,6 +25,8 @@ def student_quantile(freedom: int, level: float) -> float:
 
     By bisection of the finite sum for whole degrees of freedom (Abramowitz and Stegun, 26.7.3-4).
     """
+    if level <= 0:
+        return inf
     low, high = 0.0, 1.0
     while student_tails(freedom, high) > level:
         high *= 2

@@ -77,6 +77,8 @@ def test_a_change_stands_to_a_limit_as_to_a_margin(held: Held, one: Verdict, lim
 def test_without_a_limit_the_verdict_decides(held: Held, name: str, standing: str) -> None:
     (judged,) = held([verdict(verdict=name)]).judged
     assert (judged.standing, judged.above) == (standing, 0.005)
+    (judged,) = held([verdict(verdict=name, margin=0.02)]).judged
+    assert (judged.standing, judged.above) == (standing, 0.02)
 
 
 def test_what_the_control_withholds_is_no_reason_to_fail(held: Held) -> None:

@@ -16,7 +16,7 @@ from steelyard.design.timing.experiment import Experiment
 from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, Draw, LaunchSpec, Measured, Place
 from steelyard.model.progress import Progress
-from steelyard.model.records import Weighing
+from steelyard.model.records import StopReason, Weighing
 from steelyard.subjects.programs import Programs
 from tests.design.scripted import PLAIN, Machine, experiment, noisy, recorder, target, weigh, weighing
 
@@ -349,6 +349,16 @@ class TestEndsBadly:
         record = experiment(machine, weighing(pairs=12)).run()
         assert [finding.code for finding in record.findings] == ["left-behind"]
         assert "sleeper" in record.findings[0].message
+
+
+def test_a_benchmark_that_failed_when_it_was_counted_is_not_timed_by_a_weighing_that_goes_on() -> None:
+    machine = Machine(noisy(0.0))
+    header = weighing(2, pairs=12).model_copy(update={"stop": ["failed", "interrupted"]})
+    stopped: list[StopReason] = ["interrupted", "interrupted"]
+    weighed = Experiment(header, recorder(machine), machine.clock, lambda _: None, stopped=stopped)
+    record = weighed.run()
+    assert record.stop == ["failed", "pairs"]
+    assert {*record.launches.benchmark} == {1}
 
 
 def test_prepare_runs_before_each_launch() -> None:

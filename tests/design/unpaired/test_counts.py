@@ -53,6 +53,24 @@ def test_counts_of_two_runs_are_judged_as_if_counted_together() -> None:
     assert [part.side for part in record.counting.functions] == [0, 1]
 
 
+@pytest.mark.parametrize(("one", "other"), [(1000, 1013), (1013, 1000), (1000, 1000)])
+def test_of_a_harness_one_iteration_is_compared_however_many_each_run_counted(one: int, other: int) -> None:
+    def of(loops: int) -> Run:
+        run = counted(777 * loops)
+        settings = run.settings.model_copy(update={"harness": "steelyard"})
+        benchmarks = [Benchmark(name="work", candidate=0, loops=loops)]
+        return run.model_copy(update={"settings": settings, "benchmarks": benchmarks})
+
+    record = compare_counts(of(one), of(other), margin=0.005, alpha=0.01, metrics=["instructions"])
+    assert (record.verdict, record.change) == ("same", 0.0)
+    assert record.derived is not None
+    assert record.derived.verdicts[0].baseline is not None
+    assert record.derived.verdicts[0].baseline.median == 777
+    assert record.counting is not None
+    assert [part.events["Ir"] for part in record.counting.functions] == [[777 * other]] * 2
+    assert [finding.code for finding in record.findings] == ([] if one == other else ["iterations"])
+
+
 @pytest.mark.parametrize(
     ("other", "named"),
     [

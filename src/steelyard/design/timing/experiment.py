@@ -88,9 +88,10 @@ class Experiment:
         return self._record()
 
     def _leave(self, stopped: Sequence[StopReason]) -> None:
-        """Leave those that stopped as they are."""
+        """Leave those that stopped as they are, and those that have failed since, when they were counted."""
         for one, reason in zip(self._open, stopped, strict=bool(stopped)):
-            one.stop = None if reason == "interrupted" else reason
+            if one.stop != "failed":
+                one.stop = None if reason == "interrupted" else reason
         self._looks.look_back(stopped)
 
     def _begun_at(self, clock: Callable[[], float], spent_s: float) -> Pace:

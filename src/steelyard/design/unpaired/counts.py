@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
+from steelyard.design.findings import some_names
 from steelyard.design.judging.judgement import verdicts
 from steelyard.design.unpaired.runs import shared_benchmarks
 from steelyard.model.counting import Count, Counting, Functions
@@ -39,7 +41,10 @@ def compare_counts(
         benchmarks=[candidate.benchmarks[place].model_copy(update={"candidate": 1}) for _, place in shared],
         stop=["decided"] * len(shared),
         seconds=baseline.seconds + candidate.seconds,
-        findings=[Finding(code="mixture", message=f"counted differently: {what}") for what in differences],
+        findings=[
+            *(Finding(code="mixture", message=f"counted differently: {what}") for what in differences),
+            *_of_other_iterations(baseline, candidate, shared),
+        ],
         launches=Launches(),
         counting=_together(baseline, candidate, shared),
     )
@@ -82,6 +87,26 @@ def _unlike(one: list[str], other: list[str]) -> tuple[str, str]:
     )
 
 
+def _iterations(baseline: Run, candidate: Run, pair: tuple[int, int]) -> tuple[int, int]:
+    """How many iterations the counts of a benchmark are of; 1 each where they are of launches."""
+    loops = [run.benchmarks[place].loops for run, place in zip((baseline, candidate), pair, strict=True)]
+    if candidate.settings.harness is None or None in loops:
+        return 1, 1
+    return loops[0] or 1, loops[1] or 1
+
+
+def _of_other_iterations(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
+    """Say of which benchmarks one iteration is known from other numbers of them."""
+    differ = [
+        candidate.benchmarks[pair[1]].name for pair in shared if len({*_iterations(baseline, candidate, pair)}) > 1
+    ]
+    if differ:
+        yield Finding(
+            code="iterations",
+            message=f"A and B counted other numbers of iterations of {some_names(differ)}: one of each is compared",
+        )
+
+
 def _together(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Counting:
     counts: list[Count] = []
     functions: list[Functions] = []
@@ -90,15 +115,37 @@ def _together(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> C
         places = {pair[side]: number for number, pair in enumerate(shared)}
         if counting is None:
             continue
-        counts += [_moved(count, places, side) for count in counting.counts if count.benchmark in places]
+        # Of the iterations that the record tells, which are the candidate's.
+        ratios = [Fraction(*reversed(_iterations(baseline, candidate, pair))) if side == 0 else 1 for pair in shared]
+        counts += [
+            _scaled(count, ratios[place]).model_copy(update={"benchmark": place, "side": side})
+            for count in counting.counts
+            if (place := places.get(count.benchmark)) is not None
+        ]
         functions += [
-            part.model_copy(update={"benchmark": places[part.benchmark], "side": side})
+            _functions_scaled(part, ratios[place]).model_copy(update={"benchmark": place, "side": side})
             for part in counting.functions
-            if part.benchmark in places
+            if (place := places.get(part.benchmark)) is not None
         ]
     tool = (candidate.counting or baseline.counting or Counting.model_construct()).tool
     return Counting(tool=tool, counts=counts, functions=functions)
 
 
-def _moved(count: Count, places: dict[int, int], side: int) -> Count:
-    return count.model_copy(update={"benchmark": places[count.benchmark], "side": side})
+def _scaled(count: Count, ratio: Fraction | int) -> Count:
+    """What a count would be of so many times the iterations."""
+    if ratio == 1:
+        return count
+    processes = [one.model_copy(update={"events": _times(one.events, ratio)}) for one in count.processes]
+    return count.model_copy(update={"events": _times(count.events, ratio), "processes": processes})
+
+
+def _times(events: dict[str, int], ratio: Fraction | int) -> dict[str, int]:
+    return {event: round(number * ratio) for event, number in events.items()}
+
+
+def _functions_scaled(part: Functions, ratio: Fraction | int) -> Functions:
+    if ratio == 1:
+        return part
+    events = {event: [round(number * ratio) for number in numbers] for event, numbers in part.events.items()}
+    inclusive = None if part.inclusive is None else [round(number * ratio) for number in part.inclusive]
+    return part.model_copy(update={"events": events, "inclusive": inclusive})

@@ -102,14 +102,18 @@ class _UnderValgrind:
 
     def read(self, measured: Measured) -> Counted:
         """What was counted; raises MeasurementError where that cannot be read."""
-        profiles = {pid: self.counter.profiles.read(path) for pid, path in self._counts().items()}
+        profiles = {pid: _whole([*map(self.counter.profiles.read, paths)]) for pid, paths in self._counts().items()}
         return _added(self.padded, profiles, self._logs(), measured, self.counter.clock() - self.begun)
 
     def _logs(self) -> dict[int, str]:
         return {_pid(path): path.read_text(errors="replace") for path in self.folder.glob("log.*")}
 
-    def _counts(self) -> dict[int, Path]:
-        return {_pid(path): path for path in self.folder.glob("out.*")}
+    def _counts(self) -> dict[int, list[Path]]:
+        """The files of each process: one, unless the target asks Callgrind itself to write its counts so far."""
+        found: dict[int, list[Path]] = {}
+        for path in sorted(self.folder.glob("out.*")):
+            found.setdefault(_pid(path), []).append(path)
+        return found
 
 
 @dataclass(frozen=True)
@@ -202,7 +206,15 @@ def _left_name(process: str, program: bytes, logs: dict[int, str]) -> str:
 
 
 def _pid(path: Path) -> int:
-    return int(path.suffix[1:].partition(".")[0])
+    """Of `out.PID`, or of what was written in between, `out.PID.1`."""
+    return int(path.name.split(".")[1])
+
+
+def _whole(parts: list[Profile]) -> Profile:
+    """A process whose counts were written in parts, each of what came after the one before."""
+    if len(parts) == 1:
+        return parts[0]
+    return replace(parts[0], events=_sum(part.events for part in parts), functions=_merged(parts))
 
 
 def _refuse_trouble(spec: LaunchSpec, measured: Measured, logs: dict[int, str], killed: int) -> None:
