@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,6 +13,9 @@ import pytest
 
 from steelyard.model.project_file import Project, load_project
 from tests.in_process import InProcess
+
+# Before a test has another: rustup finds its tools there.
+_HOME = os.environ.get("HOME", "/")
 
 CARGO = """
 [package]
@@ -207,6 +212,31 @@ def test_the_executable_that_cargo_tells_of_is_the_one_that_is_copied(here: InPr
     assert (here.folder / "target/steelyard/deep").read_text() == "deep"
     (here.folder / "made deep").unlink()
     assert subprocess.run(["/bin/sh", "-c", build], cwd=here.folder, env=environment, capture_output=True).returncode
+
+
+@pytest.mark.real
+def test_benches_of_one_name_in_several_packages_are_told_apart(here: InProcess) -> None:
+    if shutil.which("cargo") is None:
+        pytest.skip("not tested without cargo")
+    bench = '[package]\nname = "{0}"\nversion = "0.1.0"\nedition = "2021"\n[[bench]]\nname = "m"\nharness = false\n'
+    printing = '// criterion\nfn main() {{ println!("{0}"); }}\n'
+    put(here.folder, {"Cargo.toml": bench.format("top") + '[workspace]\nmembers = [".", "a"]\n'})
+    put(here.folder, {"src/lib.rs": "", "benches/m.rs": printing.format("top")})
+    put(here.folder, {"a/Cargo.toml": bench.format("a"), "a/src/lib.rs": "", "a/benches/m.rs": printing.format("a")})
+    assert here("init").status == 0
+    project = written(here.folder)
+    assert project.build.command is not None
+    environment = {**os.environ, "HOME": _HOME, "CARGO_NET_OFFLINE": "true"}
+    subprocess.run(["/bin/sh", "-c", project.build.command], cwd=here.folder, env=environment, check=True)
+    for target, name in zip(project.targets, ("top", "a"), strict=True):
+        assert target.name == f"{name}-m"
+        assert subprocess.check_output([target.command], cwd=here.folder) == f"{name}\n".encode()
+
+
+def test_programs_of_one_name_have_that_of_their_folder_too(here_without_python: InProcess) -> None:
+    put(here_without_python.folder, {"Makefile": "a/prog: x.c\nb/prog: y.c\nc: z.c\n"})
+    here_without_python("init")
+    assert [one.name for one in written(here_without_python.folder).targets] == ["a/prog", "b/prog", "c"]
 
 
 def test_a_file_that_is_there_is_written_over_only_by_force(asked: InProcess) -> None:

@@ -79,6 +79,7 @@ def test_those_of_other_weighings_are_left_to_them(tmp_path: Path) -> None:
 
 def test_there_is_nothing_to_choose_from(tmp_path: Path) -> None:
     assert chosen(tmp_path, ALONE, {0: 50}, allowed=1) == Choice(0, "the only one that may be used")
+    assert chosen(tmp_path, ALONE, {0: 50}, allowed=1, taken=(0,)) == Choice(0, "the only one that may be used")
     assert quietest({4, 7}, tree=Tree(tmp_path / "empty"), sleep=lambda _: None).processor == 7
 
 

@@ -250,6 +250,10 @@ def test_times_of_the_kernel_may_be_zero_or_not_known(field: str) -> None:
     assert getattr(samples({"ns": 5, field: None})[0], field) is None
 
 
+def test_a_wait_that_was_read_beside_the_sample_was_not_in_it() -> None:
+    assert [samples({"ns": 100, "delay_ns": delay})[0].delay_ns for delay in (99, 100, 1000)] == [99, 0, 0]
+
+
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_another_number_of_samples_than_was_asked_for(count: int) -> None:
     sentence = refusal(wrote(HELLO, *GOOD[:1] * count, END), WORK)

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -250,4 +251,10 @@ def _temporary(folder: Path) -> Path:
         # Anybody can make something of that name there first; only our own folder is trusted with what we write.
         if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
             return folder
-    return Path(tempfile.mkdtemp(prefix="steelyard-"))
+    return _made_once(folder.parent)
+
+
+@cache
+def _made_once(among: Path) -> Path:
+    """A folder with a name that nobody knew, the same for as long as this process runs."""
+    return Path(tempfile.mkdtemp(prefix="steelyard-", dir=among))

@@ -87,7 +87,8 @@ def quietest(
     """
     choices = {*allowed} - {*taken} or {*allowed}
     if len(choices) == 1:
-        return Choice(min(choices), f"the only one that {'no other weighing has' if taken else 'may be used'}")
+        is_left = len({*allowed}) > 1
+        return Choice(min(choices), f"the only one that {'no other weighing has' if is_left else 'may be used'}")
     before = _ticks(tree)
     sleep(_APART_S)
     after = _ticks(tree)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from threading import RLock
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 _DISABLE = "PYDANTIC_DISABLE_PLUGINS"
+# The environment is that of all threads. One model has others be made within it.
+_BUILDING = RLock()
 
 
 class Record(BaseModel):
@@ -18,10 +21,11 @@ class Record(BaseModel):
     @classmethod
     def model_rebuild(cls, **options: Any) -> bool | None:
         """As pydantic does; but without the plugins of whatever is installed here: to look for any takes 10 ms."""
-        before = os.environ.get(_DISABLE)
-        os.environ[_DISABLE] = "1"
-        try:
-            return super().model_rebuild(**options)
-        finally:
-            os.environ.pop(_DISABLE)
-            os.environ.update({} if before is None else {_DISABLE: before})
+        with _BUILDING:
+            before = os.environ.get(_DISABLE)
+            os.environ[_DISABLE] = "1"
+            try:
+                return super().model_rebuild(**options)
+            finally:
+                os.environ.pop(_DISABLE)
+                os.environ.update({} if before is None else {_DISABLE: before})

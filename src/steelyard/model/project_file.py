@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -95,7 +96,7 @@ def has_table(file: Path) -> bool:
 def _folders(start: Path) -> Iterator[Path]:
     """A folder, and those above it that belong to the same repository: a stranger's file further up names commands."""
     above = [start, *start.parents]
-    top = next((number for number, folder in enumerate(above) if (folder / ".git").exists()), 0)
+    top = next((number for number, folder in enumerate(above) if os.path.exists(folder / ".git")), 0)  # noqa: PTH110 - Path.exists() raises where it may not look
     yield from above[: top + 1]
 
 

@@ -110,7 +110,9 @@ def sample_of(loops: Any, ns: Any, *, cpu_ns: Any = None, delay_ns: Any = None) 
         )
     if type(loops) is not int or not 0 < loops < MOST_COUNT:
         raise LaunchError(f"gave a sample with {shown(loops)} loops: they have to be an integer above 0")
-    return Sample(loops, max(1, round(ns)), _span("cpu_ns", cpu_ns), _span("delay_ns", delay_ns))
+    sample = Sample(loops, max(1, round(ns)), _span("cpu_ns", cpu_ns), _span("delay_ns", delay_ns))
+    # The wait is read beside the clock: one that is as long as the sample was not in it.
+    return sample if sample.delay_ns is None or sample.delay_ns < sample.ns else sample._replace(delay_ns=0)
 
 
 def in_turn(sample: Sample, order: Any) -> Sample:

@@ -99,6 +99,22 @@ def test_one_that_was_cut_short_is_listed_and_cleared(cache: Cache) -> None:
     assert len(cache.clear()) == 1
 
 
+def test_paths_need_not_be_utf_8(cache: Cache) -> None:
+    with cache.held("a", alone=True) as made:
+        facts = Facts(
+            repository="/caf\udce9",
+            revision="main",
+            commit=None,
+            tree="t",
+            command="make caf\udce9",
+            made_s=0,
+            size_bytes=1,
+            notes=[],
+        )
+        made.complete(facts)
+        assert made.facts() == facts
+
+
 def test_whoever_waited_for_one_that_was_removed_has_a_new_one(cache: Cache) -> None:
     entry(cache, "a", 10)
     with ExitStack() as other:

@@ -82,6 +82,10 @@ def test_what_else_may_differ(judged: Callable[..., bool]) -> None:
     assert not judged(elf(), elf(), setup=["make data"])
 
 
+def test_a_word_may_be_too_long_for_a_name(judged: Callable[..., bool]) -> None:
+    assert judged(elf(), elf(), words=("x" * 300,))
+
+
 def test_files_that_the_words_name_may_differ(judged: Callable[..., bool], tmp_path: Path) -> None:
     assert judged(elf(), elf(), words=("data", "--fast"))
     (tmp_path / "a/data").write_text("1")

@@ -14,7 +14,8 @@ _ACTING_TRIPS = ("passive", "hot", "critical")
 
 def supply(tree: Tree) -> Condition:
     """Mains or battery."""
-    supplies = tree.below("sys/class/power_supply", "*")
+    # A mouse and a headset have batteries of their own.
+    supplies = [one for one in tree.below("sys/class/power_supply", "*") if tree.text(one / "scope") != "Device"]
     mains = [tree.number(path / "online") for path in supplies if tree.text(path / "type") == "Mains"]
     battery = [tree.text(path / "status") for path in supplies if tree.text(path / "type") == "Battery"]
     if "Discharging" in battery and 1 not in mains:

@@ -135,9 +135,7 @@ class Result:
 def _sample(iterations: Any, seconds: Any, cpu_ns: Any = None, delay_ns: Any = None, order: Any = None) -> Sample:
     is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     ns = seconds * iterations * 1e9 if is_number and type(iterations) is int else seconds
-    sample = in_turn(sample_of(iterations, ns, cpu_ns=cpu_ns, delay_ns=delay_ns), order)
-    # The wait was read beside the round: one that is longer than the round was not in it.
-    return sample if sample.delay_ns is None or sample.delay_ns < sample.ns else sample._replace(delay_ns=0)
+    return in_turn(sample_of(iterations, ns, cpu_ns=cpu_ns, delay_ns=delay_ns), order)
 
 
 def _order(work: Work) -> dict[str, Any]:
@@ -169,7 +167,8 @@ def _asked(launch: LaunchSpec, order: dict[str, Any], *arguments: str) -> Launch
 def _test_files(arguments: list[str], folder: Path) -> Iterator[Path]:
     """The files of tests that a command names, or those in its folder if it names none."""
     paths = [folder / argument.partition("::")[0] for argument in arguments[1:] if not argument.startswith("-")]
-    named = [path for path in paths if path.is_dir() or (path.suffix == ".py" and path.is_file())]
+    # Not by Path.is_dir(), which raises where a word is too long for a name.
+    named = [path for path in paths if os.path.isdir(path) or (path.suffix == ".py" and os.path.isfile(path))]  # noqa: PTH112, PTH113
     for path in named or [folder]:
         if path.is_file():
             yield path

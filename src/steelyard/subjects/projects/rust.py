@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shlex
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,34 @@ _HARNESSES = ("criterion", "divan")
 _BUILD = r"""mkdir -p target/steelyard
 built=target/steelyard/built.json
 cargo bench --no-run {chosen} --message-format=json > $built
-for bench in {names}; do
-    is_it='"kind":\["bench"\].*"name":"'$bench'"'
-    cp "$(sed -n "s|.*$is_it.*\"executable\":\"\([^\"]*\)\".*|\1|p" $built)" "target/steelyard/$bench"
-done"""
+copy() {{
+    is_it='"kind":\["bench"\].*"name":"'$1'"'
+    of="${{3:+\"manifest_path\":\"$3Cargo.toml\".*}}"
+    cp "$(sed -n "s|.*$of$is_it.*\"executable\":\"\([^\"]*\)\".*|\1|p" $built)" "target/steelyard/$2"
+}}
+{copies}"""
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """A bench target that one of the known harnesses drives."""
+
+    name: str
+    harness: str
+    package: str | None
+    folder: str
+    """That of its package, from the root; empty for the root itself."""
+
+    def called(self, others: Sequence[_Bench]) -> str:
+        """Its name, with that of its package where another has that name too."""
+        is_only = [one.name for one in others].count(self.name) == 1
+        return self.name if is_only or self.package is None else f"{self.package}-{self.name}"
+
+    def copied(self, others: Sequence[_Bench]) -> str:
+        """The line of the build that puts its executable where it is looked for."""
+        called = self.called(others)
+        folder = "" if called == self.name else f' "$(pwd -P)/"{shlex.quote(self.folder)}'
+        return f"copy {shlex.quote(self.name)} {shlex.quote(called)}{folder}"
 
 
 def cargo(folder: Path) -> Found | None:
@@ -26,17 +52,23 @@ def cargo(folder: Path) -> Found | None:
     manifest = _manifest(folder)
     if manifest is None:
         return None
-    benches = [*_benches(folder, manifest, None)]
+    benches = [*_benches(folder, folder, manifest)]
     for member in _members(folder, manifest):
-        benches += _benches(member, _manifest(member) or {}, _package(_manifest(member) or {}))
+        benches += _benches(folder, member, _manifest(member) or {})
     if benches:
-        names = [name for name, _, _ in benches]
-        packages = [f"-p {shlex.quote(package)}" for package in dict.fromkeys(one for _, _, one in benches) if package]
-        chosen = " ".join([*packages, *(f"--bench {shlex.quote(name)}" for name in names)])
+        packages = dict.fromkeys(one.package for one in benches if one.package and any(one.folder for one in benches))
+        names = dict.fromkeys(one.name for one in benches)
         return Found(
-            f"Cargo with {' and '.join(dict.fromkeys(harness for _, harness, _ in benches))}",
-            _BUILD.format(chosen=chosen, names=" ".join(map(shlex.quote, names))),
-            [FoundTarget(name, f"./target/steelyard/{shlex.quote(name)}", harness) for name, harness, _ in benches],
+            f"Cargo with {' and '.join(dict.fromkeys(one.harness for one in benches))}",
+            _BUILD.format(
+                chosen=" ".join([*_options("-p", packages), *_options("--bench", names)]),
+                copies="\n".join(one.copied(benches) for one in benches),
+            ),
+            [
+                FoundTarget(called, f"./target/steelyard/{shlex.quote(called)}", one.harness)
+                for one in benches
+                for called in [one.called(benches)]
+            ],
         )
     programs = _programs(folder, manifest)
     return Found(
@@ -44,6 +76,10 @@ def cargo(folder: Path) -> Found | None:
         "cargo build --release",
         [FoundTarget(name, f"./target/release/{shlex.quote(name)}") for name in programs],
     )
+
+
+def _options(option: str, values: Iterable[str]) -> Iterator[str]:
+    return (f"{option} {shlex.quote(value)}" for value in values)
 
 
 def _manifest(folder: Path) -> dict[str, Any] | None:
@@ -62,12 +98,13 @@ def _members(folder: Path, manifest: dict[str, Any]) -> Iterator[Path]:
     workspace = manifest.get("workspace")
     patterns = workspace.get("members", []) if isinstance(workspace, dict) else []
     for pattern in patterns if isinstance(patterns, list) else []:
-        if isinstance(pattern, str) and not pattern.startswith(("/", "..")):
-            yield from sorted(one for one in folder.glob(pattern) if one.is_dir() and one != folder)
+        if isinstance(pattern, str) and Path(pattern).parts and not pattern.startswith(("/", "..")):  # "." is the root
+            with suppress(ValueError, OSError):
+                yield from sorted(one for one in folder.glob(pattern) if one.is_dir() and one != folder)
 
 
-def _benches(folder: Path, manifest: dict[str, Any], package: str | None) -> Iterator[tuple[str, str, str | None]]:
-    """(name, harness, package) of each bench target that one of the known harnesses drives."""
+def _benches(root: Path, folder: Path, manifest: dict[str, Any]) -> Iterator[_Bench]:
+    """The bench targets of a package that one of the known harnesses drives."""
     declared = manifest.get("bench", [])
     for bench in declared if isinstance(declared, list) else []:
         if not isinstance(bench, dict) or bench.get("harness") is not False or not bench.get("name"):
@@ -77,7 +114,8 @@ def _benches(folder: Path, manifest: dict[str, Any], package: str | None) -> Ite
         source = "".join(text_of(folder / str(way)) for way in ways)
         harness = next((one for one in _HARNESSES if one in source), None)
         if harness is not None:
-            yield name, harness, package
+            within = "" if folder == root else f"{folder.relative_to(root).as_posix()}/"
+            yield _Bench(name, harness, _package(manifest), within)
 
 
 def _programs(folder: Path, manifest: dict[str, Any]) -> list[str]:

@@ -59,13 +59,21 @@ def project_text(found: Sequence[Found]) -> str:
     """The file that says so."""
     if not any(one.targets for one in found):
         return f"{_HEAD}\n{_NOTHING}\n{_TAIL}"
-    names = [target.name for one in found for target in one.targets]
-    parts = ["\n".join(_build(found))]
-    for one in found:
-        for target in one.targets:
-            name = target.name if names.count(target.name) == 1 else f"{target.name} ({one.what})"
-            parts.append("\n".join(_target(target, name)))
-    return "\n\n".join([_HEAD.rstrip(), *parts, _TAIL])
+    targets = [target for one in found for target in one.targets]
+    parts = ["\n".join(_target(target, name)) for target, name in zip(targets, _names(found), strict=True)]
+    return "\n\n".join([_HEAD.rstrip(), "\n".join(_build(found)), *parts, _TAIL])
+
+
+def _names(found: Sequence[Found]) -> Iterator[str]:
+    """What each target is called, with as much beside its name as makes it the only one."""
+    ways = [
+        (target.name, f"{target.name} ({one.what})", target.command.removeprefix("./"))
+        for one in found
+        for target in one.targets
+    ]
+    taken = [name for way in ways for name in dict.fromkeys(way)]
+    for way in ways:
+        yield next((name for name in way if taken.count(name) == 1), way[-1])
 
 
 def _build(found: Sequence[Found]) -> Iterator[str]:

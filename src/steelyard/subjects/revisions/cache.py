@@ -7,6 +7,7 @@ paths. Its facts are written last: one without them is of a build that failed or
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import stat
@@ -16,10 +17,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.files import write_atomically
+from steelyard.model.files import plain_json, write_atomically
 
 USUAL_BYTES = 10 << 30
 _GONE = ".gone-"
@@ -90,7 +91,7 @@ class Entry:
 
     def complete(self, facts: Facts) -> None:
         """Have it be whole."""
-        write_atomically(self.folder / "facts.json", facts.model_dump_json().encode(), private=True)
+        write_atomically(self.folder / "facts.json", plain_json(facts).encode(), private=True)
 
     def share(self) -> bool:
         """Let others use it too; whether it is still there then, as for a moment nobody holds it."""
@@ -160,7 +161,7 @@ class Cache:
         """All entries, the least recently used first."""
         found = []
         for folder in self._entries():
-            with suppress(FileNotFoundError):
+            with suppress(OSError):  # it has gone, or is another user's
                 facts = _facts(folder)
                 used_s = (folder / "lock").stat().st_mtime
                 size = facts.size_bytes if facts else size_of(folder)
@@ -200,7 +201,7 @@ class Cache:
 
     def _entries(self) -> list[Path]:
         try:
-            return [path for path in self.folder.iterdir() if (path / "lock").is_file()]
+            return [path for path in self.folder.iterdir() if os.path.isfile(path / "lock")]  # noqa: PTH113 - never raises
         except OSError:
             return []
 
@@ -299,6 +300,6 @@ def _is_in_use(folder: Path) -> bool:
 
 def _facts(folder: Path) -> Facts | None:
     try:
-        return Facts.model_validate_json((folder / "facts.json").read_bytes())
-    except (OSError, ValidationError):
+        return Facts.model_validate(json.loads((folder / "facts.json").read_bytes()))
+    except (OSError, ValueError):
         return None

@@ -8,6 +8,7 @@ HEAD and index to itself.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -74,10 +75,13 @@ def _link(places: Places, common: Path, commit: str | None) -> None:
     places.git.mkdir(parents=True)
     places.files.mkdir(parents=True, exist_ok=True)
     # Before the first commit it is on a branch that is not born.
-    (places.git / "HEAD").write_text(f"{commit or 'ref: refs/heads/main'}\n")
-    (places.git / "commondir").write_text(f"{common}\n")
-    (places.git / "gitdir").write_text(f"{places.files / '.git'}\n")
-    (places.files / ".git").write_text(f"gitdir: {places.git}\n")
+    for file, text in (
+        (places.git / "HEAD", commit or "ref: refs/heads/main"),
+        (places.git / "commondir", str(common)),
+        (places.git / "gitdir", str(places.files / ".git")),
+        (places.files / ".git", f"gitdir: {places.git}"),
+    ):
+        file.write_bytes(os.fsencode(f"{text}\n"))  # a path need not be UTF-8
 
 
 def _fill(git: Git, tree: str, label: str) -> None:

@@ -78,9 +78,12 @@ def _same_inputs(one: tuple[Built, Subject], other: tuple[Built, Subject]) -> bo
     (mine, my_subject), (theirs, their_subject) = one, other
     for word, their_word in zip(my_subject.argv[1:], their_subject.argv[1:], strict=True):
         paths = mine.folder / word, theirs.folder / their_word
-        if not any(path.exists() for path in paths):
+        if not any(map(os.path.exists, paths)):  # Path.exists() raises where a word is too long for a name
             continue
-        if not all(path.is_file() for path in paths) or paths[0].read_bytes() != paths[1].read_bytes():
+        try:
+            if not all(path.is_file() for path in paths) or paths[0].read_bytes() != paths[1].read_bytes():
+                return False
+        except OSError:
             return False
     return True
 
