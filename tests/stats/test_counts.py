@@ -69,6 +69,11 @@ def test_stability_is_that_of_the_worse_side() -> None:
     assert (spread([]), spread([0.0, 1.0])) == (0.0, 2.0)
 
 
+def test_counts_that_are_mostly_none_vary_by_a_number() -> None:
+    assert spread([0.0, 0.0, 0.0, 0.0, 3.0]) == 5.0
+    assert stability([0.0, 0.0, 3.0], [0.0, 0.0, 0.0]) == "noisy"
+
+
 @pytest.mark.parametrize("shape", ["normal", "lognormal", "two modes", "rounded"])
 def test_alike_sides_that_do_not_repeat_alarm_at_most_at_alpha(shape: str) -> None:
     generator = np.random.default_rng(7)

@@ -142,6 +142,20 @@ def test_more_pairs_of_the_same_layouts_decide_nothing_and_more_layouts_do() -> 
     assert 20 < needed < 400
 
 
+def test_layouts_that_do_not_differ_need_no_others() -> None:
+    drawn = layouts_of_pairs(np.random.default_rng(1), 2, 14)
+    judgement = judge(lambda n: (np.full(n, 1000.0), np.full(n, 1004.0)), 14, 0.005, 0.01, ended=True, layouts=drawn)
+    assert judgement is not None
+    assert judgement.verdict == "undecided"
+    assert layouts_needed(judgement, 0.005, 1000) is None
+
+
+def test_an_interval_beyond_all_ratios_is_none() -> None:
+    d, drawn = pairs_of(2, 20, 0.05)
+    found = average(d, drawn, 1e-6)
+    assert (found.lower, found.upper) == (-inf, inf)
+
+
 def test_a_verdict_is_of_the_pairs_and_of_the_layouts_at_once() -> None:
     """A change that the pairs show in a moment waits until the layouts do, and there are five of those at least."""
     generator = np.random.default_rng(1)

@@ -66,6 +66,17 @@ def test_one_that_stopped_as_soon_as_it_could_is_what_it_seems(alpha: float, out
     assert unbiased == pytest.approx(0.4, rel=0.04)
 
 
+def test_of_differences_that_are_nearly_all_equal_the_estimate_is_what_it_seems() -> None:
+    d = np.full(40, 0.05)
+    d[7] = 0.0501
+    looks = plan_looks(40, ended=True)
+    for level in (1e-3, 1e-6):
+        found = weighted.roughly(d, np.zeros(40), level)
+        assert stopped.median_unbiased(d, np.zeros(40), looks, ALPHA, found, BOUND) == pytest.approx(0.05, abs=1e-4)
+    exact = Estimate(0.05, 0.05, 0.05, 40, 1e-6)
+    assert stopped.median_unbiased(d, np.zeros(40), looks, ALPHA, exact, BOUND) == 0.05
+
+
 def test_a_weighing_of_one_look_could_not_stop_early() -> None:
     d = CHANGE + NOISE * np.random.default_rng(2).standard_normal(8)
     found = weighted.roughly(d, np.zeros(8), 0.05)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb, log1p
-from statistics import median
+from statistics import fmean, median
 from typing import Literal
 
 from steelyard.stats.verdict import VerdictName, verdict_of
@@ -50,11 +50,10 @@ def stability(baseline: Sequence[float], candidate: Sequence[float]) -> Stabilit
 
 
 def spread(counts: Sequence[float]) -> float:
-    """Range over median; 0 for counts that are all the same, and for none."""
+    """Range over median, or mean where the median is 0; 0 for counts that are all the same, and for none."""
     if not counts or max(counts) == min(counts):
         return 0.0
-    middle = median(counts)
-    return (max(counts) - min(counts)) / middle if middle else float("inf")
+    return (max(counts) - min(counts)) / (median(counts) or fmean(counts))
 
 
 def judge_counts(

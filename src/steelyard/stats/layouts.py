@@ -37,6 +37,8 @@ GROWTH: Final = 2
 """A look at the layouts has so many times the pairs of the one before."""
 PAIRS_EACH: Final = 2
 """From so many pairs of each layout on their noise is known apart from that of the layouts."""
+# Of a log-ratio: what may be as far as that says nothing, and as a ratio it could soon not be written.
+_FARTHEST = 50.0
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ def average(d: FloatArray, layouts: IntArray, level: float) -> Averaged:
     by_ranks = signed_rank.estimate(centres, level)
     is_free = by_ranks.upper < inf
     half = student_quantile(len(centres) - 1, level) * float(np.std(centres, ddof=1)) / sqrt(len(centres))
+    half = half if half < _FARTHEST else inf
     mean = float(centres.mean())
     centre, lower, upper = (
         (by_ranks.centre, by_ranks.lower, by_ranks.upper) if is_free else (mean, mean - half, mean + half)
@@ -105,6 +108,8 @@ def layouts_needed(chance: Callable[[float, float], float], averaged: Averaged, 
     if have < 2:
         return None
     variance = float(np.var(averaged.centres, ddof=1))
+    if not variance > 0:
+        return None  # more of what does not differ tell nothing
     for layouts in np.unique(np.geomspace(have + 1, most, 40).astype(int)):
         deviation = sqrt(variance / have - variance / layouts)
         half = student_quantile(int(layouts) - 1, averaged.level) * sqrt(variance / layouts)

@@ -91,8 +91,10 @@ class _Paths(NamedTuple):
 
 
 def _paths(d: FloatArray, levels: FloatArray, looks: Sequence[Look], found: Estimate) -> _Paths | None:
-    """None where the scores tell of no slope."""
+    """None where the scores tell of no slope, as where nearly all differences are equal."""
     step = found.standard_error
+    if not step > 0:
+        return None
     scored = weighted.signed_scores(d, levels, [found.centre - step, found.centre, found.centre + step])
     whole = native.units(scored[1])
     unit = float(np.abs(scored[1]).sum() / np.abs(whole).sum(dtype=np.int64))
