@@ -119,7 +119,7 @@ def test_a_refusal_is_not_tried_again_and_is_in_its_words(
 @pytest.mark.parametrize("raw", [b"", b"<html>", b"\xff\xfe", b"[" * 100_000, b'"text"', b"{}", b"null"])
 def test_nonsense_is_said(client: Client, forge: Forge, raw: bytes) -> None:
     forge.always = Reply(200, raw=raw)
-    with pytest.raises(ForgeError, match=r"is http://127\.0\.0\.1 its API"):
+    with pytest.raises(ForgeError, match=r"is http://127\.0\.0\.1:\d+ its API"):
         list(client.pages(PATH))
 
 
@@ -127,6 +127,17 @@ def test_an_answer_without_end_is_left(client: Client, forge: Forge) -> None:
     client.largest_bytes = 1 << 20
     forge.always = Reply(200, raw=b" " * ((1 << 20) + 1))
     assert "more than 1 MiB" in refused(client)
+
+
+def test_one_that_is_cut_off_is_none(client: Client, forge: Forge, time: Time) -> None:
+    cut = Reply(200, raw=b'[{"id": ', headers={"Content-Length": "5000"})
+    forge.first = [cut]
+    assert client.ask("GET", PATH) == []
+    assert time.pauses == [1.0]
+    forge.first = [cut]
+    with pytest.raises(ForgeError, match="its answer was cut off") as caught:
+        client.ask("POST", PATH, {"body": "x"})
+    assert caught.value.is_passing
 
 
 def test_none_at_all_is_said(client: Client, forge: Forge) -> None:

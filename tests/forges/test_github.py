@@ -100,6 +100,26 @@ def test_where_the_token_s_owner_is_not_told_it_is_that_of_a_job(forge: Forge, j
 
 
 @pytest.mark.parametrize(
+    "spent",
+    [
+        Reply(403, {"message": "You have exceeded a secondary rate limit."}),
+        Reply(200, {"data": None, "errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}]}),
+        Reply(200, {"data": None, "errors": [{"type": "RATE_LIMIT", "message": "API rate limit already exceeded"}]}),
+    ],
+)
+def test_where_a_limit_is_spent_there_is_no_second_comment_and_no_word_of_a_permission(
+    forge: Forge, job: dict[str, str], spent: Reply
+) -> None:
+    forge.comment(f"{sticky.marker('Steelyard')}\nfirst", {"login": "me", "type": "User"})
+    forge.always = spent
+    api = github.client(job)
+    api.sleep = lambda _: None
+    with pytest.raises(ForgeError, match=r"allows no more requests now.*: run the job again later$"):
+        sticky.put(github.Comments.of(job, api), "Steelyard", "second")
+    assert {asked.path for asked in forge.asked} == {"/graphql"}
+
+
+@pytest.mark.parametrize(
     ("reply", "missing"),
     [
         (Reply(401, {"message": "Bad credentials"}), "GITHUB_TOKEN is not valid"),

@@ -160,8 +160,8 @@ class Client:
             raise ForgeError(f"{self.forge} cannot be asked: the token or the API's address is damaged") from error
 
     def _body(self, response: Any) -> bytes:
-        """All of it; raises ForgeError if it is too much, or `_UnansweredError` if it comes too slowly."""
-        parts, size = [], 0
+        """All of it; raises ForgeError if it is too much, or `_UnansweredError` if it comes too slowly or in part."""
+        parts, size, told = [], 0, response.length or 0
         while part := response.read1(_STRETCH):
             parts.append(part)
             size += len(part)
@@ -171,6 +171,8 @@ class Client:
                 )
             if self._left_s() <= 0:
                 raise _UnansweredError("its answer took too long")
+        if size < told:  # of which http.client tells only who asks for all at once
+            raise _UnansweredError("its answer was cut off")
         return b"".join(parts)
 
     # --- what is done about it
@@ -182,7 +184,9 @@ class Client:
             return
         if passing and method == "GET" and not last:
             return
-        raise ForgeError(self._trouble(answer, too_soon=too_soon), status=answer.status, is_passing=passing)
+        # The status of what came too soon would be taken for that of a lacking permission.
+        status = None if too_soon else answer.status
+        raise ForgeError(self._trouble(answer, too_soon=too_soon), status=status, is_passing=passing)
 
     def _pause(self, wanted_s: float, why: str) -> None:
         if wanted_s >= self._left_s():
@@ -218,7 +222,7 @@ class Client:
 
     def _shown_base(self) -> str:
         parts = urlsplit(self.base)
-        return self._said(f"{parts.scheme}://{parts.hostname}{parts.path}")
+        return self._said(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}")
 
     def _said(self, text: str) -> str:
         """Some text from outside, cut, and without what is secret."""

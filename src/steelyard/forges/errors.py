@@ -9,7 +9,8 @@ from contextlib import contextmanager
 class ForgeError(Exception):
     """A forge that cannot be reached or does not do what it is asked; the message names what is missing.
 
-    `status` is that of its answer, if it gave one; what `is_passing` may have been done all the same.
+    `status` is that of its answer, if it gave one that says what is missing; what `is_passing` may have been done all
+    the same.
     """
 
     def __init__(self, message: str, *, status: int | None = None, is_passing: bool = False) -> None:

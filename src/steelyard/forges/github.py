@@ -28,6 +28,8 @@ _MISSING = {
     404: f"there is no such repository or pull request, or the token may not see it; {_PERMISSION}",
     422: "it does not take this comment",
 }
+# What GraphQL calls a spent limit, then and now.
+_TOO_SOON = ("RATE_LIMITED", "RATE_LIMIT")
 
 
 # --- what the runner reads
@@ -196,17 +198,29 @@ class Comments:
             return _place(self._api.ask("POST", self._of_pull, {"body": text}))
 
     def _author(self) -> str:
-        """Who the token writes as. Of a job's token only GraphQL tells it; where that does not, it is the usual one."""
+        """Who the token writes as. Of a job's token only GraphQL tells it; where that does not, it is the usual one.
+
+        Not where it only does not tell it now: comments of another author would be passed over.
+        """
         try:
             answer = self._graphql.ask("POST", "", {"query": "query { viewer { login } }"})
         except ForgeError as error:
             if error.status in (403, 404):
                 return _USUAL_AUTHOR
             raise
+        if _is_too_soon(answer):
+            raise ForgeError("GitHub allows no more requests now: run the job again later")
         data = answer.get("data") if isinstance(answer, dict) else None
         viewer = data.get("viewer") if isinstance(data, dict) else None
         login = viewer.get("login") if isinstance(viewer, dict) else None
         return login if isinstance(login, str) and login else _USUAL_AUTHOR
+
+
+def _is_too_soon(answer: Any) -> bool:
+    """Whether GraphQL refused for the number of requests, which it says with the status of an answer."""
+    errors = answer.get("errors") if isinstance(answer, dict) else None
+    kinds = [one.get("type") for one in errors if isinstance(one, dict)] if isinstance(errors, list) else []
+    return any(kind in _TOO_SOON for kind in kinds)
 
 
 def _is_by(author: str, user: Any) -> bool:
