@@ -38,7 +38,7 @@ HUGE = "9" * 400
         (["compare", "true", "true", "--control=1"], ["--control takes no value; see steelyard compare --help"]),
         (["run"], ["COMMAND is missing, as in: steelyard run 'gzip ", "(see steelyard run --help)"]),
         (["gate"], ["RECORD... is missing, as in: steelyard compare ", "; steelyard gate weighing.json (see "]),
-        (["run", "true", "true"], ["there are words too many (true)"]),
+        (["run", "true", "true"], ["there are too many words (true)"]),
         (["show", "a", "b"], ["(b)"]),
         (["", "a"], ["steelyard --help"]),
         ([AWKWARD], ["31m", "steelyard --help"]),

@@ -256,7 +256,7 @@ def test_ctrl_c_while_a_commit_is_built(scripted: ScriptedWorld, git: Callable[.
         (["--good", "nope"], "--good 'nope' is no revision that"),
         (["--good=--all"], "--good '--all' is no name of a revision"),
         (["--bad", "c0"], "are the same commit"),
-        (["--good", "c7", "--bad", "c3"], "the other way round"),
+        (["--good", "c7", "--bad", "c3"], "exchange them"),
         (["--good", "c2", "--bad", "side"], "they part at {c0}: try --good {c0}"),
         (["--good", "side", "--bad", "merged"], "the line of first parents does not pass it: give --good {c0}"),
         (["--pairs", "10"], "--pairs 10 can never tell commits apart"),

@@ -233,6 +233,13 @@ def test_benches_of_one_name_in_several_packages_are_told_apart(here: InProcess)
         assert subprocess.check_output([target.command], cwd=here.folder) == f"{name}\n".encode()
 
 
+def test_without_a_repository_it_says_that_one_is_needed(here_without_python: InProcess) -> None:
+    put(here_without_python.folder, PROJECTS["make"][0])
+    assert "git init, git add, git commit" in here_without_python("init").err.decode()
+    (here_without_python.folder / ".git").mkdir()
+    assert "git init" not in here_without_python("init", "--force").err.decode()
+
+
 def test_programs_of_one_name_have_that_of_their_folder_too(here_without_python: InProcess) -> None:
     put(here_without_python.folder, {"Makefile": "a/prog: x.c\nb/prog: y.c\nc: z.c\n"})
     here_without_python("init")

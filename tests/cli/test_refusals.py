@@ -50,7 +50,10 @@ def test_a_library_that_is_broken() -> None:
 def test_files() -> None:
     assert refusals.refusal(OSError(errno.EIO, "Input/output error", "a.json")) == "Input/output error: a.json"
     unnamed = OSError(errno.ENOSPC, "No space left on device")
-    assert refusals.refusal(unnamed) == "No space left on device while the output was written"
+    assert refusals.refusal(unnamed) == (
+        "No space left on device while the output was written; what was measured is kept (steelyard list, or where -o "
+        "has it)"
+    )
 
 
 @pytest.mark.parametrize("error", [ValueError("x"), RuntimeError("x"), KeyError("x")], ids=repr)

@@ -205,6 +205,16 @@ def test_a_shard_shares_alpha_with_the_whole_suite(scripted: ScriptedWorld) -> N
     assert verdicts(shard) == {"n=1": "undecided"}
 
 
+def test_an_option_is_no_value_of_a_parameter(scripted: ScriptedWorld) -> None:
+    assert "-L takes 2 words: -L NAME A,B,C" in scripted.refuses("compare", "./old {n}", "./new {n}", "-L", "n=1", "-M")
+
+
+@pytest.mark.parametrize(("words", "there"), [([], "is one benchmark: leave it out"), (["-L", "n", "1,2"], "are 2")])
+def test_no_part_may_be_without_any(scripted: ScriptedWorld, words: list[str], there: str) -> None:
+    sentence = scripted.refuses("compare", "./old {n}" if words else "./old", "./new", *words, "--shard", "1/3")
+    assert f"--shard 1/3 makes 3 parts, and there {there}" in sentence
+
+
 def test_what_does_not_merge(scripted: ScriptedWorld) -> None:
     scripted.script = noisy(0.0, 0.001)
     for number in (1, 2):

@@ -327,7 +327,7 @@ def test_a_write_that_fails_spoils_nothing_that_is_there(path: Path, monkeypatch
     with Journal(path, HEADER) as journal:
         journal.append(ROWS[0])
         monkeypatch.setattr(os, "write", nearly_full)
-        with pytest.raises(MeasurementError, match=f"{path}: No space left on device"):
+        with pytest.raises(MeasurementError, match=f"{path}: No space left on device; make room"):
             journal.append(ROWS[1])
     assert load(path).launches == Launches.of_rows(ROWS[:1])
 

@@ -106,6 +106,10 @@ max-slower = "5%"
         ("[compare]\nmetrics = 3\n", '2: metrics has to be a list of names, as in ["active", "max_rss"]'),
         ("[compare]\npairing = 'both'\n", '2: pairing has to be "adjacent", "tandem" or "auto"'),
         ("[compare]\nshell = 'yes please'\n", "2: shell has to be true or false"),
+        ("[compare]\nshell = 1\n", "2: shell has to be true or false"),
+        ("[compare]\nwatch = 'no'\n", "2: watch has to be true or false"),
+        ("[gate]\nmax-slower = 5\n", '2: max-slower 5 has to say its unit: write for example "5%"'),
+        (f"{TARGET}parameters = {{ n = [] }}\n", '4: n has to be a list of numbers and texts, as in [1, "two"]'),
         ("[compare]\nprepare = 3\n", '2: prepare has to be a list, as in ["one", "other"]'),
         ("[compare]\nprepare = ['a', 3]\n", "2: prepare has to be a text in quotes"),
         ("compare = 3\n", "1: compare has to be a table"),
@@ -211,3 +215,10 @@ def test_the_schema_and_the_reader_agree() -> None:
             assert not is_valid
         else:
             assert is_valid
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "steelyard.toml").write_bytes(b"\xef\xbb\xbf[compare]\npairs = 7\n")
+    project = load_project(tmp_path)
+    assert project is not None
+    assert project.compare.pairs == 7

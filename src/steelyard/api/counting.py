@@ -144,6 +144,8 @@ def _refuse_idle(options: Counting) -> None:
         "--body": options.body,
         "--after-start": options.after_start,
         "--jobs": options.jobs,
+        "--caches": options.chooses("caches"),
+        "--weights": options.chooses("weights"),
     }
     for option, value in idle.items():
         if value:

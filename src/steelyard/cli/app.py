@@ -136,7 +136,7 @@ def _sentence(error: Exception, arguments: Sequence[str]) -> str:
     message = in_our_words(str(getattr(error, "format_message", error.__str__)()))
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "steelyard"
-    is_cut = message.startswith(("no such option", "there are words too many"))
+    is_cut = message.startswith(("no such option", "there are too many words"))
     way_out = (quotes_needed(context, arguments) if is_cut else None) or f"see {command} --help"
     if message.endswith(" is missing") and context is not None and context.command.epilog:
         return f"{message}, as in: {context.command.epilog.splitlines()[0]} ({way_out})"

@@ -24,7 +24,7 @@ def joined(arguments: list[str], options: Collection[str]) -> list[str]:
         if option in ARGUMENTS and option in options:
             count = len(ARGUMENTS[option])
             taken, left = left[:count], left[count:]
-            if len(taken) < count or any(one.startswith("--") for one in taken):
+            if len(taken) < count or any(one.startswith("--") or one in options for one in taken):
                 raise too_few(option)
             if may_have_step(option):
                 taken.append(left.pop(0) if left and _is_number(left[0]) else _USUAL_STEP)

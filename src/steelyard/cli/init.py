@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -55,7 +56,7 @@ def init(options: InitOptions, world: World) -> int:
     _refuse_another(folder, force=options.force)
     found = found_in(folder, world.environment)
     write(Path(OWN), project_text(found))
-    say(f"{OWN} is written: {_said(found)}")
+    say(f"{OWN} is written: {_said(found, _next(folder))}")
     return 0
 
 
@@ -69,13 +70,20 @@ def _refuse_another(folder: Path, *, force: bool) -> None:
         raise UsageError(f"{SHARED} has a [tool.steelyard], which {OWN} would be read instead of: take that out first")
 
 
-def _said(found: Sequence[Found]) -> str:
+def _next(folder: Path) -> str:
+    """What is done when the file says what it should."""
+    if any(os.path.exists(place / ".git") for place in (folder, *folder.parents)):  # noqa: PTH110 - never raises
+        return "steelyard compare"
+    return "commit all to a git repository (git init, git add, git commit), as it weighs revisions: steelyard compare"
+
+
+def _said(found: Sequence[Found], then: str) -> str:
     """What was found, and what to do next."""
     targets = [target for one in found for target in one.targets]
     if not targets:
-        return "nothing was found here that it knows; put a command of yours into it, then steelyard compare"
+        return f"nothing was found here that it knows; put a command of yours into it, then {then}"
     what = " and ".join(one.what for one in found)
     names = ", ".join(target.name for target in targets)
     if any(target.harness is None for target in targets):
-        return f"{what} ({names}); give the commands their work, then steelyard compare"
-    return f"{what} ({names}); next: steelyard compare"
+        return f"{what} ({names}); give the commands their work, then {then}"
+    return f"{what} ({names}); next: {then}"

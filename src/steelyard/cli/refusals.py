@@ -28,6 +28,10 @@ def check_room() -> None:
             raise MemoryError from error
 
 
+# What was measured has been kept by then.
+_OUTPUT = " while the output was written; what was measured is kept (steelyard list, or where -o has it)"
+
+
 def refusal(error: BaseException) -> str | None:
     """Return the sentence for an error that the machine is the reason of; None for what is a mistake of our own."""
     for each in _with_reasons(error):
@@ -39,7 +43,7 @@ def refusal(error: BaseException) -> str | None:
     if isinstance(error, ImportError):
         return f"a library that steelyard needs cannot be loaded ({_last_line(error)}): install steelyard anew"
     if isinstance(error, OSError):
-        what = f": {error.filename}" if error.filename else " while the output was written"
+        what = f": {error.filename}" if error.filename else _OUTPUT
         return f"{error.strerror or error}{what}"
     return None
 

@@ -7,7 +7,7 @@ import re
 # Its sentences differ a little between its versions.
 _OURS = (
     (r"Missing argument '(.+)'", r"\1 is missing"),
-    (r"Got unexpected extra argument\S* \((.*)\)", r"there are words too many (\1)"),
+    (r"Got unexpected extra argument\S* \((.*)\)", r"there are too many words (\1)"),
     (r"Option '(.+)' requires an argument", r"\1 lacks its value"),
     (r"Option '(.+)' does not take a value", r"\1 takes no value"),
     (r"No such (.+?)\.? (?:Did you mean (.+)\?|\(Possible options: (.+)\))", r"no such \1 (did you mean \2\3?)"),

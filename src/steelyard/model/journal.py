@@ -11,6 +11,7 @@ Whatever is cut off at the end, by a kill or a full disk, costs at most the line
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -60,7 +61,7 @@ class Journal:
         try:
             self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise MeasurementError(f"cannot write the journal {path}: {error.strerror}") from error
+            raise MeasurementError(f"cannot write the journal {path}: {_explained(error)}") from error
         try:
             self._lock()
             # json.dumps, because pydantic's own writer refuses the surrogates that stand for bytes which are not UTF-8.
@@ -187,7 +188,13 @@ class Journal:
         except OSError as error:
             with suppress(OSError):  # half a line would spoil those that may yet follow
                 os.ftruncate(self._file, os.fstat(self._file).st_size - written)
-            raise UnwrittenError(f"cannot write the journal {self.path}: {error.strerror}") from error
+            raise UnwrittenError(f"cannot write the journal {self.path}: {_explained(error)}") from error
+
+
+def _explained(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{error.strerror}; make room, or have XDG_STATE_HOME name a folder on another disk"
+    return str(error.strerror)
 
 
 def is_still_written(path: Path) -> bool:

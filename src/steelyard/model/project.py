@@ -10,6 +10,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StrictBool,
     StrictFloat,
     StrictInt,
     StrictStr,
@@ -93,6 +94,12 @@ def _one_or_several(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
+def _limits(value: Any) -> Any:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        raise _refused(f'max-slower {value} has to say its unit: write for example "{value:g}%"')
+    return _one_or_several(value)
+
+
 _TEXT_OR_NUMBER = {"type": ["string", "number"]}
 Margin = Annotated[
     float,
@@ -114,10 +121,11 @@ Metrics = Annotated[
     BeforeValidator(_metrics),
     WithJsonSchema({"type": "array", "items": {"enum": list(METRICS)}, "minItems": 1}),
 ]
+_TEXTS = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
 Texts = Annotated[
     list[str],
     BeforeValidator(_one_or_several),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+    _TEXTS,
 ]
 
 
@@ -161,16 +169,18 @@ class Measuring(_Section):
     pairing: Literal["adjacent", "tandem", "auto"] | None = Field(
         default=None, description="the launches of a pair one after the other, or at the same time on one processor"
     )
-    own_addresses: bool | None = Field(
+    own_addresses: StrictBool | None = Field(
         default=None, description="addresses of its own for each launch, where those of a pair could be equal"
     )
-    own_starts: bool | None = Field(
+    own_starts: StrictBool | None = Field(
         default=None, description="a start of its own for each launch of a harness, where one could serve several"
     )
-    control: bool | None = Field(default=None, description="weigh the baseline against itself too")
-    reference_output: bool | None = Field(default=None, description="first check that both sides print the same")
-    heap: bool | None = Field(default=None, description="count allocations too, in launches of their own")
-    heap_shuffle: bool | None = Field(default=None, description="begin each pair with a heap in a state drawn anew")
+    control: StrictBool | None = Field(default=None, description="weigh the baseline against itself too")
+    reference_output: StrictBool | None = Field(default=None, description="first check that both sides print the same")
+    heap: StrictBool | None = Field(default=None, description="count allocations too, in launches of their own")
+    heap_shuffle: StrictBool | None = Field(
+        default=None, description="begin each pair with a heap in a state drawn anew"
+    )
     setup: Texts | None = Field(default=None, description="run once before the first launch")
     prepare: Texts | None = Field(default=None, description="run before each launch, untimed")
     conclude: Texts | None = Field(default=None, description="run after each launch, untimed")
@@ -178,19 +188,21 @@ class Measuring(_Section):
     warmup: Annotated[int, *_WARM_UP] | None = Field(default=None, description="warm-up launches of each side")
     repeat: Annotated[int, *_REPEAT] | None = Field(default=None, description="runs of the command in one launch")
     stdin: str | None = Field(default=None, description="file that each launch reads, from this file's folder on")
-    shell: bool | None = Field(default=None, description="run the commands by /bin/sh -c")
-    ignore_failure: bool | None = Field(default=None, description="accept launches that fail")
+    shell: StrictBool | None = Field(default=None, description="run the commands by /bin/sh -c")
+    ignore_failure: StrictBool | None = Field(default=None, description="accept launches that fail")
     timeout: Time | None = Field(default=None, description="longest time of one launch")
     cpu: Processor | None = Field(default=None, description="processor of every launch, or auto for the quietest")
-    isolate: bool | None = Field(default=None, description="run the launches in a control group of their own")
+    isolate: StrictBool | None = Field(default=None, description="run the launches in a control group of their own")
     environment: list[str] | None = Field(
         default=None, description="NAME to pass on, NAME=VALUE to set, beside the small usual environment"
     )
-    inherit_environment: bool | None = Field(
+    inherit_environment: StrictBool | None = Field(
         default=None, description="pass on the whole environment, but for what looks like a secret"
     )
     wait_quiet: Time | None = Field(default=None, description="longest wait in all for other work to calm down")
-    watch: bool | None = Field(default=None, description="look who else runs, while launches do: true if not said")
+    watch: StrictBool | None = Field(
+        default=None, description="look who else runs, while launches do: true if not said"
+    )
 
 
 class Compare(Measuring):
@@ -213,7 +225,7 @@ class Target(Measuring):
     harness: str | None = Field(default=None, description="who drives the benchmarks inside the program")
     benchmarks: Texts | None = Field(default=None, description="patterns of those of a harness that are weighed")
     tags: Texts | None = Field(default=None, description="patterns of their tags")
-    parameters: dict[str, list[StrictStr | StrictInt | StrictFloat]] = Field(
+    parameters: dict[str, Annotated[list[StrictStr | StrictInt | StrictFloat], Field(min_length=1)]] = Field(
         default_factory=dict, description="values of {NAME} in the command; each makes a benchmark"
     )
     margin: Margin | None = Field(default=None, description="smallest change of this target that matters")
@@ -222,8 +234,10 @@ class Target(Measuring):
 class Gate(_Section):
     """What `steelyard gate` holds the results to."""
 
-    max_slower: Texts = Field(default_factory=list, description="[PATTERN][:METRIC]=PERCENT, or PERCENT alone")
-    strict: bool = Field(default=False, description="what stays undecided fails too")
+    max_slower: Annotated[list[str], BeforeValidator(_limits), _TEXTS] = Field(
+        default_factory=list, description="[PATTERN][:METRIC]=PERCENT, or PERCENT alone"
+    )
+    strict: StrictBool = Field(default=False, description="what stays undecided fails too")
     require: Texts = Field(default_factory=list, description="patterns: each has to be of a benchmark with a verdict")
 
 

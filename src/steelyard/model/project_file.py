@@ -104,7 +104,7 @@ def _read(file: Path, shown: Path) -> str | None:
     try:
         if file.stat().st_size > _LARGEST_BYTES or not file.is_file():
             raise UsageError(f"{shown} is no project's file: it has to be a file of {_LARGEST_BYTES >> 20} MiB at most")
-        return file.read_text("utf-8")
+        return file.read_text("utf-8-sig")  # some editors begin it with a byte order mark
     except FileNotFoundError:
         return None
     except OSError as error:

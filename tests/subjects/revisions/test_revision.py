@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,19 @@ def test_changes_are_part_of_the_work_tree_and_what_is_ignored_is_not(repo: Repo
     assert len({clean.tree, untracked.tree, both(repo)[1].tree}) == 3
 
 
+def test_what_a_compiler_made_is_told_and_no_pipe_is_read(repo: Repo, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("object", "text"):
+        (repo.folder / name).write_bytes(b"\x7fELF" if name == "object" else b"text")
+    (repo.folder / "link").symlink_to(tmp_path / "pipe")
+    pipe = os.open(tmp_path / "pipe", os.O_RDWR)
+    try:
+        os.write(pipe, b"\x7fELF")  # on which a reader would wait without
+        assert both(repo)[1].built_files == ("object",)
+    finally:
+        os.close(pipe)
+
+
 def test_nothing_of_the_user_s_is_written_to(repo: Repo) -> None:
     repo.write("staged", "x")
     repo.git("add", "staged")
@@ -143,8 +157,14 @@ def test_a_revision_that_is_not_there(repo: Repo, name: str) -> None:
 
 
 def test_no_repository(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is in no git repository"):
+    with pytest.raises(UsageError, match=r"is in no git repository.*git init"):
         seen(tmp_path)
+
+
+def test_a_repository_of_somebody_else(repo: Repo) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(repo.folder), "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
+    with pytest.raises(UsageError, match=f"git config --global --add safe.directory {repo.folder}"):
+        repository_of(repo.folder, environment)
 
 
 def test_no_git(tmp_path: Path) -> None:
@@ -188,7 +208,7 @@ def test_no_default_branch_and_no_commit(tmp_path: Path, repo: Repo) -> None:
     empty = Repo(tmp_path / "empty")
     empty.folder.mkdir()
     empty.git("init", "--quiet", "--initial-branch=main")
-    assert "has no commit yet" in refusal(empty)
+    assert re.search("has no commit yet.*git commit", refusal(empty))
 
 
 def test_two_histories(repo: Repo) -> None:

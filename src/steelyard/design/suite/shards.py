@@ -32,10 +32,9 @@ def dealt(benchmarks: Sequence[Benchmark], asked: ShardAsked) -> tuple[list[Benc
     suite = [benchmark for benchmark in benchmarks if not benchmark.control]
     names = sorted({_name(benchmark) for benchmark in suite})
     mine = {*names[asked.number - 1 :: asked.of]}
-    if not mine:
-        raise UsageError(
-            f"--shard {asked} has no benchmark, as there are {len(names)} in all: make it {len(names)} parts at most"
-        )
+    if asked.of > len(names):  # a part without any could not be measured, nor the others be merged without it
+        most = "is one benchmark: leave it out" if len(names) == 1 else f"are {len(names)} benchmarks: make it as many"
+        raise UsageError(f"--shard {asked} makes {asked.of} parts, and there {most}")
     from steelyard.model.records import Shard
 
     shard = Shard(number=asked.number, of=asked.of, suite=[benchmark.name for benchmark in suite])

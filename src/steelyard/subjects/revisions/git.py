@@ -112,8 +112,12 @@ def repository_of(start: Path, environment: Mapping[str, str]) -> Repository:
     if ended.status != 0:
         said = last_words(ended)
         if "not a git repository" in said:
-            raise UsageError(f"{start} is in no git repository, of which revisions could be weighed: change to one")
-        raise UsageError(f"the repository of {start} cannot be used: git says {said}")
+            raise UsageError(
+                f"{start} is in no git repository, of which revisions could be weighed: change to one, or make one "
+                "(git init, git add, git commit)"
+            )
+        remedy = f"; if you trust it: git config --global --add safe.directory {start}" if "dubious" in said else ""
+        raise UsageError(f"the repository of {start} cannot be used: git says {said}{remedy}")
     bare, inside, shallow, git_dir = ended.out.removesuffix("\n").split("\n", 3)
     own = (start / git_dir).resolve()
     common = (start / (git.answer("rev-parse", "--git-common-dir") or git_dir)).resolve()

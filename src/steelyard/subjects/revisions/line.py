@@ -40,7 +40,7 @@ def _check_ancestor(repository: Repository, good: str, bad: str, first: str, las
         return
     if git.ask("merge-base", "--is-ancestor", last, first).status == 0:
         raise UsageError(
-            f"--bad {bad} is older than --good {good}: for what became faster, give them the other way round"
+            f"--bad {bad} is older than --good {good}: exchange them, as it looks for what became slower since"
         )
     if repository.is_shallow:
         raise UsageError(f"no line of commits leads from --good {good} to --bad {bad}{repository.remedy_if_shallow}")

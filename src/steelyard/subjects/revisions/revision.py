@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from steelyard.measure.scratch import scratch_folder
 from steelyard.model.errors import UsageError
+from steelyard.subjects.responses import opened
 from steelyard.subjects.revisions.git import Git, Repository, last_words
 
 WORK_TREE = "work tree"
@@ -92,7 +93,7 @@ def work_tree(repository: Repository) -> Revision:
 def _built_files(repository: Repository) -> Iterator[str]:
     told = repository.git.answer("ls-files", "-z", "--others", "--exclude-standard") or ""
     for path in filter(None, told.split("\0")[:_MOST_LOOKED_AT]):
-        with suppress(OSError), (repository.root / path).open("rb") as file:
+        with suppress(OSError), opened(repository.root / path) as file:
             if file.read(8).startswith(_BUILT):
                 yield path
 
@@ -174,7 +175,10 @@ def _merge_base(repository: Repository, candidate: Revision | None) -> Revision:
     """Where the candidate left the default branch."""
     ours = candidate.commit if candidate else repository.git.answer("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     if ours is None:
-        raise UsageError(f"{repository.root} has no commit yet: there is nothing to weigh the work tree against")
+        raise UsageError(
+            f"{repository.root} has no commit yet, which the work tree could be weighed against: commit first (git "
+            "add, git commit)"
+        )
     name, theirs = _default_branch(repository)
     found = repository.git.answer("merge-base", ours, theirs)
     if not found:
