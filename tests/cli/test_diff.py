@@ -9,6 +9,7 @@ import pytest
 
 from steelyard.model.files import save
 from tests.design.scripted import noisy, weigh
+from tests.design.unpaired.test_counts import counted
 from tests.design.unpaired.test_runs import AGAIN, A, B, machine
 from tests.in_process import InProcess
 from tests.tool import Done, Tool
@@ -20,6 +21,8 @@ def write(folder: Path) -> None:
     save(AGAIN, folder / "again.json")
     save(machine(B, key="other"), folder / "elsewhere.json")
     save(weigh(noisy(), pairs=12)[0], folder / "weighing.json")
+    save(counted(1000), folder / "counted.json")
+    (folder / "bisection.json").write_text('{"format": "steelyard-bisection"}')
 
 
 @pytest.fixture
@@ -61,6 +64,9 @@ def test_the_installed_command_exits_with_it(tool: Tool) -> None:
         (["a.json", "missing.json"], "missing.json"),
         (["a.json", "weighing.json"], "steelyard show"),
         (["a.json", "a.json"], "same run"),
+        (["a.json", "counted.json"], "counted.json was counted, and a.json timed"),
+        (["counted.json", "a.json"], "a.json was timed, and counted.json counted"),
+        (["a.json", "bisection.json"], "is a bisection, and no weighing: steelyard report bisection.json makes a page"),
         (["a.json", "elsewhere.json"], "--force"),
         (["a.json", "b.json.gz", "--alpha", "0.5"], "--alpha"),
         (["a.json", "b.json.gz", "--margin", "x"], "--margin"),

@@ -69,8 +69,8 @@ def test_through_a_pipe(tool: Tool) -> None:
         (["times.json", "times.json"], "holds the same"),
         (["times.json", "-o", "./times.json"], "overwritten"),
         (["times.json", "-o", "no/folder.json"], "cannot write"),
-        (["kept.json"], "is a record of steelyard"),
-        (["run.json"], "is a record of steelyard"),
+        (["kept.json"], "is steelyard's own"),
+        (["run.json"], "is steelyard's own"),
         ([], "FILE... is missing"),
     ],
 )

@@ -49,7 +49,20 @@ def difference(
         raise UsageError("--same-conditions is for imports: what runs tell of their conditions is judged; leave it out")
     from steelyard.design.unpaired.runs import run_of
 
-    return of_runs(run_of(baseline, names[0]), run_of(candidate, names[1]), terms)
+    runs = run_of(baseline, names[0]), run_of(candidate, names[1])
+    _check_kinds(runs, names, terms.metrics or runs[0].settings.metrics)
+    return of_runs(*runs, terms)
+
+
+def _check_kinds(runs: tuple[Run, Run], names: tuple[Path, Path], metrics: Sequence[str]) -> None:
+    """Raise UsageError where one run was timed alone, and the other counted alone."""
+    from steelyard.model.metrics import METRICS
+
+    for run, name, other in zip(runs, names, reversed(names), strict=True):
+        if METRICS[metrics[0]].counted and run.counting is None:
+            raise UsageError(f"{name} was timed, and {other} counted: steelyard count COMMAND -o {name} counts it too")
+        if not METRICS[metrics[0]].counted and run.counting is not None and not len(run.launches):
+            raise UsageError(f"{name} was counted, and {other} timed: steelyard run COMMAND -o {name} times it too")
 
 
 def of_runs(baseline: Run, candidate: Run, terms: Terms) -> UnpairedReport | Weighing:

@@ -357,8 +357,19 @@ def _fields(data: bytes) -> Any:
     return parse(data) if data[end:].strip() else first
 
 
+# What other files of the tool are, by their format.
+_OTHERS = {
+    "steelyard-bisection": "a bisection, and no weighing: steelyard report {} makes a page of it",
+    "steelyard-check": "what steelyard check found, and no weighing: steelyard report {} makes a page of it",
+    "steelyard-doctor": "what steelyard doctor found, and no weighing: give a record",
+    "steelyard-calibration": "a calibration, and no weighing: give a record",
+}
+
+
 def _check_format(path: Path, fields: Any) -> None:
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
+        if isinstance(fields, dict) and (other := _OTHERS.get(str(fields.get("format")))):
+            raise UsageError(f"{path} is {other.format(path)}")
         raise UsageError(f"{path} is JSON, but no weighing: it does not say format: {FORMAT!r}")
     version = fields.get("version")
     if type(version) is not int:  # not `isinstance`: true is an int

@@ -148,8 +148,8 @@ def _json(path: Path, data: bytes) -> Any:
 
 
 def _recognised(opened: Opened) -> Format:
-    if isinstance(opened.json, dict) and opened.json.get("format") == "steelyard":
-        raise UsageError(f"{opened.path} is a record of steelyard: steelyard show shows it as it is")
+    if isinstance(opened.json, dict) and str(opened.json.get("format")).partition("-")[0] == "steelyard":
+        raise UsageError(f"{opened.path} is steelyard's own: steelyard show or steelyard report has it as it is")
     found = next((one for one in FORMATS.values() if one.recognises(opened)), None)
     if found is None:
         raise UsageError(
