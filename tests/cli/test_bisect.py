@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,26 @@ def test_each_commit_is_built_once_and_in_its_own_folder(scripted: ScriptedWorld
     assert again.status == 1
     assert b"building" not in again.err
     assert repository.builds() == built
+
+
+def test_commands_around_launches_run_where_their_commit_does(
+    scripted: ScriptedWorld, git: Callable[..., History]
+) -> None:
+    git()
+    hooks = ("--setup", "./prog up", "--prepare", "./prog p", "--cleanup", "./prog down")
+    assert bisect(scripted, "--build", BUILD, *hooks).status == 1
+    launched = scripted.launched
+    before = [one for one, _ in pairwise(launched) if one.argv[-1] == b"p"]
+    after = [other for one, other in pairwise(launched) if one.argv[-1] == b"p"]
+    assert {spec.argv for spec in after} == {(b"./prog",)}
+    assert [spec.cwd for spec in before] == [spec.cwd for spec in after]
+    # In a step three commits are weighed.
+    places: dict[bytes, list[bytes | None]] = {b"up": [], b"down": []}
+    for spec in launched:
+        if spec.argv[-1] in places:
+            places[spec.argv[-1]].append(spec.cwd)
+    assert places[b"up"] == places[b"down"]
+    assert {*places[b"up"]} == {spec.cwd for spec in after}
 
 
 def test_commits_that_do_not_build_or_run_are_skipped(scripted: ScriptedWorld, git: Callable[..., History]) -> None:

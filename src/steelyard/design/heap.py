@@ -99,7 +99,7 @@ class HeapStage:
             self.watch(Progress("the heap", done, len(plan)))
             draw = draw_pair(record.settings.seed, benchmark, number)
             target = self.targets.of(benchmark, side, draw).within(longest_at_first_s(record))
-            ended = self._launch(benchmark, target, Path(subject_of(record, benchmark, side).program))
+            ended = self._launch(benchmark, side, target, Path(subject_of(record, benchmark, side).program))
             if ended is None:
                 continue
             if record.settings.harness is None or ended.of_one_benchmark() is None:
@@ -123,16 +123,14 @@ class HeapStage:
                 plan += [(number, benchmark, side) for side in sides if known[side] <= number]
         return plan
 
-    def _launch(self, benchmark: int, target: Target, program: Path) -> Failure | None:
+    def _launch(self, benchmark: int, side: int, target: Target, program: Path) -> Failure | None:
         def keep(reading: Reading[HeapUse | None]) -> None:
             use, measured = reading.value, reading.measured
             if (finding := unseen(target.name, program, use)) is not None:
                 self._findings[f"{finding.code} {target.name}"] = finding
             if use is not None:
                 cpu_ns = measured.user_ns + measured.sys_ns
-                launch = HeapLaunch(
-                    benchmark=benchmark, side=target.side, use=use, wall_ns=measured.wall_ns, cpu_ns=cpu_ns
-                )
+                launch = HeapLaunch(benchmark=benchmark, side=side, use=use, wall_ns=measured.wall_ns, cpu_ns=cpu_ns)
                 self.sink.heap(launch)
                 self._launches.append(launch)
 

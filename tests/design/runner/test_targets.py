@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,35 @@ def test_only_where_a_shell_is_timed_its_start_is_measured() -> None:
         record = weighing(1, metrics=metrics, seed=3).model_copy(update={"subjects": shells})
         assert (targets_of(record, {}).empty_shell is not None) is measured
     assert targets_of(weighing(1), {}).empty_shell is None
+
+
+def in_folders(names: Sequence[str]) -> list[Subject]:
+    plain = Subject(name="tool", command="true", argv=["true"], program="/bin/true")
+    return [plain.model_copy(update={"name": name, "directory": f"/{name}"}) for name in names]
+
+
+def test_of_several_candidates_each_has_its_commands_in_its_own_folder() -> None:
+    around = ("setup", "prepare", "conclude", "cleanup")
+    settings = {option: ["/bin/echo"] for option in around}
+    benchmarks = [Benchmark(name="low"), Benchmark(name="high", candidate=2)]
+    benchmarks.append(Benchmark(name="control", candidate=0, control=True))
+    update = {"subjects": in_folders(["commit", "low", "high"]), "benchmarks": benchmarks}
+    targets = targets_of(weighing(3, **settings).model_copy(update=update), {})
+    for number, side in product(range(3), range(2)):
+        launch = targets.of(number, side, Draw(0, 0))
+        for specs in (targets.hooks.prepare, targets.hooks.conclude):
+            assert targets.hooks.of(specs, launch).cwd == launch.spec.cwd
+    for specs in (targets.hooks.setup, targets.hooks.cleanup):
+        assert [spec.cwd for spec in specs] == [b"/commit", b"/low", b"/high"]
+
+
+def test_of_two_commands_around_launches_the_first_is_the_baseline_s() -> None:
+    benchmarks = [Benchmark(name="one"), Benchmark(name="control", candidate=0, control=True)]
+    record = weighing(2, prepare=["/bin/echo 0", "/bin/echo 1"]).model_copy(update={"benchmarks": benchmarks})
+    targets = targets_of(record, {})
+    launches = [targets.of(number, side, Draw(0, 0)) for number in range(2) for side in range(2)]
+    said = [targets.hooks.of(targets.hooks.prepare, launch).argv[1] for launch in launches]
+    assert said == [b"0", b"1", b"0", b"0"]
 
 
 @pytest.mark.parametrize("word", ["data", "absolute", "both", "nowhere", "x" * 5000])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from steelyard.design.counting.plan import CountedSide
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.target import COMMAND_REMEDY, HARNESS_REMEDY, Target
-from steelyard.design.runner.targets import called, subject_of, work_of
+from steelyard.design.runner.targets import called, place_of, subject_of, work_of
 from steelyard.measure.count.pins import environment
 from steelyard.model.counting import CountSettings
 from steelyard.model.records import Run, Weighing
@@ -46,7 +46,7 @@ class CountTargets:
             called(record, side[0], subject.name),
             # One process, however many make a launch that is timed: counts need no length.
             replace(spec, env=env, repeat=1),
-            side[1],
+            place_of(record, *side),
             subject.program,
             harness,  # without its work: under Valgrind nobody reads the times of its samples
             ignore_failure=settings.ignore_failure,

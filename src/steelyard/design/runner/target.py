@@ -31,8 +31,8 @@ class Target:
     name: str
     """In errors."""
     spec: LaunchSpec
-    side: int = 0
-    """Whose commands go before and after it, where `--prepare` or `--conclude` have one for each."""
+    subject: int = 0
+    """Which one of its record, whose commands go before and after it where `--prepare` or `--conclude` have several."""
     program: str | None = None
     """The file that has to stay what it was at the first launch."""
     harness: Harness | None = None
@@ -44,7 +44,7 @@ class Target:
     remedy: str = COMMAND_REMEDY
     """What to do about a launch that failed."""
     layout: int = 1
-    """Of several builds of its side, in whose folders those commands run."""
+    """Of several builds of its subject, in whose folders those commands run."""
     start: Starting | None = None
     """What is launched before it, to take its processor time off that of this one."""
 
@@ -108,7 +108,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Hooks:
-    """Commands around the launches: each has one for all of them, or one for each side, or for each of its layouts."""
+    """Commands around the launches: each has one for all of them, or one for each subject, or each of its layouts."""
 
     setup: Sequence[LaunchSpec] = ()
     """Before anything is launched, each once."""
@@ -119,7 +119,7 @@ class Hooks:
     cleanup: Sequence[LaunchSpec] = ()
     """When all is measured, each once."""
     layouts: int = 0
-    """How many of each side have commands of their own; 0 where all share those of the side."""
+    """How many of each subject have commands of their own; 0 where all share those of the subject."""
 
     @property
     def are_around(self) -> bool:
@@ -128,7 +128,7 @@ class Hooks:
 
     def of(self, specs: Sequence[LaunchSpec], target: Target) -> LaunchSpec:
         """The one of these commands that goes with a launch."""
-        place = target.side * self.layouts + target.layout - 1 if self.layouts else target.side
+        place = target.subject * self.layouts + target.layout - 1 if self.layouts else target.subject
         return specs[min(place, len(specs) - 1)]
 
 
@@ -154,9 +154,9 @@ def _in_turn(work: Work | None, turn: int) -> Work | None:
     return None if work is None else replace(work, orders=str(turn) * work.samples)
 
 
-def listing_target(harness: Harness, spec: LaunchSpec, name: str, remedy: str, side: int = 0) -> Target:
+def listing_target(harness: Harness, spec: LaunchSpec, name: str, remedy: str, subject: int = 0) -> Target:
     """The launch that lists the benchmarks of a program."""
-    return Target(f"the list of {name}", harness.listing(spec), side, harness=harness, remedy=remedy)
+    return Target(f"the list of {name}", harness.listing(spec), subject, harness=harness, remedy=remedy)
 
 
 def read_list(harness: Harness, measured: Measured, name: str) -> list[Listed]:

@@ -134,7 +134,7 @@ class _Launches:
         return Target(
             self._names[place],
             spec,
-            side,
+            place_of(self._record, benchmark, side),
             self._subjects[place].program,
             harness,
             work,
@@ -176,13 +176,13 @@ def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[S
     A shell runs those that need one: their time is not measured, so it costs nothing. Those that need none are looked
     up before anything is measured.
 
-    Where `subjects` run in folders of their own, so do they: each in that of its side and layout, and one for all in
-    every side's.
+    Where `subjects` run in folders of their own, so do they: each in that of its subject and layout, and one for all in
+    every subject's.
     """
-    layouts = settings.layouts if any(LAYOUT_PLACE in (one.directory or "") for one in subjects[:2]) else 0
+    layouts = settings.layouts if any(LAYOUT_PLACE in (one.directory or "") for one in subjects) else 0
     folders = [
-        (side, of_layout(subject, layout).directory)
-        for side, subject in enumerate(subjects[:2])
+        (number, of_layout(subject, layout).directory)
+        for number, subject in enumerate(subjects)
         if subject.directory is not None
         for layout in (layouts_of(settings) if layouts else range(1))
     ]
@@ -193,7 +193,7 @@ def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[S
     def specs(option: str, commands: list[str]) -> list[LaunchSpec]:
         placed: list[tuple[str, str | None]] = [(command, None) for command in commands]
         if commands and folders:
-            placed = [(commands[min(side, len(commands) - 1)], folder) for side, folder in folders]
+            placed = [(commands[min(number, len(commands) - 1)], folder) for number, folder in folders]
         around = [
             command_subject(command, option, option, shell=needs_shell(command), directory=folder)
             for command, folder in placed
@@ -273,13 +273,18 @@ def _in_layout(subject: Subject, parameters: dict[str, str], role: str, settings
     return with_parameters(of_layout(subject, layout), {**parameters, LAYOUT: str(layout)}, role)
 
 
+def place_of(record: Weighing | Run, number: int, side: int) -> int:
+    """Which of the subjects one side of a benchmark is."""
+    benchmark = record.benchmarks[number]
+    return benchmark.candidate if side == 1 else benchmark.baseline
+
+
 def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1, layout: int = 1) -> Subject:
     """What one side of a benchmark launches of one layout; {loops} in its arguments is so many `times` those asked for.
 
     Raises UsageError for a program that is missing.
     """
-    benchmark = record.benchmarks[number]
-    place = benchmark.candidate if side == 1 else benchmark.baseline
+    benchmark, place = record.benchmarks[number], place_of(record, number, side)
     sides = ("command", "command") if isinstance(record, Run) else ("baseline", "candidate")
     role = sides[place != benchmark.baseline]
     counting = record.settings.counting

@@ -117,7 +117,7 @@ class Planner:
 
     def lists(self) -> list[list[Listed]]:
         """What each subject lists."""
-        return [self._listed(subject, min(place, 1)) for place, subject in enumerate(self._subjects)]
+        return [self._listed(number, subject) for number, subject in enumerate(self._subjects)]
 
     def _recognised(self) -> Planner:
         """A planner for the same record, with the harness that its programs are of."""
@@ -133,9 +133,9 @@ class Planner:
         is_wanted = self._harness.stands_still and "active" in times and "wall" not in times
         return is_wanted and all(can_stand_still(Path(subject.program)) for subject in self._subjects)
 
-    def _listed(self, subject: Subject, side: int) -> list[Listed]:
+    def _listed(self, number: int, subject: Subject) -> list[Listed]:
         remedy = STATEMENT_REMEDY if "--timeit" in subject.argv else LIST_REMEDY
-        target = listing_target(self._harness, self._spec(subject), subject.name, remedy, side)
+        target = listing_target(self._harness, self._spec(subject), subject.name, remedy, number)
         return read_list(self._harness, self.runner.trial(target).measured, subject.name)
 
     @cached_property

@@ -253,7 +253,7 @@ class Trials:
         return Target(
             self._called(ask.subject, entry),
             self.harness.running(spec, work),
-            min(ask.subject, 1),
+            ask.subject,
             None,
             self.harness,
             work,
