@@ -288,6 +288,29 @@ def test_a_gate_waits_for_another_that_builds_the_same(build: Builder) -> None:
     ]
 
 
+def test_what_another_has_made_is_shared_before_the_next_is_waited_for(build: Builder) -> None:
+    with build() as sides:
+        first, second = sorted(side.log.parent for side in sides)
+    whole, aside = first / "facts.json", first / "aside"
+    whole.rename(aside)
+    with ExitStack() as looking, ExitStack() as building:
+        looking.enter_context(build.cache.held(first.name, alone=False))
+        building.enter_context(build.cache.held(second.name, alone=True))
+
+        def is_made() -> None:
+            build.when["waiting"] = look
+            aside.rename(whole)
+            looking.close()
+
+        def look() -> None:
+            with build.cache.held(first.name, alone=False, waiting=lambda: pytest.fail("it is not shared")):
+                building.close()
+
+        build.when["waiting"] = is_made
+        with build():
+            assert build.seen[-1].benchmark.startswith("waiting")
+
+
 def test_two_gates_use_one_build_at_once(build: Builder) -> None:
     with build() as one, build() as other:
         assert [side.folder for side in one] == [side.folder for side in other]

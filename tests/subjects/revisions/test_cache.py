@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.errors import UsageError
+from steelyard.model.locks import lock
 from steelyard.subjects.revisions.cache import USUAL_BYTES, Cache, Facts, in_use
 
 SIZE = 1000
@@ -135,6 +136,17 @@ def test_folders_within_one_keep_it(cache: Cache, tmp_path: Path) -> None:
     with in_use([str(below), str(tmp_path), "/"]):
         assert cache.clear() == []
     assert len(cache.clear()) == 1
+
+
+def test_a_stranger_s_lock_is_left_alone(tmp_path: Path) -> None:
+    below = tmp_path / "tree/below"
+    below.mkdir(parents=True)
+    for folder in (tmp_path, below.parent, below):
+        (folder / "lock").touch()
+    with in_use([str(below), str(below / "missing")]):
+        for folder in (tmp_path, below.parent, below):
+            with (folder / "lock").open() as file:
+                assert lock(file.fileno())
 
 
 def test_where_it_is() -> None:

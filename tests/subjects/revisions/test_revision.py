@@ -86,7 +86,7 @@ def test_what_a_compiler_made_is_told_and_no_pipe_is_read(repo: Repo, tmp_path: 
     (repo.folder / "link").symlink_to(tmp_path / "pipe")
     pipe = os.open(tmp_path / "pipe", os.O_RDWR)
     try:
-        os.write(pipe, b"\x7fELF")  # on which a reader would wait without
+        os.write(pipe, b"\x7fELF" * 1000)  # without which a reader would wait
         assert both(repo)[1].built_files == ("object",)
     finally:
         os.close(pipe)

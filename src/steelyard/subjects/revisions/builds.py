@@ -193,12 +193,14 @@ class _Builder:
         def waiting() -> None:
             self.watch(Progress(said, 0, None, allowance=said, noun=_NOUN))
 
-        with ExitStack() as one:
-            entry = one.enter_context(self.cache.held(key, alone=False, waiting=waiting))
-            if entry.facts() is not None:
-                trying.enter_context(one.pop_all())
-                return entry
-        return trying.enter_context(self.cache.held(key, alone=True, waiting=waiting))
+        while True:
+            for alone in (False, True):
+                with ExitStack() as one:
+                    entry = one.enter_context(self.cache.held(key, alone=alone, waiting=waiting))
+                    # Whoever has made it meanwhile shares it, and for that may wait for us, with others in its hands.
+                    if entry.share() if entry.facts() is not None else alone:
+                        trying.enter_context(one.pop_all())
+                        return entry
 
     def _make(self, missing: Mapping[str, tuple[Job, Entry]]) -> None:
         """Check out and build; of what fails nothing is left but its log."""

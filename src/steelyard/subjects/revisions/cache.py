@@ -25,6 +25,7 @@ from steelyard.model.files import plain_json, write_atomically
 USUAL_BYTES = 10 << 30
 _GONE = ".gone-"
 _LIMIT = "max-size"
+_FILES, _FACTS = "tree", "facts.json"
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of steelyard: https://bford.info/cachedir/\n"
 _BLOCK = 512  # what st_blocks counts, whatever the disk's blocks are
 
@@ -67,7 +68,7 @@ class Entry:
     @property
     def files(self) -> Path:
         """The checkout, in which it is built and run."""
-        return self.folder / "tree"
+        return self.folder / _FILES
 
     @property
     def git(self) -> Path:
@@ -91,7 +92,7 @@ class Entry:
 
     def complete(self, facts: Facts) -> None:
         """Have it be whole."""
-        write_atomically(self.folder / "facts.json", plain_json(facts).encode(), private=True)
+        write_atomically(self.folder / _FACTS, plain_json(facts).encode(), private=True)
 
     def share(self) -> bool:
         """Let others use it too; whether it is still there then, as for a moment nobody holds it."""
@@ -229,12 +230,19 @@ def in_use(directories: Iterable[str]) -> Iterator[None]:
     with ExitStack() as holding:
         for directory in directories:
             for tree in (Path(directory), *Path(directory).parents):
+                if not _is_of_entry(tree):
+                    continue
                 with suppress(OSError):
                     handle = os.open(tree.parent / "lock", os.O_RDWR | os.O_CLOEXEC)
                     holding.callback(os.close, handle)
                     fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
                     break
         yield
+
+
+def _is_of_entry(tree: Path) -> bool:
+    """Whether it has the files of an entry: the `lock` in another's folder is for its own programs."""
+    return tree.name == _FILES and os.path.isfile(tree.parent / _FACTS)  # noqa: PTH113 - never raises
 
 
 def remove(path: Path) -> None:
@@ -300,6 +308,6 @@ def _is_in_use(folder: Path) -> bool:
 
 def _facts(folder: Path) -> Facts | None:
     try:
-        return Facts.model_validate(json.loads((folder / "facts.json").read_bytes()))
+        return Facts.model_validate(json.loads((folder / _FACTS).read_bytes()))
     except (OSError, ValueError):
         return None
