@@ -250,8 +250,8 @@ def test_columns_of_different_lengths_are_refused() -> None:
         Launches.model_validate(damaged)
 
 
-@pytest.mark.parametrize("change", [{"side": 2}, {"role": 4}])
-def test_a_side_or_role_out_of_range_is_refused(change: dict[str, int]) -> None:
+@pytest.mark.parametrize("change", [{"side": 2}, {"role": 4}, {"order": 4}])
+def test_a_side_role_or_order_out_of_range_is_refused(change: dict[str, int]) -> None:
     with pytest.raises(ValidationError, match="out of range"):
         Launches.model_validate(columns(row(**change)))
 

@@ -154,6 +154,11 @@ def test_a_name_that_is_too_long_is_refused() -> None:
     assert "not found" in refusal("x" * 300)
 
 
+def test_a_name_with_a_nul_is_refused() -> None:
+    assert "no path has a NUL in it" in refusal("'./a\0b'")
+    assert "not found" in refusal("'a\0b'")
+
+
 def test_a_folder_is_refused(tmp_path: Path) -> None:
     assert "is no program" in refusal(str(tmp_path))
 

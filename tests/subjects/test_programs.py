@@ -39,6 +39,16 @@ def test_a_replaced_program_is_an_error_even_with_its_size_kept(program: Path) -
         programs.check(str(program), "new")
 
 
+def test_a_replaced_program_that_cannot_be_read_is_an_error(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steelyard.subjects.programs.digest", lambda _: None)  # as of one of root's with mode 0711
+    programs = Programs()
+    for _ in range(2):
+        programs.check(str(program), "new")
+    program.write_bytes(b"something else")
+    with pytest.raises(MeasurementError, match=r"new: .* was replaced"):
+        programs.check(str(program), "new")
+
+
 def test_a_removed_program_is_an_error(program: Path) -> None:
     programs = Programs()
     programs.check(str(program), "new")

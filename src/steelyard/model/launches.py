@@ -165,8 +165,8 @@ class Launches(_Columns):
         lengths = {len(getattr(self, name)) for name in COLUMNS}
         if len(lengths) > 1 or any(len(lists) not in (0, len(self)) for lists in (self.samples, self.counters)):
             raise ValueError("the columns of `launches` differ in length")
-        if highest(self.role) >= len(ROLES) or highest(self.side) > 1:
-            raise ValueError("`launches` has a side or a role out of range")
+        if highest(self.role) >= len(ROLES) or highest(self.side) > 1 or highest(self.order) >= ORDERS:
+            raise ValueError("`launches` has a side, a role or an order out of range")
         if not are_distinct(self.benchmark, self.pair, self.side):
             raise ValueError("`launches` has two launches in the place of one")
         return self

@@ -234,6 +234,8 @@ def _find_program(argument: str, role: str, search_path: str | None, directory: 
     program = argument if directory is None else str(Path(directory, argument))
     try:
         mode = Path(program).stat().st_mode
+    except ValueError as error:
+        raise UsageError(f"{_called(role)} {program!r} cannot be run: no path has a NUL in it") from error
     except OSError as error:
         raise UsageError(f"{_called(role)} {program!r} cannot be run: {error.strerror}; check the path") from error
     if not stat.S_ISREG(mode):

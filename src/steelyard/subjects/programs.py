@@ -22,6 +22,7 @@ class Programs:
     """Notices a program that was replaced or removed between two launches: then the numbers are of another program.
 
     A look at the file's place, size and times costs 2 µs a launch; only when those moved is the file read again.
+    One that may be executed but not read counts as replaced then.
     """
 
     def __init__(self) -> None:
@@ -39,7 +40,7 @@ class Programs:
             self._seen[program] = (marks, digest(program))
         elif before[0] != marks:
             content = digest(program)
-            if content != before[1]:
+            if content is None or content != before[1]:  # of what cannot be read the marks are all there is
                 raise MeasurementError(
                     f"{name}: {program} was replaced while it was measured: build first, weigh then, or weigh a copy"
                 )

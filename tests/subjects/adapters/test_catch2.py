@@ -167,6 +167,15 @@ def test_a_mean_of_nothing_hides_no_benchmark() -> None:
     assert answer(text) == (Sample(700, 1050),)
 
 
+def test_a_test_without_a_benchmark_may_have_any_name() -> None:
+    text = report(one()).replace(
+        "</Catch>", '<TestCase name="a&#9;b"/><TestCase><Section name="c"/></TestCase></Catch>'
+    )
+    assert [found.name for found in results_from(text)] == ["a / b"]
+    with pytest.raises(LaunchError, match="lists a benchmark called"):
+        results_from(report(one(), test="a&#9;b"))
+
+
 def test_errors_are_of_their_kind() -> None:
     gone = '<BenchmarkResults name="b"><failed message="maybe it was optimized away"/></BenchmarkResults>'
     for text, kind in (

@@ -142,7 +142,7 @@ def results_from(text: bytes | str) -> list[Result]:
     return [
         replace(result, tags=tuple(tag for tag in _TAG.findall(test.get("tags", "")) if tag not in _HIDDEN))
         for test in _parsed(text).iter("TestCase")
-        for result in _results_within(test, check_name(test.get("name")), ())
+        for result in _results_within(test, test.get("name"), ())
     ]
 
 
@@ -160,14 +160,15 @@ def _parsed(text: bytes | str) -> Element:
     return report
 
 
-def _results_within(element: Element, test: str, sections: tuple[str, ...]) -> Iterator[Result]:
+def _results_within(element: Element, test: str | None, sections: tuple[str, ...]) -> Iterator[Result]:
     if len(sections) > _MOST_SECTIONS:
         raise LaunchError(f"wrote a report with more than {_MOST_SECTIONS} sections within each other: {shown(test)}")
     for inner in element:
         if inner.tag == "Section":
             yield from _results_within(inner, test, (*sections, inner.get("name", "")))
         elif inner.tag == "BenchmarkResults":
-            yield _result(inner, test, _SEPARATOR.join((test, *sections, check_name(inner.get("name")))))
+            name = check_name(test)  # that of a test without benchmarks may be anything
+            yield _result(inner, name, _SEPARATOR.join((name, *sections, check_name(inner.get("name")))))
 
 
 def _result(element: Element, test: str, name: str) -> Result:
