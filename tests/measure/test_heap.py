@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -277,10 +278,17 @@ def test_what_is_preloaded_anyway_stays() -> None:
     assert before == [b"A=1", b"LD_PRELOAD=%s:/lib/other.so" % os.fsencode(HEAP), b"B=x=y"]
 
 
-def test_numbers_that_are_cut_off_are_an_error(tmp_path: Path) -> None:
-    (tmp_path / "1-0").write_bytes(b"STEELYH1")
+@pytest.mark.parametrize("length", [8, 128, 255])
+def test_numbers_that_are_cut_off_are_an_error(tmp_path: Path, length: int) -> None:
+    (tmp_path / "1-0").write_bytes(b"STEELYH1".ljust(length, b"\0"))
     with pytest.raises(MeasurementError, match="cut off"):
         heap.read_use(tmp_path)
+
+
+def test_no_folder_for_temporary_files(watch: Watch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
+    with pytest.raises(MeasurementError, match=r"temporary files cannot be used \(No such file.*--heap.*TMPDIR"):
+        watch("/bin/true")
 
 
 def test_without_a_folder_the_program_runs_all_the_same(launcher: Launcher, tmp_path: Path) -> None:

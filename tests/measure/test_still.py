@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -129,6 +130,13 @@ def test_a_missing_library_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.setattr(still, "CLOCK", tmp_path / "steelyard-clock.so")
     assert not still.can_stand_still(Path(sys.executable))
     with pytest.raises(MeasurementError, match="reinstall steelyard"), standing_still(LaunchSpec(b"a", (b"a",), ())):
+        pass
+
+
+def test_no_folder_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
+    said = pytest.raises(MeasurementError, match=r"temporary files cannot be used \(No such file.*TMPDIR")
+    with said, standing_still(LaunchSpec(b"/bin/true", (b"true",), ())):
         pass
 
 

@@ -9,7 +9,7 @@ from steelyard.design.findings import shell_finding
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.targets import Targets, longest_at_first_s
-from steelyard.measure.scratch import scratch_folder
+from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.model.errors import MeasurementError
 from steelyard.model.records import Run, Weighing
 
@@ -33,7 +33,7 @@ def with_preliminaries(record: Weighing | Run, targets: Targets, runner: Runner)
 
 def _compare_outputs(record: Weighing | Run, targets: Targets, runner: Runner) -> None:
     """Run both sides of each benchmark once and compare what they print, byte by byte."""
-    with scratch_folder("output") as folder:
+    with room_for("--reference-output needs"), scratch_folder("output") as folder:
         outputs = [folder / side for side in ("baseline", "candidate")]
         for number, benchmark in enumerate(record.benchmarks):
             draw = draw_pair(record.settings.seed, number, 0)

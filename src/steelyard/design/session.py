@@ -114,7 +114,7 @@ def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = 
         cleaning = CleanUp(launcher, world.launcher, cancels)
         try:
             yield Session(world, watch, launcher, interrupt, cleaning, isolated, jobs, cancels)
-        except SteelyardError:
+        except Exception:  # whatever it is, what is to be cleaned up lies there
             with suppress(SteelyardError, Interrupted):  # what went before says more
                 cleaning.run()
             raise

@@ -14,7 +14,7 @@ from steelyard.measure.elf import started_by
 from steelyard.measure.instrument import Attachment, Timer
 from steelyard.measure.native import HEAP, SCATTER
 from steelyard.measure.preloading import preloaded
-from steelyard.measure.scratch import scratch_folder
+from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.model.errors import MeasurementError
 from steelyard.model.heap import HeapUse
 from steelyard.model.launches import LaunchSpec, Measured
@@ -69,13 +69,14 @@ class HeapWatcher:
     def attached(self, spec: LaunchSpec) -> Iterator[Attachment[HeapUse | None]]:
         """The launch under the library, which leaves its numbers in a folder of its own.
 
-        Raises MeasurementError where the library is missing, or has a path that the loader cannot take.
+        Raises MeasurementError where the library is missing, or has a path that the loader cannot take, or where that
+        folder cannot be used.
         """
         if not HEAP.exists():
             raise MeasurementError(f"{HEAP} is missing, which --heap preloads: reinstall steelyard")
         # Nothing is scattered, as that would be counted.
         env = tuple(entry for entry in spec.env if not entry.startswith(SEED_NAME + b"="))
-        with scratch_folder("heap") as folder:
+        with room_for("--heap needs"), scratch_folder("heap") as folder:
             watched = preloaded(replace(spec, env=env), HEAP, {FOLDER_NAME: os.fsencode(folder)})
             yield _Watched(watched, folder)
 
@@ -124,7 +125,7 @@ def read_use(folder: Path) -> HeapUse | None:
 
 def _read(path: Path) -> _Process:
     data = path.read_bytes()
-    if len(data) < _STEP or not data.startswith(_MAGIC):
+    if len(data) < 2 * _STEP or not data.startswith(_MAGIC):
         raise MeasurementError(
             f"the numbers of the heap are cut off ({path.name}): is there room left in the folder for temporary files?"
         )

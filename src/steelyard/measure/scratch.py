@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from steelyard.model.errors import MeasurementError
 from steelyard.model.locks import lock
 
 _NAME = re.compile(r"steelyard-[a-z]+-scratch-[a-z0-9_]{8}")
@@ -43,6 +44,21 @@ def scratch_folder(what_for: str) -> Iterator[Path]:
         yield scratch.path
     finally:
         scratch.remove()
+
+
+@contextmanager
+def room_for(needed: str) -> Iterator[None]:
+    """Have whatever is wrong with such a folder be an error of the measuring, for which it is `needed`.
+
+    Raises MeasurementError, with these words, for OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise MeasurementError(
+            f"the folder for temporary files cannot be used ({error.strerror or error}): {needed} a place on the way; "
+            "make room, or set TMPDIR to another folder"
+        ) from error
 
 
 def sweep() -> None:

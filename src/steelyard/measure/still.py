@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.measure.native import CLOCK
 from steelyard.measure.preloading import can_be_named, is_of_musl, preloaded, refusal
-from steelyard.measure.scratch import scratch_folder
+from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.model.errors import MeasurementError
 
 if TYPE_CHECKING:
@@ -103,8 +103,9 @@ def standing_still(spec: LaunchSpec) -> Iterator[tuple[LaunchSpec, Path]]:
     where no clock can stand still.
     """
     check_clock()
-    with scratch_folder("clock") as folder:
-        account = folder / "account"
-        begin_account(account)
+    with ExitStack() as lasting:
+        with room_for("a clock that stands still needs"):  # what is wrong while it stands still is the caller's
+            account = lasting.enter_context(scratch_folder("clock")) / "account"
+            begin_account(account)
         is_harmful = is_of_musl(Path(os.fsdecode(spec.program)))
         yield (spec if is_harmful else under_still_clock(spec, account)), account

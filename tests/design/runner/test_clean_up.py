@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -104,6 +105,27 @@ def test_a_reference_output_that_differs(world: ScriptedWorld) -> None:
 
     world.script = script
     world.refuses("compare", "./old", "./new", *TWELVE, "--reference-output", status=3)
+    assert swept(world) == ["sweep"]
+
+
+@pytest.mark.parametrize("words", [("--heap",), ("--setup", "./set-up", "--reference-output")])
+def test_a_folder_for_temporary_files_that_is_gone(
+    world: ScriptedWorld, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    world.executable("set-up")
+    world.script = at(1, lambda: monkeypatch.setattr(tempfile, "tempdir", str(world.folder / "absent")))
+    said = world.refuses("compare", "./old", "./new", *TWELVE, *words, status=3)
+    assert f"temporary files cannot be used (No such file or directory): {words[-1]} needs a place" in said
+    assert swept(world) == ["sweep"]
+
+
+def test_an_error_that_nobody_has_thought_of(world: ScriptedWorld) -> None:
+    def happens() -> None:
+        raise OSError(28, "No space left on device")
+
+    world.script = at(5, happens)
+    with pytest.raises(OSError, match="No space left"):
+        world("compare", "./old", "./new", *TWELVE)
     assert swept(world) == ["sweep"]
 
 

@@ -16,7 +16,7 @@ from steelyard.measure.count.pins import is_program, padded
 from steelyard.measure.count.profile import FunctionCost, Profile, Profiles
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.instrument import Attachment
-from steelyard.measure.scratch import scratch_folder
+from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.model.counting import CountedProcess, CountSettings
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
@@ -131,15 +131,9 @@ class Counter:
         """The launch under Valgrind; raises MeasurementError where Valgrind could not run it."""
         begun = self.clock()
         _refuse_what_is_no_program(spec)
-        try:
-            with scratch_folder("count") as folder:
-                long = padded(spec)
-                yield _UnderValgrind(spec, long, self._under_valgrind(long, folder), folder, self, begun)
-        except OSError as error:
-            raise MeasurementError(
-                f"the folder for temporary files cannot be used ({error.strerror or error}): counts need a place on "
-                "the way; make room, or set TMPDIR to another folder"
-            ) from error
+        with room_for("counts need"), scratch_folder("count") as folder:
+            long = padded(spec)
+            yield _UnderValgrind(spec, long, self._under_valgrind(long, folder), folder, self, begun)
 
     def _under_valgrind(self, spec: LaunchSpec, folder: Path) -> LaunchSpec:
         place = str(folder).replace("%", "%%")
