@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from steelyard.machine.isolation.groups import Folder, in_use, sweep
 from steelyard.machine.isolation.isolation import isolated
 from steelyard.model.errors import UsageError
 from steelyard.model.isolation import Isolation
+from steelyard.model.locks import lock
 from tests.machine.isolation.kernel import Groups
 from tests.machine.trees import FIRST, HYBRID, NONE, TOP, made
 
@@ -194,6 +196,21 @@ def test_what_a_killed_one_has_left_is_swept(tmp_path: Path, monkeypatch: pytest
     sweep(kernel.reach)
     assert kernel.ours() == [tmp_path / held.path]
     assert held.remove()
+
+
+def test_one_that_another_looks_at_when_it_is_made_is_held_all_the_same(tmp_path: Path) -> None:
+    kernel = Groups(tmp_path)
+    looking: list[int] = []
+
+    def make(path: Path) -> None:
+        kernel.make(path)
+        looking.append(os.open(path, os.O_RDONLY))
+        assert lock(looking[0])
+
+    reach = replace(kernel.reach, make=make, sleep=lambda _: os.close(looking.pop()))
+    made_now = Folder.made(reach, Path(TOP))
+    assert not looking
+    assert list(in_use(kernel.reach)) == [made_now.path]
 
 
 def test_one_that_still_holds_something_is_left_to_a_later_command(tmp_path: Path) -> None:

@@ -243,6 +243,29 @@ def test_what_cannot_be_restored_is_kept_for_another_time(laptop: Kernel) -> Non
     assert contents(laptop.root) == before
 
 
+def test_a_service_that_stops_a_moment_later_is_stopped(laptop: Kernel) -> None:
+    sent: list[tuple[int, int]] = []
+
+    def later(_: float) -> None:
+        while sent:
+            laptop.kill(*sent.pop())
+
+    hand = Hand(Tree(laptop.root), laptop.write, lambda number, signal: sent.append((number, signal)), later)
+    before = contents(laptop.root)
+    for done in (Tuner(hand).tune(1, tool="0", created="2026-01-01"), Tuner(hand).restore()):
+        assert "process:irqbalance" in {change.setting for change in done.changes}
+        assert done.refused == []
+    assert contents(laptop.root) == before
+
+
+def test_a_service_that_goes_on_is_told(laptop: Kernel) -> None:
+    slept: list[float] = []
+    hand = Hand(Tree(laptop.root), laptop.write, lambda *_: None, slept.append)
+    done = Tuner(hand).tune(1, tool="0", created="2026-01-01")
+    assert [(one.change.setting, one.reason) for one in done.refused] == [("process:irqbalance", "it is running now")]
+    assert sum(slept) == pytest.approx(0.1)
+
+
 def test_what_is_gone_is_told_and_not_waited_for(laptop: Kernel) -> None:
     tune(laptop.tuner)
     (laptop.root / _HUGE_PAGES).unlink()

@@ -19,6 +19,8 @@ from steelyard.model.locks import lock
 _NAME = re.compile(r"steelyard-isolated-[0-9a-f]{12}")
 # A folder is made first and locked then.
 _UNLOCKED_S = 1.0
+# Who looks whether a folder is left has its lock for a moment.
+_MOST_TRIES, _APART_S = 20, 0.001
 
 
 def _check_writable(path: Path) -> None:
@@ -33,6 +35,7 @@ class Reach:
     make: Callable[[Path], None] = os.mkdir
     remove: Callable[[Path], None] = os.rmdir
     check_writable: Callable[[Path], None] = _check_writable
+    sleep: Callable[[float], None] = time.sleep
 
     @property
     def tree(self) -> Tree:
@@ -71,8 +74,14 @@ class Folder:
             raise OSError(error.errno, error.strerror, f"/{parent}") from error
         with suppress(OSError):
             folder._lock = os.open(reach.tree.root / folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            lock(folder._lock)
+            folder._hold(folder._lock)
         return folder
+
+    def _hold(self, handle: int) -> None:
+        for _ in range(_MOST_TRIES):
+            if lock(handle):
+                return
+            self.reach.sleep(_APART_S)
 
     def admit(self, process: int) -> None:
         """Have a process, and all that it starts from then on, be in it; raises OSError."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,8 @@ from steelyard.machine.readings import Tree
 _PROCESS = "process:"
 _RUNNING, _STOPPED = "running", "stopped"
 _STOPPED_STATES = ("T", "t")
+# A signal only wakes a process to stop itself: 1 of 120 had not yet, on an idle machine.
+_MOST_LOOKS, _APART_S = 50, 0.002
 
 
 def _write(path: Path, text: str) -> None:
@@ -31,6 +34,7 @@ class Hand:
     tree: Tree = field(default_factory=Tree)
     write: Callable[[Path, str], None] = _write
     kill: Callable[[int, int], None] = os.kill
+    sleep: Callable[[float], None] = time.sleep
 
     def read(self, setting: str) -> str | None:
         """What a setting is now; None if there is no such setting (any more)."""
@@ -40,12 +44,16 @@ class Hand:
         return self.tree.chosen(setting)
 
     def set(self, setting: str, value: str) -> None:
-        """Make a setting what is wanted; raises OSError as the system does."""
+        """Make a setting what is wanted, and wait a moment for a process to be so; raises OSError as the system does."""
         if not setting.startswith(_PROCESS):
             self.write(self.tree.root / setting, value)
             return
         for number in self._processes(setting):
             self.kill(number, signal.SIGSTOP if value == _STOPPED else signal.SIGCONT)
+        for _ in range(_MOST_LOOKS):
+            if self.read(setting) == value:
+                return
+            self.sleep(_APART_S)
 
     def _processes(self, setting: str) -> list[int]:
         return self.tree.named(setting.removeprefix(_PROCESS))
