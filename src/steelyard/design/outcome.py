@@ -63,6 +63,8 @@ def recall(path: Path, largest_bytes: int | None = None) -> Outcome:
 
 def recalled(record: Weighing | Run) -> Outcome:
     """A record that was read, with its verdicts derived anew."""
+    if not record.benchmarks:
+        return Outcome(record, MeasurementError("the record has no benchmarks, so nothing was measured"))
     error = _failure(record)
     return Outcome(derive(record) if error is None or _is_partial(record) else record, error)
 

@@ -35,6 +35,12 @@ def test_the_sweep_leaves_the_machine_its_memory() -> None:
     assert sweep(Caches(), 1)  # a machine that cannot be
 
 
+def test_a_first_level_of_a_few_lines_leaves_a_walk() -> None:
+    for size in (64, 512):
+        points = sweep(Caches(d1=(size, 1, 64)), None)
+        assert min(point.elements for point in points) == 3
+
+
 @pytest.mark.parametrize("most", [3, 4, 100, 1000, 5000])
 def test_a_whole_walk_comes_by_all_elements_but_one(most: int) -> None:
     elements = whole_walk(most)

@@ -8,7 +8,7 @@ import pytest
 
 from steelyard.design.judging.judgement import verdicts
 from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launches import IN_TANDEM, Launches, LaunchSpec, Measured
 from steelyard.model.records import Finding, Weighing
 from tests.design.scripted import PLAIN, Script, weigh
 
@@ -71,3 +71,16 @@ def test_short_turns_make_it_worth_a_try_for_long_launches_that_vary_little(ms: 
 )
 def test_others_are_not(script: Script, settings: dict[str, Any]) -> None:
     assert not found(weighed(script, **settings))
+
+
+def test_a_pair_behind_the_last_look_that_has_no_time_is_not_in_what_tandem_takes() -> None:
+    """An interrupt came in between, so that it was not judged: the launches judged have a time."""
+    record = weighed(launches(), pairs=18, warm_up=1)
+    warm_up, used = record.launches.rows()[:2], record.launches.rows()[2:]
+    last = used[-1].pair
+    beside = [row._replace(order=row.order + IN_TANDEM, others_ns=5_000_000 * (row.pair == last)) for row in used]
+    update = {"launches": Launches.of_rows([*warm_up, *beside]), "stop": ["interrupted"]}
+    (verdict,) = verdicts(record.model_copy(update=update))
+    assert (verdict.metric, verdict.pairs) == ("active", 17)
+    (finding,) = [one for one in verdict.findings if one.code == "tandem"]
+    assert finding.message.endswith("each beside a neighbour like itself, and so are the times shown")

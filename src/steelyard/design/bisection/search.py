@@ -279,6 +279,7 @@ class Searching:
 def _check_enough(settings: Settings, search: Search) -> None:
     """Raise UsageError for fewer pairs than can ever tell commits apart at the share of alpha that a step has."""
     if settings.pairs is not None and timed(settings.metrics)[:1] == settings.metrics[:1]:
+        # Its weighing has twice that, of which each of the two ends has a half.
         fewest = fewest_differences(search.share())
         if settings.pairs < fewest:
             raise UsageError(

@@ -21,6 +21,8 @@ COUNTED_ITERATIONS = 200_000
 WARM_UP, WALK = 0, 1
 # However large the last level is, the probes leave the machine room; and they take no more elements than this.
 _MOST_OF_MEMORY, _MOST_ELEMENTS = 1 / 16, 1 << 28
+# However small the first level is, there is something to walk over.
+_FEWEST_ELEMENTS = 3
 # The random walk is index = 48271 index + 1 modulo the number of elements.
 _MULTIPLIER = 48_271
 
@@ -48,7 +50,7 @@ def sweep(caches: Caches, memory_bytes: int | None) -> list[SweepPoint]:
     lines = caches.ll[0] // caches.ll[2]
     points = []
     for pattern, size in product(PATTERNS, np.geomspace(smallest, largest, SIZES)):
-        elements = whole_walk(min(int(size) // PATTERNS[pattern], _MOST_ELEMENTS))
+        elements = whole_walk(min(max(int(size) // PATTERNS[pattern], _FEWEST_ELEMENTS), _MOST_ELEMENTS))
         points.append(SweepPoint(pattern, elements, min(elements, lines)))
     return points
 

@@ -227,10 +227,11 @@ def _sizes(launches: Launches, benchmark: int, metric: str, role: str) -> FloatA
 def _rise(launches: Launches, alone: npt.NDArray[np.bool_], beside: npt.NDArray[np.bool_], metric: str) -> float:
     """By what share a time is longer beside a partner than alone; 0 where that is not known."""
     values = launches.metric(metric)
-    before = values[alone & ~np.isnan(values)]
-    if METRICS[metric].unit != "ns" or not len(before) or not np.median(before) > 0:
+    known = ~np.isnan(values)  # those behind the last look may lack what the judged ones have
+    before, then = values[alone & known], values[beside & known]
+    if METRICS[metric].unit != "ns" or not len(before) or not len(then) or not np.median(before) > 0:
         return 0.0
-    return float(np.median(values[beside]) / np.median(before) - 1)
+    return float(np.median(then) / np.median(before) - 1)
 
 
 def _tells_cpu(record: Weighing | Run) -> bool:
