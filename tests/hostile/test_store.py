@@ -159,21 +159,29 @@ def test_a_folder_that_is_named_like_a_journal(scripted: ScriptedWorld) -> None:
     assert len(scripted.kept()) == KEPT + 2  # and both folders
 
 
-def killed_elsewhere(world: ScriptedWorld) -> Path:
-    """A journal in a folder of its own."""
+def killed(world: ScriptedWorld) -> Path:
+    """The journal of a weighing that was killed."""
     world.script = at(9, kill)
     with pytest.raises(Killed):
         world(*WEIGH)
     (journal,) = world.kept()
-    (world.folder / "elsewhere").mkdir()
-    return Path(shutil.move(journal, world.folder / "elsewhere/the.journal"))
+    return journal
+
+
+def test_a_resumed_journal_that_lies_elsewhere_stays_there(scripted: ScriptedWorld) -> None:
+    (scripted.folder / "elsewhere").mkdir()
+    journal = Path(shutil.move(killed(scripted), scripted.folder / "elsewhere/the.journal"))
+    check_verdict(done := scripted("compare", "--resume", journal))
+    (record,) = scripted.kept()
+    assert done.err.decode().splitlines()[-1] == f"steelyard: the record of {journal} is kept in {record}"
+    assert "had come to its end" in scripted.refuses("compare", "--resume", journal)
 
 
 def test_a_resumed_journal_that_cannot_be_removed(scripted: ScriptedWorld, immovable: Callable[[str], None]) -> None:
-    journal = killed_elsewhere(scripted)
-    immovable("elsewhere")
+    journal = killed(scripted)
+    immovable(".journal")
     check_verdict(done := scripted("compare", "--resume", journal))
-    (record,) = scripted.kept()
+    (record,) = (kept for kept in scripted.kept() if kept != journal)
     assert done.err.decode().splitlines()[-1] == (
         f"steelyard: the journal {journal} could not be removed: Operation not permitted; its record is {record}"
     )
@@ -252,7 +260,8 @@ def test_a_disk_that_is_full_in_the_middle(scripted: ScriptedWorld, monkeypatch:
     assert "interrupted: this is what was measured until then" in done.text
     assert "10 pairs" in done.text
     (record,) = scripted.kept()
-    assert f"No space left on device. The launches measured before that are kept in {record}" in said(done)
+    assert f"on another disk. The launches measured before that are kept in {record}. Carry" in said(done)
+    assert said(done).endswith(f"Carry it on by: steelyard compare --resume {record.name}")
     monkeypatch.undo()
     monkeypatch.chdir(scripted.folder)
     kept = load(record)

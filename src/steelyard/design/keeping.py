@@ -8,7 +8,7 @@ from pathlib import Path
 from steelyard.design.outcome import Outcome, judged
 from steelyard.design.world import World
 from steelyard.history.store import Store
-from steelyard.model.errors import MeasurementError
+from steelyard.model.errors import MeasurementError, UnwrittenError
 from steelyard.model.files import save
 from steelyard.model.records import Run, Weighing
 
@@ -25,8 +25,9 @@ def kept_in_place(outcome: Outcome, journal: Path, kept: Path, store: Store) -> 
 
     What goes wrong here takes nothing from what was measured, so it is said and raises nothing.
     """
+    is_ours = journal.parent.resolve() == store.folder.resolve()
     if outcome.record.is_empty():
-        return replace(outcome, unkept=_removed(journal, "nothing was measured"))
+        return replace(outcome, unkept=_removed(journal, "nothing was measured") if is_ours else None)
     path, unkept = kept.with_name(f"{kept.name}.json.gz"), None
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # whoever removed it did not mean this record
@@ -34,13 +35,16 @@ def kept_in_place(outcome: Outcome, journal: Path, kept: Path, store: Store) -> 
     except (MeasurementError, OSError) as error:
         unkept, path = _unwritten(error, path, journal), journal
     else:
-        unkept = _removed(journal, f"its record is {path}") or store.elsewhere(path)
+        unkept = _removed(journal, f"its record is {path}") if is_ours else f"the record of {journal} is kept in {path}"
+        unkept = unkept or store.elsewhere(path)
     store.admit(path)
     if outcome.error is None:
         there = path if path.exists() else None
         return replace(outcome, kept=there, resumed_by=there.name if there else None, unkept=unkept)
     # Not wrong usage, whatever it was: it had begun well.
     where = f"The launches measured before that are kept in {path}." if path.exists() else f"{unkept}."
+    if isinstance(outcome.error, UnwrittenError) and outcome.record.kind == "weighing" and path.exists():
+        where += f" Carry it on by: steelyard compare --resume {path.name}"
     said = str(outcome.error)
     failure = MeasurementError(f"{said}{'' if said.endswith(('.', '.)', '?')) else '.'} {where}")
     failure.__cause__ = outcome.error  # of which kind it was

@@ -201,7 +201,7 @@ def _left_name(process: str, program: bytes, logs: dict[int, str]) -> str:
 
 def _pid(path: Path) -> int:
     """Of `out.PID`, or of what was written in between, `out.PID.1`."""
-    return int(path.name.split(".")[1])
+    return int(re.findall(r"\.(\d+)", path.name)[0])
 
 
 def _whole(parts: list[Profile]) -> Profile:
