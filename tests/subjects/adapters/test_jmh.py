@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import shlex
 import shutil
@@ -100,6 +101,46 @@ def test_the_user_s_choice_is_listed_and_run(driver: Driver, jar: Path) -> None:
     chosen = Driver(Jmh(), java(jar, "Sums.sum", "-p", "n=7,8", "-e", "All", *QUICK, "-r", "3ms"), driver.launcher)
     assert chosen.names() == ["bench.Sums.sum:n=7", "bench.Sums.sum:n=8"]
     assert len(chosen.run("bench.Sums.sum:n=8")) == 2
+
+
+def test_values_may_be_joined_to_their_options(driver: Driver, jar: Path) -> None:
+    words = ("-pn=7,8", "-p=word=x", "-f1", "-eAll", "-wi=2", "-w20ms", "-r3ms", "-t1", "Sums.sum")
+    chosen = Driver(Jmh(), java(jar, *words), driver.launcher)
+    assert chosen.names() == ["bench.Sums.sum:n=7", "bench.Sums.sum:n=8"]
+    assert len(chosen.run("bench.Sums.sum:n=8")) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        ("-f1 -p n=1 -wi 3 Foo", "-f1 -wi 3"),
+        ("-w100ms Foo -pn=1 -tmax -p=n=1 -prof=gc", "-w100ms -tmax -prof=gc"),
+        ("-gc -p -si true -f Foo", "-gc -p -si true -f Foo"),
+        (
+            "-prof gc -rff x Foo -to 1m -opi=2 -wm BULK -jvmArgs -Dx=y -f",
+            "-prof gc -rff x -to 1m -opi=2 -wm BULK -jvmArgs -Dx=y -f",
+        ),
+    ],
+)
+def test_all_but_the_choice_is_passed_on(words: str, kept: str) -> None:
+    launch = Jmh().running(spec("java", "-jar", "b.jar", *words.split()), Work("a.B.c", 1, 2))
+    passed = [os.fsdecode(word) for word in launch.argv]
+    assert passed[3 : passed.index(r"^\Qa.B.c\E$")] == kept.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "defaults"),
+    [
+        ("", "-f 1 -wi 5 -w 100ms -r 10ms"),
+        ("-f2 -w1s", "-wi 5 -r 10ms"),
+        ("-wi=3 -r1", "-f 1 -w 100ms"),
+        ("-foe true -wf 1 -rf json", "-f 1 -wi 5 -w 100ms -r 10ms"),
+    ],
+)
+def test_what_is_given_is_not_given_twice(words: str, defaults: str) -> None:
+    launch = Jmh().running(spec("java", "-jar", "b.jar", *words.split()), Work("a.B.c", 1, 2))
+    passed = [os.fsdecode(word) for word in launch.argv]
+    assert passed[passed.index(r"^\Qa.B.c\E$") + 1 : passed.index("-i")] == defaults.split()
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ class Hand:
         return self.tree.chosen(setting)
 
     def set(self, setting: str, value: str) -> None:
-        """Make a setting what is wanted, and wait a moment for a process to be so; raises OSError as the system does."""
+        """Make a setting what is wanted, and wait a moment until a process is so; raises OSError as the system does."""
         if not setting.startswith(_PROCESS):
             self.write(self.tree.root / setting, value)
             return

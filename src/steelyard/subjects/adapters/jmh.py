@@ -38,8 +38,11 @@ _MEASURE_NS = 10_000_000
 # A fork: in the host's JVM the arguments of @Fork and the hints that keep the compiler from removing bodies are
 # missing, and JMH itself advises against it. It costs 0.3 s a launch. The user's own words take precedence.
 _DEFAULTS = {"-f": "1", "-wi": "5", "-w": "100ms", "-r": f"{_MEASURE_NS // 1_000_000}ms"}
-# All other options of JMH are followed by a value.
+# All other options of JMH are followed by a value, if it is not in the same word.
 _WITHOUT_VALUE = ("-h", "-l", "-lp", "-lprof", "-lrf")
+# Those of one letter may have it in the same word, where that is not the beginning of a longer one's name.
+_OF_ONE_LETTER = ("-e", "-f", "-i", "-o", "-p", "-r", "-t", "-v", "-w")
+_LONGER = ("-foe", "-opi", "-prof", "-rff", "-tg", "-to", "-tu", "-wbs", "-wf", "-wi", "-wmb")
 _HEAD = "Benchmarks:"
 _MOST_PRODUCTS = 10_000
 _PARAMETER = re.compile(r'  param "([^"]+)" = \{(.*)\}')
@@ -82,7 +85,7 @@ class Jmh(Harness):
         """The launch that runs one benchmark, in a JVM that JMH forks."""
         arguments = _without_choice(arguments_of(launch))
         benchmark, params = _parts(work.name)
-        given = {argument.partition("=")[0] for argument in arguments}
+        given = {_option(argument)[0] for argument in arguments}
         defaults = itertools.chain.from_iterable(item for item in _DEFAULTS.items() if item[0] not in given)
         chosen = itertools.chain.from_iterable(("-p", param) for param in params)
         return asked(
@@ -188,12 +191,21 @@ def _without_choice(arguments: list[str]) -> list[str]:
         if "-jar" in arguments
         else len(arguments)
     )
-    kept = arguments[:start]
-    rest = iter(arguments[start:])
-    for argument in rest:
-        if argument in _WITHOUT_VALUE or (argument.startswith("-") and "=" in argument):
-            kept.append(argument)
-        elif argument.startswith("-"):
-            value = next(rest, None)
-            kept += [] if argument == "-p" else [argument, *([] if value is None else [value])]
+    kept, rest = arguments[:start], arguments[start:]
+    while rest:
+        words = [rest.pop(0)]
+        name, value = _option(words[0])
+        if not name.startswith("-"):
+            continue
+        if rest and value is None and name not in _WITHOUT_VALUE:
+            words.append(rest.pop(0))
+        kept += [] if name == "-p" else words
     return kept
+
+
+def _option(word: str) -> tuple[str, str | None]:
+    """An option's name, and its value where that is in the same word: `-f=1` and `-f1`, as JMH's parser takes them."""
+    name, equals, value = word.partition("=")
+    if name[:2] in _OF_ONE_LETTER and len(name) > 2 and not any(longer.startswith(name) for longer in _LONGER):
+        return word[:2], word[2:]
+    return name, value if equals else None
