@@ -94,7 +94,7 @@ def test_a_program_may_be_made_anew_before_all_launches(world: ScriptedWorld) ->
 def test_a_set_up_that_fails_or_is_interrupted_measures_nothing(world: ScriptedWorld) -> None:
     world.script = lambda spec, _: measured(12, exit_code=int(program_of(spec) == "setup"))
     sentence = world.refuses("compare", "./old", "./new", *AROUND, status=3)
-    assert sentence.startswith("the --setup command failed with exit status 1")
+    assert sentence.startswith("the --setup command './setup' failed with exit status 1")
     world.script = interrupted
     assert "before anything was measured" in world.refuses("compare", "./old", "./new", *AROUND, status=130)
     assert launched(world) == ["setup", "cleanup"]

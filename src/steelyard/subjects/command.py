@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -66,6 +66,12 @@ def command_subject(
         digest=None if shell or deferred else digest(program),
         directory=directory,
     )
+
+
+def command_line(argv: Sequence[bytes]) -> str:
+    """The command that such arguments were made of, as it could be written."""
+    words = [os.fsdecode(word) for word in argv]
+    return words[2] if words[:2] == [_SHELL, "-c"] else shlex.join(words)
 
 
 def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> Subject:

@@ -76,7 +76,7 @@ def test_what_it_fails_in_itself_says_less(world: ScriptedWorld) -> None:
     (kept,) = world.kept()
     assert [finding.message.partition(" (")[0].partition(":")[0] for finding in load(kept).findings] == [
         "./old failed with exit status 1",
-        "the --cleanup command failed with exit status 1",
+        "the --cleanup command './sweep' failed with exit status 1",
     ]
 
 
@@ -89,7 +89,7 @@ def test_an_interrupted_weighing_stays_one_whose_clean_up_failed(world: Scripted
     world.script = script
     done = world("compare", "./old", "./new", *TWELVE)
     assert done.status == 130
-    assert "the --cleanup command failed with exit status 1" in done.text
+    assert "the --cleanup command './sweep' failed with exit status 1" in done.text
 
 
 def test_nothing_is_cleaned_up_where_nothing_ran(world: ScriptedWorld) -> None:

@@ -7,8 +7,9 @@ from signal import Signals
 
 from steelyard.design.runner.target import Target
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
-from steelyard.model.launches import Measured
+from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.report.figures import seconds
+from steelyard.subjects.command import command_line
 
 # Of the last line on stderr, in characters: some programs print without an end.
 _MOST_CHARACTERS = 300
@@ -65,14 +66,15 @@ def beside_its_partner(error: LaunchError) -> LaunchError:
     )
 
 
-def check_hook_ended(option: str, measured: Measured) -> None:
+def check_hook_ended(option: str, spec: LaunchSpec, measured: Measured) -> None:
     """Raise MeasurementError if a command that surrounds launches failed, Interrupted if it was cut short."""
     if measured.cancelled:
         raise Interrupted
+    called = f"the {option} command {command_line(spec.argv)!r}"
     if measured.stopped is not None:
-        raise MeasurementError(f"the {option} command {_how_it_stopped(measured.stopped)}")
+        raise MeasurementError(f"{called} {_how_it_stopped(measured.stopped)}")
     if how := _how_it_failed(measured):
-        raise MeasurementError(f"the {option} command {how}{_last_line(measured)}")
+        raise MeasurementError(f"{called} {how}{_last_line(measured)}")
 
 
 def _how_it_stopped(number: int) -> str:

@@ -317,4 +317,4 @@ class Runner:
         self.has_begun = True
         measured = self.launcher.launch(spec)
         self._note_survivors(measured)
-        check_hook_ended(option, measured)
+        check_hook_ended(option, spec, measured)
