@@ -86,7 +86,7 @@ class HeapStage:
             update={
                 "heap": Heap(launches=self._launches),
                 "findings": [*record.findings, *found],
-                "stop": ["failed" if before == "failed" else reason for before in record.stop],
+                "stop": [reason if before == "interrupted" else before for before in record.stop],
             }
         ), error
 

@@ -134,13 +134,13 @@ def _measured(
         spent_s = header.preparing_s if _has_budget_for_all(header.settings, selection) else 0.0
         for stage in stages(header, targets, journal, rows, session, spent_s):
             if session.interrupt.is_requested():
-                record = _as_interrupted(record)
+                record = _as_interrupted(record, header)
                 break
             record, error = stage(record)
             if error is not None:
                 record = _as_cut_short(record, header, error) if isinstance(error, UnwrittenError) else record
                 break
-        record, error = _cleaned_up(record, error, session)
+        record, error = _cleaned_up(record, header, error, session)
         record = _with_tuning(_with_isolation(record, session.isolated), session.world)
         with suppress(MeasurementError):  # the record says it too
             journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings", "isolation"}))
@@ -247,7 +247,7 @@ def _new_journal(kept: Path, header: Weighing | Run, rows: Sequence[LaunchRow]) 
 
 
 def _cleaned_up(
-    record: Weighing | Run, error: SteelyardError | None, session: Session
+    record: Weighing | Run, header: Weighing | Run, error: SteelyardError | None, session: Session
 ) -> tuple[Weighing | Run, SteelyardError | None]:
     """The record when the clean-up commands have run, with what they failed in: an error, if there was none before."""
     started, found = session.world.clock(), []
@@ -256,7 +256,7 @@ def _cleaned_up(
         if runner is not None:
             found = survivors(runner.left_behind, runner.not_killed)
     except Interrupted:
-        record = _as_interrupted(record) if isinstance(record, Run) else record
+        record = _as_interrupted(record, header) if isinstance(record, Run) else record
     except SteelyardError as failure:
         found = [Finding(code="failed", message=str(failure))]
         if "interrupted" not in record.stop:
@@ -286,18 +286,17 @@ def _with_tuning(record: Weighing | Run, world: World) -> Weighing | Run:
     return record.model_copy(update={"findings": [*before, *found]})
 
 
-def _as_interrupted(record: Weighing | Run) -> Weighing | Run:
-    """The record, of which more was to be measured."""
-    return record.model_copy(
-        update={"stop": ["failed" if reason == "failed" else "interrupted" for reason in record.stop]}
-    )
+def _as_interrupted(record: Weighing | Run, header: Weighing | Run) -> Weighing | Run:
+    """The record, of which more was to be measured, but for what had ended before this session or failed in it."""
+    places = zip(record.stop, header.stop, strict=True)
+    return record.model_copy(update={"stop": ["failed" if now == "failed" else before for now, before in places]})
 
 
 def _as_cut_short(record: Weighing | Run, header: Weighing | Run, error: UnwrittenError) -> Weighing | Run:
     """The record, which nothing that was measured has failed: it can be carried on."""
     return record.model_copy(
         update={
-            "stop": ["failed" if reason == "failed" else "interrupted" for reason in header.stop],
+            "stop": header.stop,
             "findings": [finding for finding in record.findings if finding.message != str(error)],
         }
     )
