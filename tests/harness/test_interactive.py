@@ -51,6 +51,7 @@ def test_a_statement() -> None:
         (["--setup", "pass"], "--setup belongs to --timeit"),
         (["--timeti", "pass"], "no option '--timeti'"),
         (["--timeit", "x ="], "does not compile"),
+        (["--timeit", "# nothing"], "the statement is empty"),
     ],
 )
 def test_wrong_usage(arguments: list[str], said: str) -> None:

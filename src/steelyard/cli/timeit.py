@@ -60,7 +60,7 @@ class TimeitOptions(MeasuringOptions):
     names: OldNames = None
     judging: Annotated[JudgingOptions, Without("family")] = JudgingOptions()
     suite: Annotated[SuiteOptions, Only()] = SuiteOptions(harness="protocol")
-    launch: Annotated[LaunchOptions, Only("cpu", "isolate", "env", "inherit_env", "seed")] = LaunchOptions()
+    launch: Annotated[LaunchOptions, Only("cpu", "isolate", "env", "inherit_env", "seed", "timeout")] = LaunchOptions()
     strict: Strict = False
     files: FileOptions = FileOptions()
 

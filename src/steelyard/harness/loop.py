@@ -104,6 +104,11 @@ class Loop:
         return self._take(samples, blocks, rest, tools, *values)
 
 
+def is_empty(text: Text) -> bool:
+    """Whether the body is a comment, or nothing at all."""
+    return not _tree(text.body, text.file).body
+
+
 def _compiled(text: Text, wanted: set[str], global_names: dict[str, Any]) -> Callable[..., Any]:
     offset = text.setup.count("\n") + 1 if text.setup else 0
     body = _tree("\n" * offset + text.body, text.file).body

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from steelyard.harness.entry import Entry
 from steelyard.harness.faults import told
 from steelyard.harness.find import FindError, entries_of, entry_called, files_of
-from steelyard.harness.loop import Text
+from steelyard.harness.loop import Text, is_empty
 from steelyard.harness.names import check_names
 
 TYPE_CHECKING = False
@@ -92,7 +92,7 @@ class Statement:
             compile(f"{text.setup}\n{text.body}" if text.setup else text.body, text.file, "exec", dont_inherit=True)
         except (SyntaxError, ValueError) as error:  # a null byte is the ValueError of Python 3.11
             raise FindError(f"the statement does not compile: {told(error, self.files)}") from error
-        if not text.body.strip():
+        if is_empty(text):
             raise FindError("the statement is empty")
         check_names([self._entry.name])
         return [self._entry]

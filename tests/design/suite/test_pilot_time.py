@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +14,7 @@ from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.experiment import Experiment
-from steelyard.model.launches import ROLES, USED, Sample
+from steelyard.model.launches import ROLES, USED, LaunchSpec, Sample
 from steelyard.model.records import Weighing
 from tests.design import scripted_harness
 from tests.design.scripted import recorder, without_files
@@ -29,6 +30,15 @@ def planned(suites: Suites, **settings: object) -> Weighing:
     found = Planner(record, {}, Runner(suites), lambda _: None, time).planned(Selection())
     assert isinstance(found, Weighing)
     return found
+
+
+@pytest.mark.parametrize(("budget_s", "limit_s"), [(1.0, 10.0), (30.0, 60.0), (None, None)])
+def test_a_benchmark_that_never_ends_is_no_reason_never_to_end(budget_s: float | None, limit_s: float | None) -> None:
+    time = PilotTime(lambda: 0.0, budget_s)
+    time.begin(1, 0.0)
+    spec = LaunchSpec(b"/x", (b"/x",), ())
+    assert time.limited(spec).timeout_ns == (None if limit_s is None else limit_s * 1e9)
+    assert time.limited(replace(spec, timeout_ns=5)).timeout_ns == 5
 
 
 def weighed(suites: Suites) -> tuple[Weighing, float]:

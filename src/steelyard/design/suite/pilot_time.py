@@ -12,7 +12,7 @@ from steelyard.model.launches import LaunchSpec
 _FULL_TRIAL, REFINEMENT = 9, 5
 # The other half is for pairs.
 _SHARE = 0.5
-_LEAST_LIMIT_S = 1.0
+_LEAST_LIMIT_S, _LEAST_FIRST_S = 1.0, 10.0
 # Nothing is tried in less, and clocks and limits are rounded.
 _LEAST_TRIAL_S = 0.001
 
@@ -28,11 +28,13 @@ class PilotTime:
     _pairs_s: list[float] = field(default_factory=list)
     """Of each benchmark that can be measured."""
     _listing_s: float = 0.0
+    _first_s: float = _LEAST_FIRST_S
 
     def begin(self, listings: int, begun: float) -> None:
         """Share what is left, now that so many listings have been made since `begun`."""
         now = self.clock()
         self._listing_s = (now - begun) / max(1, listings)
+        self._first_s = max(_LEAST_FIRST_S, 2 * ((self.end or begun) - begun))
         self._until = now + _SHARE * max(0.0, (self.end or now) - now)
 
     def keep(self, pairs_s: float) -> None:
@@ -58,10 +60,14 @@ class PilotTime:
         return left * launches * max(launch_s, self._listing_s) > self._deadline() - self.clock()
 
     def limited(self, spec: LaunchSpec) -> LaunchSpec:
-        """A launch that ends with the time for trials, or soon after, once there is a benchmark to measure."""
-        if self.end is None or not self._pairs_s:
+        """A launch that ends with the time for trials, or soon after, once there is a benchmark to measure.
+
+        Until then it may take more than the whole budget, as the first pair of a command may; but a hang has to end.
+        """
+        if self.end is None:
             return spec
-        left_ns = round(max(_LEAST_LIMIT_S, self._deadline() - self.clock()) * 1e9)
+        left_s = max(_LEAST_LIMIT_S, self._deadline() - self.clock()) if self._pairs_s else self._first_s
+        left_ns = round(left_s * 1e9)
         return replace(spec, timeout_ns=min(left_ns, spec.timeout_ns or left_ns))
 
     def _deadline(self) -> float:
