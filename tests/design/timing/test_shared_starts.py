@@ -10,8 +10,9 @@ import pytest
 from steelyard.design.suite.loops import TARGET_NS, TURN_NS
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.selection import Selection
+from steelyard.design.timing.benchmark import resumed
 from steelyard.design.timing.shared_starts import SharedStarts
-from steelyard.model.launches import ROLES, Measured
+from steelyard.model.launches import ROLES, WARM_UP, Measured
 from steelyard.model.records import Weighing
 from tests.design.scripted import PLAIN, recorder
 from tests.design.scripted_harness import (
@@ -44,6 +45,11 @@ def pairs_of(record: Weighing) -> dict[str, int]:
         number for number, role in zip(launches.benchmark, launches.role, strict=True) if role == ROLES.index("used")
     ]
     return {record.benchmarks[number].name: count // 2 for number, count in sorted(Counter(used).items())}
+
+
+def warm_ups_of(record: Weighing) -> dict[str, int]:
+    whole = {number: record.launches.complete_pairs(number, WARM_UP) for number in range(len(record.benchmarks))}
+    return {record.benchmarks[number].name: len(pairs) for number, pairs in whole.items()}
 
 
 class TestAWeighing:
@@ -158,10 +164,32 @@ def whole(start: Measured, since: int) -> Suites:
     return suites
 
 
-@pytest.mark.parametrize("since", [0, 3, 12, 13, 14, 20])
+@pytest.mark.parametrize(("warm_up", "since"), [(1, 10), (2, 10), (2, 12)])
+def test_one_that_fails_while_it_warms_up_does_so_by_itself(warm_up: int, since: int) -> None:
+    suites = both(**SUITE)
+
+    def is_forked(_: Asked) -> bool:
+        return suites.is_shared and len(suites.together) > since
+
+    suites.suites = {"baseline": SUITE, "candidate": {**SUITE, "b": fails(CRASH, SUITE["b"], when=is_forked)}}
+    record = weigh(suites, pairs=12, margin=1e-6, warm_up=warm_up)
+    assert warm_ups_of(record) == {"a": warm_up, "b": warm_up, "c": warm_up}
+    assert pairs_of(record) == {"a": 12, "b": 12, "c": 12}
+    b = [row for row in record.launches.rows() if row.benchmark == 1]
+    # The baseline's of the pair that failed is there, and its number is not taken twice.
+    assert len(b) == 2 * (12 + warm_up) + 1
+    assert len({(row.pair, row.side) for row in b}) == len(b)
+    # Whoever carries it on goes on with the next number, and warms it up no more.
+    again = resumed(1, record, record.launches.rows())
+    assert (again.attempts, again.kept) == (13, 12)
+    assert again.warm_ups >= warm_up
+
+
+@pytest.mark.parametrize("since", [0, 3, 10, 11, 12, 13, 14, 20])
 def test_where_no_start_can_serve_several_each_has_its_own(since: int) -> None:
     suites = whole(FAILED, since)
     record = weigh(suites, pairs=12, margin=1e-6)
+    assert warm_ups_of(record) == {"a": 1, "b": 1, "c": 1}
     assert pairs_of(record) == {"a": 12, "b": 12, "c": 12}
     (message,) = messages(record, "starts")
     assert message.startswith("benchmarks run in no processes forked from a common start, as ")

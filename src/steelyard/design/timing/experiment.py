@@ -113,15 +113,28 @@ class Experiment:
 
     def _warm_up(self) -> None:
         for pair in range(self._settings.warm_up):
-            due = [one.number for one in self._open if one.warm_ups <= pair and one.stop is None]
-            for group in self._starts.groups(due):
-                if self._pace.pairs and self._pace.is_up(len(group), 0):
-                    return  # with many benchmarks, not all may be reached
-                if self._starts.serve(group[0]):
-                    self._measure_together([self._open[number] for number in group], pair, WARM_UP)
-                else:
-                    benchmark = self._open[group[0]]
-                    benchmark.pairing.note(*self._measure(benchmark, pair, WARM_UP))
+            due = {one.number: pair for one in self._open if one.warm_ups <= pair and one.stop is None}
+            while due:
+                for group in self._starts.groups([*due]):
+                    if self._pace.pairs and self._pace.is_up(len(group), 0):
+                        return  # with many benchmarks, not all may be reached
+                    self._warm_up_group(group, due)
+                    if not due.keys().isdisjoint(group):
+                        break  # what has failed to start with the others starts by itself, and may not be the only one
+
+    def _warm_up_group(self, group: Sequence[int], due: dict[int, int]) -> None:
+        """Warm up what is launched together, each in the pair that it is `due` with; what failed so is due with another."""
+        benchmarks = [self._open[number] for number in group]
+        if not self._starts.serve(group[0]):
+            number = due.pop(group[0])
+            benchmarks[0].pairing.note(*self._measure(benchmarks[0], number, WARM_UP))
+            return
+        for benchmark, _ in self._measure_together(benchmarks, due[group[0]], WARM_UP):
+            del due[benchmark.number]
+        for benchmark in benchmarks:
+            if benchmark.number in due:  # one side may have measured the pair of that number
+                due[benchmark.number] = self._settings.warm_up + benchmark.attempts
+                benchmark.attempts += 1
 
     def _advance_all(self, group: Sequence[OpenBenchmark], round_number: int) -> None:
         for benchmark in group:
