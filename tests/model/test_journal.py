@@ -289,6 +289,14 @@ def test_garbage_in_the_middle_is_refused(path: Path, garbage: bytes) -> None:
         load(path)
 
 
+def test_a_damaged_line_is_named_with_how_to_have_what_stands_before_it(path: Path) -> None:
+    path.write_bytes(b"".join([*LINES[:3], b"{garbage\n", *LINES[3:-1]]))
+    with pytest.raises(UsageError, match=r"is damaged in line 4; what stands before it: head -n 3 "):
+        load(path)
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))
+    assert load(path)
+
+
 def test_a_journal_never_takes_the_place_of_a_file(path: Path) -> None:
     path.write_text("precious")
     with pytest.raises(MeasurementError, match="cannot write the journal"):

@@ -50,3 +50,11 @@ class SelectionError(LaunchError):
 
 class VanishedError(LaunchError):
     """A launch whose benchmark took no time that could be told: most likely the compiler removed its body."""
+
+
+class LineError(ValueError):
+    """A line of a journal, counted from 1, that is damaged."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"line {number} is damaged")
+        self.number = number

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic_core import ValidationError
 
-from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.errors import LineError, MeasurementError, UsageError
 from steelyard.model.foreign import ForeignResults, NotMeasuredError
 from steelyard.model.json_text import parse, pieces
 from steelyard.model.kept import FORMAT, VERSION
@@ -210,6 +210,9 @@ def fields_of(path: Path, largest_bytes: int | None = None) -> Any:
     """What a file holds as JSON, or a journal's as those of a record; raises UsageError where it is none."""
     try:
         return _fields(plausible(path, unpacked(path, read_bytes(path, largest_bytes), largest_bytes)))
+    except LineError as error:
+        before = f"head -n {error.number - 1} {path} > before.journal"
+        raise UsageError(f"{path} is damaged in line {error.number}; what stands before it: {before}") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(
             f"{path} is not a weighing: it is truncated, or no JSON at all ({_first_line(error)})"

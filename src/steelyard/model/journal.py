@@ -25,7 +25,7 @@ from typing import Any, Final, Self, cast
 
 from steelyard.model.columns import INTEGERS, Packed, extended
 from steelyard.model.counting import Count, Functions
-from steelyard.model.errors import MeasurementError, UnwrittenError, UsageError
+from steelyard.model.errors import LineError, MeasurementError, UnwrittenError, UsageError
 from steelyard.model.heap import HeapLaunch
 from steelyard.model.json_text import parse
 from steelyard.model.launches import COLUMNS, DISTURBED, ROLES, TRIED, USED, Frame, LaunchRow, Place
@@ -296,20 +296,21 @@ def _batches(data: bytes) -> Iterator[list[Any]]:
         except ValueError:
             together = None  # which of them is none, and whether it is the last, is found one by one
         if together is None:
-            yield from ([entry] for entry in _whole_lines(lines.splitlines(), is_end=end == len(data)))
+            above = data.count(b"\n", 0, place)
+            yield from ([entry] for entry in _whole_lines(lines.splitlines(), above, is_end=end == len(data)))
         else:
             yield together
         place = end
 
 
-def _whole_lines(lines: list[bytes], *, is_end: bool = True) -> Iterator[Any]:
+def _whole_lines(lines: list[bytes], above: int = 0, *, is_end: bool = True) -> Iterator[Any]:
     for number, line in enumerate(lines, start=1):
         try:
             yield parse(line)
-        except ValueError:
-            if number < len(lines) or not is_end:
-                raise
-            return
+        except ValueError as error:
+            if number == len(lines) and is_end:
+                return
+            raise LineError(above + number) from error
 
 
 def _as_now(entry: list[Any]) -> list[Any]:

@@ -8,11 +8,13 @@ from collections.abc import Collection, Sequence
 from pydantic import BaseModel, ConfigDict, Field
 
 from steelyard.model.errors import UsageError
+from steelyard.model.metrics import METRICS
 from steelyard.model.patterns import fits, parted
 
 NEVER = "never"
 MOST_PERCENT = 1000.0
 _PERCENT = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*%?")
+_NO_METRIC = re.compile(r":\w+")
 _EXAMPLE = "write for example 5%, 'BM_sort*=2%', instructions=0.5% or 'BM_sort*:max_rss=never'"
 
 
@@ -67,6 +69,8 @@ def limit_from(text: str) -> Limit:
     """
     of, _, amount = text.strip().rpartition("=")
     pattern, metric = parted(of.strip())
+    if _NO_METRIC.fullmatch(pattern):
+        raise UsageError(f"{text!r}: the metric {pattern[1:]!r} is not known: choose from {', '.join(METRICS)}")
     return Limit(above=_share(text, amount.strip()), benchmark=pattern or None, metric=metric)
 
 
