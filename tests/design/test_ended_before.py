@@ -25,7 +25,10 @@ Weighed = Callable[..., ScriptedWorld]
 
 def plain(spec: LaunchSpec, number: int) -> Measured:
     """The first benchmark is so much slower that only the end of its budget tells; of the second nothing is known."""
-    noise, is_slower = np.random.default_rng(number).standard_normal(), (program_of(spec), spec.argv[1]) == ("new", b"1")
+    noise, is_slower = (
+        np.random.default_rng(number).standard_normal(),
+        (program_of(spec), spec.argv[1]) == ("new", b"1"),
+    )
     return measured(12 * (1 + 0.035 * is_slower + 0.02 * noise))
 
 

@@ -18,6 +18,9 @@ def test_correlation_is_pearsons_and_none_of_what_does_not_vary() -> None:
     assert distribution.correlation(one, other) == pytest.approx(stats.pearsonr(one, other).statistic)
     assert distribution.correlation([1, 1, 1], [1, 2, 3]) is None
     assert distribution.correlation([1, 2], [1, 2]) is None
+    assert distribution.correlation([0.1] * 7, range(7)) is None
+    for scale in (1e-200, 1e200):
+        assert distribution.correlation(scale * one, other) == pytest.approx(stats.pearsonr(one, other).statistic)
 
 
 def test_a_normal_sample_follows_its_scores_and_a_skewed_one_does_not() -> None:

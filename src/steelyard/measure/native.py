@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from steelyard.model.errors import MeasurementError
 from steelyard.native import FOLDER, library
 
 PRELOAD: Path = library("steelyard-preload")
@@ -23,3 +24,10 @@ SCATTER: Path = library("steelyard-scatter")
 
 CLOCK: Path = library("steelyard-clock")
 """To be preloaded into programs: their clock stands still while they wait for a processor."""
+
+
+def probes() -> Path:
+    """The probes; raises MeasurementError where they are missing."""
+    if not PROBES.is_file():
+        raise MeasurementError(f"the probes are missing, {PROBES}: reinstall steelyard")
+    return PROBES

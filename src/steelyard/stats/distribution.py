@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.stats.least_squares import pearson
 from steelyard.stats.quantiles import NORMAL
 
 FloatArray = npt.NDArray[np.float64]
@@ -32,12 +33,8 @@ def _normal_scores(count: int) -> tuple[float, ...]:
 
 def correlation(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
     """Pearson's correlation of two samples, shape (n,) each; None where one of them does not vary, or n < 3."""
-    a, b = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
-    if len(a) < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return None
-    a, b = (a - a.mean()) / np.abs(a).max(), (b - b.mean()) / np.abs(b).max()
-    scale = float(np.sqrt((a**2).sum() * (b**2).sum()))
-    return float((a * b).sum()) / scale if scale > 0 else None
+    found = pearson(one, other)
+    return None if len(np.asarray(one)) < 3 or np.isnan(found) else found
 
 
 def normality(values: npt.ArrayLike) -> float | None:

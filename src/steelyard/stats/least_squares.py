@@ -65,10 +65,11 @@ def pearson(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
     if len(one) < 2:
         return float("nan")
     first, second = one - one.mean(), other - other.mean()
-    lengths = float(np.linalg.norm(first) * np.linalg.norm(second))
     # What is left of a constant after its mean is rounding, and correlates with anything.
-    if _is_constant(one, first) or _is_constant(other, second) or lengths == 0:
+    if _is_constant(one, first) or _is_constant(other, second):
         return float("nan")
+    first, second = first / np.abs(first).max(), second / np.abs(second).max()  # no square is too large, or 0
+    lengths = float(np.linalg.norm(first) * np.linalg.norm(second))
     return float(np.clip(first @ second / lengths, -1.0, 1.0))
 
 

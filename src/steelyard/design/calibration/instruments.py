@@ -20,7 +20,6 @@ from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.instrument import Instrument
 from steelyard.model.counting import Caches, CountSettings
-from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec
 from steelyard.model.progress import Watch
 
@@ -45,7 +44,7 @@ def instruments(valgrind: Valgrind, world: World, *, jobs: int, watch: Watch) ->
 
     Meanwhile Ctrl-C and its like ask it to stop. Raises MeasurementError where the probes are missing.
     """
-    program = _probes()
+    program = native.probes()
     environment = pins.environment(world.environment, [], {}, preload=False, start=False)
 
     def counter(caches: Caches) -> Counter:
@@ -60,12 +59,6 @@ def instruments(valgrind: Valgrind, world: World, *, jobs: int, watch: Watch) ->
         with Interrupt(cancel, world.clock) as interrupt:
             runner = Runner(launcher, interrupt.is_requested)
             yield Instruments(runner, pool, counter, partial(_spec, program, environment), watch, world.clock)
-
-
-def _probes() -> Path:
-    if not native.PROBES.is_file():
-        raise MeasurementError(f"the probes are missing, {native.PROBES}: reinstall steelyard")
-    return native.PROBES
 
 
 def _spec(program: Path, environment: Mapping[str, str], point: SweepPoint, iterations: int) -> LaunchSpec:

@@ -19,6 +19,7 @@ from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.target import Target
 from steelyard.measure.count.counter import Counted
+from steelyard.measure.instrument import on_processor_ns
 from steelyard.model.counting import Caches
 from steelyard.model.progress import Progress
 
@@ -45,9 +46,7 @@ def _time(results: Results, tools: Instruments, repeats: int, seed: int) -> None
             first = first_side(seed, number, repeat)
             for part in (first, 1 - first):
                 target = _target(results.sweep[number], part * TIMED_ITERATIONS, tools)
-                measured = tools.runner.trial(target).measured
-                kernels = measured.user_ns + measured.sys_ns
-                results.times[number][part].append(kernels if measured.cpu_ns is None else measured.cpu_ns)
+                results.times[number][part].append(on_processor_ns(tools.runner.trial(target).measured))
             follow.one_more()
 
 

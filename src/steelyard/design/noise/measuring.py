@@ -17,6 +17,7 @@ from steelyard.design.runner.target import Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.disturbance import Repeats
 from steelyard.design.timing.recorder import Recorder
+from steelyard.measure.instrument import on_processor_ns
 from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.launches import USED, Draw, LaunchRow
 from steelyard.model.metrics import DEFAULT_METRIC
@@ -177,8 +178,7 @@ class Measuring:
         turn.beside_ns.append(measured[1])
 
     def _on_processor_ns(self, target: Target, runner: Runner) -> int:
-        measured = runner.trial(target).measured
-        return measured.user_ns + measured.sys_ns if measured.cpu_ns is None else measured.cpu_ns
+        return on_processor_ns(runner.trial(target).measured)
 
     def _pinned(self, task: Two, cpu: int, times: float) -> Callable[[Draw], Target]:
         return self.probes.targets(task.work, self.rates[task.work].iterations(times * task.ms), cpu)

@@ -42,11 +42,10 @@ class Probes:
     """Launches of the probes; raises MeasurementError where they are missing."""
 
     def __init__(self, source: Mapping[str, str]) -> None:
-        if not native.PROBES.is_file():
-            raise MeasurementError(f"the probes are missing, {native.PROBES}: reinstall steelyard")
+        program = native.probes()
         self._source = source
         # Its digest is asked for once, and not for each length.
-        self._subject = command_subject(shlex.quote(str(native.PROBES)), "probe", "probe", shell=False)
+        self._subject = command_subject(shlex.quote(str(program)), "probe", "probe", shell=False)
 
     def targets(self, work: Work, iterations: int, cpu: int | None = None) -> Callable[[Draw], Target]:
         """The launches of one of them, by what their pair draws; all on one processor, if it is given."""

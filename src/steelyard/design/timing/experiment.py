@@ -123,7 +123,7 @@ class Experiment:
                         break  # what has failed to start with the others starts by itself, and may not be the only one
 
     def _warm_up_group(self, group: Sequence[int], due: dict[int, int]) -> None:
-        """Warm up what is launched together, each in the pair that it is `due` with; what failed so is due with another."""
+        """Warm up what is launched together, each in the pair that it is `due` with; with another if that failed."""
         benchmarks = [self._open[number] for number in group]
         if not self._starts.serve(group[0]):
             number = due.pop(group[0])
