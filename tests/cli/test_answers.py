@@ -237,6 +237,16 @@ def test_a_forgotten_shell_is_named_where_the_command_fails(scripted: ScriptedWo
     assert "was passed on" not in scripted.refuses("run", "./old '|'", status=3)
 
 
+def test_one_that_failed_is_weighed_anew_and_was_not_interrupted(scripted: ScriptedWorld) -> None:
+    scripted.script = lambda _, number: measured(12, exit_code=int(number == 9))
+    assert "failed with exit status 1" in scripted.refuses("compare", "./old", "./new", "-o", "failed.json", status=3)
+    sentence = scripted.refuses("compare", "--resume", "failed.json")
+    assert (
+        "was not interrupted, a launch failed: weigh anew once it is mended; steelyard report failed.json" in sentence
+    )
+    assert scripted("report", "failed.json", "-o", "page.html").status == 0
+
+
 def test_a_forgotten_shell_is_noted_where_the_command_runs(scripted: ScriptedWorld) -> None:
     scripted.script = noisy(12)
     text = said(scripted("compare", "./old *.c", "./new '*.c'", "--pairs", "12"))

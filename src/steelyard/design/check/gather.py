@@ -22,7 +22,7 @@ from steelyard.design.check.evidence import (
 from steelyard.design.runner.draws import PADDING_BELOW
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Reading, Runner
-from steelyard.design.runner.target import HARNESS_REMEDY, Target
+from steelyard.design.runner.target import HARNESS_REMEDY, MEND_REMEDY, Target
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import Draw, LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Work
@@ -64,7 +64,7 @@ class Checked:
         """The launch under a draw, of so much."""
         spec = replace(self.make(draw), fixed_layout=fixed)
         if self.harness is None:
-            return Target(self.name, spec)
+            return Target(self.name, spec, remedy=MEND_REMEDY)
         # The same inputs in every launch, however they are drawn: they shall not be what differs.
         samples = self.harness.samples_a_launch or amount.samples
         work = Work(self.name, amount.loops, samples, seed=1, before=before)

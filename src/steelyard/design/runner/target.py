@@ -14,6 +14,7 @@ from steelyard.subjects.process_time import timed_by_process
 from steelyard.subjects.responses import check_within
 
 _ENVIRONMENT = "(A launch sees only a small environment: pass more with --env NAME or --inherit-env.)"
+MEND_REMEDY = f"mend the command. {_ENVIRONMENT}"
 COMMAND_REMEDY = f"mend the command, or accept failures with --ignore-failure. {_ENVIRONMENT}"
 HARNESS_REMEDY = f"mend it, or choose others with --benchmark. {_ENVIRONMENT}"
 SHARED_REMEDY = "a start of its own shows more"
