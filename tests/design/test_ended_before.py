@@ -1,4 +1,4 @@
-"""Benchmarks that had come to their end before a weighing went on, and is ended early: they stay as they were."""
+"""A weighing that goes on: what had come to its end before, and what was used of its budget, stay so."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from steelyard.design import session
 from steelyard.design.outcome import recall
 from steelyard.model.errors import UnwrittenError
-from steelyard.model.files import load
+from steelyard.model.files import load, save
 from steelyard.model.journal import Journal
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import Weighing
@@ -115,3 +115,24 @@ def test_a_journal_that_cannot_be_written(weighed: Weighed, monkeypatch: pytest.
     assert world("compare", "--resume", "record.json", *GO_ON).status == 3
     assert world.launched
     check_goes_on(world)
+
+
+@pytest.mark.parametrize(("budget", "left_s"), [(("--max-time", "30"), 12.0), ((), 30.0)])
+def test_what_a_suite_took_to_be_tried_is_used_up_when_it_is_carried_on(
+    scripted: ScriptedWorld, budget: tuple[str, ...], left_s: float
+) -> None:
+    """It is a part of a budget that was asked for, and comes before one that was not."""
+
+    def interrupted(spec: LaunchSpec, number: int) -> Measured:
+        if number == 8:
+            ctrl_c()
+        change = 0.006 * (program_of(spec) == "new")
+        return measured(500 * (1 + change + 0.02 * np.random.default_rng(number).standard_normal()))
+
+    scripted.script = interrupted
+    assert scripted("compare", "./old", "./new", *budget, "-o", "half.json").status == 130
+    save(record_of("half.json").model_copy(update={"preparing_s": 18.0}), Path("half.json"))
+    scripted("compare", "--resume", "half.json", "-o", "whole.json")
+    whole = record_of("whole.json")
+    assert (whole.stop, whole.settings.max_time_s) == (["time"], 30)
+    assert whole.seconds == pytest.approx(left_s, abs=1.5)

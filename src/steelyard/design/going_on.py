@@ -114,7 +114,7 @@ def _with_more(record: Weighing, more: More, places: Sequence[tuple[int, Budgets
 
     `places` are the pairs so far of those that are open, and what they have spent.
     """
-    used_s = max(record.seconds, float(record.launches.taken_ns().sum()) / 1e9)
+    used_s = record.preparing_s + max(record.seconds, float(record.launches.taken_ns().sum()) / 1e9)
     wanted = 0 if more.pairs is None else more.pairs
     budget = {
         "pairs": None if not wanted else max(next_look(pairs + wanted - 1, budgets) for pairs, budgets in places),

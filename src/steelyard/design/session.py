@@ -232,8 +232,12 @@ def _prepared(header: Weighing | Run, session: Session, selection: Selection | N
 
 
 def _has_budget_for_all(settings: Settings, selection: Selection | None) -> bool:
-    """Whether what the user gave is also the time to ask a harness for its benchmarks and to try them."""
-    return selection is not None and selection.seconds_each is None and settings.max_time_s is not None
+    """Whether what the user gave is also the time to ask a harness for its benchmarks and to try them.
+
+    Of a weighing that is carried on it was that which has no longer one beside it, as those have that nobody gave.
+    """
+    was_given = settings.longest_time_s is None if selection is None else selection.seconds_each is None
+    return was_given and settings.max_time_s is not None
 
 
 def _new_journal(kept: Path, header: Weighing | Run, rows: Sequence[LaunchRow]) -> Journal:
