@@ -6,7 +6,9 @@ import os
 
 import pytest
 
+from steelyard.model.files import save
 from tests.cli.refusing import AWKWARD, LONG, Refuses
+from tests.design.scripted import noisy, weigh
 from tests.in_process import InProcess
 from tests.tool import Tool
 
@@ -61,6 +63,33 @@ def test_an_output_that_cannot_be_written_is_refused_before_anything_is_measured
         assert sentence.startswith("cannot write")
         assert says in sentence
     assert not (asked.folder / "launched").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "lost"),
+    [
+        (["compare", "cat", "cat", "--stdin", "in", "--output", "in"], "in"),
+        (["run", "cat", "--stdin", "in", "--csv", "in"], "in"),
+        (["compare", "./prog", "./prog again", "-o", "prog"], "prog"),
+        (["run", "./prog", "--markdown", "./prog"], "prog"),
+        (["compare", "-o", "steelyard.toml"], "steelyard.toml"),
+    ],
+)
+def test_what_is_read_or_launched_is_not_written_over(asked: InProcess, words: list[str], lost: str) -> None:
+    asked.write("in", "x")
+    asked.write("prog", "#!/bin/sh\n")
+    asked.write("steelyard.toml", '[[target]]\nname = "a"\ncommand = "true"\n')
+    before = (asked.folder / lost).read_text()
+    assert asked.refuses(*words).endswith(f"{lost} is read, and would be overwritten: give another file")
+    assert (asked.folder / lost).read_text() == before
+
+
+@pytest.mark.parametrize("option", ["-o", "--csv", "--markdown", "--html"])
+def test_a_record_that_is_shown_is_not_written_over(asked: InProcess, option: str) -> None:
+    save(weigh(noisy(), pairs=12)[0], asked.folder / "w.json")
+    before = (asked.folder / "w.json").read_bytes()
+    assert "w.json is read, and would be overwritten" in asked.refuses("show", "w.json", option, "w.json")
+    assert (asked.folder / "w.json").read_bytes() == before
 
 
 @pytest.mark.parametrize("option", ["--json", "--output"])

@@ -27,7 +27,7 @@ from steelyard.cli.options import (
     Strict,
     WeighingOptions,
 )
-from steelyard.cli.outputs import check_files
+from steelyard.cli.outputs import check_files, check_not_launched
 from steelyard.cli.revisions import RevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import CountingOptions, HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
@@ -156,6 +156,7 @@ def _compared(options: CompareOptions, world: World) -> int:
     else:
         with watching(world) as watch, _requested(options, watch, world) as request:
             watch.wipe()
+            check_not_launched(request, *options.files.paths(), options.launch.output)
             outcome = session.measure(request, watch, world)
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
 

@@ -23,7 +23,7 @@ from steelyard.cli.options import (
     ShownFunctions,
     WeighingOptions,
 )
-from steelyard.cli.outputs import check_files
+from steelyard.cli.outputs import check_files, check_not_launched
 from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ def count(options: CountOptions, world: World) -> int:
     check_files(options.files)
     judging = JudgingOptions(metric=options.metric, alpha=options.alpha)
     request = count_of_command(options.command, options.name, replace(options, judging=judging), world)
+    check_not_launched(request, *options.files.paths())
     with (
         watching(world) as watch,
         _imported_meanwhile("steelyard.cli.outcome", "steelyard.design.judging.judgement"),

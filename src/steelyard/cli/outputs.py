@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from steelyard.design.reporting import Shown
+    from steelyard.design.request import Request
     from steelyard.design.world import World
 
 Content = str | bytes | Iterable[bytes]
@@ -49,6 +50,12 @@ def check_apart(outputs: Iterable[Path | None], read: Iterable[Path]) -> None:
     for path in outputs:
         if path is not None and not is_printed(path) and path.resolve() in sources:
             raise UsageError(f"{path} is read, and would be overwritten: give another file")
+
+
+def check_not_launched(request: Request, *outputs: Path | None) -> None:
+    """Raise UsageError for an output file that launches read or execute."""
+    named = [*(one.program for one in request.subjects), request.settings.stdin]
+    check_apart(outputs, [path for path in map(Path, filter(None, named)) if path.is_file()])
 
 
 def is_printed(*paths: Path | None) -> bool:

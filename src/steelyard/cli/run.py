@@ -22,7 +22,7 @@ from steelyard.cli.options import (
     ShownFunctions,
     WeighingOptions,
 )
-from steelyard.cli.outputs import check_files
+from steelyard.cli.outputs import check_files, check_not_launched
 from steelyard.cli.revisions import OneRevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
@@ -114,6 +114,7 @@ def _measured(options: RunOptions, world: World) -> int:
     kept = None if options.save_baseline is None else world.store().place_for(options.save_baseline)
     with watching(world) as watch, _requested(options, watch, world) as request:
         watch.wipe()
+        check_not_launched(request, *options.files.paths(), options.launch.output)
         outcome = measure(request, watch, world)
     status = shown(outcome, options.files, world, functions=options.functions)
     if status or not isinstance(outcome.record, Run):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused_margins
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outcome import show_outcome, shown, was_interrupted
-from steelyard.cli.outputs import check_files, is_printed, page_of, write
+from steelyard.cli.outputs import check_apart, check_files, is_printed, page_of, write
 from steelyard.cli.project import announce, from_here
 from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 def weighed(project: Project, options: CompareOptions, world: World) -> int:
     """Weigh a project's targets, and return the exit status of all; raises SteelyardError as a single weighing does."""
     check_files(options.files, options.launch.output)
+    check_apart(options.files.paths(), [project.folder / project.file.name])
     asked, options = options.files, replace(options, files=from_here(options.files))
     targets = chosen_targets(project, options.target or [], options)
     announce(project, targets)

@@ -13,7 +13,7 @@ from steelyard.api.kept import kept_by_name
 from steelyard.cli.command import Options, command
 from steelyard.cli.inputs import readable
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions, ShownFunctions
-from steelyard.cli.outputs import check_files
+from steelyard.cli.outputs import check_apart, check_files
 from steelyard.cli.views import ShownUnits, ViewOptions, sorted_import, sorted_outcome
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def _show(options: ShowOptions, world: World) -> None:
 
     files, views, chosen = options.files, options.shown.views(), options.shown.benchmark or []
     path = _path(options.file, world)
+    check_apart(files.paths(), [path])
     try:
         outcome = sorted_outcome(recall(path), options.shown.sort)
     except NotMeasuredError as found:

@@ -12,7 +12,7 @@ from steelyard.design.outcome import Outcome
 from steelyard.model.errors import MeasurementError
 from steelyard.model.gate import GateReport
 from steelyard.model.limits import limits_from
-from steelyard.model.records import IDENTICAL, Derived, Finding, Settings, Verdict
+from steelyard.model.records import IDENTICAL, Derived, Finding, Settings, Shard, Verdict
 from tests.report.records import verdict, weighing
 
 HERE = Path(__file__)
@@ -151,6 +151,19 @@ def test_a_name_with_brackets_is_required_and_limited_as_it_stands(held: Held) -
 
 def test_the_control_is_held_to_nothing(held: Held) -> None:
     assert held([verdict(verdict="same"), verdict(benchmark="control", index=1, control=True)]).verdict == "passed"
+
+
+def test_a_part_of_a_suite_says_that_others_are_not_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = {}
+    for number in (1, 2):
+        (tmp_path / str(number)).touch()
+        part = weighing(settings=Settings(shard=Shard(number=number, of=2, suite=["a", "b"])))
+        records[str(number)] = part.model_copy(update={"derived": Derived(verdicts=[verdict()])})
+    monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
+    both = [(str(number), tmp_path / str(number)) for number in (1, 2)]
+    assert not gate(both, limits_from([])).findings
+    (found,) = gate(both[1:], limits_from([])).findings
+    assert found.message == "2 is part 2 of 2 of a suite, and 1 is not here: nothing is said of their benchmarks"
 
 
 def test_a_gate_without_records_is_not_passed() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log1p
 from pathlib import Path
@@ -54,7 +54,7 @@ def _report(read: Sequence[_Read], limits: Limits) -> GateReport:
     problems += [*_without_data(report), *_interrupted(report)]
     problems += [] if judged or problems else ["no benchmark was measured"]
     problems += _unheld(report) if weighings else []
-    return replace(report, problems=problems, findings=_unused(report))
+    return replace(report, problems=problems, findings=[*_unused(report), *_parts_alone(weighings)])
 
 
 def _read(name: str, path: Path, largest_bytes: int | None) -> _Read:
@@ -179,6 +179,20 @@ def _unheld(report: GateReport) -> list[str]:
 def _stands_for_all(report: GateReport) -> bool:
     """Whether a verdict is of one program on both sides, not asked for its benchmarks: any may be its own."""
     return any(one.verdict.benchmark == EVERY_BENCHMARK and one.weighing.identical for one in report.judged)
+
+
+def _parts_alone(weighings: Mapping[str, Weighing]) -> Iterator[Finding]:
+    """Say of parts of suites that others of the same suite are not here."""
+    parts = {name: shard for name, one in weighings.items() if (shard := one.settings.shard) is not None}
+    for name, shard in parts.items():
+        beside = sum(other.suite == shard.suite and other.of == shard.of for other in parts.values())
+        if beside < shard.of:
+            yield Finding(
+                code="part-alone",
+                message=f"{name} is part {shard.number} of {shard.of} of a suite, and {shard.of - beside} "
+                f"{'is' if shard.of - beside == 1 else 'are'} not here: nothing is said of their benchmarks",
+                remedy="steelyard merge makes one record of all parts",
+            )
 
 
 def _unused(report: GateReport) -> list[Finding]:
