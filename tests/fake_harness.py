@@ -273,7 +273,7 @@ WAYS: dict[str, Way] = {
     "long": long,
     "never-longer": never_longer,
     "wall-only": no_times_of_the_kernel,
-    "waited": each(delay_ns=10**12),
+    "idle": each(cpu_ns=0),
     "flood-out": flood(1),
     "flood-err": flood(2),
     "flood-results": flood(3),
@@ -287,7 +287,7 @@ WAYS: dict[str, Way] = {
 # Of a list there is nothing to change for these.
 OF_SAMPLES = {
     *("nan", "infinity", "null", "negative", "zero", "string", "boolean", "huge", "long-text", "no-time", "bad-loops"),
-    *("bad-cpu", "bad-delay", "missing", "extra", "slower", "long", "never-longer", "wall-only", "waited"),
+    *("bad-cpu", "bad-delay", "missing", "extra", "slower", "long", "never-longer", "wall-only", "idle"),
 }
 
 

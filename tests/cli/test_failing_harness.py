@@ -203,13 +203,14 @@ def check_partial(here: InProcess, done: Done, failed: str, *good: str) -> None:
         (("segfault@bad", "slower@b"), "old (bad) was killed by SIGSEGV"),
         (("well", "exit-9@bad,slower@b"), "new (bad) failed with exit status 9"),
         (("well", "nan@bad,slower@b"), "new (bad) gave a sample that took NaN ns"),
-        (("waited@bad", "slower@b"), "bad: active was 0 or less in some launches"),
+        (("idle@bad", "slower@b"), "bad: cpu was 0 or less in some launches"),
     ],
     ids=["in the trial", "while measuring", "an answer that is none", "a metric that is none"],
 )
 def test_a_weighing_of_which_one_fails(here: InProcess, sides: tuple[str, str], failed: str) -> None:
     commands = [suite(ways, "a", "bad", "b") for ways in sides]
-    done = here.weigh(*commands, *SIDES, *FILES, "--pairs", "12")
+    metric = ("--metric", "cpu") if "cpu" in failed else ()
+    done = here.weigh(*commands, *SIDES, *FILES, "--pairs", "12", *metric)
     check_partial(here, done, failed, "a", "b")
     assert [one["verdict"] for one in here.json()["derived"]["verdicts"]] == ["same", "slower"]
 
