@@ -153,28 +153,44 @@ fn go(spawner: &Spawner<'_>, mut gate: &File, mut status: &File) -> ! {
 
 #[cfg(test)]
 mod tests {
-    use super::{sleeps, Gated};
+    use super::{fork, number_from, pipe, sleeps, Gated, READY};
     use std::fs::File;
-    use std::process::Command;
+    use std::io::Write;
+    use std::time::{Duration, Instant};
+
+    const BUSY: Duration = Duration::from_millis(50);
+
+    /// A child that has nothing to wait for until it was busy for a while, says so, and sleeps. A program that is
+    /// executed may sleep before that: for its file, where the disk is another machine's.
+    fn busy_then_asleep() -> Gated {
+        let (read, write) = pipe().expect("a pipe");
+        let begun = Instant::now();
+        let Some(pid) = fork().expect("a child") else {
+            // Of a process with several threads: nothing that allocates or locks.
+            while begun.elapsed() < BUSY {}
+            let _ = File::from(write).write_all(&READY);
+            loop {
+                std::thread::sleep(Duration::from_secs(1000));
+            }
+        };
+        Gated {
+            pid,
+            gate: None,
+            status: File::from(read),
+        }
+    }
 
     #[test]
     fn one_that_has_not_come_to_sleep_yet_is_waited_for() {
-        let busy_then_asleep = "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; exec sleep 1000";
-        let mut child = Command::new("sh")
-            .args(["-c", busy_then_asleep])
-            .spawn()
-            .expect("there is a shell");
-        let gated = Gated {
-            pid: i32::try_from(child.id()).expect("a number of a process"),
-            gate: None,
-            status: File::open("/dev/null").expect("always there"),
-        };
+        let mut gated = busy_then_asleep();
         let at_first = sleeps(gated.pid);
         gated.settle();
-        let name = std::fs::read_to_string(format!("/proc/{}/comm", gated.pid));
-        child.kill().expect("it runs");
-        child.wait().expect("it was killed");
+        let is_asleep = sleeps(gated.pid);
+        super::super::kill(gated.pid).expect("it is ours");
+        super::super::reap(gated.pid).expect("it was killed");
         assert!(!at_first);
-        assert_eq!(name.expect("it runs"), "sleep\n");
+        assert!(is_asleep);
+        // It had said so by then: nobody else has the other end any more.
+        assert_eq!(number_from(&mut gated.status).expect("a pipe"), Some(0));
     }
 }
