@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 NATIVE := native/launch native/preload native/probes native/read native/heap native/scatter native/clock native/signs
 # One more than there are processors: tests that start programs wait for these.
 WORKERS ?= $(shell expr $$(nproc) + 1)
+# Whose tests judge what they measured of a machine that nobody can keep quiet: they get one more try, as below.
+MEASURING := native/launch native/clock
 CRATES := $(NATIVE) sdk/rust examples/rust
 INSTALLED := $(VENV)/.installed
 WHEEL_TOOLS := build/wheel-tools
@@ -44,7 +46,13 @@ rust: # Cargo would take MAKEFLAGS for the offer of a jobserver, which it cannot
 	unset MAKEFLAGS MFLAGS; for crate in $(CRATES); do \
 		cargo fmt --manifest-path $$crate/Cargo.toml --check && \
 		cargo clippy --manifest-path $$crate/Cargo.toml --all-targets --locked -- -D warnings && \
-		cargo test --manifest-path $$crate/Cargo.toml --locked || exit; \
+		{ cargo test --manifest-path $$crate/Cargo.toml --locked || \
+			case " $(MEASURING) " in \
+				*" $$crate "*) echo "Once more, as it measures this machine: $$crate" && \
+					cargo test --manifest-path $$crate/Cargo.toml --locked ;; \
+				*) false ;; \
+			esac; \
+		} || exit; \
 	done
 
 # Some tests judge what they measured, on a machine that nobody can keep quiet: one of them may be wrong by chance. Those
