@@ -39,16 +39,18 @@ def test_the_tally_counts_what_was_lost_and_left() -> None:
         Kill(0.1, 0),
         Kill(1.0, 0, launches=5),
         Kill(2.0, 0, launches=6, lost=1),
-        Kill(2.0, 1, launches=7, lost=2, complaints=["lost"]),
+        Kill(2.0, 0, launches=8, lost=2),
+        Kill(2.0, 1, launches=7, lost=3, complaints=["lost"]),
     ]
     counts = dict(line.strip("| ").split(" | ") for line in report(kills).splitlines()[2:])
     assert counts == {
-        "kills": "4",
+        "kills": "5",
         "before there was a journal": "1",
         "processes left running": "1",
-        "launches in the journals": "18",
+        "launches in the journals": "26",
         "no launch lost": "1",
         "one launch lost": "1",
+        "two lost, of a pair that ran at the same time": "1",
         "more lost": "1",
         "kills with a complaint": "1",
     }
