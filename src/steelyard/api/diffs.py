@@ -55,14 +55,14 @@ def difference(
 
 
 def _check_kinds(runs: tuple[Run, Run], names: tuple[Path, Path], metrics: Sequence[str]) -> None:
-    """Raise UsageError where one run was timed alone, and the other counted alone."""
+    """Raise UsageError for a run that was timed alone where counts are compared, and the other way round."""
     from steelyard.model.metrics import METRICS
 
-    for run, name, other in zip(runs, names, reversed(names), strict=True):
+    for run, name in zip(runs, names, strict=True):
         if METRICS[metrics[0]].counted and run.counting is None:
-            raise UsageError(f"{name} was timed, and {other} counted: steelyard count COMMAND -o {name} counts it too")
+            raise UsageError(f"{name} was timed, and not counted: steelyard count COMMAND -o FILE counts it")
         if not METRICS[metrics[0]].counted and run.counting is not None and not len(run.launches):
-            raise UsageError(f"{name} was counted, and {other} timed: steelyard run COMMAND -o {name} times it too")
+            raise UsageError(f"{name} was counted, and not timed: steelyard run COMMAND -o FILE times it")
 
 
 def of_runs(baseline: Run, candidate: Run, terms: Terms) -> UnpairedReport | Weighing:

@@ -44,7 +44,7 @@ def kept_in_place(outcome: Outcome, journal: Path, kept: Path, store: Store) -> 
     # Not wrong usage, whatever it was: it had begun well.
     where = f"The launches measured before that are kept in {path}." if path.exists() else f"{unkept}."
     if isinstance(outcome.error, UnwrittenError) and outcome.record.kind == "weighing" and path.exists():
-        where += f" Carry it on by: steelyard compare --resume {path.name}"
+        where += f" Carry it on by: steelyard compare --resume {path.name if path.parent == store.folder else path}"
     said = str(outcome.error)
     failure = MeasurementError(f"{said}{'' if said.endswith(('.', '.)', '?')) else '.'} {where}")
     failure.__cause__ = outcome.error  # of which kind it was

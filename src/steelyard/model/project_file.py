@@ -34,7 +34,8 @@ _EXPECTED = {
 }
 _MOST_KEYS = 12
 _MARGINS = ("compare", "margins")
-_PARAMETER = ("target", 0, "parameters")
+# Where a parameter's name stands in a place: ("target", 0, "parameters", "size").
+_OF_A_PARAMETER = 3
 # Of TOML, but with no mark in front, which an option has.
 _BARE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
@@ -166,8 +167,8 @@ class _Reader:
         if kind == UNREADABLE:
             is_of_some = place[:2] == _MARGINS and len(place) == len(_MARGINS) + 1
             return self._margin(str(place[-1]), error["input"]) if is_of_some else str(error["ctx"]["sentence"])
-        if place[:1] == ("target",) and place[2:3] == ("parameters",) and len(place) > len(_PARAMETER):
-            return f'{place[3]} has to be a list of numbers and texts, as in [1, "two"]'
+        if place[:1] == ("target",) and place[2:3] == ("parameters",) and len(place) > _OF_A_PARAMETER:
+            return f'{place[_OF_A_PARAMETER]} has to be a list of numbers and texts, as in [1, "two"]'
         *section, key = place
         if kind == "extra_forbidden":
             return self._unknown(tuple(section), str(key))
