@@ -58,10 +58,11 @@ def _check_kinds(runs: tuple[Run, Run], names: tuple[Path, Path], metrics: Seque
     """Raise UsageError for a run that was timed alone where counts are compared, and the other way round."""
     from steelyard.model.metrics import METRICS
 
+    are_counts = METRICS[metrics[0]].counted
     for run, name in zip(runs, names, strict=True):
-        if METRICS[metrics[0]].counted and run.counting is None:
+        if are_counts and run.counting is None:
             raise UsageError(f"{name} was timed, and not counted: steelyard count COMMAND -o FILE counts it")
-        if not METRICS[metrics[0]].counted and run.counting is not None and not len(run.launches):
+        if not are_counts and run.counting is not None and not len(run.launches):
             raise UsageError(f"{name} was counted, and not timed: steelyard run COMMAND -o FILE times it")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -72,7 +71,9 @@ def _refuse_another(folder: Path, *, force: bool) -> None:
 
 def _next(folder: Path) -> str:
     """What is done when the file says what it should."""
-    if any(os.path.exists(place / ".git") for place in (folder, *folder.parents)):  # noqa: PTH110 - never raises
+    from steelyard.model.project_file import repository_top
+
+    if repository_top(folder) is not None:
         return "steelyard compare"
     return "commit all to a git repository (git init, git add, git commit), as it weighs revisions: steelyard compare"
 

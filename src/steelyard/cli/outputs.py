@@ -100,14 +100,20 @@ def _refusal(path: Path) -> str | None:
         return f"{error.strerror}; give another place"
     if stat.S_ISDIR(found.st_mode):
         return "it is a folder; give a file's name"
-    if not stat.S_ISCHR(found.st_mode):
-        for stream, printed in ((1, "the verdict is"), (2, "what goes on is")):
-            with suppress(OSError):  # it is closed
-                if os.path.samestat(found, os.fstat(stream)):
-                    return f"{printed} printed there; give a file's name, or - for these data alone"
+    if (printed := _printed_there(found)) is not None:
+        return f"{printed} is printed there; give a file's name, or - for these data alone"
     if not os.access(path, os.W_OK):
         return "it is not writable; give another place"
     return _folder_refusal(Path(os.path.realpath(path)).parent) if stat.S_ISREG(found.st_mode) else None
+
+
+def _printed_there(found: os.stat_result) -> str | None:
+    """What goes to a file that standard output or error leads to; None of any other, and of a device."""
+    for stream, printed in ((1, "the verdict"), (2, "what goes on")):
+        with suppress(OSError):  # it is closed
+            if not stat.S_ISCHR(found.st_mode) and os.path.samestat(found, os.fstat(stream)):
+                return printed
+    return None
 
 
 def _folder_refusal(folder: Path) -> str | None:

@@ -94,11 +94,16 @@ def has_table(file: Path) -> bool:
     return isinstance(tool, dict) and "steelyard" in tool
 
 
-def _folders(start: Path) -> Iterator[Path]:
+def _folders(start: Path) -> Sequence[Path]:
     """A folder, and those above it that belong to the same repository: a stranger's file further up names commands."""
     above = [start, *start.parents]
-    top = next((number for number, folder in enumerate(above) if os.path.exists(folder / ".git")), 0)  # noqa: PTH110 - Path.exists() raises where it may not look
-    yield from above[: top + 1]
+    return above[: above.index(repository_top(start) or start) + 1]
+
+
+def repository_top(start: Path) -> Path | None:
+    """The folder of the repository that a folder is in; None if it is in none."""
+    above = (start, *start.parents)
+    return next((folder for folder in above if os.path.exists(folder / ".git")), None)  # noqa: PTH110 - Path.exists() raises where it may not look
 
 
 def _read(file: Path, shown: Path) -> str | None:

@@ -110,9 +110,8 @@ def _share_after(end: int, share: float, pairs: int) -> float:
 def share_of_next(looks: Sequence[Look], pairs: int) -> float:
     """What share of alpha is spent by the first look of at least so many pairs, as the plan of these goes on."""
     end = next((look for look in looks if look.last), None)
-    if end is None:
-        return share_spent(next(size for size in look_sizes() if size >= pairs))
-    return _share_after(end.pairs, end.share, next(size for size in _sizes_after(end.pairs) if size >= pairs))
+    size = next(size for size in _sizes(end and end.pairs) if size >= pairs)
+    return share_spent(size) if end is None else _share_after(end.pairs, end.share, size)
 
 
 def _sizes_after(end: int) -> Iterator[int]:
@@ -125,5 +124,9 @@ def _sizes_after(end: int) -> Iterator[int]:
 def next_look(pairs: int, budgets: Budgets = ONE_BUDGET) -> int:
     """The number of pairs at the first look after `pairs` pairs, in a budget that goes on for so long."""
     end = None if budgets.ended is None else _judged_end(budgets)
-    sizes = look_sizes() if end is None else _sizes_after(end)
-    return next(size for size in sizes if size > pairs)
+    return next(size for size in _sizes(end) if size > pairs)
+
+
+def _sizes(end: int | None) -> Iterator[int]:
+    """Pairs at the looks: of a first budget, or behind its end."""
+    return look_sizes() if end is None else _sizes_after(end)

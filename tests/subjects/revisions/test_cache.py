@@ -13,6 +13,9 @@ from steelyard.model.locks import lock
 from steelyard.subjects.revisions.cache import USUAL_BYTES, Cache, Facts, in_use
 
 SIZE = 1000
+FACTS = Facts(
+    repository="/r", revision="main", commit=None, tree="t", command=None, made_s=0, size_bytes=SIZE, notes=[]
+)
 
 
 @pytest.fixture
@@ -24,9 +27,7 @@ def cache(tmp_path: Path) -> Cache:
 
 def entry(cache: Cache, key: str, used_s: int, size: int = SIZE) -> Path:
     """A whole one, which was used then."""
-    facts = Facts(
-        repository="/r", revision="main", commit=None, tree="t", command=None, made_s=0, size_bytes=size, notes=[]
-    )
+    facts = FACTS.model_copy(update={"size_bytes": size})
     with cache.held(key, alone=True) as made:
         made.files.mkdir()
         made.complete(facts)
@@ -102,16 +103,7 @@ def test_one_that_was_cut_short_is_listed_and_cleared(cache: Cache) -> None:
 
 def test_paths_need_not_be_utf_8(cache: Cache) -> None:
     with cache.held("a", alone=True) as made:
-        facts = Facts(
-            repository="/caf\udce9",
-            revision="main",
-            commit=None,
-            tree="t",
-            command="make caf\udce9",
-            made_s=0,
-            size_bytes=1,
-            notes=[],
-        )
+        facts = FACTS.model_copy(update={"repository": "/caf\udce9", "command": "make caf\udce9"})
         made.complete(facts)
         assert made.facts() == facts
 

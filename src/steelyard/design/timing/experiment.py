@@ -115,12 +115,11 @@ class Experiment:
         for pair in range(self._settings.warm_up):
             due = {one.number: pair for one in self._open if one.warm_ups <= pair and one.stop is None}
             while due:
-                for group in self._starts.groups([*due]):
-                    if self._pace.pairs and self._pace.is_up(len(group), 0):
-                        return  # with many benchmarks, not all may be reached
-                    self._warm_up_group(group, due)
-                    if not due.keys().isdisjoint(group):
-                        break  # what has failed to start with the others starts by itself, and may not be the only one
+                # Asked again each time: what has failed to start with the others starts by itself.
+                group = self._starts.groups([*due])[0]
+                if self._pace.pairs and self._pace.is_up(len(group), 0):
+                    return  # with many benchmarks, not all may be reached
+                self._warm_up_group(group, due)
 
     def _warm_up_group(self, group: Sequence[int], due: dict[int, int]) -> None:
         """Warm up what is launched together, each in the pair that it is `due` with; with another if that failed."""

@@ -51,7 +51,7 @@ class Hand:
         for number in self._processes(setting):
             self.kill(number, signal.SIGSTOP if value == _STOPPED else signal.SIGCONT)
         for _ in range(_MOST_LOOKS):
-            if self.read(setting) == value:
+            if self.read(setting) in (value, None):
                 return
             self.sleep(_APART_S)
 

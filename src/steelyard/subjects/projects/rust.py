@@ -40,6 +40,11 @@ class _Bench:
         is_only = [one.name for one in others].count(self.name) == 1
         return self.name if is_only or self.package is None else f"{self.package}-{self.name}"
 
+    def target(self, others: Sequence[_Bench]) -> FoundTarget:
+        """What is weighed of it."""
+        called = self.called(others)
+        return FoundTarget(called, f"./target/steelyard/{shlex.quote(called)}", self.harness)
+
     def copied(self, others: Sequence[_Bench]) -> str:
         """The line of the build that puts its executable where it is looked for."""
         called = self.called(others)
@@ -64,11 +69,7 @@ def cargo(folder: Path) -> Found | None:
                 chosen=" ".join([*_options("-p", packages), *_options("--bench", names)]),
                 copies="\n".join(one.copied(benches) for one in benches),
             ),
-            [
-                FoundTarget(called, f"./target/steelyard/{shlex.quote(called)}", one.harness)
-                for one in benches
-                for called in [one.called(benches)]
-            ],
+            [one.target(benches) for one in benches],
         )
     programs = _programs(folder, manifest)
     return Found(
