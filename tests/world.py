@@ -135,7 +135,7 @@ class ScriptedServer:
         return replace(measured, cancelled=True, exit_code=None, signal=9) if cancelled else measured
 
     def launch_together(
-        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool
+        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
     ) -> tuple[Measured, Measured]:
         """Each takes the time of a processor that the script says, and waits for the other one meanwhile."""
         specs = (second, first) if second_begins else (first, second)
@@ -148,6 +148,7 @@ class ScriptedServer:
                 start_ns=one.start_ns,
                 wall_ns=longest_ns,
                 delay_ns=(each.delay_ns or 0) + longest_ns - each.wall_ns,
+                lost_ns=(each.lost_ns or 0) + longest_ns - each.wall_ns if followed else None,
             )
             for each in (one, other)
         )

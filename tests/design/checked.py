@@ -213,7 +213,7 @@ class Server:
         raise AssertionError(f"a check launches one by one: {specs}, {frames}")
 
     def launch_together(
-        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool
+        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
     ) -> tuple[Measured, Measured]:
         raise AssertionError(f"a check launches one by one: {first}, {second}, {second_begins}")
 

@@ -24,6 +24,17 @@ def test_both_run_meanwhile_and_each_has_its_own_numbers(launcher: Launcher) -> 
         assert each.delay_ns > each.cpu_ns / 4  # beside the other, and at times behind others
 
 
+def test_what_children_wait_beside_the_partner_is_lost_to_the_whole(launcher: Launcher) -> None:
+    both = [sh(b"(%s); (%s); true" % (BUSY, BUSY))] * 2
+    for each in launcher.launch_together(*both, second_begins=False, followed=True):
+        assert (each.lost_ns is not None) == launcher.offers["switches"]
+        if each.lost_ns is not None:
+            ran_ns = each.user_ns + each.sys_ns
+            assert each.lost_ns > 0.5 * ran_ns
+            assert 0.9 * ran_ns < each.wall_ns - each.lost_ns < 1.1 * ran_ns + 10e6
+    assert [each.lost_ns for each in launcher.launch_together(*both, second_begins=False)] == [None, None]
+
+
 def test_of_two_in_step_neither_leads(launcher: Launcher) -> None:
     specs = [replace(sh(b"true"), lockstep=True, results=1000)] * 2
     one, other = launcher.launch_together(specs[0], specs[1], second_begins=True)

@@ -27,6 +27,10 @@ pub struct Pair {
     /// How long the one that is let go first has the processor to itself, unless it ends before.
     #[serde(default)]
     pub lead_ns: u64,
+    /// Whether to tell what each lost as a whole, other threads and processes of it and all, where that can be told. It
+    /// takes some time of what they share.
+    #[serde(default)]
+    pub followed: bool,
 }
 
 /// What the driver may ask for in a line.

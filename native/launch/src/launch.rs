@@ -8,6 +8,7 @@ use crate::leftovers::Leftovers;
 use crate::means::Means;
 use crate::protocol::{latin1_encode, Report, Request};
 use crate::spawn::{self, Started};
+use crate::switches::Switches;
 use crate::sys::{self, Ended};
 use crate::tail::Capture;
 use crate::turns::Turns;
@@ -76,9 +77,22 @@ fn processors_for(request: &Request) -> u64 {
     counts.sum()
 }
 
-/// What the target lost until its end, where the scheduler's records are to be had.
-fn lost_until(end_ns: u64, means: &Means) -> Option<u64> {
-    means.switches.as_ref()?.lost_ns(end_ns)
+/// What each target lost until its end, where the scheduler's records are to be had.
+fn lost_by_each(waits: &[Wait], means: &Means) -> Vec<Option<u64>> {
+    let end_ns = waits.iter().map(|wait| wait.outcome.end_ns).max();
+    let followed = |switches: &Switches| switches.trees(end_ns.unwrap_or(0));
+    let trees = means.switches.as_ref().and_then(followed);
+    match trees.as_deref() {
+        // The server is one of these.
+        Some([tree]) => vec![tree.lost_ns()],
+        trees => {
+            let seen = waits.iter().map(|wait| &wait.outcome);
+            let of_each = trees.unwrap_or_default().iter().zip(seen);
+            of_each
+                .map(|(tree, seen)| tree.lost_until(seen.end_ns, seen.late_ns))
+                .collect()
+        }
+    }
 }
 
 /// A target that is executing.
@@ -126,10 +140,7 @@ pub fn to_the_end(
             return failed(not_killed(started.pid, error));
         }
     }
-    let lost_ns = match waits.as_slice() {
-        [wait] => lost_until(wait.outcome.end_ns, means),
-        _ => None, // each also waits for the other
-    };
+    let mut lost_ns = lost_by_each(&waits, means).into_iter();
     // The targets are zombies now, so their numbers can still be read.
     let schedules = of_each
         .iter()
@@ -155,6 +166,7 @@ pub fn to_the_end(
         let schedule = whole.map(|whole| (whole, already));
         let mut report = report(started, wait, schedule, before, &ended);
         report.counters = counters.read();
+        let lost_ns = lost_ns.next().flatten();
         report.lost_ns = lost_ns.map(|lost_ns| lost_ns.min(report.wall_ns));
         reports.push(report);
     }

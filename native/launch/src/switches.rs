@@ -3,6 +3,7 @@
 //! It takes root's rights (`CAP_PERFMON`, `CAP_SYS_ADMIN` on old kernels) to listen to all of a machine, which is what
 //! tells when a thread was woken: the kernel tells a process's own records only when it ran.
 
+use crate::spawn::Started;
 use crate::sys::{self, Any, Ring};
 use crate::tracepoint::Tracepoints;
 use crate::tree::{Event, Tree};
@@ -27,9 +28,8 @@ pub struct Switches {
 }
 
 struct Followed {
-    tree: Tree,
-    /// When the target's time began.
-    start_ns: u64,
+    /// That of each target, and when its time began.
+    trees: Vec<(Tree, u64)>,
     /// What was taken and not yet followed, with its time.
     ahead: Vec<(u64, Event)>,
     /// Whether records are missing.
@@ -71,9 +71,19 @@ impl Switches {
     /// Follows what this process started from then on, on so many processors. What the server lost on its way there
     /// is not the target's.
     pub fn begin(&self, start_ns: u64, processors: u64) {
+        let tree = Tree::new(sys::own_pid(), start_ns, processors);
+        self.follow(vec![(tree, start_ns)]);
+    }
+
+    /// Follows processes that slept until they were started, each as if it had one processor to itself.
+    pub fn begin_with(&self, started: &[Started]) {
+        let tree = |one: &Started| (Tree::of(one.pid, one.start_ns), one.start_ns);
+        self.follow(started.iter().map(tree).collect());
+    }
+
+    fn follow(&self, trees: Vec<(Tree, u64)>) {
         *self.followed.borrow_mut() = Some(Followed {
-            tree: Tree::new(sys::own_pid(), start_ns, processors),
-            start_ns,
+            trees,
             ahead: Vec::new(),
             incomplete: false,
             begun: vec![false; self.rings.len()],
@@ -89,12 +99,13 @@ impl Switches {
         }
     }
 
-    /// What was lost until then, when the end of the target had woken this process; None where that is not known.
-    pub fn lost_ns(&self, end_ns: u64) -> Option<u64> {
+    /// What was followed, until the end of the last target had woken this process; None where something is missing.
+    pub fn trees(&self, end_ns: u64) -> Option<Vec<Tree>> {
         let mut followed = self.followed.borrow_mut().take()?;
         self.take(&mut followed);
         followed.follow_until(end_ns);
-        followed.tree.lost_ns().filter(|_| !followed.incomplete)
+        let trees = followed.trees.into_iter().map(|(tree, _)| tree);
+        (!followed.incomplete).then(|| trees.collect())
     }
 
     fn take(&self, followed: &mut Followed) {
@@ -128,8 +139,10 @@ impl Followed {
             .ahead
             .partition_point(|&(time_ns, _)| time_ns <= until_ns);
         for (time_ns, event) in self.ahead.drain(..count) {
-            if time_ns >= self.start_ns {
-                self.tree.follow(time_ns, event);
+            for (tree, start_ns) in &mut self.trees {
+                if time_ns >= *start_ns {
+                    tree.follow(time_ns, event);
+                }
             }
         }
     }
@@ -369,15 +382,14 @@ mod tests {
         let on = |time_ns, tid| (time_ns, Event::In { tid, cpu: CPU });
         let (pid, tid) = (2, 2);
         let mut followed = Followed {
-            tree: Tree::new(1, 100, 2),
-            start_ns: 100,
+            trees: vec![(Tree::new(1, 100, 2), 100)],
             ahead: vec![first(40, 3), first(100, 2), on(130, 2)],
             incomplete: false,
             begun: Vec::new(),
         };
         followed.ahead.push((200, Event::Exit { pid, tid }));
         followed.follow_until(200);
-        assert_eq!(followed.tree.lost_ns(), Some(30));
+        assert_eq!(followed.trees[0].0.lost_ns(), Some(30));
     }
 
     #[test]

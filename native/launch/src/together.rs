@@ -118,6 +118,10 @@ fn standing(gated: &Gated) -> Schedule {
 /// Lets both go. Nobody waits until they are executing their targets: the one may have ended before the other is.
 fn released<'a>(mut both: [Ready<'a>; 2], pair: &Pair, means: &Means) -> Vec<Running<'a>> {
     let already: Vec<_> = both.iter().map(|one| standing(&one.gated)).collect();
+    let switches = means.switches.as_ref().filter(|_| pair.followed);
+    if let Some(switches) = switches {
+        switches.clear();
+    }
     let (leader, follower) = if pair.second_begins { (1, 0) } else { (0, 1) };
     let mut starts_ns = [sys::now_ns(); 2];
     // One that is gone is told of at its end.
@@ -129,12 +133,15 @@ fn released<'a>(mut both: [Ready<'a>; 2], pair: &Pair, means: &Means) -> Vec<Run
         starts_ns[follower] = sys::now_ns();
     }
     let _ = both[follower].gated.open();
-    let running = |((one, already), start_ns): ((Ready<'a>, Schedule), u64)| {
-        let started = Started {
-            pid: one.gated.pid,
-            start_ns,
-            spawn_ns: one.spawn_ns,
-        };
+    let started = [0, 1].map(|place: usize| Started {
+        pid: both[place].gated.pid,
+        start_ns: starts_ns[place],
+        spawn_ns: both[place].spawn_ns,
+    });
+    if let Some(switches) = switches {
+        switches.begin_with(&started);
+    }
+    let running = |((one, already), started): ((Ready<'a>, Schedule), Started)| {
         let wait = Wait::new(started, one.request.timeout_ns, one.captures, means.pidfd);
         Running {
             request: one.request,
@@ -146,7 +153,7 @@ fn released<'a>(mut both: [Ready<'a>; 2], pair: &Pair, means: &Means) -> Vec<Run
     };
     both.into_iter()
         .zip(already)
-        .zip(starts_ns)
+        .zip(started)
         .map(running)
         .collect()
 }

@@ -127,7 +127,8 @@ pub struct Tree {
     made: usize,
     /// Who is on each processor, as far as it is one of these.
     on: HashMap<usize, i32>,
-    server: i32,
+    /// Who makes the first process, if that is not there yet.
+    server: Option<i32>,
     processors: u64,
     running: u64,
     waiting: u64,
@@ -138,18 +139,38 @@ pub struct Tree {
     first: Option<i32>,
     /// When its last thread so far began to die, and what the clock of losses showed.
     end: Option<(End, f64)>,
+    /// When one of its threads that had begun to die left a processor last, and what the clock of losses showed.
+    gone: Option<(u64, f64)>,
 }
 
 impl Tree {
     /// Of the server, which runs, and of all that it will start; on so many processors.
     #[must_use]
     pub fn new(server: i32, now_ns: u64, processors: u64) -> Self {
-        let mut tree = Self {
+        let mut tree = Self::empty(now_ns, processors);
+        tree.server = Some(server);
+        tree.add_process(server, server);
+        tree.add(server, server, 0.0, State::Running);
+        tree
+    }
+
+    /// Of a process that is there and sleeps, and of all that it will start; on one processor.
+    #[must_use]
+    pub fn of(process: i32, now_ns: u64) -> Self {
+        let mut tree = Self::empty(now_ns, 1);
+        tree.first = Some(process);
+        tree.add_process(process, process);
+        tree.add(process, process, 0.0, State::Asleep(now_ns));
+        tree
+    }
+
+    fn empty(now_ns: u64, processors: u64) -> Self {
+        Self {
             threads: HashMap::new(),
             processes: HashMap::new(),
             made: 0,
             on: HashMap::new(),
-            server,
+            server: None,
             processors: processors.max(1),
             running: 0,
             waiting: 0,
@@ -157,22 +178,27 @@ impl Tree {
             now_ns,
             first: None,
             end: None,
-        };
-        tree.add_process(server, server);
-        tree.add(server, server, 0.0, State::Running);
-        tree
+            gone: None,
+        }
     }
 
     /// What was lost until now, ns; None if the first process has not ended.
     #[must_use]
     pub fn lost_ns(&self) -> Option<u64> {
         // From there on nothing else is waited for: it dies, and the server sees it.
-        let lost_ns = self
-            .end
-            .map(|(end, losses_ns)| end.lost_ns + self.losses_ns - losses_ns);
-        // Of what is positive and far below 2^53.
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        lost_ns.map(|lost_ns| lost_ns.round() as u64)
+        self.end
+            .map(|(end, losses_ns)| as_u64(end.lost_ns + self.losses_ns - losses_ns))
+    }
+
+    /// The same until the end was seen at `end_ns` by one who is none of these, and had waited `late_ns` by then for a
+    /// processor, maybe before the end as well.
+    #[must_use]
+    pub fn lost_until(&self, end_ns: u64, late_ns: u64) -> Option<u64> {
+        let (end, at_end_ns) = self.end?;
+        // What it has left behind may go on losing.
+        let (gone_ns, at_gone_ns) = self.gone.unwrap_or((end.at_ns, at_end_ns));
+        let lost_ns = as_u64(end.lost_ns + at_gone_ns - at_end_ns);
+        Some(lost_ns + late_ns.min(end_ns.saturating_sub(gone_ns)))
     }
 
     /// Takes in what happened next.
@@ -185,6 +211,7 @@ impl Tree {
             Event::In { tid, cpu } => self.put_on(tid, cpu),
             Event::Out { tid, cpu, runnable } => {
                 let known = self.on.remove(&cpu);
+                self.note_gone(known.unwrap_or(tid));
                 let is_known = self.threads.contains_key(&tid);
                 match (is_known, known) {
                     (true, _) => self.take_off(tid, runnable),
@@ -219,6 +246,14 @@ impl Tree {
         }
     }
 
+    /// Notes that one leaves its processor which may be the last of the first process.
+    fn note_gone(&mut self, tid: i32) {
+        let of = self.threads.get(&tid).map(|thread| thread.pid);
+        if self.end.is_some() && of == self.first {
+            self.gone = Some((self.now_ns, self.losses_ns));
+        }
+    }
+
     fn fork(&mut self, parent: i32, pid: i32, tid: i32) {
         let Some(maker) = self.threads.get(&parent) else {
             return;
@@ -232,7 +267,7 @@ impl Tree {
         }
         self.remove(tid);
         self.add(pid, tid, lost_ns, State::Waiting(self.losses_ns));
-        if parent == self.server {
+        if self.server == Some(parent) {
             self.first.get_or_insert(pid);
         }
     }
@@ -408,6 +443,12 @@ impl Tree {
             self.hold(tid, lost_ns);
         }
     }
+}
+
+/// Of what is positive and far below 2^53.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn as_u64(number: f64) -> u64 {
+    number.round() as u64
 }
 
 /// Of counts, and of times far below 2^53 ns.

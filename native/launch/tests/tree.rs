@@ -370,3 +370,46 @@ fn a_reader_that_is_made_after_the_end_of_the_writer_begins_there() {
     events.extend([(1500, on(2)), (1500, reap(2)), (1500, exit(2))]);
     assert_eq!(lost(2, &events), 0);
 }
+
+/// One that slept until 100, has an unknown partner on its processor, and dies at 300.
+fn beside_another() -> Tree {
+    let mut tree = Tree::of(FIRST, 100);
+    for (now_ns, event) in [
+        (100, wake(9, FIRST)),
+        (110, on(FIRST)),
+        (150, off(FIRST, true)),
+        (150, on(9)),
+        (250, off(9, true)),
+        (250, on(FIRST)),
+        (300, exit(FIRST)),
+        (310, off(FIRST, false)),
+    ] {
+        tree.follow(now_ns, event);
+    }
+    tree
+}
+
+#[test]
+fn one_of_two_loses_the_turns_of_the_other() {
+    assert_eq!(beside_another().lost_until(310, 0), Some(10 + 100));
+}
+
+#[test]
+fn who_sees_the_end_of_one_of_two_may_have_waited_before_it_too() {
+    let tree = beside_another();
+    assert_eq!(tree.lost_until(330, 5), Some(110 + 5));
+    assert_eq!(tree.lost_until(330, 5000), Some(110 + 20));
+}
+
+#[test]
+fn what_one_of_two_leaves_behind_loses_nothing_more() {
+    let mut tree = beside_another();
+    tree.follow(320, fork(FIRST, 3));
+    tree.follow(400, on(3));
+    assert_eq!(tree.lost_until(310, 0), Some(110));
+}
+
+#[test]
+fn of_two_nothing_is_known_of_one_that_goes_on() {
+    assert_eq!(Tree::of(FIRST, 100).lost_until(200, 10), None);
+}

@@ -180,6 +180,7 @@ class Launcher:
         second: LaunchSpec,
         *,
         second_begins: bool,
+        followed: bool = False,
         turn_ns: int | None = TURN_NS,
         lead_ns: int = LEAD_NS,
     ) -> tuple[Measured, Measured]:
@@ -190,6 +191,7 @@ class Launcher:
         the server's choice; in lockstep there may be more. It changes hands after `turn_ns`, where the kernel can do
         that, or when the scheduler sees fit (None); in lockstep when a sample ends. Each may take as long as both
         together, as it has half of a processor. Their `wall_ns` holds the wait for the partner, which `delay_ns` tells.
+        Where they are `followed`, and that can be told, so does `lost_ns` of each with all its threads and processes.
         Raises as `launch`, and then nothing of either is left.
         """
         longest_ns = _sum_or_none((first.timeout_ns, second.timeout_ns))
@@ -198,6 +200,7 @@ class Launcher:
         lockstep = first.lockstep and second.lockstep
         turns, lead = (None, 0) if lockstep else (turn_ns, lead_ns)
         pair += f',"lockstep":{json.dumps(lockstep)},"turn_ns":{json.dumps(turns)},"lead_ns":{lead}'
+        pair += f',"followed":{json.dumps(followed)}'
         try:
             reply = self._ask(f'"together":{{{pair}}}', longest_ns)
         finally:

@@ -170,6 +170,13 @@ def worked_alone(launch: Numbers) -> bool:
     return launch.others_ns <= most_of_others(launch.cpu_ns)
 
 
+def ran_ns(launch: Numbers) -> int:
+    """How long all of a launch ran, as `cpu` of `Launches.metric` has it; 0 where nothing tells."""
+    if worked_alone(launch):
+        return launch.cpu_ns or 0
+    return launch.user_ns + launch.sys_ns
+
+
 def waited_ns(launch: Numbers) -> int | None:
     """How long a launch waited for a processor: as a whole where that is known, and else its main thread."""
     return launch.delay_ns if launch.lost_ns is None or worked_alone(launch) else launch.lost_ns

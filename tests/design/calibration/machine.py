@@ -132,7 +132,7 @@ class ProbeMachine:
         raise AssertionError(f"a calibration launches one by one: {specs}, {frames}")
 
     def launch_together(
-        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool
+        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
     ) -> tuple[Measured, Measured]:
         raise AssertionError(f"a calibration launches one by one: {first}, {second}, {second_begins}")
 

@@ -126,7 +126,8 @@ def test_where_both_are_shared_by_two_the_report_says_how_much_longer_it_takes(m
 @pytest.mark.parametrize(
     ("others", "why"),
     [
-        ({"others_ns": 20_000_000, "user_ns": 65_000_000}, "other threads or child processes"),
+        ({"others_ns": 20_000_000, "lost_ns": None}, "nothing tells here how long these wait for a processor"),
+        ({"others_ns": 20_000_000, "user_ns": 65_000_000}, "several of its threads or processes run at the same time"),
         ({"cpu_ns": None, "delay_ns": None, "others_ns": None}, "does not tell how long a process waits"),
     ],
 )
@@ -146,6 +147,37 @@ def test_a_target_that_waits_runs_one_after_the_other(machine: Machine) -> None:
     record = machine.weighed("--pairing", "tandem", "--pairs", "20")
     assert ways(record)[BESIDE] == 0
     assert "waits for something else" in notes(record)["adjacent"]
+
+
+SHELL = {"cpu_ns": 5_000_000, "others_ns": 40_000_000}
+"""What is told of one that starts others and waits for them."""
+
+
+@pytest.mark.parametrize("warm_up", ["0", "1"])
+def test_processes_one_by_one_are_weighed_beside_their_like_by_what_they_lost_as_a_whole(
+    machine: Machine, warm_up: str
+) -> None:
+    machine.others, machine.change = {ALONE: SHELL, BESIDE: SHELL}, 0.02
+    record = machine.weighed("--pairing", "tandem", "--warmup", warm_up)
+    assert (ways(record)[ALONE], record["verdict"]) == (0, "slower")
+    assert record["change"] == pytest.approx(0.02, abs=0.004)
+    assert record["derived"]["verdicts"][0]["metric"] == "active"
+    assert record["derived"]["verdicts"][0]["baseline"]["median"] == pytest.approx(45e6, rel=0.01)
+    assert None not in record["launches"]["lost_ns"]
+
+
+def test_what_has_no_others_is_not_followed(machine: Machine) -> None:
+    record = machine.weighed("--pairing", "tandem", "--pairs", "20")
+    assert [*map(bool, record["launches"]["lost_ns"])] == [False] * 42
+
+
+def test_auto_tries_processes_one_by_one_beside_their_like(machine: Machine) -> None:
+    machine.others = {ALONE: SHELL, BESIDE: SHELL}
+    record = machine.weighed("--pairing", "auto")
+    assert ways(record, TRIED)[BESIDE] == 2 * FEWEST_TRIED
+    assert ways(record)[BESIDE] > 0
+    machine.noise[ALONE], machine.others[ALONE] = 0.01, {**SHELL, "user_ns": 30_000_000}
+    assert ways(machine.weighed("--pairing", "auto", "--pairs", "60"), TRIED)[BESIDE] == 0  # it waits
 
 
 def test_threads_that_come_later_leave_the_processor_time_of_all(machine: Machine) -> None:

@@ -24,8 +24,13 @@ TIMER = Timer()
 class LaunchTogether(Protocol):
     """Runs two launches at the same time on one processor."""
 
-    def __call__(self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool) -> tuple[Measured, Measured]:
-        """What came of each; raises as a single launch does."""
+    def __call__(
+        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
+    ) -> tuple[Measured, Measured]:
+        """What came of each, with what all its threads and processes lost if they are `followed`.
+
+        Raises as a single launch does.
+        """
 
 
 LaunchSeries = Callable[[Sequence[LaunchSpec], LaunchSpec | None], Sequence[Measured | SteelyardError]]
@@ -69,7 +74,7 @@ class LaunchServer(TargetLauncher, Protocol):
         """
 
     def launch_together(
-        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool
+        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
     ) -> tuple[Measured, Measured]:
         """Run two launches at the same time on one processor; raises as `launch`."""
 

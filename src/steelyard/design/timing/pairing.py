@@ -34,6 +34,8 @@ from steelyard.model.launches import (
     FloatArray,
     Launches,
     LaunchRow,
+    ran_ns,
+    waited_ns,
     worked_alone,
 )
 from steelyard.model.metrics import timed
@@ -42,6 +44,8 @@ from steelyard.stats.looks import FIRST_LOOK
 from steelyard.stats.native import effects_of_order
 from steelyard.stats.summary import quartile_deviation
 
+# A program of several processes that runs for more than this of its own time runs some of them at the same time.
+MOST_AT_ONCE = 1.1
 # So many first pairs are looked at together, whether their target is one for tandem; then each by itself.
 FIRST_PAIRS = 12
 # A target that spends more of its time than this, and that many ns, without a processor or waiting for one waits for
@@ -173,8 +177,8 @@ class Pairing:
         if not rows or not self._gains_beside:
             return False
         is_one_for_it = all(worked_alone(row) and _waiting(row) <= MOST_WAITING for row in rows)
-        cpu_ns = float(np.median([row.cpu_ns or 0 for row in rows]))
-        return is_one_for_it and cpu_ns >= gains_from_ns(self._settings)
+        ran = float(np.median([ran_ns(row) for row in rows]))
+        return is_one_for_it and ran >= gains_from_ns(self._settings)
 
     def _compare(self, pair: _Pair) -> None:
         """Have one more pair tell which way is the better one."""
@@ -217,7 +221,7 @@ class Pairing:
     def _is_short(self) -> bool:
         if self._in_turn:
             return False  # its samples are what takes turns
-        launches = [row.cpu_ns or 0 for pair in self._pairs for row in pair]
+        launches = [ran_ns(row) for pair in self._pairs for row in pair]
         return bool(launches) and float(np.median(launches)) < SHORTEST_NS
 
     def _unfit(self) -> str | None:
@@ -228,8 +232,8 @@ class Pairing:
         rows = [row for pair in newest for row in pair]
         if any(row.cpu_ns is None or row.delay_ns is None for row in rows):
             return "this machine does not tell how long a process waits for a processor"
-        if self._is_shared_by_threads():
-            return "other threads or child processes do some of the work"
+        if of_several := self._of_several():
+            return of_several
         if self._in_turn:
             beside = [row.samples for row in rows if row.order >= IN_TANDEM]
             alone = any(not samples or samples[-1].order is None for samples in beside)
@@ -252,10 +256,23 @@ class Pairing:
             return f"two at once take more than {MOST_OF_MEMORY:.0%} of the memory"
         return None
 
-    def _is_shared_by_threads(self) -> bool:
-        """Whether others than the main thread do work; an interrupt at the end of one launch looks so, too."""
+    def _of_several(self) -> str | None:
+        """Why what others than the main thread do speaks against tandem; as processes one by one do, it does not."""
         others = [row for pair in self._pairs[-FIRST_PAIRS:] for row in pair if not worked_alone(row)]
-        return max(sum(row.side == side for row in others) for side in (0, 1)) > 1
+        # An interrupt at the end of one launch looks so, too.
+        if max(sum(row.side == side for row in others) for side in (0, 1)) <= 1:
+            return None
+        if self._settings.harness is not None:
+            return "other threads or child processes do some of the work"
+        if any(row.lost_ns is None for row in others):
+            return (
+                "other threads or child processes do some of the work, and nothing tells here how long these wait for "
+                "a processor"
+            )
+        alone = [_share_run(row) for pair in self._pairs if not _is_tandem(pair) for row in pair]
+        if alone and np.median(alone) > MOST_AT_ONCE:
+            return "several of its threads or processes run at the same time"
+        return None
 
     def _measured(self) -> list[_Pair]:
         return [pair for pair in self._pairs if pair[0].role in _MEASURED]
@@ -303,9 +320,19 @@ def _is_tandem(pair: _Pair) -> bool:
 
 def _waiting(row: LaunchRow) -> float:
     """The share of a launch's own time in which it neither ran nor waited for a processor; 0 for a little of it."""
-    own_ns = row.wall_ns - (row.delay_ns or 0)
-    waiting_ns = own_ns - (row.cpu_ns or 0)
+    own_ns = _own_ns(row)
+    waiting_ns = own_ns - ran_ns(row)
     return waiting_ns / own_ns if waiting_ns > LEAST_WAITING_NS else 0.0
+
+
+def _share_run(row: LaunchRow) -> float:
+    """The processor time of all of a launch, in its own time."""
+    return ran_ns(row) / max(_own_ns(row), 1)
+
+
+def _own_ns(row: LaunchRow) -> int:
+    """What a launch took without its waits for a processor."""
+    return row.wall_ns - (waited_ns(row) or 0)
 
 
 def _seconds(pair: _Pair) -> float:

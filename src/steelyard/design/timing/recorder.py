@@ -80,6 +80,8 @@ class Recorder:
     _of_several: set[int] = field(default_factory=set)
     """Benchmarks with other threads or processes. New threads take longer where the stack may be as large as it has to
     be for addresses that are drawn."""
+    _followed: set[int] = field(default_factory=set)
+    """Those of them that are commands: what they lose beside a partner is told of them as a whole."""
     _latest_ns: dict[int, float] = field(default_factory=dict)
     """What the last launch of each benchmark took; infinite for one that failed."""
 
@@ -151,9 +153,17 @@ class Recorder:
         left = iter(pair)
         return self.runner.launch_together(
             [self._target(place, longest_s) for place in pair],
-            partial(self.together, second_begins=pair[1].order == IN_TANDEM),
+            partial(
+                self.together,
+                second_begins=pair[1].order == IN_TANDEM,
+                followed=self._may_have_others(pair[0].benchmark),
+            ),
             lambda reading: self._keep(reading, next(left)),
         )
+
+    def _may_have_others(self, benchmark: int) -> bool:
+        """Whether a command has other processes or threads, or was never launched."""
+        return benchmark in self._followed or benchmark not in self._latest_ns
 
     def _launch_all(
         self, series: LaunchSeries | None, places: Sequence[Place], longest_s: float | None
@@ -183,7 +193,8 @@ class Recorder:
             target = self.targets.in_turn(place.benchmark, place.side, draw, place.order - IN_TANDEM)
         else:
             target = self.targets.of(place.benchmark, place.side, draw)
-        if place.benchmark in self._of_several:
+        # Of two at once it takes as long for both, and equal addresses matter more.
+        if place.benchmark in self._of_several and place.order < IN_TANDEM:
             target = target.at_own_addresses()
         return target.within(longest_s)
 
@@ -191,9 +202,13 @@ class Recorder:
         waited = waited_ns(row) if knows_waits(row) else 0
         # A series ends behind one that does not end well.
         self._latest_ns[row.benchmark] = inf if row.exit_code != 0 else row.wall_ns - (waited or 0)
+        if worked_alone(row):
+            return
         # Only what is not judged may say so: all that is has one kind of addresses.
-        if ROLES[row.role] == WARM_UP and not worked_alone(row):
+        if ROLES[row.role] == WARM_UP:
             self._of_several.add(row.benchmark)
+        if not row.samples:
+            self._followed.add(row.benchmark)
 
     def _keep(self, reading: Reading[None], place: Place, *, journaled: bool = False) -> LaunchRow:
         measured = reading.measured
