@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import shlex
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,3 +27,16 @@ def test_lines_are_broken_alike_with_and_without_colours(words: list[str], width
     plain, coloured = ([line.plain.rstrip() for line in Sheet(console).wrap(text)] for console in consoles)
     assert plain == coloured
     assert max(map(len, plain)) <= width - LABEL_COLUMNS
+
+
+@given(st.lists(st.text("ab-/ '\"\\$é", max_size=40), min_size=1, max_size=20), st.integers(8, 90))
+def test_a_shell_takes_a_command_as_it_was_meant_wherever_it_is_broken(words: list[str], width: int) -> None:
+    written = io.StringIO()
+    sheet = Sheet(Console(file=written, width=width, color_system=None))
+    sheet.command("go on", shlex.join(words))
+    label, command = written.getvalue().split("go on", 1)
+    # As a shell does, which this module is none in.
+    assert (label, shlex.split(command.replace("\\\n", ""))) == ("", words)
+    lines = [line.strip() for line in command.splitlines()]
+    assert all(line.endswith(" \\") for line in lines[:-1] if line)
+    assert all(len(line) <= sheet.text_width or len(shlex.split(line.removesuffix("\\"))) == 1 for line in lines)

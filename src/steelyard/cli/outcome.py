@@ -99,7 +99,7 @@ def _report(console: Console, record: Weighing | Run, functions: int) -> None:
 def _show_way_on(outcome: Outcome, files: FileOptions, world: World) -> None:
     """Print how what is undecided goes on from here."""
     if (way_on := outcome.way_on()) is not None:
-        Sheet(output(world.environment, beside_data=_prints_data(files))).row("go on", way_on)
+        Sheet(output(world.environment, beside_data=_prints_data(files))).command("go on", way_on)
 
 
 def _prints_data(files: FileOptions) -> bool:

@@ -14,6 +14,9 @@ from rich.text import Text
 
 from steelyard.report import printable
 
+# What a shell takes as one word, quotes and all.
+_SHELL_WORD = re.compile(r"""(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+""")
+_GOES_ON = " \\"
 LABEL_COLUMNS = 11
 _NARROW = 50
 
@@ -64,6 +67,19 @@ class Sheet:
         for position, line in enumerate(lines):
             head = (label if position == 0 else "").ljust(self.indent)
             self.line(Text.assemble((head, style), line))  # not by `+`: the whole would have the label's style
+
+    def command(self, label: str, command: str) -> None:
+        """Print what a shell is to be given, so that it can be copied as it stands: each line but the last goes on.
+
+        A word is never broken, be it wider than the console.
+        """
+        if self.narrow:
+            self.line(Text(label, "dim"))
+            label = ""
+        for line in _continued(printable.plain(command, self.encoding), self.text_width):
+            shown = Text.assemble((label.ljust(self.indent), "dim"), line)
+            self._console.print(shown, no_wrap=True, crop=False, overflow="ignore", soft_wrap=True)
+            label = ""
 
     def wrap(self, paragraph: Text | str) -> list[Text]:
         """Break a paragraph into lines, but never between a number and its unit."""
@@ -132,6 +148,19 @@ class Sheet:
         # Without colours a line is its text: rich takes a fifth of a millisecond to find that out.
         self._console.file.write("".join(f"{line.rstrip()}\n" for line in lines))
         self._console.file.flush()
+
+
+def _continued(command: str, width: int) -> list[str]:
+    """The lines of a command, each but the last with a backslash at its end."""
+    lines = [""]
+    for word in _SHELL_WORD.findall(command):
+        longer = f"{lines[-1]} {word}".lstrip()
+        if lines[-1] and cell_len(longer) > width - len(_GOES_ON):
+            lines[-1] += _GOES_ON
+            longer = word
+            lines.append("")
+        lines[-1] = longer
+    return lines
 
 
 def _broken(text: str, width: int) -> list[str]:
