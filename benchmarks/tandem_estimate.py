@@ -33,7 +33,7 @@ from benchmarks.simulation import table
 from benchmarks.tandem import Program, amounts_of, listed, programs
 from steelyard.measure.launch import TURN_NS, Launcher
 from steelyard.model.launch_spec import MAPPING_PAGES
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launches import LaunchSpec, Measured, waited_ns
 from steelyard.stats.signed_rank import estimate
 from steelyard.stats.summary import quartile_deviation
 
@@ -119,7 +119,7 @@ def drawn_for_a_pair(specs: Sequence[LaunchSpec]) -> list[LaunchSpec]:
 
 def active(measured: Measured) -> float:
     """What a launch took, in ns, less what it waited for a processor."""
-    return float(measured.wall_ns - (measured.delay_ns or 0))
+    return float(measured.wall_ns - (waited_ns(measured) or 0))
 
 
 def shown(ratios: Sequence[float]) -> str:

@@ -2,8 +2,8 @@
 
     python benchmarks/tandem_programs.py [--pairs N] [--programs A,B]
 
-Compressors, text tools, CPython, a compiler and git beside loops and walks through memory, 4 to 130 ms long. A pair of
-each way in turn, in an order that is drawn, with one place in memory and one hash seed for a pair, as in a weighing:
+Compressors, text tools, CPython, a compiler and git beside loops and walks through memory, 4 to 130 ms long, and
+processes that start others, by what all of them lost (as root). A pair of each way in turn, in an order that is drawn, with one place in memory and one hash seed for a pair, as in a weighing:
 one after the other, in tandem with the scheduler's turns, and with short ones. `longer` is what a launch takes more
 beside its like, `time` what a verdict needs with short turns of what it needs one after the other: the square of the
 spread times the seconds of a pair. What is not installed is left out, and said.
@@ -14,12 +14,14 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from math import log
 from pathlib import Path
 from typing import NamedTuple
@@ -37,6 +39,8 @@ from steelyard.model.launches import LaunchSpec
 from steelyard.stats.summary import quartile_deviation
 
 ALONE, SCHEDULERS, SHORT = WAYS = ("one after the other", "the scheduler's turns", "short turns")
+# Begins the names of those that start others.
+SEVERAL = "processes: "
 HEADER = ("program", "ms", *WAYS, "longer", "time")
 SUM = "total = 0\nfor number in range(700_000): total += number * number % 7"
 DICT = "texts = {number: str(number) for number in range(150_000)}\nprint(sum(map(len, texts.values())))"
@@ -81,18 +85,36 @@ def commands(folder: Path) -> Iterator[tuple[str, list[str]]]:
     compiler = subprocess.run(["cc", "-print-prog-name=cc1"], capture_output=True, text=True, check=True).stdout.strip()
     preprocessed = folder / "work.i"
     subprocess.run(["cc", "-E", "-include", "stdlib.h", "-o", preprocessed, folder / "work.c"], check=True)
+    yield from processes(text)
     yield "cc1", [compiler, "-quiet", "-O2", "-fpreprocessed", "-o", os.devnull, str(preprocessed)]
 
 
-def pair(launcher: Launcher, program: LaunchSpec, way: str) -> Ran:
-    """One pair of one way."""
+def processes(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Those that start others, one by one."""
+    python = f"{shlex.quote(sys.executable)} -S"
+    script = shlex.quote(SUM.replace("700_000", "300_000"))
+    call = "import subprocess, sys\nfor _ in '1234': subprocess.run([sys.executable, '-S', '-c', 'sum(range(999999))'])"
+    yield f"{SEVERAL}CPython behind a shim", ["python3", "-S", "-c", SUM]
+    yield f"{SEVERAL}CPython in a shell", ["sh", "-c", f"{python} -c {shlex.quote(SUM)}; :"]
+    yield f"{SEVERAL}short ones, then CPython", ["sh", "-c", f"for i in 1 2 3 4 5 6; do true | cat; done; {python} -c pass"]
+    yield f"{SEVERAL}CPython, thrice", ["sh", "-c", f"for i in 1 2 3; do {python} -c {script}; done"]
+    yield f"{SEVERAL}CPython starts four", [sys.executable, "-S", "-c", call]
+    yield f"{SEVERAL}gzip | wc", ["sh", "-c", f"gzip -c {shlex.quote(text)} | wc -c"]
+    yield f"{SEVERAL}git log, ten times", ["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 0; do git log --stat -n 5; done"]
+    yield f"{SEVERAL}short ones", ["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 0; do ls -l /usr/lib | sort | wc -l; done"]
+
+
+def pair(launcher: Launcher, program: LaunchSpec, way: str, *, followed: bool) -> Ran:
+    """One pair of one way; what starts others is `followed`, and has one place in memory in tandem alone."""
     (spec,) = drawn_for_a_pair([program])
     if way == ALONE:
+        spec = replace(spec, mapping_pages=None) if followed else spec
         both = launcher.launch(spec), launcher.launch(spec)
         pair_ns = sum(one.wall_ns for one in both)
     else:
         turn_ns = TURN_NS if way == SHORT else None
-        both = launcher.launch_together(spec, spec, second_begins=bool(random.randrange(2)), turn_ns=turn_ns)
+        begins = bool(random.randrange(2))
+        both = launcher.launch_together(spec, spec, second_begins=begins, followed=followed, turn_ns=turn_ns)
         pair_ns = max(one.wall_ns for one in both)
     if any(one.exit_code for one in both):
         raise SystemExit(f"{spec.argv} failed: {both[0].stderr!r}")
@@ -117,18 +139,18 @@ def main(asked: argparse.Namespace) -> None:
             program = shutil.which(words[0])
             if program is None:
                 print(f"left out, as it is not installed: {label}")
-            elif asked.programs is None or label in asked.programs:
-                specs[label] = spec_of(words, (b"LC_ALL=C",))
+            elif asked.programs is None or any(map(label.startswith, asked.programs)):
+                specs[label] = spec_of(words, (b"LC_ALL=C", b"PATH=" + os.environb[b"PATH"]))
         ran: defaultdict[str, dict[str, list[Ran]]] = defaultdict(lambda: {way: [] for way in WAYS})
         for _ in range(asked.pairs):
             for label, spec in specs.items():
                 for way in random.sample(WAYS, len(WAYS)):
-                    ran[label][way].append(pair(launcher, spec, way))
+                    ran[label][way].append(pair(launcher, spec, way, followed=label.startswith(SEVERAL)))
         print(table(HEADER, [row(label, each) for label, each in ran.items()]))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="The spread of pairs of ordinary programs, by their way.")
     parser.add_argument("--pairs", type=int, default=45, help="of each way")
-    parser.add_argument("--programs", type=lambda text: text.split(","), help="all")
+    parser.add_argument("--programs", type=lambda text: text.split(","), help="those whose names begin so")
     main(parser.parse_args())

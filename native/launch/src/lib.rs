@@ -20,6 +20,7 @@ pub mod asked;
 pub mod channel;
 pub mod counters;
 pub mod covariates;
+pub mod event;
 pub mod failure;
 pub mod guard;
 pub mod launch;

@@ -3,10 +3,11 @@
 //! It takes root's rights (`CAP_PERFMON`, `CAP_SYS_ADMIN` on old kernels) to listen to all of a machine, which is what
 //! tells when a thread was woken: the kernel tells a process's own records only when it ran.
 
+use crate::event::Event;
 use crate::spawn::Started;
 use crate::sys::{self, Any, Ring};
 use crate::tracepoint::Tracepoints;
-use crate::tree::{Event, Tree};
+use crate::tree::Tree;
 use std::cell::RefCell;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};

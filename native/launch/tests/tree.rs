@@ -1,6 +1,7 @@
 //! What is lost, by what the scheduler did.
 
-use steelyard_launch::tree::{Event, Tree, CROSSING_NS};
+use steelyard_launch::event::Event;
+use steelyard_launch::tree::{Tree, CROSSING_NS};
 
 const SERVER: i32 = 1;
 /// The process that it starts.

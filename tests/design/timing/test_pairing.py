@@ -504,6 +504,17 @@ def turning(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
     return machine
 
 
+@pytest.mark.parametrize(
+    ("others", "begins"),
+    [(SHELL, True), ({**SHELL, "lost_ns": None}, False), ({**SHELL, "user_ns": 60_000_000}, False)],
+)
+def test_processes_one_by_one_that_take_long_begin_beside_their_like(
+    turning: Machine, others: dict[str, Any], begins: bool
+) -> None:
+    turning.others = {ALONE: others, BESIDE: others}
+    assert (ways(turning.weighed("--pairing", "auto", "--pairs", "10"))[BESIDE] == 20) is begins
+
+
 def test_with_short_turns_auto_begins_in_tandem(turning: Machine) -> None:
     turning.change = 0.02
     record = turning.weighed("--pairing", "auto")

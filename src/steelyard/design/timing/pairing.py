@@ -176,9 +176,15 @@ class Pairing:
         rows = [row for pair in self._pairs if pair[0].role == _WARM_UP for row in pair]
         if not rows or not self._gains_beside:
             return False
-        is_one_for_it = all(worked_alone(row) and _waiting(row) <= MOST_WAITING for row in rows)
+        is_one_for_it = all(self._computes_one_by_one(row) and _waiting(row) <= MOST_WAITING for row in rows)
         ran = float(np.median([ran_ns(row) for row in rows]))
         return is_one_for_it and ran >= gains_from_ns(self._settings)
+
+    def _computes_one_by_one(self, row: LaunchRow) -> bool:
+        """Whether one process at a time did the work of a launch, and it is known what that waited."""
+        if worked_alone(row) or self._settings.harness is not None:
+            return worked_alone(row)
+        return row.lost_ns is not None and _share_run(row) <= MOST_AT_ONCE
 
     def _compare(self, pair: _Pair) -> None:
         """Have one more pair tell which way is the better one."""
