@@ -35,9 +35,9 @@ import numpy as np
 from benchmarks.launches import spec_of
 from benchmarks.simulation import table
 from benchmarks.tandem_estimate import active, drawn_for_a_pair, shown
-from benchmarks.tandem_programs import SUM, commands
+from benchmarks.tandem_programs import SEVERAL, SUM, commands
 from steelyard.measure.launch import LEAD_NS, Launcher
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launches import LaunchSpec, ran_ns
 from steelyard.stats.summary import quartile_deviation
 
 ALONE = "one after the other"
@@ -47,6 +47,7 @@ __attribute__((constructor)) static void spin(void) {
     unsigned long left = strtoul(getenv("SPIN"), 0, 10), state = 88172645463325252ul;
     while (left--) { state ^= state << 13; state ^= state >> 7; state ^= state << 17; }
     if (!state) abort();
+    unsetenv("LD_PRELOAD"); // not what it starts
 }
 """
 # Both sides compute for so many rounds first.
@@ -60,6 +61,7 @@ class Spinning:
     spec: LaunchSpec
     rounds_per_ns: float
     takes_ns: float
+    starts_others: bool
 
     def longer_by(self, part: float) -> LaunchSpec:
         """The same, but longer by a part of the whole."""
@@ -80,13 +82,13 @@ def programs(folder: Path, launcher: Launcher, wanted: list[str] | None) -> Iter
     for label, words in [*commands(folder), ("CPython with its site", [sys.executable, "-c", SUM])]:
         program = shutil.which(words[0])
         if program is not None and (wanted is None or label in wanted):
-            spec = spec_of(words, (b"LC_ALL=C", preload))
+            spec = spec_of(words, (b"LC_ALL=C", b"PATH=" + os.environb[b"PATH"], preload))
             takes_ns = _cpu_ns(launcher, replace(spec, env=(*spec.env, b"SPIN=%d" % LEAST_ROUNDS)))
-            yield label, Spinning(spec, per_ns, takes_ns)
+            yield label, Spinning(spec, per_ns, takes_ns, label.startswith(SEVERAL))
 
 
 def _cpu_ns(launcher: Launcher, spec: LaunchSpec, *, least: bool = False) -> float:
-    found = [launcher.launch(spec).cpu_ns or 0 for _ in range(15)]
+    found = [ran_ns(launcher.launch(spec)) for _ in range(15)]
     return float(min(found) if least else np.median(found))
 
 
@@ -105,7 +107,8 @@ def run(launcher: Launcher, program: Spinning, change: float, lead_ms: float | N
         both = launcher.launch(one), launcher.launch(other)
     else:
         begins = bool(random.randrange(2))
-        both = launcher.launch_together(one, other, second_begins=begins, lead_ns=round(lead_ms * 1e6))
+        lead_ns, followed = round(lead_ms * 1e6), program.starts_others
+        both = launcher.launch_together(one, other, second_begins=begins, followed=followed, lead_ns=lead_ns)
     unchanged, changed = active(both[first]), active(both[1 - first])
     return Ran(log(changed / unchanged), unchanged / 1e6)
 

@@ -36,6 +36,7 @@ from benchmarks.processes import STEELYARD, read_record, run, with_own_store
 from benchmarks.simulation import table
 from steelyard.measure.launch import Launcher
 from steelyard.model.files import load
+from steelyard.model.launches import ran_ns
 from steelyard.stats.summary import quartile_deviation
 
 WAYS = ("adjacent", "tandem", "auto")
@@ -86,11 +87,12 @@ class Program:
     ms: float
     start_at: int
     """An amount to find that out with."""
+    starts_others: bool = False
 
     def seconds(self, launcher: Launcher, amount: int) -> float:
         """The least processor time of some launches."""
         spec = spec_of(self.command(amount))
-        return min((launcher.launch(spec).cpu_ns or 0) / 1e9 for _ in range(15))
+        return min(ran_ns(launcher.launch(spec)) / 1e9 for _ in range(15))
 
 
 def built(folder: Path) -> str:
@@ -122,6 +124,13 @@ def programs(folder: Path) -> dict[str, Program]:
     def looping(amount: int) -> list[str]:
         return [work, str(amount)]
 
+    def in_a_shell(*command: str) -> list[str]:
+        once = shlex.join(command)
+        return ["/bin/sh", "-c", f"{once}; {once}; :"]
+
+    def counting_twice(amount: int) -> list[str]:
+        return in_a_shell(sys.executable, "-S", "-c", SCRIPT.format(amount=amount // 2))
+
     return {
         "loop of 45 ms": Program(looping, 45, 10_000_000),
         "loop of 15 ms": Program(looping, 15, 5_000_000),
@@ -129,6 +138,8 @@ def programs(folder: Path) -> dict[str, Program]:
         "4 MiB of memory": Program(lambda amount: [work, str(amount), "4096"], 45, 5_000_000),
         "CPython": Program(lambda amount: [sys.executable, "-S", "-c", SCRIPT.format(amount=amount)], 160, 500_000),
         "gzip": Program(compressing, 90, 500_000),
+        "loops in a shell": Program(lambda amount: in_a_shell(work, str(amount // 2)), 45, 10_000_000, True),
+        "CPython in a shell": Program(counting_twice, 160, 500_000, True),
     }
 
 

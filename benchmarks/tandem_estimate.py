@@ -33,11 +33,11 @@ from benchmarks.simulation import table
 from benchmarks.tandem import Program, amounts_of, listed, programs
 from steelyard.measure.launch import TURN_NS, Launcher
 from steelyard.model.launch_spec import MAPPING_PAGES
-from steelyard.model.launches import LaunchSpec, Measured, waited_ns
+from steelyard.model.launches import LaunchSpec, Measured, ran_ns, waited_ns
 from steelyard.stats.signed_rank import estimate
 from steelyard.stats.summary import quartile_deviation
 
-NAMES = ("loop of 45 ms", "loop of 15 ms", "4 MiB of memory", "CPython", "gzip")
+NAMES = ("loop of 45 ms", "loop of 15 ms", "4 MiB of memory", "CPython", "gzip", "loops in a shell", "CPython in a shell")
 HEADER = ("program", "change", "way", "pairs", "load", "read", "spread of a pair", "standard deviation", "longer")
 ALONE = "one after the other"
 # By the length of a turn, ms; the scheduler's own is some ms long.
@@ -55,6 +55,8 @@ class Cell:
 
     specs: tuple[LaunchSpec, LaunchSpec]
     turns: Sequence[str]
+    followed: bool
+    """Whether what its other processes lose has to be told."""
     ratios: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     cpu_ratios: list[float] = field(default_factory=list)
     levels: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -70,7 +72,7 @@ class Cell:
             self.ratios[way].append(log(active(after) / active(before)))
             self.levels[way].append(active(before))
             if way == way_of(self.turns[-1]):
-                self.cpu_ratios.append(log((after.cpu_ns or 0) / (before.cpu_ns or 1)))
+                self.cpu_ratios.append(log(ran_ns(after) / ran_ns(before)))
         self.loads.append(os.getloadavg()[0])
 
     def _alone(self, launcher: Launcher, specs: tuple[LaunchSpec, LaunchSpec]) -> tuple[Measured, Measured]:
@@ -80,7 +82,8 @@ class Cell:
         self, turn_ms: float, launcher: Launcher, specs: tuple[LaunchSpec, LaunchSpec]
     ) -> tuple[Measured, Measured]:
         begins = bool(random.randrange(2))
-        return launcher.launch_together(*specs, second_begins=begins, turn_ns=round(turn_ms * 1e6) or None)
+        turn_ns = round(turn_ms * 1e6) or None
+        return launcher.launch_together(*specs, second_begins=begins, followed=self.followed, turn_ns=turn_ns)
 
     def rows(self, label: str, change: float) -> Iterator[list[str]]:
         """For a table, one for each way."""
@@ -134,7 +137,7 @@ def main(asked: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as name, Launcher() as launcher:
         known = {label: each for label, each in programs(Path(name)).items() if label in asked.programs}
         cells = {
-            (label, change): Cell(_specs(known[label], change), asked.turns)
+            (label, change): Cell(_specs(known[label], change), asked.turns, known[label].starts_others)
             for label in known
             for change in asked.changes
         }

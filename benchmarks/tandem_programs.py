@@ -96,11 +96,11 @@ def processes(text: str) -> Iterator[tuple[str, list[str]]]:
     call = "import subprocess, sys\nfor _ in '1234': subprocess.run([sys.executable, '-S', '-c', 'sum(range(999999))'])"
     yield f"{SEVERAL}CPython behind a shim", ["python3", "-S", "-c", SUM]
     yield f"{SEVERAL}CPython in a shell", ["sh", "-c", f"{python} -c {shlex.quote(SUM)}; :"]
-    yield f"{SEVERAL}short ones, then CPython", ["sh", "-c", f"for i in 1 2 3 4 5 6; do true | cat; done; {python} -c pass"]
-    yield f"{SEVERAL}CPython, thrice", ["sh", "-c", f"for i in 1 2 3; do {python} -c {script}; done"]
+    yield f"{SEVERAL}short ones and CPython", ["sh", "-c", f"for i in 1 2 3 4 5 6; do true | cat; done; {python} -c pass"]
+    yield f"{SEVERAL}CPython three times", ["sh", "-c", f"for i in 1 2 3; do {python} -c {script}; done"]
     yield f"{SEVERAL}CPython starts four", [sys.executable, "-S", "-c", call]
     yield f"{SEVERAL}gzip | wc", ["sh", "-c", f"gzip -c {shlex.quote(text)} | wc -c"]
-    yield f"{SEVERAL}git log, ten times", ["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 0; do git log --stat -n 5; done"]
+    yield f"{SEVERAL}git log ten times", ["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 0; do git log --stat -n 5; done"]
     yield f"{SEVERAL}short ones", ["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 0; do ls -l /usr/lib | sort | wc -l; done"]
 
 
