@@ -79,6 +79,10 @@ PIECE = 100_000
 SCRIPT = "total = 0\nfor number in range({amount}): total += number * number % 7\n"
 
 
+JAVASCRIPT = """const words = new Map(), times = Number(process.argv[1]);
+for (let n = 0; n < times; n++) words.set("word " + (n * 7919) % 1009, (words.get("word " + (n * 7919) % 1009) || 0) + 1)"""
+
+
 @dataclass(frozen=True)
 class Program:
     """A command whose work is an amount, of which so much takes about `ms`."""
@@ -140,6 +144,7 @@ def programs(folder: Path) -> dict[str, Program]:
         "gzip": Program(compressing, 90, 500_000),
         "loops in a shell": Program(lambda amount: in_a_shell(work, str(amount // 2)), 45, 10_000_000, True),
         "CPython in a shell": Program(counting_twice, 160, 500_000, True),
+        "Node": Program(lambda amount: ["node", "-e", JAVASCRIPT, str(amount)], 160, 500_000, True),
     }
 
 
