@@ -80,7 +80,10 @@ SCRIPT = "total = 0\nfor number in range({amount}): total += number * number % 7
 
 
 JAVASCRIPT = """const words = new Map(), times = Number(process.argv[1]);
-for (let n = 0; n < times; n++) words.set("word " + (n * 7919) % 1009, (words.get("word " + (n * 7919) % 1009) || 0) + 1)"""
+for (let n = 0; n < times; n++) {
+  const key = "word " + (n * 7919) % 1009;
+  words.set(key, (words.get(key) || 0) + 1);
+}"""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,16 @@ from steelyard.model.launches import LaunchSpec, Measured, ran_ns, waited_ns
 from steelyard.stats.signed_rank import estimate
 from steelyard.stats.summary import quartile_deviation
 
-NAMES = ("loop of 45 ms", "loop of 15 ms", "4 MiB of memory", "CPython", "gzip", "loops in a shell", "CPython in a shell", "Node")
+NAMES = (
+    "loop of 45 ms",
+    "loop of 15 ms",
+    "4 MiB of memory",
+    "CPython",
+    "gzip",
+    "loops in a shell",
+    "CPython in a shell",
+    "Node",
+)
 HEADER = ("program", "change", "way", "pairs", "load", "read", "spread of a pair", "standard deviation", "longer")
 ALONE = "one after the other"
 # By the length of a turn, ms; the scheduler's own is some ms long.

@@ -3,7 +3,8 @@
     python benchmarks/tandem_programs.py [--pairs N] [--programs A,B]
 
 Compressors, text tools, CPython, a compiler and git beside loops and walks through memory, 4 to 130 ms long, and
-processes that start others, by what all of them lost (as root). A pair of each way in turn, in an order that is drawn, with one place in memory and one hash seed for a pair, as in a weighing:
+processes that start others, by what all of them lost (as root). A pair of each way in turn, in an order that is drawn,
+with one place in memory and one hash seed for a pair, as in a weighing:
 one after the other, in tandem with the scheduler's turns, and with short ones. `longer` is what a launch takes more
 beside its like, `time` what a verdict needs with short turns of what it needs one after the other: the square of the
 spread times the seconds of a pair. What is not installed is left out, and said.
@@ -96,7 +97,10 @@ def processes(text: str) -> Iterator[tuple[str, list[str]]]:
     call = "import subprocess, sys\nfor _ in '1234': subprocess.run([sys.executable, '-S', '-c', 'sum(range(999999))'])"
     yield f"{SEVERAL}CPython behind a shim", ["python3", "-S", "-c", SUM]
     yield f"{SEVERAL}CPython in a shell", ["sh", "-c", f"{python} -c {shlex.quote(SUM)}; :"]
-    yield f"{SEVERAL}short ones and CPython", ["sh", "-c", f"for i in 1 2 3 4 5 6; do true | cat; done; {python} -c pass"]
+    yield (
+        f"{SEVERAL}short ones and CPython",
+        ["sh", "-c", f"for i in 1 2 3 4 5 6; do true | cat; done; {python} -c pass"],
+    )
     yield f"{SEVERAL}CPython three times", ["sh", "-c", f"for i in 1 2 3; do {python} -c {script}; done"]
     yield f"{SEVERAL}CPython starts four", [sys.executable, "-S", "-c", call]
     yield f"{SEVERAL}gzip | wc", ["sh", "-c", f"gzip -c {shlex.quote(text)} | wc -c"]

@@ -215,7 +215,7 @@ class Server:
     def launch_together(
         self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
     ) -> tuple[Measured, Measured]:
-        raise AssertionError(f"a check launches one by one: {first}, {second}, {second_begins}")
+        raise AssertionError(f"a check launches one by one: {first}, {second}, {second_begins}, {followed}")
 
     def world(self) -> World:
         """Everything that a check takes from outside."""

@@ -80,7 +80,12 @@ class Machine:
         return measured
 
     def launch_together(
-        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
+        self,
+        first: LaunchSpec,
+        second: LaunchSpec,
+        *,
+        second_begins: bool,
+        followed: bool = False,  # noqa: ARG002
     ) -> tuple[Measured, Measured]:
         """One after the other, as long as nobody asks what they do to each other."""
         self.is_paired = True

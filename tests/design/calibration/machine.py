@@ -134,7 +134,7 @@ class ProbeMachine:
     def launch_together(
         self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
     ) -> tuple[Measured, Measured]:
-        raise AssertionError(f"a calibration launches one by one: {first}, {second}, {second_begins}")
+        raise AssertionError(f"a calibration launches one by one: {first}, {second}, {second_begins}, {followed}")
 
     @contextmanager
     def server(self) -> Iterator[ProbeMachine]:
