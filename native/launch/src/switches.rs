@@ -62,8 +62,9 @@ impl Switches {
         })
     }
 
-    /// Drops what came so far: a target is about to be started.
+    /// Drops what came so far, and follows nobody: a target is about to be started.
     pub fn clear(&self) {
+        *self.followed.borrow_mut() = None; // of a launch that came to nothing
         for ring in &self.rings {
             ring.clear();
         }

@@ -118,8 +118,7 @@ fn standing(gated: &Gated) -> Schedule {
 /// Lets both go. Nobody waits until they are executing their targets: the one may have ended before the other is.
 fn released<'a>(mut both: [Ready<'a>; 2], pair: &Pair, means: &Means) -> Vec<Running<'a>> {
     let already: Vec<_> = both.iter().map(|one| standing(&one.gated)).collect();
-    let switches = means.switches.as_ref().filter(|_| pair.followed);
-    if let Some(switches) = switches {
+    if let Some(switches) = &means.switches {
         switches.clear();
     }
     let (leader, follower) = if pair.second_begins { (1, 0) } else { (0, 1) };
@@ -138,7 +137,7 @@ fn released<'a>(mut both: [Ready<'a>; 2], pair: &Pair, means: &Means) -> Vec<Run
         start_ns: starts_ns[place],
         spawn_ns: both[place].spawn_ns,
     });
-    if let Some(switches) = switches {
+    if let (true, Some(switches)) = (pair.followed, &means.switches) {
         switches.begin_with(&started);
     }
     let running = |((one, already), started): ((Ready<'a>, Schedule), Started)| {
