@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_serializer, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from steelyard.model.columns import highest
 from steelyard.model.counting import Counting, CountSettings
@@ -236,6 +237,10 @@ class Verdict(Record):
     ratio: float | None = Field(default=None, description="1 + change: how many times as much the candidate takes")
     interval: tuple[float, float] | None = Field(description="repeated interval of `change` at 1 - alpha")
     p_value: float | None = Field(description="of no change, at the look that was judged")
+    # Asked for by what derived it, and not kept: whatever reads a record derives its verdicts anew.
+    is_change: SkipJsonSchema[bool] = Field(
+        default=False, exclude=True, description="chance is excluded, as surely as for all that share alpha together"
+    )
     pairs: int = Field(description="pairs that were judged")
     looks: int = Field(description="looks taken at the data, the judged one included")
     seconds: float

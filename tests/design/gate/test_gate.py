@@ -1,21 +1,25 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
+import numpy as np
 import pytest
 
 from steelyard.design.gate import gate as room
-from steelyard.design.gate.gate import gate
+from steelyard.design.gate.gate import gate, of_one
 from steelyard.design.identical import EVERY_BENCHMARK
-from steelyard.design.outcome import Outcome
+from steelyard.design.outcome import Outcome, derive
 from steelyard.model.errors import MeasurementError
 from steelyard.model.gate import GateReport
+from steelyard.model.launches import Launches
 from steelyard.model.limits import limits_from
-from steelyard.model.records import IDENTICAL, Derived, Finding, Settings, Shard, Verdict
-from tests.report.records import verdict, weighing
+from steelyard.model.records import IDENTICAL, Derived, Finding, Settings, Shard, Verdict, Weighing
+from tests.report.records import row, verdict, weighing
 
 HERE = Path(__file__)
+Family = Literal["holm", "fdr"]
 
 
 @pytest.fixture
@@ -59,9 +63,12 @@ def of(change: float, low: float, high: float, name: str, **others: object) -> V
         (of(0.03, 0.02, 0.04, "slower"), "4%", "within"),
         (of(0.03, -0.01, 0.07, "undecided"), "1%", "open"),
         (of(0.03, -0.01, 0.07, "undecided"), "10%", "within"),
-        (of(0.003, 0.002, 0.004, "same"), "0.1%", "above"),
+        (of(0.03, 0.02, 0.04, "undecided"), "1%", "open"),
+        (of(0.03, 0.02, 0.04, "undecided", is_change=True), "1%", "above"),
+        (of(0.003, 0.002, 0.004, "same"), "0.1%", "open"),
+        (of(0.003, 0.002, 0.004, "same", is_change=True), "0.1%", "above"),
         (of(0.0, 0.0, 0.0, "same"), "0%", "within"),
-        (of(0.001, 0.001, 0.001, "same"), "0%", "above"),
+        (of(0.001, 0.001, 0.001, "same", is_change=True), "0%", "above"),
         (of(-0.5, -0.6, -0.4, "faster"), "0%", "within"),
         (of(-1.0, -1.0, -1.0, "faster"), "0%", "within"),
         (of(0.03, 0.02, 0.04, "slower"), "never", "within"),
@@ -79,6 +86,37 @@ def test_without_a_limit_the_verdict_decides(held: Held, name: str, standing: st
     assert (judged.standing, judged.above) == (standing, 0.005)
     (judged,) = held([verdict(verdict=name, margin=0.02)]).judged
     assert (judged.standing, judged.above) == (standing, 0.02)
+
+
+def drawn_suite(benchmarks: int, pairs: int, changed: Mapping[int, float], margin: float, family: Family) -> Weighing:
+    """Many benchmarks whose launches differ by noise of 5 % alone, but for some that also changed."""
+    random = np.random.default_rng(11)
+    rows = []
+    for number in range(benchmarks):
+        for pair in range(pairs):
+            order = int(random.integers(2))
+            for side in (0, 1):
+                work = 10e6 * (1 + side * changed.get(number, 0.0)) * np.exp(0.05 * random.standard_normal())
+                rows.append(row(pair, side, int(work), benchmark=number, order=order ^ side))
+    settings = Settings(margin=margin, metrics=["wall"], family=family)
+    record = weighing(benchmarks=tuple(f"b{number}" for number in range(benchmarks)), settings=settings, stop="pairs")
+    return record.model_copy(update={"launches": Launches.of_rows(rows)})
+
+
+@pytest.mark.parametrize("family", ["holm", "fdr"])
+def test_a_limit_of_one_of_many_that_share_alpha_is_exceeded_by_no_chance_finding(family: Family) -> None:
+    record = derive(drawn_suite(120, 12, {}, 0.02, family))
+    verdicts = record.derived.verdicts
+    assert any(one.interval[0] > 0 and one.change > 0.02 for one in verdicts), "by itself one would be surely slower"
+    report = of_one("a.json", Outcome(record, None), limits_from(["2%"]))
+    assert (report.verdict, report.slower) == ("undecided", [])
+
+
+def test_what_is_surely_slower_among_many_is_above_a_limit_below_the_margin() -> None:
+    record = derive(drawn_suite(5, 80, {3: 0.1}, 0.12, "holm"))
+    assert record.derived.verdicts[3].verdict == "same"
+    report = of_one("a.json", Outcome(record, None), limits_from(["2%"]))
+    assert [one.verdict.benchmark for one in report.slower] == ["b3"]
 
 
 def test_what_the_control_withholds_is_no_reason_to_fail(held: Held) -> None:

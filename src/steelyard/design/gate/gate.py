@@ -17,7 +17,7 @@ from steelyard.model.limits import Limit, Limits
 from steelyard.model.patterns import fits
 from steelyard.model.records import Finding, Run, Verdict, Weighing
 from steelyard.report.figures import count
-from steelyard.stats.verdict import CHANGED, against_limit
+from steelyard.stats.verdict import against_limit
 
 # By the control every verdict is withheld: its figures are there, but say nothing.
 _WITHHELD = "control-alarm"
@@ -124,8 +124,7 @@ def _standing(verdict: Verdict, limit: Limit | None) -> Standing:
     if is_withheld or verdict.change is None or verdict.interval is None:
         return "open"
     interval = (_log(verdict.interval[0]), _log(verdict.interval[1]))
-    certain = verdict.verdict in CHANGED or None
-    return against_limit(_log(verdict.change), interval, limit.above or 0.0, is_change=certain)
+    return against_limit(_log(verdict.change), interval, limit.above or 0.0, is_change=verdict.is_change)
 
 
 def _log(change: float) -> float:
