@@ -93,6 +93,14 @@ class Benchmark(Record):
         description="after how many pairs its first budget ended, if it went on with others; 0 if that was no look",
     )
 
+    @property
+    def is_untried(self) -> bool:
+        """Whether it is one of a harness of which it is not known how much a launch runs: there was no time for that.
+
+        Or that failed, which is why it stopped.
+        """
+        return self.entry is not None and self.samples is None
+
     def names(self) -> list[str]:
         """What it is called: by people, and in its harness."""
         return [self.name, *([self.entry] if self.entry else [])]

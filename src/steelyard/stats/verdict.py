@@ -50,7 +50,7 @@ def against_limit(
     """Whether a slowdown is above the relative `limit`, as `verdict_of` has it for a margin, on that one side.
 
     Above it is a change that is excluded from chance (`is_change`, which one interval of several does not tell) and
-    larger than the limit; within it what the interval shows to be no larger. A limit of 0 lets no certain slowdown pass.
+    larger than the limit; within it what the interval shows to be no larger. A limit of 0 lets no sure slowdown pass.
     """
     bound = log1p(limit)
     if interval[1] <= bound:

@@ -15,7 +15,7 @@ from steelyard.model.errors import MeasurementError
 from steelyard.model.gate import GateReport
 from steelyard.model.launches import Launches
 from steelyard.model.limits import limits_from
-from steelyard.model.records import IDENTICAL, Derived, Finding, Settings, Shard, Verdict, Weighing
+from steelyard.model.records import IDENTICAL, Derived, Finding, Run, Settings, Shard, Verdict, Weighing
 from tests.report.records import row, verdict, weighing
 
 HERE = Path(__file__)
@@ -88,6 +88,11 @@ def test_without_a_limit_the_verdict_decides(held: Held, name: str, standing: st
     assert (judged.standing, judged.above) == (standing, 0.02)
 
 
+def verdicts_of(record: Weighing | Run) -> list[Verdict]:
+    assert record.derived is not None
+    return record.derived.verdicts
+
+
 def drawn_suite(benchmarks: int, pairs: int, changed: Mapping[int, float], margin: float, family: Family) -> Weighing:
     """Many benchmarks whose launches differ by noise of 5 % alone, but for some that also changed."""
     random = np.random.default_rng(11)
@@ -106,15 +111,16 @@ def drawn_suite(benchmarks: int, pairs: int, changed: Mapping[int, float], margi
 @pytest.mark.parametrize("family", ["holm", "fdr"])
 def test_a_limit_of_one_of_many_that_share_alpha_is_exceeded_by_no_chance_finding(family: Family) -> None:
     record = derive(drawn_suite(120, 12, {}, 0.02, family))
-    verdicts = record.derived.verdicts
-    assert any(one.interval[0] > 0 and one.change > 0.02 for one in verdicts), "by itself one would be surely slower"
+    assert any(
+        one.interval is not None and one.interval[0] > 0 and (one.change or 0) > 0.02 for one in verdicts_of(record)
+    ), "by itself one would be surely slower"
     report = of_one("a.json", Outcome(record, None), limits_from(["2%"]))
     assert (report.verdict, report.slower) == ("undecided", [])
 
 
 def test_what_is_surely_slower_among_many_is_above_a_limit_below_the_margin() -> None:
     record = derive(drawn_suite(5, 80, {3: 0.1}, 0.12, "holm"))
-    assert record.derived.verdicts[3].verdict == "same"
+    assert verdicts_of(record)[3].verdict == "same"
     report = of_one("a.json", Outcome(record, None), limits_from(["2%"]))
     assert [one.verdict.benchmark for one in report.slower] == ["b3"]
 
