@@ -58,6 +58,14 @@ class GateOptions(Options):
         bool,
         typer.Option("--strict", rich_help_panel=WHAT_IS_JUDGED, help="Exit with status 4 if any stays undecided."),
     ] = False
+    part: Annotated[
+        bool,
+        typer.Option(
+            "--part",
+            rich_help_panel=WHAT_IS_JUDGED,
+            help="Of a suite weighed with --shard these are some parts: the others have gates of their own.",
+        ),
+    ] = False
     markdown: Markdown = None
     junit: Annotated[
         Path | None,
@@ -103,6 +111,7 @@ def gate(options: GateOptions, world: World) -> int:
         list(zip(map(str, options.records), paths, strict=True)),
         limits,
         largest_bytes=_LARGEST_IN_CI if is_in_ci else None,
+        of_parts=options.part,
     )
     _write(report, options)
     log = _show(report, world, beside_data=is_printed(*outputs), is_log=forge.github)

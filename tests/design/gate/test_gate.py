@@ -12,7 +12,9 @@ from steelyard.design.gate.gate import gate, of_one
 from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.design.outcome import Outcome, derive
 from steelyard.model.errors import MeasurementError
+from steelyard.model.files import with_derived
 from steelyard.model.gate import GateReport
+from steelyard.model.journal import Journal
 from steelyard.model.launches import Launches
 from steelyard.model.limits import limits_from
 from steelyard.model.records import IDENTICAL, Derived, Finding, Run, Settings, Shard, Verdict, Weighing
@@ -205,9 +207,73 @@ def test_a_part_of_a_suite_says_that_others_are_not_here(tmp_path: Path, monkeyp
         records[str(number)] = part.model_copy(update={"derived": Derived(verdicts=[verdict()])})
     monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
     both = [(str(number), tmp_path / str(number)) for number in (1, 2)]
-    assert not gate(both, limits_from([])).findings
-    (found,) = gate(both[1:], limits_from([])).findings
-    assert found.message == "2 is part 2 of 2 of a suite, and 1 is not here: nothing is said of their benchmarks"
+    assert gate(both, limits_from(["10%"])).verdict == "passed"
+    alone = "2 is part 2 of 2 of a suite, and 1 is not here: nothing is said of their benchmarks"
+    for some in (both[1:], [both[1], ("again", both[1][1])]):
+        report = gate(some, limits_from(["10%"]))
+        assert (report.verdict, report.findings) == ("failed", [])
+        assert report.problems[0].startswith(f"{alone}; give the records of all parts, or --part")
+    report = gate(both[1:], limits_from(["10%", "b=never"], require=["b"]), of_parts=True)
+    assert (report.verdict, report.problems) == ("passed", [])
+    assert [finding.message for finding in report.findings] == [alone]
+
+
+def test_one_that_is_measured_right_now_has_no_answer_yet(tmp_path: Path) -> None:
+    header = weighing().model_copy(update={"launches": Launches(), "stop": ["interrupted"]})
+    with Journal(tmp_path / "a.journal", header) as journal:
+        journal.append(row(0, 0, 10**7))
+        report = gate([("a", journal.path)], limits_from([]))
+        assert report.problems == ["a is still being measured: wait for its end"]
+    (problem,) = gate([("a", journal.path)], limits_from([])).problems
+    assert problem == "sort: nothing was measured of active"
+
+
+def test_how_to_carry_on_what_was_interrupted_can_be_pasted(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = weighing(stop="interrupted")
+    opened = verdict(verdict="undecided")
+    monkeypatch.setattr(room, "recall", lambda *_: Outcome(with_derived(record, Derived(verdicts=[opened]))))
+    (problem,) = gate([("r 3.json", HERE)], limits_from([])).problems
+    assert (
+        problem == "r 3.json was interrupted with 1 benchmark open: steelyard compare --resume 'r 3.json' carries it on"
+    )
+
+
+class TestOfOneThatNeverFails:
+    """A benchmark whose limit is `never`."""
+
+    @pytest.fixture
+    def failed(self) -> Outcome:
+        record = weighing(benchmarks=("b1", "b2", "b3"), settings=Settings(metrics=["active", "max_rss"]))
+        record = record.model_copy(update={"stop": ["decided", "failed", "failed"]})
+        derived = Derived(verdicts=[verdict(benchmark="b1", verdict="same")])
+        return Outcome(record.model_copy(update={"derived": derived}), MeasurementError("2 of 3 benchmarks failed"))
+
+    @pytest.mark.parametrize(
+        ("limits", "problems", "passed_over"),
+        [
+            ([], ["a: 2 of 3 benchmarks failed"], 0),
+            (["b1=never"], ["a: 2 of 3 benchmarks failed"], 0),
+            (["b2=never"], ["a: b3 failed"], 1),
+            (["b2=never", "b3=never"], [], 2),
+            (["b?=never", "b3:max_rss=1%"], ["a: b3 failed"], 1),
+            (["never"], [], 2),
+        ],
+    )
+    def test_its_failure_is_a_finding(
+        self, failed: Outcome, limits: list[str], problems: list[str], passed_over: int
+    ) -> None:
+        report = of_one("a", failed, limits_from(limits))
+        assert [one for one in report.problems if "max_rss" not in one] == problems
+        assert [finding.code for finding in report.findings] == ["passed-over"] * passed_over
+
+    def test_it_is_required_all_the_same(self, failed: Outcome) -> None:
+        report = of_one("a", failed, limits_from(["b2=never", "b3=never"], require=["b3"]))
+        assert report.problems == ["required benchmark b3 has no verdict: it was renamed, removed, or it failed"]
+
+    def test_that_nothing_was_measured_of_it_is_a_finding(self, held: Held) -> None:
+        nothing = verdict(benchmark="b", verdict="undecided", change=None, interval=None, pairs=0)
+        report = held([nothing], "b=never")
+        assert (report.problems, [finding.code for finding in report.findings]) == ([], ["passed-over"])
 
 
 def test_a_gate_without_records_is_not_passed() -> None:
