@@ -41,7 +41,14 @@ def test_the_status_is_what_the_limits_say(job: Job, words: list[str], status: i
 def test_what_stayed_undecided_fails_a_strict_one(job: Job) -> None:
     assert job("gate", "open.json").status == 0
     assert job("gate", "open.json", "--strict").status == 4
-    assert "stayed open" in job("gate", "open.json", "--strict").text
+    strict = job("gate", "open.json", "--strict", "--markdown", "page.md")
+    assert "but 1 of 1 verdict stayed open, which fails a strict gate" in " ".join(strict.text.split())
+    assert job.file("page.md").startswith(
+        "### Steelyard: undecided, which fails\n\nnothing is above its limit, but 1 of"
+    )
+    assert "exit " not in strict.text
+    last = " ".join(job("gate", "open.json").text.split())
+    assert last.endswith("exit status 0, as nothing was found slower; with --strict it is 4, as it stayed undecided")
 
 
 def test_a_record_may_come_by_standard_input_or_by_its_kept_name(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:

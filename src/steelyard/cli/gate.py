@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
@@ -15,8 +16,9 @@ from steelyard.cli.forge_options import ForgeOptions
 from steelyard.cli.inputs import readable
 from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED, Markdown
 from steelyard.cli.outputs import check_apart, check_writable, is_printed, write
-from steelyard.cli.status import of_gate
-from steelyard.model.errors import UsageError
+from steelyard.cli.say import say
+from steelyard.cli.status import FAILED, of_gate
+from steelyard.model.errors import MeasurementError, UsageError
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -113,13 +115,16 @@ def gate(options: GateOptions, world: World) -> int:
         largest_bytes=_LARGEST_IN_CI if is_in_ci else None,
         of_parts=options.part,
     )
-    _write(report, options)
+    unwritten = _write(report, options)
+    status = FAILED if unwritten else of_gate(report.verdict, strict=limits.strict)
     log = _show(report, world, beside_data=is_printed(*outputs), is_log=forge.github)
     if is_in_ci:
         from steelyard.cli.gate_forge import say_where_reviewed
 
-        say_where_reviewed(report, forge, world.environment, log)
-    return of_gate(report.verdict, strict=limits.strict)
+        say_where_reviewed(report, forge, world.environment, log, status)
+    for error in unwritten:
+        say(str(error))
+    return status
 
 
 def _limits(options: GateOptions) -> Limits:
@@ -145,15 +150,22 @@ def _limits(options: GateOptions) -> Limits:
     )
 
 
-def _write(report: GateReport, options: GateOptions) -> None:
+def _write(report: GateReport, options: GateOptions) -> list[MeasurementError]:
+    """Write the files that were asked for; what could not be, which keeps the verdict and the others from nobody."""
     from steelyard.report import gate_markdown, junit, openmetrics
 
-    if options.junit is not None:
-        write(options.junit, junit.xml(report))
-    if options.metrics is not None:
-        write(options.metrics, openmetrics.text(report))
-    if options.markdown is not None:
-        write(options.markdown, gate_markdown.page(report, options.forge.title))
+    title, unwritten = options.forge.title, list[MeasurementError]()
+    for path, made in (
+        (options.junit, junit.xml),
+        (options.metrics, openmetrics.text),
+        (options.markdown, partial(gate_markdown.page, title=title)),
+    ):
+        if path is not None:
+            try:
+                write(path, made(report))
+            except MeasurementError as error:
+                unwritten.append(error)
+    return unwritten
 
 
 def _show(report: GateReport, world: World, *, beside_data: bool, is_log: bool) -> IO[str]:

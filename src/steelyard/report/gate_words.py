@@ -30,7 +30,10 @@ def headline(report: GateReport) -> str:
         which = "; the worst" if len(report.slower) > 1 else ""
         return f"{len(report.slower):,} of {many} {above}{which}: {name}, {change(worst)}"
     if report.undecided:
-        return f"nothing is above its limit, and {len(report.undecided):,} of {many} stayed open"
+        stayed = f"{len(report.undecided):,} of {many} stayed open"
+        if report.is_too_open:
+            return f"nothing is above its limit, but {stayed}, which fails a strict gate"
+        return f"nothing is above its limit, and {stayed}"
     return f"nothing is above its limit, {many}"
 
 
