@@ -11,6 +11,7 @@ import pytest
 from steelyard.model.files import load
 from steelyard.model.records import Weighing
 from tests.cli.gate_job import Job, changed, renamed
+from tests.world import steady
 
 # --- the exit status
 
@@ -161,6 +162,19 @@ def test_junit_has_a_case_for_each_verdict(job: Job) -> None:
     assert [child.tag for case in ElementTree.fromstring(job.file("junit.xml")).iter("testcase") for child in case] == [
         "failure"
     ]
+
+
+def test_the_times_of_junit_s_cases_add_up_to_what_was_launched(job: Job) -> None:
+    job.script = steady({"old": 12.0, "same": 12.0})
+    words = ("compare", "./old {n}", "./same {n}", "-L", "n", "1,2,3", "--pairs", "12")
+    job(*words, "--metric", "active", "--metric", "max_rss", "-o", "three.json")
+    job("gate", "three.json", "--fail-above", "max_rss=5%", "--junit", "junit.xml")
+    cases = list(ElementTree.fromstring(job.file("junit.xml")).iter("testcase"))
+    assert [case.get("name") for case in cases] == ["active", "max_rss"] * 3
+    launches = load(job.folder / "three.json").launches
+    assert sum(float(case.get("time", "0")) for case in cases) == pytest.approx(
+        launches.taken_ns().sum() / 1e9, abs=0.01
+    )
 
 
 def test_metrics_are_openmetrics(job: Job) -> None:
