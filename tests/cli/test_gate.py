@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from xml.etree import ElementTree
 
@@ -175,6 +176,22 @@ def test_the_times_of_junit_s_cases_add_up_to_what_was_launched(job: Job) -> Non
     assert sum(float(case.get("time", "0")) for case in cases) == pytest.approx(
         launches.taken_ns().sum() / 1e9, abs=0.01
     )
+
+
+def test_a_script_reads_the_answer_as_json(job: Job) -> None:
+    done = job("gate", "slower.json", "same.json", "none.json", "--fail-above", "4%", "--json", "-")
+    told = json.loads(done.out)
+    assert (told["verdict"], told["status"], done.status) == ("failed", 3, 3)
+    assert told["problems"] == [told["headline"]]
+    held = [{name: one[name] for name in ("record", "limit", "standing", "deciding")} for one in told["judged"]]
+    assert held == [
+        {"record": "slower.json", "limit": 0.04, "standing": "above", "deciding": True},
+        {"record": "same.json", "limit": 0.04, "standing": "within", "deciding": True},
+    ]
+    assert told["judged"][0]["change"] == pytest.approx(0.05, abs=1e-3)
+    job("gate", "open.json", "--strict", "--fail-above", "*=never", "--fail-above", "active=4%", "-o", "answer.json")
+    told = json.loads(job.file("answer.json"))
+    assert (told["verdict"], told["status"]) == ("undecided", 4)
 
 
 def test_metrics_are_openmetrics(job: Job) -> None:

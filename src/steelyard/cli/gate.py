@@ -14,7 +14,7 @@ from steelyard.api.settings import current_folder
 from steelyard.cli.command import Options, command
 from steelyard.cli.forge_options import ForgeOptions
 from steelyard.cli.inputs import readable
-from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED, Markdown
+from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED, Markdown, json_option
 from steelyard.cli.outputs import check_apart, check_writable, is_printed, write
 from steelyard.cli.say import say
 from steelyard.cli.status import FAILED, of_gate
@@ -68,6 +68,7 @@ class GateOptions(Options):
             help="Of a suite weighed with --shard these are some parts: the others have gates of their own.",
         ),
     ] = False
+    json: Annotated[Path | None, json_option("Write the answer as JSON; - is stdout.")] = None
     markdown: Markdown = None
     junit: Annotated[
         Path | None,
@@ -103,7 +104,7 @@ def gate(options: GateOptions, world: World) -> int:
     from steelyard.design.gate.gate import gate as held
 
     limits = _limits(options)
-    outputs = (options.markdown, options.junit, options.metrics)
+    outputs = (options.json, options.markdown, options.junit, options.metrics)
     check_writable(*outputs)
     forge = options.forge
     is_in_ci = forge.github or forge.gitlab or forge.comment
@@ -115,8 +116,9 @@ def gate(options: GateOptions, world: World) -> int:
         largest_bytes=_LARGEST_IN_CI if is_in_ci else None,
         of_parts=options.part,
     )
-    unwritten = _write(report, options)
-    status = FAILED if unwritten else of_gate(report.verdict, strict=limits.strict)
+    status = of_gate(report.verdict, strict=limits.strict)
+    unwritten = _write(report, options, status)
+    status = FAILED if unwritten else status
     log = _show(report, world, beside_data=is_printed(*outputs), is_log=forge.github)
     if is_in_ci:
         from steelyard.cli.gate_forge import say_where_reviewed
@@ -150,12 +152,14 @@ def _limits(options: GateOptions) -> Limits:
     )
 
 
-def _write(report: GateReport, options: GateOptions) -> list[MeasurementError]:
+def _write(report: GateReport, options: GateOptions, status: int) -> list[MeasurementError]:
     """Write the files that were asked for; what could not be, which keeps the verdict and the others from nobody."""
-    from steelyard.report import gate_markdown, junit, openmetrics
+    from steelyard.model.files import plain_json
+    from steelyard.report import gate_json, gate_markdown, junit, openmetrics
 
     title, unwritten = options.forge.title, list[MeasurementError]()
     for path, made in (
+        (options.json, lambda told: plain_json(gate_json.answer(told, status))),
         (options.junit, junit.xml),
         (options.metrics, openmetrics.text),
         (options.markdown, partial(gate_markdown.page, title=title)),
