@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ import pytest
 from steelyard.model.files import load
 from steelyard.model.records import Weighing
 from tests.cli.gate_job import Job, changed, renamed
+from tests.world import steady
 
 # --- the exit status
 
@@ -41,7 +43,14 @@ def test_the_status_is_what_the_limits_say(job: Job, words: list[str], status: i
 def test_what_stayed_undecided_fails_a_strict_one(job: Job) -> None:
     assert job("gate", "open.json").status == 0
     assert job("gate", "open.json", "--strict").status == 4
-    assert "stayed open" in job("gate", "open.json", "--strict").text
+    strict = job("gate", "open.json", "--strict", "--markdown", "page.md")
+    assert "but 1 of 1 verdict stayed open, which fails a strict gate" in " ".join(strict.text.split())
+    assert job.file("page.md").startswith(
+        "### Steelyard: undecided, which fails\n\nnothing is above its limit, but 1 of"
+    )
+    assert "exit " not in strict.text
+    last = " ".join(job("gate", "open.json").text.split())
+    assert last.endswith("exit status 0, as nothing was found slower; with --strict it is 4, as it stayed undecided")
 
 
 def test_a_record_may_come_by_standard_input_or_by_its_kept_name(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,6 +163,35 @@ def test_junit_has_a_case_for_each_verdict(job: Job) -> None:
     assert [child.tag for case in ElementTree.fromstring(job.file("junit.xml")).iter("testcase") for child in case] == [
         "failure"
     ]
+
+
+def test_the_times_of_junit_s_cases_add_up_to_what_was_launched(job: Job) -> None:
+    job.script = steady({"old": 12.0, "same": 12.0})
+    words = ("compare", "./old {n}", "./same {n}", "-L", "n", "1,2,3", "--pairs", "12")
+    job(*words, "--metric", "active", "--metric", "max_rss", "-o", "three.json")
+    job("gate", "three.json", "--fail-above", "max_rss=5%", "--junit", "junit.xml")
+    cases = list(ElementTree.fromstring(job.file("junit.xml")).iter("testcase"))
+    assert [case.get("name") for case in cases] == ["active", "max_rss"] * 3
+    launches = load(job.folder / "three.json").launches
+    assert sum(float(case.get("time", "0")) for case in cases) == pytest.approx(
+        launches.taken_ns().sum() / 1e9, abs=0.01
+    )
+
+
+def test_a_script_reads_the_answer_as_json(job: Job) -> None:
+    done = job("gate", "slower.json", "same.json", "none.json", "--fail-above", "4%", "--json", "-")
+    told = json.loads(done.out)
+    assert (told["verdict"], told["status"], done.status) == ("failed", 3, 3)
+    assert told["problems"] == [told["headline"]]
+    held = [{name: one[name] for name in ("record", "limit", "standing", "deciding")} for one in told["judged"]]
+    assert held == [
+        {"record": "slower.json", "limit": 0.04, "standing": "above", "deciding": True},
+        {"record": "same.json", "limit": 0.04, "standing": "within", "deciding": True},
+    ]
+    assert told["judged"][0]["change"] == pytest.approx(0.05, abs=1e-3)
+    job("gate", "open.json", "--strict", "--fail-above", "*=never", "--fail-above", "active=4%", "-o", "answer.json")
+    told = json.loads(job.file("answer.json"))
+    assert (told["verdict"], told["status"]) == ("undecided", 4)
 
 
 def test_metrics_are_openmetrics(job: Job) -> None:

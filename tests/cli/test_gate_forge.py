@@ -45,6 +45,21 @@ def test_on_github_it_is_said_everywhere_it_can_be(job: Job, forge: Forge) -> No
     assert TOKEN.encode() not in done.out + done.err
 
 
+def test_a_file_that_cannot_be_written_takes_no_verdict_with_it(job: Job, forge: Forge) -> None:
+    pull_request(job, forge)
+    words = ("--junit", "/dev/full", "--metrics", "/dev/full", "--markdown", "page.md")
+    done = job("gate", "slower.json", "--github", *words)
+    assert done.status == 3
+    assert "1 of 1 verdict is above its limit" in " ".join(done.text.split())
+    assert "::error title=Steelyard::./slower" in done.text
+    assert err(done).count("steelyard: cannot write /dev/full: No space left on device") == 2
+    assert "### Steelyard: slower" in job.file("page.md")
+    assert "### Steelyard: slower" in job.file("summary.md")
+    assert re.search(r"verdict<<(steelyard_\w{32})\nslower\n\1\n", job.file("outputs"))
+    assert re.search(r"status<<(steelyard_\w{32})\n3\n\1\n", job.file("outputs"))
+    assert len(forge.comments) == 1
+
+
 def test_a_gate_without_data_says_so_on_the_pull_request_too(job: Job, forge: Forge) -> None:
     pull_request(job, forge)
     assert job("gate", "same.json", "--comment").status == 0
@@ -166,6 +181,14 @@ def test_data_on_standard_output_stand_alone(job: Job, forge: Forge) -> None:
     done = job("gate", "slower.json", "--github", "--markdown", "-")
     assert done.text == job.file("summary.md").removesuffix("\n")
     assert "\n::error title=" in err(done)
+
+
+def test_what_stayed_open_is_annotated_by_what_it_does(job: Job, forge: Forge) -> None:
+    pull_request(job, forge)
+    assert "::warning title=Steelyard::" in job("gate", "open.json", "--github").text
+    strict = job("gate", "open.json", "--github", "--strict").text
+    assert "::error title=Steelyard::" in strict
+    assert "::warning" not in strict
 
 
 def test_many_annotations_are_few(job: Job, forge: Forge) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,11 @@ def test_commands_and_options_of_a_page_are_there(page: Path) -> None:
 
 def test_lines_are_found() -> None:
     assert [words[:1] for words in command_lines(ROOT / "docs/first.md")][-2:] == [["show"], ["list"]]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *sorted((ROOT / "examples").rglob("*.yml"))], ids=lambda page: page.name)
+def test_a_weighing_that_found_something_slower_does_not_end_a_script_before_its_gate(page: Path) -> None:
+    lines = [line.strip(" -") for line in page.read_text(encoding="utf-8").splitlines()]
+    for line, following in pairwise(lines):
+        if line.startswith("steelyard compare") and following.startswith("steelyard gate"):
+            assert line.endswith(" || test $? -ne 2"), line

@@ -105,6 +105,9 @@ def test_a_server_s_trouble_is_tried_again_where_nothing_can_be_done_twice(
     forge.first = [Reply(500, None)]
     assert "status 500" in refused(client, "POST")
     assert time.pauses == [1.0, 2.0]
+    forge.first = [Reply(500, None), Reply(503, None)]
+    client.ask("POST", PATH, {"body": "a question"}, changes_nothing=True)
+    assert time.pauses == [1.0, 2.0, 1.0, 2.0]
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 422])

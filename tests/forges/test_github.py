@@ -92,6 +92,16 @@ def test_all_requests_have_one_minute_together(forge: Forge, job: dict[str, str]
     assert forge.asked == []
 
 
+def test_the_token_s_owner_is_asked_for_again_where_the_server_is_in_trouble(forge: Forge, job: dict[str, str]) -> None:
+    forge.comment(f"{sticky.marker('Steelyard')}\nfirst", BOT)
+    forge.first = [Reply(502, None, raw=b"<html>")] * 4
+    api, pauses = github.client(job), list[float]()
+    api.sleep = pauses.append
+    sticky.put(github.Comments.of(job, api), "Steelyard", "second")
+    assert pauses == [1.0, 2.0, 4.0, 8.0]
+    assert len(forge.comments) == 1
+
+
 def test_where_the_token_s_owner_is_not_told_it_is_that_of_a_job(forge: Forge, job: dict[str, str]) -> None:
     forge.comment(f"{sticky.marker('Steelyard')}\nfirst", BOT)
     forge.first = [Reply(403, {"message": "Resource not accessible by integration"})]

@@ -18,6 +18,7 @@ from steelyard.model.records import (
     Verdict,
     Weighing,
 )
+from steelyard.stats.verdict import CHANGED
 
 MACHINE = MachineFacts(key="0123456789abcdef", cpu_model="Abacus 9000", architecture="x86_64", cores_logical=2)
 
@@ -117,7 +118,8 @@ BASE = Verdict(
 
 
 def verdict(**changes: object) -> Verdict:
-    return Verdict.model_validate(BASE.model_dump() | changes)
+    is_change = changes.get("verdict", BASE.verdict) in CHANGED
+    return Verdict.model_validate(BASE.model_dump() | {"is_change": is_change} | changes)
 
 
 SLOWER = BASE

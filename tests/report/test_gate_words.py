@@ -16,7 +16,17 @@ from tests.report.records import LEANING, SLOWER, UNDECIDED, verdict, weighing
     [
         (UNDECIDED, 0.003, "the interval reaches above the limit of 0.3 %, but chance is not excluded"),
         (UNDECIDED, 0.01, "the interval reaches above the limit of 1 %, but chance is not excluded"),
-        (LEANING, 0.005, "the interval reaches above the limit of 0.5 %, but the estimate does not"),
+        (
+            LEANING.model_copy(update={"is_change": True}),
+            0.005,
+            "the interval reaches above the limit of 0.5 %, but the estimate does not",
+        ),
+        (
+            LEANING,
+            0.003,
+            "the interval reaches above the limit of 0.3 %, but chance is not excluded surely enough for one of "
+            "several benchmarks",
+        ),
         (
             verdict(verdict="slower", change=0.02, interval=(0.01, 0.04)),
             0.03,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
@@ -13,10 +14,11 @@ from steelyard.api.settings import current_folder
 from steelyard.cli.command import Options, command
 from steelyard.cli.forge_options import ForgeOptions
 from steelyard.cli.inputs import readable
-from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED, Markdown
+from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED, Markdown, json_option
 from steelyard.cli.outputs import check_apart, check_writable, is_printed, write
-from steelyard.cli.status import of_gate
-from steelyard.model.errors import UsageError
+from steelyard.cli.say import say
+from steelyard.cli.status import FAILED, of_gate
+from steelyard.model.errors import MeasurementError, UsageError
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -58,6 +60,15 @@ class GateOptions(Options):
         bool,
         typer.Option("--strict", rich_help_panel=WHAT_IS_JUDGED, help="Exit with status 4 if any stays undecided."),
     ] = False
+    part: Annotated[
+        bool,
+        typer.Option(
+            "--part",
+            rich_help_panel=WHAT_IS_JUDGED,
+            help="Of a suite weighed with --shard these are some parts: the others have gates of their own.",
+        ),
+    ] = False
+    json: Annotated[Path | None, json_option("Write the answer as JSON; - is stdout.")] = None
     markdown: Markdown = None
     junit: Annotated[
         Path | None,
@@ -93,7 +104,7 @@ def gate(options: GateOptions, world: World) -> int:
     from steelyard.design.gate.gate import gate as held
 
     limits = _limits(options)
-    outputs = (options.markdown, options.junit, options.metrics)
+    outputs = (options.json, options.markdown, options.junit, options.metrics)
     check_writable(*outputs)
     forge = options.forge
     is_in_ci = forge.github or forge.gitlab or forge.comment
@@ -103,14 +114,19 @@ def gate(options: GateOptions, world: World) -> int:
         list(zip(map(str, options.records), paths, strict=True)),
         limits,
         largest_bytes=_LARGEST_IN_CI if is_in_ci else None,
+        of_parts=options.part,
     )
-    _write(report, options)
+    status = of_gate(report.verdict, strict=limits.strict)
+    unwritten = _write(report, options, status)
+    status = FAILED if unwritten else status
     log = _show(report, world, beside_data=is_printed(*outputs), is_log=forge.github)
     if is_in_ci:
         from steelyard.cli.gate_forge import say_where_reviewed
 
-        say_where_reviewed(report, forge, world.environment, log)
-    return of_gate(report.verdict, strict=limits.strict)
+        say_where_reviewed(report, forge, world.environment, log, status)
+    for error in unwritten:
+        say(str(error))
+    return status
 
 
 def _limits(options: GateOptions) -> Limits:
@@ -136,15 +152,24 @@ def _limits(options: GateOptions) -> Limits:
     )
 
 
-def _write(report: GateReport, options: GateOptions) -> None:
-    from steelyard.report import gate_markdown, junit, openmetrics
+def _write(report: GateReport, options: GateOptions, status: int) -> list[MeasurementError]:
+    """Write the files that were asked for; what could not be, which keeps the verdict and the others from nobody."""
+    from steelyard.model.files import plain_json
+    from steelyard.report import gate_json, gate_markdown, junit, openmetrics
 
-    if options.junit is not None:
-        write(options.junit, junit.xml(report))
-    if options.metrics is not None:
-        write(options.metrics, openmetrics.text(report))
-    if options.markdown is not None:
-        write(options.markdown, gate_markdown.page(report, options.forge.title))
+    title, unwritten = options.forge.title, list[MeasurementError]()
+    for path, made in (
+        (options.json, lambda told: plain_json(gate_json.answer(told, status))),
+        (options.junit, junit.xml),
+        (options.metrics, openmetrics.text),
+        (options.markdown, partial(gate_markdown.page, title=title)),
+    ):
+        if path is not None:
+            try:
+                write(path, made(report))
+            except MeasurementError as error:
+                unwritten.append(error)
+    return unwritten
 
 
 def _show(report: GateReport, world: World, *, beside_data: bool, is_log: bool) -> IO[str]:

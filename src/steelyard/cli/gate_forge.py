@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from steelyard.cli.say import say
-from steelyard.cli.status import of_gate
 from steelyard.forges import github, gitlab, sticky
 from steelyard.forges.errors import ForgeError, NothingToCommentError
 from steelyard.report import gate_markdown, gate_words
@@ -22,14 +21,16 @@ if TYPE_CHECKING:
 _MOST_ANNOTATIONS = 9
 
 
-def say_where_reviewed(report: GateReport, options: ForgeOptions, environment: Mapping[str, str], log: IO[str]) -> None:
-    """Write what was asked for, annotations to the `log`; say what could not be written."""
+def say_where_reviewed(
+    report: GateReport, options: ForgeOptions, environment: Mapping[str, str], log: IO[str], status: int
+) -> None:
+    """Write what was asked for, annotations to the `log`, and the exit `status`; say what could not be written."""
     if options.github:
         _annotate(report, options.title, log)
         with _said():
             _summarise(report, options.title, environment)
         with _said():
-            _set_outputs(report, environment)
+            _set_outputs(report, environment, status)
     comment, on_gitlab = options.comment, environment.get("GITLAB_CI") == "true"
     if options.gitlab or (comment and on_gitlab and not options.github):
         _comment(report, options, _notes, environment, is_asked=comment or "GITLAB_TOKEN" in environment)
@@ -84,10 +85,11 @@ def _annotate(report: GateReport, title: str, log: IO[str]) -> None:
         f"{gate_words.limit(one)}"
         for one in report.slower
     ]
-    warnings = [
+    opened = [
         f"{one.verdict.benchmark}: {one.verdict.metric} {gate_words.change(one.verdict)}: {gate_words.why_open(one)}"
         for one in report.undecided
     ]
+    errors, warnings = ([*errors, *opened], []) if report.limits.strict else (errors, opened)
     for name, messages in (("error", errors), ("warning", warnings)):
         for message in _few(messages):
             print(github.command(name, plain(message), plain(title)), file=log)
@@ -108,13 +110,13 @@ def _summarise(report: GateReport, title: str, environment: Mapping[str, str]) -
     github.append(path, gate_markdown.page(report, title, room) + "\n")
 
 
-def _set_outputs(report: GateReport, environment: Mapping[str, str]) -> None:
+def _set_outputs(report: GateReport, environment: Mapping[str, str], status: int) -> None:
     path = Path(environment.get("GITHUB_OUTPUT") or "")
     if not path.name:
         raise ForgeError("GITHUB_OUTPUT does not say where outputs are: none are set outside of a job")
     values = {
         "verdict": report.verdict,
-        "status": str(of_gate(report.verdict, strict=report.limits.strict)),
+        "status": str(status),
         "slower": str(len(report.slower)),
         "undecided": str(len(report.undecided)),
         "verdicts": str(len(report.deciding)),

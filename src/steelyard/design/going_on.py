@@ -16,7 +16,7 @@ from steelyard.design.judging.judgement import by_benchmark, judged_members
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.errors import UsageError
 from steelyard.model.metrics import timed
-from steelyard.model.records import Benchmark, Finding, Settings, StopReason, Weighing
+from steelyard.model.records import Benchmark, Finding, Run, Settings, StopReason, Weighing
 from steelyard.stats.looks import Budgets, next_look
 
 # What the end of a budget said of itself, and is said anew at the next one.
@@ -114,14 +114,18 @@ def _with_more(record: Weighing, more: More, places: Sequence[tuple[int, Budgets
 
     `places` are the pairs so far of those that are open, and what they have spent.
     """
-    used_s = record.preparing_s + max(record.seconds, float(record.launches.taken_ns().sum()) / 1e9)
     wanted = 0 if more.pairs is None else more.pairs
     budget = {
         "pairs": None if not wanted else max(next_look(pairs + wanted - 1, budgets) for pairs, budgets in places),
-        "max_time_s": None if more.seconds is None else used_s + more.seconds,
+        "max_time_s": None if more.seconds is None else used_s(record) + more.seconds,
         "longest_time_s": None,
     }
     return record.settings.model_copy(update=budget)
+
+
+def used_s(record: Weighing | Run) -> float:
+    """What a record has used of its budget, in seconds: the trials of its benchmarks, and its launches."""
+    return record.preparing_s + max(record.seconds, float(record.launches.taken_ns().sum()) / 1e9)
 
 
 def _lasting(record: Weighing) -> list[Finding]:

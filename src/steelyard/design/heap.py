@@ -115,7 +115,7 @@ class HeapStage:
         places = Heap(launches=self._launches).by_place()
         for number in range(record.settings.heap or 0):
             for benchmark, one in enumerate(record.benchmarks):
-                if one.control or record.stop[benchmark] == "failed":
+                if one.control or one.is_untried or record.stop[benchmark] == "failed":
                     continue
                 first = first_side(record.settings.seed, benchmark, number)
                 sides = [0] if isinstance(record, Run) else [first, 1 - first]

@@ -24,7 +24,7 @@ from steelyard.design.findings import (
     survivors,
     tuned_finding,
 )
-from steelyard.design.going_on import More
+from steelyard.design.going_on import More, used_s
 from steelyard.design.heap import check_heap
 from steelyard.design.identical import is_identical, known, of_one_program
 from steelyard.design.keeping import kept_in_place, unmeasured
@@ -40,7 +40,7 @@ from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.targets import Targets, hooks_of, targets_of
 from steelyard.design.stages import Session, is_to_count, stages
 from steelyard.design.suite.pilot_time import PilotTime
-from steelyard.design.suite.planner import Planner, relist
+from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.machine.isolation.isolation import Isolated
@@ -214,13 +214,13 @@ def _prepared(header: Weighing | Run, session: Session, selection: Selection | N
     session.cleaning.is_for(hooks)
     try:
         if settings.harness is not None:
-            asking = session.runner(hooks)
+            left_s = (settings.max_time_s or 0.0) - used_s(header)
+            time = PilotTime(world.clock, begun + left_s if _has_budget_for_all(settings, selection) else None)
+            planner = Planner(header, shared, session.runner(hooks), session.watch, time)
             if selection is None:
-                relist(header, shared, asking)
+                header = planner.going_on()
             else:
-                end = begun + (settings.max_time_s or 0.0) if _has_budget_for_all(settings, selection) else None
-                time = PilotTime(world.clock, end)
-                header = Planner(header, shared, asking, session.watch, time).planned(selection)
+                header = planner.planned(selection)
                 header = header.model_copy(update={"preparing_s": world.clock() - begun})
         header, targets = with_control(header, targets_of(header, shared, hooks), shared, session.runner(hooks))
         header = with_preliminaries(header, targets, session.runner())

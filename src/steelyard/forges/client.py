@@ -78,9 +78,9 @@ class Client:
         # Their proxies are those of the environment, as everywhere.
         self._opener = urllib.request.build_opener(_AsAnswered)
 
-    def ask(self, method: str, path: str, data: Any = None) -> Any:
+    def ask(self, method: str, path: str, data: Any = None, *, changes_nothing: bool = False) -> Any:
         """What the API answers, read as JSON; raises ForgeError that says what is missing."""
-        answer = self.send(method, path, data)
+        answer = self.send(method, path, data, changes_nothing=changes_nothing)
         return self._read(answer)
 
     def pages(self, path: str) -> Iterator[Any]:
@@ -94,25 +94,27 @@ class Client:
             if not answer.has_next():
                 return
 
-    def send(self, method: str, path: str, data: Any = None) -> Answer:
+    def send(self, method: str, path: str, data: Any = None, *, changes_nothing: bool = False) -> Answer:
         """The answer to a request, once it is neither an error nor «later»; raises ForgeError.
 
-        One that may have changed something is not sent twice, unless it was refused for coming too soon.
+        One that may have changed something is not sent twice, unless it was refused for coming too soon; whether it
+        `changes_nothing` its method says, where that is GET.
         """
+        may_repeat = changes_nothing or method == "GET"
         pause_s = _FIRST_PAUSE_S
         for attempt in range(1, _TRIES + 1):
             try:
                 answer = self._once(method, self.base.rstrip("/") + path, data)
             except _UnansweredError as error:
-                if method != "GET" or attempt == _TRIES:
+                if not may_repeat or attempt == _TRIES:
                     raise ForgeError(
-                        f"{self.forge} did not answer ({self._said(str(error))})", is_passing=True
+                        f"{self.forge} did not answer ({self._said(str(error))})", is_passing=not may_repeat
                     ) from None
                 self._pause(pause_s, str(error))
             else:
                 if answer.status < 300:
                     return answer
-                self._check_worth_another(method, answer, last=attempt == _TRIES)
+                self._check_worth_another(answer, may_repeat=may_repeat, last=attempt == _TRIES)
                 wanted_s = _wanted_pause(answer)
                 why = f"status {answer.status}" + (f", asks to wait {wanted_s:.0f} s" if wanted_s else "")
                 self._pause(wanted_s or pause_s, why)
@@ -177,16 +179,16 @@ class Client:
 
     # --- what is done about it
 
-    def _check_worth_another(self, method: str, answer: Answer, *, last: bool) -> None:
+    def _check_worth_another(self, answer: Answer, *, may_repeat: bool, last: bool) -> None:
         too_soon = _is_too_soon(answer)
         passing = answer.status >= 500
         if too_soon and not last:
             return
-        if passing and method == "GET" and not last:
+        if passing and may_repeat and not last:
             return
         # The status of what came too soon would be taken for that of a lacking permission.
         status = None if too_soon else answer.status
-        raise ForgeError(self._trouble(answer, too_soon=too_soon), status=status, is_passing=passing)
+        raise ForgeError(self._trouble(answer, too_soon=too_soon), status=status, is_passing=passing and not may_repeat)
 
     def _pause(self, wanted_s: float, why: str) -> None:
         if wanted_s >= self._left_s():

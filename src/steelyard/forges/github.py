@@ -203,7 +203,7 @@ class Comments:
         Not where it only does not tell it now: comments of another author would be passed over.
         """
         try:
-            answer = self._graphql.ask("POST", "", {"query": "query { viewer { login } }"})
+            answer = self._graphql.ask("POST", "", {"query": "query { viewer { login } }"}, changes_nothing=True)
         except ForgeError as error:
             if error.status in (403, 404):
                 return _USUAL_AUTHOR

@@ -78,6 +78,11 @@ class GateReport:
             return "slower"
         return "undecided" if self.undecided else "passed"
 
+    @property
+    def is_too_open(self) -> bool:
+        """Whether it fails for what stayed open alone, as it is strict."""
+        return self.verdict == "undecided" and self.limits.strict
+
 
 def worst_first(judged: Sequence[Judged]) -> list[Judged]:
     """The same by their changes, the largest slowdown first."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_serializer, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from steelyard.model.columns import highest
 from steelyard.model.counting import Counting, CountSettings
@@ -91,6 +92,14 @@ class Benchmark(Record):
         default=None,
         description="after how many pairs its first budget ended, if it went on with others; 0 if that was no look",
     )
+
+    @property
+    def is_untried(self) -> bool:
+        """Whether it is one of a harness of which it is not known how much a launch runs: there was no time for that.
+
+        Or that failed, which is why it stopped.
+        """
+        return self.entry is not None and self.samples is None
 
     def names(self) -> list[str]:
         """What it is called: by people, and in its harness."""
@@ -236,6 +245,10 @@ class Verdict(Record):
     ratio: float | None = Field(default=None, description="1 + change: how many times as much the candidate takes")
     interval: tuple[float, float] | None = Field(description="repeated interval of `change` at 1 - alpha")
     p_value: float | None = Field(description="of no change, at the look that was judged")
+    # Asked for by what derived it, and not kept: whatever reads a record derives its verdicts anew.
+    is_change: SkipJsonSchema[bool] = Field(
+        default=False, exclude=True, description="chance is excluded, as surely as for all that share alpha together"
+    )
     pairs: int = Field(description="pairs that were judged")
     looks: int = Field(description="looks taken at the data, the judged one included")
     seconds: float

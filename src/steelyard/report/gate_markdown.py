@@ -62,7 +62,8 @@ def page(report: GateReport, title: str = "Steelyard", most_bytes: int = SUMMARY
     """The page as Markdown, in at most so many bytes of UTF-8, which have to be `FEWEST_BYTES` or more."""
     tally = gate_words.tally(report)
     verdict = escape(gate_words.headline(report)) + (f" ({tally})" if tally else "")
-    head = [f"### {_words(title)}: {_HEADINGS[report.verdict]}", "", verdict, ""]
+    heading = _HEADINGS[report.verdict] + (", which fails" if report.is_too_open else "")
+    head = [f"### {_words(title)}: {heading}", "", verdict, ""]
     sections, tail = _sections(report), _origin(report)
     room = most_bytes - _size([*head, *tail]) - sum(section.fixed() for section in sections)
     body: list[str] = []

@@ -11,7 +11,7 @@ from steelyard.model.gate import GateReport, GateVerdict, Judged, worst_first
 from steelyard.report import figures, gate_words
 from steelyard.report.bounds import MOST_BENCHMARKS
 from steelyard.report.sheet import Sheet
-from steelyard.report.verdicts import STYLES
+from steelyard.report.verdicts import STYLES, open_end
 
 _WORDS: dict[GateVerdict, tuple[str, str]] = {
     "slower": ("slower", STYLES["slower"]),
@@ -38,6 +38,9 @@ def show(console: Console, report: GateReport) -> None:
     ]
     _list(sheet, "open", opened, [Text(way) for way in gate_words.what_would_decide(undecided)])
     _list(sheet, "note", [Text(finding.message) for finding in report.findings])
+    if report.verdict == "undecided" and not report.is_too_open:
+        sheet.blank()
+        open_end(console)
 
 
 def _is_changed(one: Judged) -> bool:

@@ -8,7 +8,7 @@ from steelyard.model.gate import GateReport, Judged
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Verdict, Weighing
 from steelyard.report import disturbances, figures, printable, sentences
-from steelyard.stats.verdict import CHANGED, excludes_no_change
+from steelyard.stats.verdict import excludes_no_change
 
 _LONGEST_PROBLEM, _LONGEST_NAME = 400, 60
 MOST_SAID = 10
@@ -30,7 +30,10 @@ def headline(report: GateReport) -> str:
         which = "; the worst" if len(report.slower) > 1 else ""
         return f"{len(report.slower):,} of {many} {above}{which}: {name}, {change(worst)}"
     if report.undecided:
-        return f"nothing is above its limit, and {len(report.undecided):,} of {many} stayed open"
+        stayed = f"{len(report.undecided):,} of {many} stayed open"
+        if report.is_too_open:
+            return f"nothing is above its limit, but {stayed}, which fails a strict gate"
+        return f"nothing is above its limit, and {stayed}"
     return f"nothing is above its limit, {many}"
 
 
@@ -76,8 +79,10 @@ def why_open(judged: Judged, *, alone: bool = True) -> str:
 
 def _not_above(verdict: Verdict, interval: tuple[float, float]) -> str:
     """Say which half of the rule an open benchmark does not meet: chance is excluded, and the estimate is larger."""
-    is_change = verdict.verdict in CHANGED or excludes_no_change(interval)
-    return "the estimate does not" if is_change else "chance is not excluded"
+    if verdict.is_change:
+        return "the estimate does not"
+    surely = " surely enough for one of several benchmarks" if excludes_no_change(interval) else ""
+    return f"chance is not excluded{surely}"
 
 
 def what_would_decide(opened: Sequence[Judged]) -> list[str]:

@@ -8,7 +8,7 @@ from math import comb, log1p
 from statistics import fmean, median
 from typing import Literal
 
-from steelyard.stats.verdict import VerdictName, verdict_of
+from steelyard.stats.verdict import VerdictName, excludes_no_change, verdict_of
 
 Stability = Literal["exact", "stable", "noisy"]
 
@@ -23,6 +23,8 @@ class CountJudgement:
     """What the counts of two sides say. Changes are relative: +0.01 is 1 % more."""
 
     verdict: VerdictName
+    is_change: bool
+    """Whether the sides do not overlap, and there are enough counts of each for that to be no chance."""
     change: float
     interval: tuple[float, float]
     stability: Stability
@@ -73,11 +75,13 @@ def judge_counts(
         (max(baseline), min(candidate)),
         (min(baseline), max(candidate)),
     )
-    found = verdict_of(_log_ratio(*estimate), (_log_ratio(*lowest), _log_ratio(*highest)), margin)
-    if kind != "exact" and min(len(baseline), len(candidate)) < counts_needed(alpha):
-        found = "undecided"
+    ends = (_log_ratio(*lowest), _log_ratio(*highest))
+    are_enough = kind == "exact" or min(len(baseline), len(candidate)) >= counts_needed(alpha)
+    found = verdict_of(_log_ratio(*estimate), ends, margin) if are_enough else "undecided"
+    is_change = are_enough and excludes_no_change(ends)
     change, *interval = (after / before - 1 for before, after in (estimate, lowest, highest))
-    return CountJudgement(found, change, (interval[0], interval[1]), kind, max(spread(baseline), spread(candidate)))
+    floor = max(spread(baseline), spread(candidate))
+    return CountJudgement(found, is_change, change, (interval[0], interval[1]), kind, floor)
 
 
 def _log_ratio(baseline: float, candidate: float) -> float:

@@ -127,7 +127,7 @@ def _averaged(judged: Judgement, d: FloatArray, layouts: IntArray, looks: Sequen
     mean = replace(judged.estimate, centre=found.centre, lower=lower, upper=upper)
     p_value = min(1.0, max(judged.p_value, found.p_value / share))
     rejects = found.p_value * rules.members <= found.level
-    is_change = judged.is_change and rejects and excludes_no_change((lower, upper))
+    is_change = may_decide and judged.is_change and rejects and excludes_no_change((lower, upper))
     told = replace(judged, verdict="undecided", estimate=mean, is_change=is_change, p_value=p_value, averaged=found)
     verdict = verdict_of(mean.centre, (told.lower, told.upper), rules.margin, is_change=is_change)
     return replace(told, verdict=verdict) if may_decide and verdict == judged.verdict else told

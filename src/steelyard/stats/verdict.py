@@ -45,17 +45,16 @@ def verdict_of(estimate: float, interval: Interval, margin: float, *, is_change:
 
 
 def against_limit(
-    estimate: float, interval: Interval, limit: float, *, is_change: bool | None = None
+    estimate: float, interval: Interval, limit: float, *, is_change: bool
 ) -> Literal["above", "within", "open"]:
     """Whether a slowdown is above the relative `limit`, as `verdict_of` has it for a margin, on that one side.
 
-    Above it is a change that is excluded from chance and larger than the limit; within it what the interval shows to be
-    no larger. A limit of 0 lets no certain slowdown pass.
+    Above it is a change that is excluded from chance (`is_change`, which one interval of several does not tell) and
+    larger than the limit; within it what the interval shows to be no larger. A limit of 0 lets no sure slowdown pass.
     """
     bound = log1p(limit)
     if interval[1] <= bound:
         return "within"
-    is_change = excludes_no_change(interval) if is_change is None else is_change
     return "above" if is_change and estimate > 0 and estimate >= bound else "open"
 
 

@@ -37,6 +37,14 @@ def test_equal_counts_decide_by_the_margin_alone() -> None:
     assert judge(counts([1000, 1000], [990, 990])).verdict == "faster"
 
 
+def test_a_change_of_counts_is_sure_where_they_repeat_or_are_enough() -> None:
+    assert judge(counts([1000, 1000], [1004, 1004])).is_change
+    assert not judge(counts([1000, 1000], [1000, 1000])).is_change
+    apart = counts([7, 8, *range(1000, 1000 + MORE)], [7, 8, *range(1010, 1010 + MORE)])
+    assert judge(apart).is_change
+    assert not judge(apart + counts([5, 5], [5, 5], 1), members=2).is_change
+
+
 def test_what_was_not_confirmed_because_it_was_cut_short_is_undecided() -> None:
     record = counted_weighing(counts([1000, 1000, 1000], [1006, 1006]))
     assert record.stop == ["interrupted"]

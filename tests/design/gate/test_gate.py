@@ -1,21 +1,27 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
+import numpy as np
 import pytest
 
 from steelyard.design.gate import gate as room
-from steelyard.design.gate.gate import gate
+from steelyard.design.gate.gate import gate, of_one
 from steelyard.design.identical import EVERY_BENCHMARK
-from steelyard.design.outcome import Outcome
+from steelyard.design.outcome import Outcome, derive
 from steelyard.model.errors import MeasurementError
+from steelyard.model.files import with_derived
 from steelyard.model.gate import GateReport
+from steelyard.model.journal import Journal
+from steelyard.model.launches import Launches
 from steelyard.model.limits import limits_from
-from steelyard.model.records import IDENTICAL, Derived, Finding, Settings, Shard, Verdict
-from tests.report.records import verdict, weighing
+from steelyard.model.records import IDENTICAL, Derived, Finding, Run, Settings, Shard, Verdict, Weighing
+from tests.report.records import row, verdict, weighing
 
 HERE = Path(__file__)
+Family = Literal["holm", "fdr"]
 
 
 @pytest.fixture
@@ -59,9 +65,12 @@ def of(change: float, low: float, high: float, name: str, **others: object) -> V
         (of(0.03, 0.02, 0.04, "slower"), "4%", "within"),
         (of(0.03, -0.01, 0.07, "undecided"), "1%", "open"),
         (of(0.03, -0.01, 0.07, "undecided"), "10%", "within"),
-        (of(0.003, 0.002, 0.004, "same"), "0.1%", "above"),
+        (of(0.03, 0.02, 0.04, "undecided"), "1%", "open"),
+        (of(0.03, 0.02, 0.04, "undecided", is_change=True), "1%", "above"),
+        (of(0.003, 0.002, 0.004, "same"), "0.1%", "open"),
+        (of(0.003, 0.002, 0.004, "same", is_change=True), "0.1%", "above"),
         (of(0.0, 0.0, 0.0, "same"), "0%", "within"),
-        (of(0.001, 0.001, 0.001, "same"), "0%", "above"),
+        (of(0.001, 0.001, 0.001, "same", is_change=True), "0%", "above"),
         (of(-0.5, -0.6, -0.4, "faster"), "0%", "within"),
         (of(-1.0, -1.0, -1.0, "faster"), "0%", "within"),
         (of(0.03, 0.02, 0.04, "slower"), "never", "within"),
@@ -79,6 +88,43 @@ def test_without_a_limit_the_verdict_decides(held: Held, name: str, standing: st
     assert (judged.standing, judged.above) == (standing, 0.005)
     (judged,) = held([verdict(verdict=name, margin=0.02)]).judged
     assert (judged.standing, judged.above) == (standing, 0.02)
+
+
+def verdicts_of(record: Weighing | Run) -> list[Verdict]:
+    assert record.derived is not None
+    return record.derived.verdicts
+
+
+def drawn_suite(benchmarks: int, pairs: int, changed: Mapping[int, float], margin: float, family: Family) -> Weighing:
+    """Many benchmarks whose launches differ by noise of 5 % alone, but for some that also changed."""
+    random = np.random.default_rng(11)
+    rows = []
+    for number in range(benchmarks):
+        for pair in range(pairs):
+            order = int(random.integers(2))
+            for side in (0, 1):
+                work = 10e6 * (1 + side * changed.get(number, 0.0)) * np.exp(0.05 * random.standard_normal())
+                rows.append(row(pair, side, int(work), benchmark=number, order=order ^ side))
+    settings = Settings(margin=margin, metrics=["wall"], family=family)
+    record = weighing(benchmarks=tuple(f"b{number}" for number in range(benchmarks)), settings=settings, stop="pairs")
+    return record.model_copy(update={"launches": Launches.of_rows(rows)})
+
+
+@pytest.mark.parametrize("family", ["holm", "fdr"])
+def test_a_limit_of_one_of_many_that_share_alpha_is_exceeded_by_no_chance_finding(family: Family) -> None:
+    record = derive(drawn_suite(120, 12, {}, 0.02, family))
+    assert any(
+        one.interval is not None and one.interval[0] > 0 and (one.change or 0) > 0.02 for one in verdicts_of(record)
+    ), "by itself one would be surely slower"
+    report = of_one("a.json", Outcome(record, None), limits_from(["2%"]))
+    assert (report.verdict, report.slower) == ("undecided", [])
+
+
+def test_what_is_surely_slower_among_many_is_above_a_limit_below_the_margin() -> None:
+    record = derive(drawn_suite(5, 80, {3: 0.1}, 0.12, "holm"))
+    assert verdicts_of(record)[3].verdict == "same"
+    report = of_one("a.json", Outcome(record, None), limits_from(["2%"]))
+    assert [one.verdict.benchmark for one in report.slower] == ["b3"]
 
 
 def test_what_the_control_withholds_is_no_reason_to_fail(held: Held) -> None:
@@ -161,9 +207,73 @@ def test_a_part_of_a_suite_says_that_others_are_not_here(tmp_path: Path, monkeyp
         records[str(number)] = part.model_copy(update={"derived": Derived(verdicts=[verdict()])})
     monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
     both = [(str(number), tmp_path / str(number)) for number in (1, 2)]
-    assert not gate(both, limits_from([])).findings
-    (found,) = gate(both[1:], limits_from([])).findings
-    assert found.message == "2 is part 2 of 2 of a suite, and 1 is not here: nothing is said of their benchmarks"
+    assert gate(both, limits_from(["10%"])).verdict == "passed"
+    alone = "2 is part 2 of 2 of a suite, and 1 is not here: nothing is said of their benchmarks"
+    for some in (both[1:], [both[1], ("again", both[1][1])]):
+        report = gate(some, limits_from(["10%"]))
+        assert (report.verdict, report.findings) == ("failed", [])
+        assert report.problems[0].startswith(f"{alone}; give the records of all parts, or --part")
+    report = gate(both[1:], limits_from(["10%", "b=never"], require=["b"]), of_parts=True)
+    assert (report.verdict, report.problems) == ("passed", [])
+    assert [finding.message for finding in report.findings] == [alone]
+
+
+def test_one_that_is_measured_right_now_has_no_answer_yet(tmp_path: Path) -> None:
+    header = weighing().model_copy(update={"launches": Launches(), "stop": ["interrupted"]})
+    with Journal(tmp_path / "a.journal", header) as journal:
+        journal.append(row(0, 0, 10**7))
+        report = gate([("a", journal.path)], limits_from([]))
+        assert report.problems == ["a is still being measured: wait for its end"]
+    (problem,) = gate([("a", journal.path)], limits_from([])).problems
+    assert problem == "sort: nothing was measured of active"
+
+
+def test_how_to_carry_on_what_was_interrupted_can_be_pasted(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = weighing(stop="interrupted")
+    opened = verdict(verdict="undecided")
+    monkeypatch.setattr(room, "recall", lambda *_: Outcome(with_derived(record, Derived(verdicts=[opened]))))
+    (problem,) = gate([("r 3.json", HERE)], limits_from([])).problems
+    assert (
+        problem == "r 3.json was interrupted with 1 benchmark open: steelyard compare --resume 'r 3.json' carries it on"
+    )
+
+
+class TestOfOneThatNeverFails:
+    """A benchmark whose limit is `never`."""
+
+    @pytest.fixture
+    def failed(self) -> Outcome:
+        record = weighing(benchmarks=("b1", "b2", "b3"), settings=Settings(metrics=["active", "max_rss"]))
+        record = record.model_copy(update={"stop": ["decided", "failed", "failed"]})
+        derived = Derived(verdicts=[verdict(benchmark="b1", verdict="same")])
+        return Outcome(record.model_copy(update={"derived": derived}), MeasurementError("2 of 3 benchmarks failed"))
+
+    @pytest.mark.parametrize(
+        ("limits", "problems", "passed_over"),
+        [
+            ([], ["a: 2 of 3 benchmarks failed"], 0),
+            (["b1=never"], ["a: 2 of 3 benchmarks failed"], 0),
+            (["b2=never"], ["a: b3 failed"], 1),
+            (["b2=never", "b3=never"], [], 2),
+            (["b?=never", "b3:max_rss=1%"], ["a: b3 failed"], 1),
+            (["never"], [], 2),
+        ],
+    )
+    def test_its_failure_is_a_finding(
+        self, failed: Outcome, limits: list[str], problems: list[str], passed_over: int
+    ) -> None:
+        report = of_one("a", failed, limits_from(limits))
+        assert [one for one in report.problems if "max_rss" not in one] == problems
+        assert [finding.code for finding in report.findings] == ["passed-over"] * passed_over
+
+    def test_it_is_required_all_the_same(self, failed: Outcome) -> None:
+        report = of_one("a", failed, limits_from(["b2=never", "b3=never"], require=["b3"]))
+        assert report.problems == ["required benchmark b3 has no verdict: it was renamed, removed, or it failed"]
+
+    def test_that_nothing_was_measured_of_it_is_a_finding(self, held: Held) -> None:
+        nothing = verdict(benchmark="b", verdict="undecided", change=None, interval=None, pairs=0)
+        report = held([nothing], "b=never")
+        assert (report.problems, [finding.code for finding in report.findings]) == ([], ["passed-over"])
 
 
 def test_a_gate_without_records_is_not_passed() -> None:

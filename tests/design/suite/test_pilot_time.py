@@ -7,18 +7,20 @@ from dataclasses import replace
 
 import pytest
 
+from steelyard.design.counting.plan import missing
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.targets import targets_of
 from steelyard.design.suite.loops import LEAST_SAMPLES, choose_loops
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
+from steelyard.design.timing.alone import Measuring
 from steelyard.design.timing.experiment import Experiment
 from steelyard.model.launches import ROLES, USED, LaunchSpec, Sample
-from steelyard.model.records import Weighing
+from steelyard.model.records import Run, Weighing
 from tests.design import scripted_harness
 from tests.design.scripted import recorder, without_files
-from tests.design.scripted_harness import Suites, fails, header, steady
+from tests.design.scripted_harness import Suites, fails, header, machine, run_header, steady
 from tests.design.suite.made import both, messages, names
 
 BUDGET_S = 5.0
@@ -47,7 +49,7 @@ def weighed(suites: Suites) -> tuple[Weighing, float]:
     record = planned(suites)
     launches = recorder(suites, targets=without_files(targets_of(record, {})))
     spent_s = suites.clock() - begun
-    ended = Experiment(record, launches, suites.clock, lambda _: None, spent_s=spent_s).run()
+    ended = Experiment(record, launches, suites.clock, lambda _: None, spent_s=spent_s, stopped=record.stop).run()
     return ended, suites.clock() - begun
 
 
@@ -98,10 +100,9 @@ def test_what_hangs_when_the_time_is_over_was_not_reached() -> None:
     hangs = fails({"timed_out": True, "wall_ns": 60_000_000_000, "signal": 9, "exit_code": None})
     suites = both(good=steady(), hangs=hangs, later=steady())
     record = planned(suites)
-    assert names(record) == ["good"]
-    assert record.stop == ["interrupted"]
-    (told,) = messages(record, "not-measured")
-    assert told.endswith("hangs, later")
+    assert names(record) == ["good", "hangs", "later"]
+    assert record.stop == ["interrupted", "time", "time"]
+    assert [one.is_untried for one in record.benchmarks] == [False, True, True]
 
 
 def test_one_that_takes_long_leaves_the_others_their_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,8 +110,10 @@ def test_one_that_takes_long_leaves_the_others_their_pairs(monkeypatch: pytest.M
     quick = {f"quick {number}": steady() for number in range(4)}
     record, seconds = weighed(both(**quick, slow=steady(20e9), later=steady()))
     assert seconds < BUDGET_S * 1.1
-    assert names(record) == [*quick]
-    assert messages(record, "not-measured")[0].endswith("slow, later")
+    assert names(record) == [*quick, "slow", "later"]
+    assert record.stop[-2:] == ["time", "time"]
+    (told,) = messages(record, "not-measured")
+    assert told.endswith("slow, later")
     pairs = Counter(row.benchmark for row in record.launches.rows() if ROLES[row.role] == USED)
     assert min(pairs[number] for number in range(4)) >= 2 * 4
 
@@ -119,8 +122,10 @@ def test_no_more_are_tried_than_there_will_be_pairs_of() -> None:
     record, seconds = weighed(both(**{f"b{number}": steady(400e6) for number in range(8)}))
     assert seconds < BUDGET_S * 1.1
     pairs = Counter((row.benchmark, row.pair) for row in record.launches.rows())
-    assert {benchmark for benchmark, pair in pairs if pairs[benchmark, pair] == 2} == {*range(len(record.benchmarks))}
-    assert messages(record, "not-measured")
+    tried = {number for number, one in enumerate(record.benchmarks) if not one.is_untried}
+    assert {benchmark for benchmark, pair in pairs if pairs[benchmark, pair] == 2} == tried
+    assert len(messages(record, "not-measured")) == 1
+    assert {record.stop[number] for number in range(8) if number not in tried} == {"time"}
 
 
 def test_the_first_has_all_the_time_that_a_launch_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,5 +145,65 @@ def test_lists_and_trials_have_the_usual_budget_where_a_weighing_may_take_longer
 def test_one_that_hangs_before_any_other_has_failed() -> None:
     hangs = fails({"timed_out": True, "wall_ns": 60_000_000_000, "signal": 9, "exit_code": None})
     record = planned(both(hangs=hangs, later=steady()))
-    assert (names(record), record.stop) == (["hangs"], ["failed"])
-    assert messages(record, "not-measured")[0].endswith("later")
+    assert (names(record), record.stop) == (["hangs", "later"], ["failed", "time"])
+
+
+def opened(record: Weighing) -> Weighing:
+    """As it goes on: what was undecided is open again."""
+    return record.model_copy(update={"stop": ["interrupted"] * len(record.stop)})
+
+
+def test_one_that_goes_on_has_those_tried_that_the_time_was_too_short_for() -> None:
+    hangs = fails({"timed_out": True, "wall_ns": 60_000_000_000, "signal": 9, "exit_code": None})
+    record = planned(both(good=steady(), hangs=hangs, later=steady()))
+    suites = both(good=steady(), hangs=fails({"signal": 11, "exit_code": None}), later=steady())
+    planner = Planner(opened(record), {}, Runner(suites), lambda _: None, PilotTime(suites.clock))
+    more = planner.going_on()
+    assert {asked.name for asked in suites.asked} == {"hangs", "later"}
+    assert more.stop == ["interrupted", "failed", "interrupted"]
+    assert more.benchmarks[0] == record.benchmarks[0]
+    assert not more.benchmarks[2].is_untried
+    assert more.preparing_s > record.preparing_s
+    assert [finding.code for finding in more.findings][-1] == "failed"
+
+
+def test_what_it_has_no_time_for_again_stays_untried() -> None:
+    suites = both(good=steady(), slow=steady(20e9), later=steady())
+    record = planned(suites)
+    assert record.stop == ["interrupted", "time", "time"]
+    time = PilotTime(suites.clock, suites.clock() + BUDGET_S)
+    more = Planner(opened(record), {}, Runner(suites), lambda _: None, time).going_on()
+    assert more.stop == ["interrupted", "time", "time"]
+    assert [one.is_untried for one in more.benchmarks] == [False, True, True]
+
+
+def test_one_that_has_no_untried_goes_on_as_it_is() -> None:
+    suites = both(good=steady())
+    record = planned(suites)
+    asked = len(suites.asked)
+    assert Planner(record, {}, Runner(suites), lambda _: None).going_on() is record
+    assert len(suites.asked) == asked
+
+
+def test_a_run_does_not_launch_what_it_had_no_time_to_try() -> None:
+    hangs = fails({"timed_out": True, "wall_ns": 60_000_000_000, "signal": 9, "exit_code": None})
+    suites = machine(baseline={"good": steady(), "hangs": hangs})
+    record = run_header(max_time_s=BUDGET_S)
+    time = PilotTime(suites.clock, suites.clock() + BUDGET_S)
+    tried = Planner(record, {}, Runner(suites), lambda _: None, time).planned(Selection())
+    assert isinstance(tried, Run)
+    assert tried.stop == ["interrupted", "time"]
+    launched = len(suites.of("hangs"))
+    ended = Measuring(
+        tried, recorder(suites, targets=without_files(targets_of(tried, {}))), suites.clock, lambda _: None
+    ).run()
+    assert ended.stop == ["time", "time"]
+    assert len(suites.of("hangs")) == launched
+    assert messages(ended, "not-measured")
+
+
+def test_what_is_counted_names_what_it_had_no_time_to_try() -> None:
+    hangs = fails({"timed_out": True, "wall_ns": 60_000_000_000, "signal": 9, "exit_code": None})
+    record = planned(both(good=steady(), hangs=hangs), metrics=["instructions"])
+    assert messages(record, "not-measured")[0].endswith("hangs")
+    assert missing(record) == [(0, 0), (0, 1)]

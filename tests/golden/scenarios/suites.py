@@ -29,6 +29,15 @@ def a_suite_goes_on(world: World) -> None:
 
 
 @scenario
+def a_suite_that_the_time_is_too_short_for(world: World) -> None:
+    suites(world, three(b=Bench(3e9), c=Bench(3e9)), three(b=Bench(3e9), c=Bench(3e9)))
+    world.run(*OLD_NEW, *PROTOCOL, "--max-time", "5", "--strict", "-o", "record.json")
+    world.run("gate", "record.json", "--require", "b", "--junit", "-")
+    world.run("compare", "--resume", "record.json", "--max-time", "200", "-o", "whole.json")
+    world.run("gate", "whole.json", "--strict")
+
+
+@scenario
 def not_to_go_on(world: World) -> None:
     pair(world, new_ns=13e6)
     world.run(*OLD_NEW, "--pairs", "16", "-o", "decided.json")

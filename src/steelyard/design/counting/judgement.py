@@ -84,7 +84,7 @@ def _verdict(
         places, judgement, wanted, cut_short=record.stop[benchmark] in ("interrupted", "failed")
     )
     if judgement is not None and needs_more:
-        judgement = replace(judgement, verdict="undecided")
+        judgement = replace(judgement, verdict="undecided", is_change=False)
     return Verdict(
         benchmark=record.benchmarks[benchmark].name,
         index=benchmark,
@@ -94,6 +94,7 @@ def _verdict(
         change=judgement.change if judgement else None,
         interval=judgement.interval if judgement else None,
         p_value=None,
+        is_change=judgement is not None and judgement.is_change,
         pairs=min(map(len, sides)),
         looks=1 if judgement else 0,
         seconds=sum(count.seconds for place in places for count in place),

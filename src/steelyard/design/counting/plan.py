@@ -85,7 +85,7 @@ def _places(record: Weighing | Run) -> list[CountedSide]:
     return [
         (number, side)
         for number, benchmark in enumerate(record.benchmarks)
-        if not benchmark.control and record.stop[number] != "failed"
+        if not benchmark.control and not benchmark.is_untried and record.stop[number] != "failed"
         for side in sides
     ]
 

@@ -106,7 +106,7 @@ class CountingStage:
         ]
         return counted.model_copy(
             update={
-                "stop": ["failed" if before == "failed" else reason for before in counted.stop],
+                "stop": [before if before in ("failed", "time") else reason for before in counted.stop],
                 "seconds": self._clock() - started,
                 "findings": [*self._record.findings, *(one for one in found if one not in self._record.findings)],
             }

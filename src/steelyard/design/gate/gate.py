@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log1p
 from pathlib import Path
 
+from steelyard.design.findings import some_names
 from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.design.outcome import Outcome, recall
 from steelyard.model.errors import SteelyardError
 from steelyard.model.foreign import NotMeasuredError
 from steelyard.model.gate import GateReport, Judged, Standing
-from steelyard.model.limits import Limit, Limits
+from steelyard.model.journal import is_journal, is_still_written
+from steelyard.model.limits import NEVER, Limit, Limits
 from steelyard.model.patterns import fits
-from steelyard.model.records import Finding, Run, Verdict, Weighing
+from steelyard.model.records import Benchmark, Finding, Run, Verdict, Weighing
 from steelyard.report.figures import count
-from steelyard.stats.verdict import CHANGED, against_limit
+from steelyard.stats.verdict import against_limit
 
+_MISSING = "{}; give the records of all parts, or --part where the others have gates of their own"
 # By the control every verdict is withheld: its figures are there, but say nothing.
 _WITHHELD = "control-alarm"
 
@@ -30,23 +34,28 @@ class _Read:
     name: str
     weighing: Weighing | None
     problem: str | None
+    findings: Sequence[Finding] = ()
 
 
-def gate(records: Sequence[tuple[str, Path]], limits: Limits, *, largest_bytes: int | None = None) -> GateReport:
+def gate(
+    records: Sequence[tuple[str, Path]], limits: Limits, *, largest_bytes: int | None = None, of_parts: bool = False
+) -> GateReport:
     """Hold the records, each with the name it is spoken of by, to the limits.
 
     A record that is not there, is none, is larger than `largest_bytes` or tells nothing is a problem of the report: a
-    gate without data is none that was passed.
+    gate without data is none that was passed. So is a part of a suite whose others are not here, but where the gate is
+    `of_parts` alone.
     """
-    return _report([_read(name, path, largest_bytes) for name, path in records], limits)
+    read = [_read(name, path, limits, largest_bytes) for name, path in records]
+    return _report(read, limits, of_parts=of_parts)
 
 
 def of_one(name: str, outcome: Outcome, limits: Limits) -> GateReport:
-    """The same of one record that was read already."""
-    return _report([_of_outcome(name, outcome)], limits)
+    """The same of one record that was read already, whatever it is a part of."""
+    return _report([_of_outcome(name, outcome, limits)], limits, of_parts=True)
 
 
-def _report(read: Sequence[_Read], limits: Limits) -> GateReport:
+def _report(read: Sequence[_Read], limits: Limits, *, of_parts: bool = False) -> GateReport:
     weighings = {one.name: one.weighing for one in read if one.weighing is not None}
     judged = [one for name, weighing in weighings.items() for one in _judged(name, weighing, limits)]
     report = GateReport(limits, list(weighings), list(weighings.values()), judged)
@@ -54,15 +63,21 @@ def _report(read: Sequence[_Read], limits: Limits) -> GateReport:
     problems += [*_without_data(report), *_interrupted(report)]
     problems += [] if judged or problems else ["no benchmark was measured"]
     problems += _unheld(report) if weighings else []
-    return replace(report, problems=problems, findings=[*_unused(report), *_parts_alone(weighings)])
+    alone = list(_parts_alone(weighings))
+    problems += [] if of_parts else [_MISSING.format(one.message) for one in alone]
+    findings = [finding for one in read for finding in one.findings]
+    findings += [*_passed_over(report), *_unused(report), *(alone if of_parts else [])]
+    return replace(report, problems=problems, findings=findings)
 
 
-def _read(name: str, path: Path, largest_bytes: int | None) -> _Read:
+def _read(name: str, path: Path, limits: Limits, largest_bytes: int | None) -> _Read:
     if not path.exists():
         return _Read(name, None, f"there is no record {name}: the weighing ended before it wrote one, or elsewhere")
     if largest_bytes is not None and path.is_symlink() and not path.is_relative_to("/dev"):
         return _Read(name, None, f"{name} is a link: it is not followed to what a stranger may have chosen")
     try:
+        if _is_measured_now(path):
+            return _Read(name, None, f"{name} is still being measured: wait for its end")
         outcome = recall(path, largest_bytes)
     except NotMeasuredError:
         return _Read(
@@ -71,10 +86,17 @@ def _read(name: str, path: Path, largest_bytes: int | None) -> _Read:
     except SteelyardError as unread:
         said = str(unread)
         return _Read(name, None, said if name in said else f"{name}: {said}")
-    return _of_outcome(name, outcome)
+    return _of_outcome(name, outcome, limits)
 
 
-def _of_outcome(name: str, outcome: Outcome) -> _Read:
+def _is_measured_now(path: Path) -> bool:
+    try:
+        return path.is_file() and is_still_written(path) and is_journal(path)
+    except OSError:
+        return False  # whoever reads it says so
+
+
+def _of_outcome(name: str, outcome: Outcome, limits: Limits) -> _Read:
     record = outcome.record
     if isinstance(record, Run):
         return _Read(
@@ -84,7 +106,38 @@ def _of_outcome(name: str, outcome: Outcome) -> _Read:
         )
     if record.is_empty():
         return _Read(name, None, f"{name}: {outcome.error or 'nothing was measured'}")
-    return _Read(name, record, None if outcome.error is None else f"{name}: {outcome.error}")
+    return _Read(name, record, *_failures(name, record, limits, outcome.error))
+
+
+def _failures(
+    name: str, record: Weighing, limits: Limits, error: SteelyardError | None
+) -> tuple[str | None, list[Finding]]:
+    """What failed of a record as a problem; of benchmarks that never fail the gate as findings."""
+    if error is None:
+        return None, []
+    failed = _failed(record)
+    kept = {one.name for one in failed if _never_fails(one.name, record, limits)}
+    found = [_never(f"{one.name} failed") for one in failed if one.name in kept]
+    if not kept or record.derived is None:
+        return f"{name}: {error}", found
+    left = [one.name for one in failed if one.name not in kept]
+    return (f"{name}: {some_names(left)} failed" if left else None), found
+
+
+def _failed(record: Weighing) -> list[Benchmark]:
+    places = zip(record.benchmarks, record.stop, strict=True)
+    return [one for one, reason in places if reason == "failed" and not one.control]
+
+
+def _never_fails(benchmark: str, record: Weighing, limits: Limits) -> bool:
+    """Whether all that the gate would hang on of a benchmark has a limit that is never exceeded."""
+    metrics = enumerate(record.settings.metrics)
+    held = [limits.of(benchmark, {metric}, deciding=not place) for place, metric in metrics]
+    return held[0] is not None and all(limit is None or limit.above is None for limit in held)
+
+
+def _never(what: str) -> Finding:
+    return Finding(code="passed-over", message=f"{what}, which the gate passes over: its limit is {NEVER!r}")
 
 
 def _judged(name: str, weighing: Weighing, limits: Limits) -> list[Judged]:
@@ -124,8 +177,7 @@ def _standing(verdict: Verdict, limit: Limit | None) -> Standing:
     if is_withheld or verdict.change is None or verdict.interval is None:
         return "open"
     interval = (_log(verdict.interval[0]), _log(verdict.interval[1]))
-    certain = verdict.verdict in CHANGED or None
-    return against_limit(_log(verdict.change), interval, limit.above or 0.0, is_change=certain)
+    return against_limit(_log(verdict.change), interval, limit.above or 0.0, is_change=verdict.is_change)
 
 
 def _log(change: float) -> float:
@@ -134,8 +186,16 @@ def _log(change: float) -> float:
 
 def _without_data(report: GateReport) -> list[str]:
     """What has to be decided and has no number at all."""
-    missing = [one for one in report.deciding if _has_no_data(one)]
-    return [f"{one.verdict.benchmark}: nothing was measured of {one.verdict.metric}{_why(one)}" for one in missing]
+    return [_said_of_none(one) for one in report.deciding if _has_no_data(one) and one.above is not None]
+
+
+def _passed_over(report: GateReport) -> list[Finding]:
+    """The same of those that never fail the gate."""
+    return [_never(_said_of_none(one)) for one in report.deciding if _has_no_data(one) and one.above is None]
+
+
+def _said_of_none(one: Judged) -> str:
+    return f"{one.verdict.benchmark}: nothing was measured of {one.verdict.metric}{_why(one)}"
 
 
 def _has_no_data(one: Judged) -> bool:
@@ -148,7 +208,8 @@ def _interrupted(report: GateReport) -> list[str]:
     left = (one for one in report.undecided if one.reason == "interrupted" and not _has_no_data(one))
     ended = Counter(one.source for one in left)
     return [
-        f"{source} was interrupted with {count(many, 'benchmark')} open: steelyard compare --resume carries it on"
+        f"{source} was interrupted with {count(many, 'benchmark')} open: "
+        f"steelyard compare --resume {'FILE' if source == '-' else shlex.quote(source)} carries it on"
         for source, many in ended.items()
     ]
 
@@ -164,7 +225,7 @@ def _unheld(report: GateReport) -> list[str]:
     wanted = [
         f"required benchmark {pattern} has no verdict: it was renamed, removed, or it failed"
         for pattern in ([] if _stands_for_all(report) else report.limits.require)
-        if not fits(names, [pattern])
+        if not fits(names | _elsewhere(report), [pattern])
     ]
     measured = {one.verdict.metric for one in report.judged}
     # Where `active` is not defined the verdict is of another metric, and the limit of that name still has to hold.
@@ -185,21 +246,28 @@ def _parts_alone(weighings: Mapping[str, Weighing]) -> Iterator[Finding]:
     """Say of parts of suites that others of the same suite are not here."""
     parts = {name: shard for name, one in weighings.items() if (shard := one.settings.shard) is not None}
     for name, shard in parts.items():
-        beside = sum(other.suite == shard.suite and other.of == shard.of for other in parts.values())
-        if beside < shard.of:
+        here = {other.number for other in parts.values() if (other.suite, other.of) == (shard.suite, shard.of)}
+        if len(here) < shard.of:
             yield Finding(
                 code="part-alone",
-                message=f"{name} is part {shard.number} of {shard.of} of a suite, and {shard.of - beside} "
-                f"{'is' if shard.of - beside == 1 else 'are'} not here: nothing is said of their benchmarks",
+                message=f"{name} is part {shard.number} of {shard.of} of a suite, and {shard.of - len(here)} "
+                f"{'is' if shard.of - len(here) == 1 else 'are'} not here: nothing is said of their benchmarks",
                 remedy="steelyard merge makes one record of all parts",
             )
+
+
+def _elsewhere(report: GateReport) -> set[str]:
+    """The benchmarks of the suites whose parts are here that are in none of these."""
+    suites = {name for one in report.weighings if one.settings.shard for name in one.settings.shard.suite}
+    return suites - {one.name for weighing in report.weighings for one in weighing.benchmarks}
 
 
 def _unused(report: GateReport) -> list[Finding]:
     """Limits of benchmarks that there are not."""
     if not report.judged or _stands_for_all(report):
         return []
-    names = {one.verdict.benchmark for one in report.judged}
+    names = {one.verdict.benchmark for one in report.judged} | _elsewhere(report)
+    names |= {one.name for weighing in report.weighings for one in _failed(weighing)}
     unused = [str(limit) for limit in report.limits.limits if limit.benchmark and not fits(names, [limit.benchmark])]
     return [
         Finding(code="unused-limit", message=f"the limit {each} fits no benchmark", remedy="mend its pattern")

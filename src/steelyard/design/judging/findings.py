@@ -376,4 +376,6 @@ def withheld(verdict: Verdict, alarm: Verdict, *, copied: bool) -> Verdict:
         remedy="look for what favours one side: --prepare, files that launches leave behind, other programs' timers"
         + (", or where a file lies: copy both programs anew, and weigh these copies" if copied else ""),
     )
-    return verdict.model_copy(update={"verdict": "undecided", "findings": [finding, *verdict.findings]})
+    return verdict.model_copy(
+        update={"verdict": "undecided", "is_change": False, "findings": [finding, *verdict.findings]}
+    )

@@ -185,6 +185,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
         change=change,
         interval=None if blind else (expm1(judgement.lower), expm1(judgement.upper)),
         p_value=judgement.p_value,
+        is_change=judgement.is_change,
         pairs=shown,
         looks=judgement.looks,
         resolution=None if smallest is None or blind else expm1(smallest),

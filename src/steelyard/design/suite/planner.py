@@ -17,15 +17,15 @@ from steelyard.design.runner.targets import of_first_layout, with_time_limit
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.selection import Selection, chosen_benchmarks, fitting
 from steelyard.design.suite.shards import dealt
-from steelyard.design.suite.trials import Trials
+from steelyard.design.suite.trials import Amounts, Trials
 from steelyard.measure.still import can_stand_still
 from steelyard.model.counters import events_of
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.launches import LaunchSpec
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Watch
-from steelyard.model.records import Benchmark, Finding, Run, Settings, Subject, Weighing
-from steelyard.model.throughput import processed_of
+from steelyard.model.records import Benchmark, Finding, Run, Settings, StopReason, Subject, Weighing
+from steelyard.model.throughput import Processed, processed_of
 from steelyard.subjects.command import launch_spec
 from steelyard.subjects.harness import AUTO, Harness, Listed, harness_named, recognised_harness
 from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS
@@ -48,8 +48,8 @@ class Planner:
     def planned(self, selection: Selection) -> Weighing | Run:
         """The record with its harness, should it be recognised, and with its benchmarks, their loops and samples.
 
-        A benchmark that fails is in it as `failed`; those that the time is too short for are named. Raises LaunchError
-        if a harness does not list its benchmarks, UsageError if none is left, Interrupted.
+        A benchmark that fails is in it as `failed`, one that the time is too short for as stopped by `time`. Raises
+        LaunchError if a harness does not list its benchmarks, UsageError if none is left, Interrupted.
         """
         if self.record.settings.harness == AUTO:
             return self._recognised().planned(selection)
@@ -70,16 +70,17 @@ class Planner:
         findings = _one_sided(self.record, wanted)
         if selection.control:
             benchmarks.append(benchmarks[0].model_copy(update={"name": CONTROL_NAME, "candidate": 0, "control": True}))
-        trials = self._trials(selection)
+        trials = self._trials(shares_starts=self._shares_starts(selection))
         trials.processed.update({(place, one.name): one.processed for place, of in enumerate(lists) for one in of})
         trials.try_all(benchmarks)
         if trials.shares_starts:
             settings = settings.model_copy(update={"starts": "shared"})
         if selection.any_pairing and isinstance(self.record, Weighing) and self._is_better_beside(trials):
             settings = settings.model_copy(update={"pairing": "auto"})
-        tried = [_as_tried(one, trials, selection) for one in benchmarks if one.entry in trials.known]
+        benchmarks = [_as_tried(one, trials, selection.processed) for one in benchmarks]
+        tried = [one for one in benchmarks if one.entry in trials.known]
         findings += [*trials.findings, *trials.failures.values()]
-        findings += [*other_work_finding(tried), *process_time_finding(tried), *not_measured_finding(trials.missed)]
+        findings += [*other_work_finding(tried), *process_time_finding(tried), *_missed(settings, trials)]
         if selection.seconds_each is not None and settings.max_time_s is not None:
             among = len(tried) if settings.shard is None else len(settings.shard.suite)
             pairs = max(_FEWEST_PAIRS, fewest_pairs(settings.alpha, settings.reserve, max(1, among)))
@@ -89,16 +90,55 @@ class Planner:
         return self.record.model_copy(
             update={
                 "settings": settings,
-                "benchmarks": tried,
-                "stop": ["failed" if one.entry in trials.failures else "interrupted" for one in tried],
+                "benchmarks": benchmarks,
+                "stop": [_stop_of(one, trials) for one in benchmarks],
                 "findings": [*self.record.findings, *findings],
             }
         )
 
-    def _trials(self, selection: Selection) -> Trials:
-        settings = self.record.settings
+    def going_on(self) -> Weighing | Run:
+        """The record of one that is carried on, with those of its open benchmarks tried that there was no time for.
+
+        Raises LaunchError if a harness does not list its benchmarks any more, Interrupted.
+        """
+        if self._harness.lists_first:
+            self.lists()
+        stops = dict(enumerate(self.record.stop))
+        missed = [
+            number
+            for number, one in enumerate(self.record.benchmarks)
+            if stops[number] == "interrupted" and one.is_untried
+        ]
+        if not missed:
+            return self.record
+        begun, benchmarks = self.time.clock(), list(self.record.benchmarks)
+        self.time.begin(0, begun)
+        trials = self._trials(shares_starts=False)
+        launches = self.record.launches
+        for number, one in enumerate(benchmarks):
+            if not one.is_untried:
+                trials.known[one.entry or ""] = Amounts(one.loops, one.samples, one.clock)
+                if stops[number] == "interrupted":
+                    self.time.keep(2 * float(launches.taken_ns().sum()) / 1e9 / max(1, len(launches)))
+        trials.try_all([benchmarks[number] for number in missed])
+        for number in missed:
+            benchmarks[number] = _as_tried(benchmarks[number], trials, benchmarks[number].processed)
+            stops[number] = _stop_of(benchmarks[number], trials)
+        return self.record.model_copy(
+            update={
+                "benchmarks": benchmarks,
+                "stop": [*stops.values()],
+                "findings": [*self.record.findings, *trials.failures.values()],
+                "preparing_s": self.record.preparing_s + self.time.clock() - begun,
+            }
+        )
+
+    def _shares_starts(self, selection: Selection) -> bool:
         is_free = selection.any_pairing and not selection.own_starts
-        shares_starts = is_free and may_share_starts(self.record, self._harness)
+        return is_free and may_share_starts(self.record, self._harness)
+
+    def _trials(self, *, shares_starts: bool) -> Trials:
+        settings = self.record.settings
         return Trials(
             settings,
             self._harness,
@@ -156,16 +196,6 @@ class Planner:
         return launch_spec(subject, with_time_limit(usual), self.shared, draw_pair(settings.seed, 0, 0))
 
 
-def relist(record: Weighing | Run, shared: Mapping[str, str], runner: Runner) -> None:
-    """Have the harness of a record that is carried on read the lists of its programs, if it runs none without.
-
-    Raises LaunchError if one does not list its benchmarks any more, Interrupted.
-    """
-    if harness_named(record.settings.harness or "").lists_first:
-        planner = Planner(record, shared, runner, lambda progress: None)  # noqa: ARG005 - it takes no time
-        planner.lists()
-
-
 def may_time_processes(settings: Settings, harness: Harness) -> bool:
     """Whether launches of a suite may be timed by their processor time."""
     times = timed(settings.metrics)
@@ -182,14 +212,25 @@ def may_share_starts(record: Weighing | Run, harness: Harness) -> bool:
     return isinstance(record, Weighing) and harness.shares_starts and is_plain and is_told_apart
 
 
-def _as_tried(benchmark: Benchmark, trials: Trials, selection: Selection) -> Benchmark:
+def _as_tried(benchmark: Benchmark, trials: Trials, processed: Sequence[Processed]) -> Benchmark:
     """With what its launches run, and what that processes: as the user says, else as its sides tell."""
     entry = benchmark.entry or ""
-    processed = [*selection.processed]
     if not processed:
         places = (benchmark.baseline, benchmark.candidate)
         processed = processed_of(*(trials.processed.get((place, entry), {}) for place in places))
-    return benchmark.model_copy(update={**trials.known[entry]._asdict(), "processed": processed})
+    return benchmark.model_copy(update={**trials.known.get(entry, Amounts())._asdict(), "processed": [*processed]})
+
+
+def _stop_of(benchmark: Benchmark, trials: Trials) -> StopReason:
+    """Why its measuring has stopped before it began, or `interrupted`, as long as it has not."""
+    if benchmark.entry not in trials.known:
+        return "time"
+    return "failed" if benchmark.entry in trials.failures else "interrupted"
+
+
+def _missed(settings: Settings, trials: Trials) -> list[Finding]:
+    """Name those that were not reached, if nobody does so who measures the others for a time."""
+    return [] if timed(settings.metrics) else not_measured_finding(trials.missed)
 
 
 def _shared_benchmarks(

@@ -44,7 +44,7 @@ class Measuring:
         """Measure until the budget ends; the record holds all that was measured, however it ended."""
         findings: list[Finding] = []
         stop: dict[int, StopReason] = {
-            number: "failed" for number, reason in enumerate(self._header.stop) if reason == "failed"
+            number: reason for number, reason in enumerate(self._header.stop) if reason in ("failed", "time")
         }
         rest: StopReason = "interrupted"
         try:

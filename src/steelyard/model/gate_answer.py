@@ -1,0 +1,37 @@
+"""The answer of a gate, for scripts that read JSON: told anew by each gate, and kept nowhere else."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from steelyard.model.gate import GateVerdict, Standing
+from steelyard.model.kept import VerdictName
+
+
+class _Told(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class Held(_Told):
+    """One benchmark in one metric, held to its limit."""
+
+    record: str = Field(description="the name by which the gate was given it")
+    benchmark: str
+    metric: str
+    verdict: VerdictName = Field(description="by the margin that it was weighed with")
+    change: float | None = Field(description="relative change of the candidate; +0.01 is 1 % slower")
+    interval: tuple[float, float] | None
+    limit: float | None = Field(description="relative change above which it fails; null for one that never does")
+    standing: Standing
+    deciding: bool = Field(description="whether the answer hangs on it")
+
+
+class GateAnswer(_Told):
+    """All that a gate says."""
+
+    verdict: GateVerdict
+    status: int = Field(description="exit status of the verdict")
+    headline: str
+    problems: list[str] = Field(description="why there is no answer, wholly or in part")
+    findings: list[str]
+    judged: list[Held]
