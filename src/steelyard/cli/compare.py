@@ -133,7 +133,7 @@ def compare(options: CompareOptions, world: World) -> int:
 
 
 def _compared(options: CompareOptions, world: World) -> int:
-    from steelyard.cli.outcome import shown
+    from steelyard.cli.outcome import none_of_earlier, shown
     from steelyard.cli.screen import watching
     from steelyard.design import session
 
@@ -154,10 +154,10 @@ def _compared(options: CompareOptions, world: World) -> int:
 
         return weighed(project, options, world)
     else:
-        with watching(world) as watch, _requested(options, watch, world) as request:
+        with none_of_earlier(options.files), watching(world) as watch, _requested(options, watch, world) as request:
             watch.wipe()
             check_not_launched(request, *options.files.paths(), options.launch.output)
-            outcome = session.measure(request, watch, world)
+            outcome = session.attempted(request, watch, world)
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 from collections.abc import Callable, Iterator
@@ -63,7 +64,7 @@ def show_outcome(
 
     What is `drawn` is printed in the place of the report.
 
-    A failed measurement writes its raw launches and raises its error.
+    A failed measurement writes a record, with the raw launches if there are any, and raises its error.
     """
     record = outcome.record
     unwritten, to_print = None, None
@@ -111,6 +112,11 @@ def _say_unkept(outcome: Outcome) -> None:
         say(outcome.unkept)
 
 
+def has_failed(outcome: Outcome) -> bool:
+    """Whether something went wrong, be it before anything was measured; that the user stopped it is not that."""
+    return outcome.error is not None and outcome.error.exit_status != INTERRUPTED
+
+
 def _has_results(outcome: Outcome) -> bool:
     """Whether there is something to show: all of it, or those benchmarks of a harness that did not fail."""
     return outcome.error is None or outcome.record.derived is not None
@@ -120,7 +126,11 @@ def _contents(outcome: Outcome, files: FileOptions, world: World, functions: int
     """What each of the files asked for is to hold."""
     record, derived = outcome.record, outcome.record.derived or Derived()
     if record.is_empty():
-        return  # a file of an earlier weighing is worth more than one of nothing
+        # A file of an earlier weighing is worth more than one of nothing. But whoever reads the record after a failure
+        # would take the earlier one's for this one's; of what is printed there is no earlier one.
+        if has_failed(outcome) and files.json is not None and not is_printed(files.json):
+            yield files.json, as_saved(record, files.json)
+        return
     if files.json is not None:
         yield files.json, as_saved(record, files.json)
     if files.csv is not None:
@@ -132,6 +142,23 @@ def _contents(outcome: Outcome, files: FileOptions, world: World, functions: int
             yield files.markdown, as_markdown.run(record, derived.summaries)
     if _has_results(outcome) and files.html is not None:
         yield files.html, page_of(world, outcome)
+
+
+@contextmanager
+def none_of_earlier(files: FileOptions, *others: Path | None) -> Iterator[None]:
+    """Remove records of earlier weighings where one fails before there is a record to write over them, and say so.
+
+    Whoever reads the file next would take the earlier one for this one; what is interrupted, or was wrong usage, is
+    none that anybody reads a record of.
+    """
+    try:
+        yield
+    except MeasurementError:
+        for path in filter(None, (files.json, *others)):
+            if path.is_file():
+                Path(os.path.realpath(path)).unlink()  # a link stays one
+                say(f"{path} is removed: it was of an earlier weighing, and of this one there is no record")
+        raise
 
 
 @contextmanager

@@ -103,19 +103,19 @@ def run(options: RunOptions, world: World) -> int:
 
 
 def _measured(options: RunOptions, world: World) -> int:
-    from steelyard.cli.outcome import shown
+    from steelyard.cli.outcome import none_of_earlier, shown
     from steelyard.cli.screen import watching
-    from steelyard.design.session import measure
+    from steelyard.design.session import attempted
     from steelyard.model.files import save
     from steelyard.model.records import Run
 
     check_files(options.files, options.launch.output)
     compared = None if options.baseline is None else _baseline(options.baseline, world)
     kept = None if options.save_baseline is None else world.store().place_for(options.save_baseline)
-    with watching(world) as watch, _requested(options, watch, world) as request:
+    with none_of_earlier(options.files), watching(world) as watch, _requested(options, watch, world) as request:
         watch.wipe()
         check_not_launched(request, *options.files.paths(), options.launch.output)
-        outcome = measure(request, watch, world)
+        outcome = attempted(request, watch, world)
     status = shown(outcome, options.files, world, functions=options.functions)
     if status or not isinstance(outcome.record, Run):
         return status  # what was interrupted is no baseline, and is compared with none

@@ -63,9 +63,9 @@ def recall(path: Path, largest_bytes: int | None = None) -> Outcome:
 
 def recalled(record: Weighing | Run) -> Outcome:
     """A record that was read, with its verdicts derived anew."""
-    if not record.benchmarks:
-        return Outcome(record, MeasurementError("the record has no benchmarks, so nothing was measured"))
     error = _failure(record)
+    if not record.benchmarks:
+        return Outcome(record, error or MeasurementError("the record has no benchmarks, so nothing was measured"))
     return Outcome(derive(record) if error is None or _is_partial(record) else record, error)
 
 
@@ -103,6 +103,8 @@ def judged(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
 def _failure(record: Weighing | Run) -> MeasurementError | None:
     """Why benchmarks of a record failed, as far as it says."""
     failed = [finding.message for finding in record.findings if finding.code == "failed"]
+    if not record.benchmarks and failed:
+        return MeasurementError(failed[0])  # before a harness was asked for them
     if "failed" not in record.stop or ("interrupted" in record.stop and _is_partial(record)):
         return None  # that it was interrupted says more; what failed until then is among what it found
     if record.settings.harness is None or len(record.stop) == 1:
