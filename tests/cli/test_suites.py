@@ -333,6 +333,29 @@ def test_the_list_has_all_that_is_kept_newest_first(scripted: ScriptedWorld) -> 
     assert "unreadable" in text
 
 
+def test_what_is_being_measured_is_running(scripted: ScriptedWorld) -> None:
+    usual, seen = scripted.script, dict[str, str]()
+
+    def looked(spec: LaunchSpec, number: int) -> Measured:
+        if number == 20:
+            (journal,) = scripted.kept()
+            scripted.script = usual
+            seen["list"], seen["show"], seen["page"] = (
+                scripted(*words).text for words in (("list",), ("show",), ("show", journal, "--markdown", "-"))
+            )
+            seen["json"] = json.loads(scripted("list", "--json", "-").out)[0]["state"]
+        return usual(spec, number)
+
+    scripted.script = looked
+    assert scripted("compare", "./old", "./new").status == 1
+    assert seen["json"] == "running"
+    assert " running " in seen["list"]
+    assert seen["show"].startswith("running    it is being measured right now: this is what there is so far\n")
+    assert "(it is being measured right now" in seen["page"]
+    assert "interrupted" not in "".join(seen.values())
+    assert " slower " in scripted("list").text
+
+
 def test_the_list_tells_each_from_the_others_in_80_columns(
     scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,7 +21,7 @@ from steelyard.design.outcome import Outcome
 from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import as_saved
-from steelyard.model.records import Derived, Run, Weighing
+from steelyard.model.records import Derived, Weighing
 from steelyard.report import markdown as as_markdown
 from steelyard.report import table, terminal
 from steelyard.report.sheet import Sheet
@@ -66,7 +66,6 @@ def show_outcome(
 
     A failed measurement writes a record, with the raw launches if there are any, and raises its error.
     """
-    record = outcome.record
     unwritten, to_print = None, None
     try:
         with uninterrupted():
@@ -79,7 +78,7 @@ def show_outcome(
         unwritten = error  # the verdict is still worth its words
     if has_results := _has_results(outcome):
         console = output(world.environment, beside_data=beside_data or _prints_data(files))
-        (drawn or partial(_report, record=record, functions=functions))(console)
+        (drawn or partial(_report, outcome=outcome, functions=functions))(console)
     if to_print is not None:
         write(STANDARD_STREAM, to_print)
     _say_unkept(outcome)
@@ -89,12 +88,13 @@ def show_outcome(
         raise MeasurementError("nothing was measured")
 
 
-def _report(console: Console, record: Weighing | Run, functions: int) -> None:
+def _report(console: Console, outcome: Outcome, functions: int) -> None:
+    record, running = outcome.record, outcome.is_running
     derived = record.derived or Derived()
     if isinstance(record, Weighing):
-        terminal.weighing(console, record, derived.verdicts, functions=functions)
+        terminal.weighing(console, record, derived.verdicts, functions=functions, running=running)
     else:
-        terminal.run(console, record, derived.summaries, functions=functions)
+        terminal.run(console, record, derived.summaries, functions=functions, running=running)
 
 
 def _show_way_on(outcome: Outcome, files: FileOptions, world: World) -> None:
@@ -137,9 +137,12 @@ def _contents(outcome: Outcome, files: FileOptions, world: World, functions: int
         yield files.csv, table.launches_csv(record) if len(record.launches) else table.counts_csv(record)
     if _has_results(outcome) and files.markdown is not None:
         if isinstance(record, Weighing):
-            yield files.markdown, as_markdown.weighing(record, derived.verdicts, functions=functions)
+            yield (
+                files.markdown,
+                as_markdown.weighing(record, derived.verdicts, functions=functions, running=outcome.is_running),
+            )
         else:
-            yield files.markdown, as_markdown.run(record, derived.summaries)
+            yield files.markdown, as_markdown.run(record, derived.summaries, running=outcome.is_running)
     if _has_results(outcome) and files.html is not None:
         yield files.html, page_of(world, outcome)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from steelyard.model.errors import (
@@ -15,6 +15,7 @@ from steelyard.model.errors import (
     UsageError,
 )
 from steelyard.model.files import load, with_derived
+from steelyard.model.journal import is_being_measured
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Derived, Run, Weighing
 from steelyard.report import sentences
@@ -38,6 +39,8 @@ class Outcome:
 
     It changes nothing of what was measured.
     """
+    is_running: bool = False
+    """Whether it is being measured right now, and this is what there is of it so far."""
 
     def way_on(self) -> str | None:
         """The command by which what is undecided goes on from here: another budget adds to what was measured."""
@@ -58,7 +61,7 @@ def recall(path: Path, largest_bytes: int | None = None) -> Outcome:
     record = load(path, largest_bytes)
     if largest_bytes is not None:
         _check_extent(path, record)
-    return recalled(record)
+    return replace(recalled(record), is_running="interrupted" in record.stop and is_being_measured(path))
 
 
 def recalled(record: Weighing | Run) -> Outcome:

@@ -46,8 +46,10 @@ _MANY = 1.0
 _TELLS = "would decide a large change, and tell how many more a small one needs"
 
 
-def stopped(reasons: list[StopReason]) -> str | None:
-    """Say that the measuring ended before its time; None where it ran its course."""
+def stopped(reasons: list[StopReason], *, running: bool = False) -> str | None:
+    """Say that the measuring ended before its time, or has not ended yet; None where it ran its course."""
+    if running:
+        return "it is being measured right now: this is what there is so far"
     failed = reasons.count("failed")
     if 0 < failed < len(reasons) and "interrupted" not in reasons:
         return f"{failed} of {len(reasons)} benchmarks failed: this is what the others gave"
