@@ -165,9 +165,25 @@ def test_what_was_killed_is_carried_on(scripted: ScriptedWorld) -> None:
     assert scripted("show", elsewhere).err == b""
     elsewhere.unlink()
     assert scripted(*shlex.split(said)[5:]).status == 0
-    record = load(scripted.kept()[-1])
+    (kept,) = scripted.kept()
+    assert kept.name == f"{journal.stem}.json.gz", "by the name that it had it is found still"
+    record = load(kept)
     assert record.stop != ["interrupted"]
     assert len(record.launches) == 26  # a pair to warm up, and 12
+
+
+def test_an_interrupted_record_stays_beside_the_one_that_carries_it_on(scripted: ScriptedWorld) -> None:
+    def script(_: LaunchSpec, number: int) -> Measured:
+        if number == 19:
+            ctrl_c()
+        return measured(12 + number * 1e-5)
+
+    scripted.script = script
+    assert scripted("compare", "./old", "./old", "--pairs", "12").status == 130
+    (begun,) = scripted.kept()
+    done = scripted("compare", "--resume", begun.name)
+    _, whole = scripted.kept()
+    assert done.err.decode().endswith(f"steelyard: kept as {whole.name}; {begun.name} stays as it was\n")
 
 
 def test_waiting_for_quiet_takes_the_world_s_time(scripted: ScriptedWorld) -> None:

@@ -308,6 +308,17 @@ def test_a_file_goes_before_a_baseline_of_its_name(scripted: ScriptedWorld) -> N
     assert "./new" in scripted("show", "main").text
 
 
+def test_a_name_by_which_nothing_is_kept(scripted: ScriptedWorld) -> None:
+    for name in ("20260101T120000", "20260101T120000.000000-weighing-7"):
+        assert scripted.refuses("show", name) == f"no record of the name {name} is kept: steelyard list has the names"
+
+
+def test_a_baseline_hides_no_record(scripted: ScriptedWorld) -> None:
+    said = scripted.refuses("run", "./old", "--save-baseline", "20260101T120000")
+    assert said.startswith("'20260101T120000' cannot be a baseline's name, as records have such")
+    assert not scripted.launched
+
+
 @pytest.mark.parametrize("name", ["", "../main", ".main", "a/b", "a" * 101, "a b", "\u202emain"])
 def test_what_is_no_name(scripted: ScriptedWorld, name: str) -> None:
     assert "cannot be a baseline's name" in scripted.refuses("run", "./old", "--save-baseline", name)

@@ -135,7 +135,8 @@ def _measured(
     """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
     store = session.world.store()
     header, targets = _prepared(header, session, selection)
-    rows, kept = header.launches.rows(), store.new_name(header.kind)
+    rows = header.launches.rows()
+    kept = store.new_name(header.kind) if begun is None else store.name_of(begun.path, header.kind)
     with nullcontext(begun) if begun else _new_journal(kept, header, rows) as journal:
         if journal is not begun:
             store.admit(journal.path)
