@@ -156,7 +156,9 @@ def test_a_target_s_own_margin_leaves_it_in_the_weighing_of_all(world: ProjectWo
 def test_a_margin_of_no_benchmark_is_said(world: ProjectWorld) -> None:
     world.says(f'{TWO}[compare.margins]\n"srot*" = "3%"\n"parse" = "2%"\n')
     said = "steelyard.toml:10: the margin of 'srot*' is of no benchmark that was weighed"
-    assert said in world("compare").err.decode()
+    done = world("compare")
+    assert said in done.err.decode()
+    assert "margin     2 % for parse; else 0.5 %\n" in done.text
     assert said not in world("compare", "--target", "sort").err.decode()
 
 

@@ -165,7 +165,7 @@ def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
 
 
 def _margins(record: Weighing) -> list[str]:
-    said = sentences.margins(record.settings)
+    said = sentences.margins(record)
     return [f"margin: {escape(said)}"] if said else []
 
 

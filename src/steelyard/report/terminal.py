@@ -185,7 +185,7 @@ def _details(sheet: Sheet, verdict: Verdict) -> None:
 
 
 def _margins(sheet: Sheet, record: Weighing) -> None:
-    if said := sentences.margins(record.settings):
+    if said := sentences.margins(record):
         sheet.row("margin", said)
 
 
