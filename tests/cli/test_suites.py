@@ -296,6 +296,14 @@ def test_a_baseline_is_kept_by_its_name_and_compared_with(scripted: ScriptedWorl
     assert scripted("show", "main").status == 0
 
 
+def test_what_stays_undecided_beside_a_baseline_fails_a_strict_one(scripted: ScriptedWorld) -> None:
+    few = ("run", "./old", "--launches", "20")
+    scripted(*few, "--save-baseline", "main")
+    assert scripted(*few, "--baseline", "main").status == 0
+    assert scripted(*few, "--baseline", "main", "--strict").status == 4
+    assert "--strict is of what --baseline NAME compares with" in scripted.refuses(*few, "--strict")
+
+
 def test_an_interrupted_run_is_no_baseline(scripted: ScriptedWorld) -> None:
     scripted.script = interrupting(noisy(0.0), at=9)
     assert scripted("run", "./old", "--save-baseline", "main").status == 130

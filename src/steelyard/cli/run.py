@@ -27,6 +27,7 @@ from steelyard.cli.revisions import OneRevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
 from steelyard.cli.views import ShownUnits
+from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
     from steelyard.design.request import Request
@@ -81,6 +82,12 @@ class RunOptions(MeasuringOptions):
             help="Compare with the run kept by this name, as diff does: measured apart, so far less is seen.",
         ),
     ] = None
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", rich_help_panel=_BASELINES, help="Exit with status 4 if that comparison stays undecided."
+        ),
+    ] = False
 
 
 @command(
@@ -110,6 +117,8 @@ def _measured(options: RunOptions, world: World) -> int:
     from steelyard.model.records import Run
 
     check_files(options.files, options.launch.output)
+    if options.strict and options.baseline is None:
+        raise UsageError("--strict is of what --baseline NAME compares with: a run alone has no verdict")
     compared = None if options.baseline is None else _baseline(options.baseline, world)
     kept = None if options.save_baseline is None else world.store().place_for(options.save_baseline)
     with none_of_earlier(options.files), watching(world) as watch, _requested(options, watch, world) as request:
@@ -153,5 +162,6 @@ def _compared(baseline: Run, candidate: Run, options: RunOptions, world: World) 
         candidate=Path(),
         alpha=options.judging.alpha,
         functions=options.functions,
+        strict=options.strict,
     )
     return diff_runs((baseline, candidate), candidate.settings.metrics, asked, relative_margin(asked.margin), world)
