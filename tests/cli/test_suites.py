@@ -362,6 +362,8 @@ def test_what_is_being_measured_is_running(scripted: ScriptedWorld) -> None:
             seen["list"], seen["show"], seen["page"] = (
                 scripted(*words).text for words in (("list",), ("show",), ("show", journal, "--markdown", "-"))
             )
+            scripted("report", journal, "-o", "page.html")
+            seen["html"] = Path("page.html").read_text()
             seen["json"] = json.loads(scripted("list", "--json", "-").out)[0]["state"]
         return usual(spec, number)
 
@@ -371,6 +373,7 @@ def test_what_is_being_measured_is_running(scripted: ScriptedWorld) -> None:
     assert " running " in seen["list"]
     assert seen["show"].startswith("running    it is being measured right now: this is what there is so far\n")
     assert "(it is being measured right now" in seen["page"]
+    assert "it is being measured right now" in seen.pop("html")
     assert "interrupted" not in "".join(seen.values())
     assert " slower " in scripted("list").text
 

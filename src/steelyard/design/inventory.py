@@ -6,11 +6,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Literal
 
+from steelyard.design.outcome import is_running
 from steelyard.history.store import Store, name_of
 from steelyard.model.errors import SteelyardError
 from steelyard.model.files import load
 from steelyard.model.inventory import Entry
-from steelyard.model.journal import is_being_measured
 from steelyard.model.records import Run, Weighing
 
 
@@ -40,7 +40,7 @@ def _entry(path: Path, name: str | None) -> Entry:
 
 def _state(record: Weighing | Run, path: Path) -> Literal["ended", "running", "interrupted", "failed"]:
     if "interrupted" in record.stop:
-        return "running" if is_being_measured(path) else "interrupted"
+        return "running" if is_running(record, path) else "interrupted"
     return "failed" if "failed" in record.stop else "ended"
 
 

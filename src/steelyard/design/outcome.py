@@ -61,7 +61,12 @@ def recall(path: Path, largest_bytes: int | None = None) -> Outcome:
     record = load(path, largest_bytes)
     if largest_bytes is not None:
         _check_extent(path, record)
-    return replace(recalled(record), is_running="interrupted" in record.stop and is_being_measured(path))
+    return replace(recalled(record), is_running=is_running(record, path))
+
+
+def is_running(record: Weighing | Run, path: Path) -> bool:
+    """Whether a record that was read there is being measured right now."""
+    return "interrupted" in record.stop and is_being_measured(path)
 
 
 def recalled(record: Weighing | Run) -> Outcome:
