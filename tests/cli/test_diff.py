@@ -88,7 +88,7 @@ def test_markdown_is_written_and_real_runs_go_in(here: InProcess) -> None:
     # Of fewer than 16 launches there is no more than an estimate.
     done = here("diff", "a.json", "b.json", "--markdown", "report.md")
     assert (done.status, done.err) == (0, b"")
-    assert re.search(r"undecided  [-+][\d.,]+ %, too little for an interval, 12 and 12 launches", done.text)
+    assert re.search(r"undecided  [-+][\d.,]+ %, too few launches for an interval, 12 and 12 launches", done.text)
     report = (here.folder / "report.md").read_text()
     assert report.startswith("_measured apart")
-    assert re.search(r"\*\*undecided\*\* .+ %, too little for an interval, 12 and 12 launches", report)
+    assert re.search(r"\*\*undecided\*\* .+ %, too few launches for an interval, 12 and 12 launches", report)

@@ -156,7 +156,9 @@ def test_a_target_s_own_margin_leaves_it_in_the_weighing_of_all(world: ProjectWo
 def test_a_margin_of_no_benchmark_is_said(world: ProjectWorld) -> None:
     world.says(f'{TWO}[compare.margins]\n"srot*" = "3%"\n"parse" = "2%"\n')
     said = "steelyard.toml:10: the margin of 'srot*' is of no benchmark that was weighed"
-    assert said in world("compare").err.decode()
+    done = world("compare")
+    assert said in done.err.decode()
+    assert "margin     2 % for parse; else 0.5 %\n" in done.text
     assert said not in world("compare", "--target", "sort").err.decode()
 
 
@@ -251,6 +253,26 @@ def test_one_that_fails_leaves_the_others_their_verdicts(world: ProjectWorld) ->
     assert "steelyard: sort: main failed with exit status 3" in done.err.decode()
     assert "in all     1 same of 1 benchmark in 2 weighings\n" in done.text
     assert "failed     sort\n" in done.text
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ('prepare = "./gone"', "/base/gone' cannot be run"),
+        ('metrics = ["cycles"]', "this machine does not give it"),
+    ],
+)
+def test_one_that_cannot_begin_has_its_record_beside_the_others(world: ProjectWorld, lines: str, why: str) -> None:
+    world.says(f"{TWO}{lines}\n")
+    done = world("compare", "--json", "out.json", "--html", "out.html")
+    assert b"steelyard: written: out-sort.json, out-parse.json\n" in done.err
+    _, failed = world.records("out-sort.json", "out-parse.json")
+    assert (failed["stop"], failed["launches"]["pair"]) == (["failed"], [])
+    assert why in failed["findings"][0]["message"]
+    gate = world("gate", "out-sort.json", "out-parse.json")
+    assert gate.status == 3
+    assert "no answer  out-parse.json: " in gate.text
+    assert "failed" in (world.folder / "out.html").read_text()
 
 
 def test_what_could_not_be_written_is_not_said_to_be(world: ProjectWorld) -> None:

@@ -250,6 +250,21 @@ def test_a_base_that_does_not_build(scripted: ScriptedWorld, repo: Repo) -> None
     assert Path(sentence.rpartition("its log is ")[2]).read_text() == "no rule\n"
 
 
+def test_where_nothing_could_be_built_there_is_no_record_of_an_earlier_weighing(
+    scripted: ScriptedWorld,
+    repo: Repo,  # noqa: ARG001 - the place
+) -> None:
+    Path("../record.json").write_text("{}")
+    Path("../link.json").symlink_to("record.json")
+    words = ("--base", "main", "--build", "exit 1", "./program", "-o", "../link.json")
+    done = scripted("compare", *words)
+    assert done.status == 3
+    assert b"../link.json is removed: it was of an earlier weighing" in done.err
+    assert not Path("../record.json").exists()
+    assert Path("../link.json").is_symlink()
+    assert b"removed" not in scripted("compare", *words).err
+
+
 def test_what_is_printed_of_a_build_steers_no_terminal(scripted: ScriptedWorld, repo: Repo) -> None:
     repo.git("branch", "a|<b>$c")
     done = scripted("compare", "--base", "a|<b>$c", "--build", "printf '\\033[2Jx\\n'; exit 1", "./program")

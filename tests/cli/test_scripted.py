@@ -75,6 +75,47 @@ def test_a_launch_that_cannot_be_begun(scripted: ScriptedWorld) -> None:
     assert scripted.kept() == []
 
 
+def test_where_nothing_could_be_measured_the_file_says_what_failed(scripted: ScriptedWorld) -> None:
+    assert scripted("compare", "./old", "./new", "-o", "w.json").status == 1
+    scripted.script = lambda *_: measured(10, exit_code=3)
+    assert scripted("compare", "./old", "./new", "-o", "w.json", "--csv", "w.csv").status == 3
+    record = load(Path("w.json"))
+    assert (record.kind, record.stop, record.is_empty()) == ("weighing", ["failed"], True)
+    assert not Path("w.csv").exists()
+    gate = scripted("gate", "w.json")
+    assert gate.status == 3
+    assert "w.json: ./" in gate.text
+    assert "failed with exit status 3" in " ".join(gate.text.split())
+
+
+@pytest.mark.parametrize("words", [("--harness", "protocol"), ("--setup", "./sets-up")])
+def test_so_it_does_where_that_was_before_the_first_launch(scripted: ScriptedWorld, words: tuple[str, ...]) -> None:
+    scripted("compare", "./old", "./new", "-o", "w.json")
+    scripted.executable("sets-up")
+    scripted.script = lambda *_: measured(10, exit_code=3)
+    sentence = scripted.refuses("compare", "./old", "./new", *words, "-o", "w.json", status=3)
+    (found,) = load(Path("w.json")).findings
+    assert (found.code, found.message) == ("failed", sentence)
+    assert scripted("show", "w.json").sentence == sentence
+    gate = scripted("gate", "w.json")
+    assert (gate.status, " ".join(gate.text.split())) == (3, f"no answer w.json: {sentence}")
+    assert "a launch failed" in scripted.refuses("compare", "--resume", "w.json")
+
+
+def test_what_was_stopped_before_its_first_launch_leaves_the_file_of_an_earlier_one(scripted: ScriptedWorld) -> None:
+    scripted("compare", "./old", "./new", "-o", "w.json")
+    before = Path("w.json").read_bytes()
+
+    def stopped(*_: object) -> Measured:
+        ctrl_c()
+        return measured(10)
+
+    scripted.script = stopped
+    assert scripted("compare", "./old", "./new", "-o", "w.json").status == 130
+    assert scripted("compare", "./old", "./new", "--margin", "x", "-o", "w.json").status == 2
+    assert Path("w.json").read_bytes() == before
+
+
 def test_a_launch_that_takes_too_long(scripted: ScriptedWorld) -> None:
     scripted.script = steady({"old": 12.0, "new": 1200.0})
     said = scripted("compare", "./old", "./new", "--timeout", "1").err.decode()
@@ -124,9 +165,25 @@ def test_what_was_killed_is_carried_on(scripted: ScriptedWorld) -> None:
     assert scripted("show", elsewhere).err == b""
     elsewhere.unlink()
     assert scripted(*shlex.split(said)[5:]).status == 0
-    record = load(scripted.kept()[-1])
+    (kept,) = scripted.kept()
+    assert kept.name == f"{journal.stem}.json.gz", "by the name that it had it is found still"
+    record = load(kept)
     assert record.stop != ["interrupted"]
     assert len(record.launches) == 26  # a pair to warm up, and 12
+
+
+def test_an_interrupted_record_stays_beside_the_one_that_carries_it_on(scripted: ScriptedWorld) -> None:
+    def script(_: LaunchSpec, number: int) -> Measured:
+        if number == 19:
+            ctrl_c()
+        return measured(12 + number * 1e-5)
+
+    scripted.script = script
+    assert scripted("compare", "./old", "./old", "--pairs", "12").status == 130
+    (begun,) = scripted.kept()
+    done = scripted("compare", "--resume", begun.name)
+    _, whole = scripted.kept()
+    assert done.err.decode().endswith(f"steelyard: kept as {whole.name}; {begun.name} stays as it was\n")
 
 
 def test_waiting_for_quiet_takes_the_world_s_time(scripted: ScriptedWorld) -> None:

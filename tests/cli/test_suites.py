@@ -296,6 +296,14 @@ def test_a_baseline_is_kept_by_its_name_and_compared_with(scripted: ScriptedWorl
     assert scripted("show", "main").status == 0
 
 
+def test_what_stays_undecided_beside_a_baseline_fails_a_strict_one(scripted: ScriptedWorld) -> None:
+    few = ("run", "./old", "--launches", "20")
+    scripted(*few, "--save-baseline", "main")
+    assert scripted(*few, "--baseline", "main").status == 0
+    assert scripted(*few, "--baseline", "main", "--strict").status == 4
+    assert "--strict is of what --baseline NAME compares with" in scripted.refuses(*few, "--strict")
+
+
 def test_an_interrupted_run_is_no_baseline(scripted: ScriptedWorld) -> None:
     scripted.script = interrupting(noisy(0.0), at=9)
     assert scripted("run", "./old", "--save-baseline", "main").status == 130
@@ -306,6 +314,17 @@ def test_a_file_goes_before_a_baseline_of_its_name(scripted: ScriptedWorld) -> N
     scripted("run", "./old", "--launches", "20", "--save-baseline", "main")
     scripted("run", "./new", "--launches", "20", "-o", "main")
     assert "./new" in scripted("show", "main").text
+
+
+def test_a_name_by_which_nothing_is_kept(scripted: ScriptedWorld) -> None:
+    for name in ("20260101T120000", "20260101T120000.000000-weighing-7"):
+        assert scripted.refuses("show", name) == f"no record of the name {name} is kept: steelyard list has the names"
+
+
+def test_a_baseline_hides_no_record(scripted: ScriptedWorld) -> None:
+    said = scripted.refuses("run", "./old", "--save-baseline", "20260101T120000")
+    assert said.startswith("'20260101T120000' cannot be a baseline's name, as records have such")
+    assert not scripted.launched
 
 
 @pytest.mark.parametrize("name", ["", "../main", ".main", "a/b", "a" * 101, "a b", "\u202emain"])
@@ -331,6 +350,32 @@ def test_the_list_has_all_that_is_kept_newest_first(scripted: ScriptedWorld) -> 
     text = scripted("list").text
     assert "main" in text
     assert "unreadable" in text
+
+
+def test_what_is_being_measured_is_running(scripted: ScriptedWorld) -> None:
+    usual, seen = scripted.script, dict[str, str]()
+
+    def looked(spec: LaunchSpec, number: int) -> Measured:
+        if number == 20:
+            (journal,) = scripted.kept()
+            scripted.script = usual
+            seen["list"], seen["show"], seen["page"] = (
+                scripted(*words).text for words in (("list",), ("show",), ("show", journal, "--markdown", "-"))
+            )
+            scripted("report", journal, "-o", "page.html")
+            seen["html"] = Path("page.html").read_text()
+            seen["json"] = json.loads(scripted("list", "--json", "-").out)[0]["state"]
+        return usual(spec, number)
+
+    scripted.script = looked
+    assert scripted("compare", "./old", "./new").status == 1
+    assert seen["json"] == "running"
+    assert " running " in seen["list"]
+    assert seen["show"].startswith("running    it is being measured right now: this is what there is so far\n")
+    assert "(it is being measured right now" in seen["page"]
+    assert "it is being measured right now" in seen.pop("html")
+    assert "interrupted" not in "".join(seen.values())
+    assert " slower " in scripted("list").text
 
 
 def test_the_list_tells_each_from_the_others_in_80_columns(

@@ -37,6 +37,13 @@ def test_a_dry_run_shows_what_would_change_and_changes_nothing(scripted: Scripte
     assert contents(kernel.root) == before
 
 
+def test_settings_are_named_by_their_files(scripted: ScriptedWorld, kernel: Kernel) -> None:
+    said = scripted("tune", "--dry-run").text
+    assert "  /sys/kernel/mm/transparent_hugepage/enabled  " in said
+    files = [one.setting for one in kernel.tuner.plan(None) if not one.setting.startswith("process:")]
+    assert said.count("\n  /") == len(files)
+
+
 def test_tuned_and_restored(scripted: ScriptedWorld, kernel: Kernel) -> None:
     before = contents(kernel.root)
     assert scripted("tune").text.endswith("tuned; steelyard tune --restore puts back what was\n")
@@ -52,7 +59,7 @@ def test_a_refusal_is_named(scripted: ScriptedWorld, kernel: Kernel) -> None:
     kernel.refused = {"sys/kernel/mm/transparent_hugepage/enabled"}
     done = scripted("tune")
     assert done.status == 0
-    assert "refused    sys/kernel/mm/transparent_hugepage/enabled: Input/output error" in done.text
+    assert "refused    /sys/kernel/mm/transparent_hugepage/enabled: Input/output error" in done.text
 
 
 def test_a_weighing_on_a_tuned_machine(scripted: ScriptedWorld, kernel: Kernel) -> None:

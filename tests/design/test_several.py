@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from steelyard.design import several
+from steelyard.design import session
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
 from steelyard.design.several import Part, measured, passed_on
@@ -43,7 +43,7 @@ def alphas_of(
             record.model_copy(update={"benchmarks": benchmarks, "derived": Derived(verdicts=[*found])}), None
         )
 
-    patch.setattr(several, "measure", measure)
+    patch.setattr(session, "measure", measure)
     own = record.settings.model_copy(update={"alpha": ALPHA / len(outcomes)})
     request = Request(record.subjects, own, record.benchmarks)
     same = Finding(code=IDENTICAL, message="")

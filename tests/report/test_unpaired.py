@@ -74,7 +74,7 @@ def test_undecided_says_what_is_ruled_out() -> None:
     assert "not slower by more than 5.70 %, not faster by more than 3.10 %" in flat(printed(report(UNDECIDED)))
     assert "no change can be told" in flat(printed(report(CANNOT_TELL)))
     few = replace(CANNOT_TELL, change=0.012)
-    assert "undecided +1.20 %, too little for an interval, 900 and 800 launches measured apart" in flat(
+    assert "undecided +1.20 %, too short a time for an interval, 900 and 800 launches measured apart" in flat(
         printed(report(few))
     )
     assert "wall undecided +1.20 %, no interval" in flat(printed(report(SLOWER, replace(few, metric="wall"))))

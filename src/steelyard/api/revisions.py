@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,12 +78,14 @@ def run_of_revision(command: str, name: str | None, asked: Asked, watch: Watch, 
     parameters_of(asked.weighing, [command])  # what needs no build is said before it
     recipe = Recipe(wanted.build, timeout_s=build_timeout_checked(wanted.build_timeout))
     repository = repository_of(Path(settings.directory), world.environment)
-    revision = alone(repository, wanted.base)
-    with _built(repository, [revision], recipe, 0, watch, world, command) as sides:
-        search_path = world.environment.get("PATH")
-        names = [name or revision.label]
-        subjects = subjects_of(sides, command, names, shell=asked.launch.shell, search_path=search_path)
-        yield replace(request_of(asked, subjects, settings), findings=_notes(repository, sides, subjects))
+    with ExitStack() as snapshot:
+        revision = alone(repository, wanted.base, snapshot)
+        with _built(repository, [revision], recipe, 0, watch, world, command) as sides:
+            snapshot.close()  # it has been checked out
+            search_path = world.environment.get("PATH")
+            names = [name or revision.label]
+            subjects = subjects_of(sides, command, names, shell=asked.launch.shell, search_path=search_path)
+            yield replace(request_of(asked, subjects, settings), findings=_notes(repository, sides, subjects))
 
 
 @contextmanager
@@ -100,9 +102,11 @@ def built_sides(
     from steelyard.subjects.revisions.revision import resolved
 
     repository = repository_of(folder, world.environment)
-    revisions = resolved(repository, wanted.base, wanted.candidate)
-    with _built(repository, revisions, recipe, layouts, watch, world, *commands) as sides:
-        yield repository, sides
+    with ExitStack() as snapshot:
+        revisions = resolved(repository, wanted.base, wanted.candidate, snapshot)
+        with _built(repository, revisions, recipe, layouts, watch, world, *commands) as sides:
+            snapshot.close()  # it has been checked out
+            yield repository, sides
 
 
 @contextmanager

@@ -36,6 +36,7 @@ from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
     from steelyard.design.going_on import More
+    from steelyard.design.outcome import Outcome
     from steelyard.design.request import Request
     from steelyard.design.world import World
     from steelyard.model.progress import Watch
@@ -133,7 +134,7 @@ def compare(options: CompareOptions, world: World) -> int:
 
 
 def _compared(options: CompareOptions, world: World) -> int:
-    from steelyard.cli.outcome import shown
+    from steelyard.cli.outcome import none_of_earlier, shown
     from steelyard.cli.screen import watching
     from steelyard.design import session
 
@@ -149,15 +150,17 @@ def _compared(options: CompareOptions, world: World) -> int:
                 trusted=options.trust_journal,
                 more=_more(options),
             )
-    elif project := _project(options):
+        status = shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
+        _say_where(path, outcome)
+        return status
+    if project := _project(options):
         from steelyard.cli.several import weighed
 
         return weighed(project, options, world)
-    else:
-        with watching(world) as watch, _requested(options, watch, world) as request:
-            watch.wipe()
-            check_not_launched(request, *options.files.paths(), options.launch.output)
-            outcome = session.measure(request, watch, world)
+    with none_of_earlier(options.files), watching(world) as watch, _requested(options, watch, world) as request:
+        watch.wipe()
+        check_not_launched(request, *options.files.paths(), options.launch.output)
+        outcome = session.attempted(request, watch, world)
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
 
 
@@ -210,6 +213,13 @@ def _announce(path: Path, record: Weighing) -> None:
     from steelyard.report.resumption import lines
 
     say(*lines(record, str(path)))
+
+
+def _say_where(path: Path, outcome: Outcome) -> None:
+    """Say by which name a record is kept where that which it carries on is kept too, by its own."""
+    kept = outcome.kept
+    if kept is not None and kept.parent == path.parent and path.exists() and "interrupted" not in outcome.record.stop:
+        say(f"kept as {kept.name}; {path.name} stays as it was")
 
 
 def _requested(options: CompareOptions, watch: Watch, world: World) -> AbstractContextManager[Request]:

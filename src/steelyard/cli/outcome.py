@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ from steelyard.design.outcome import Outcome
 from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import as_saved
-from steelyard.model.records import Derived, Run, Weighing
+from steelyard.model.records import Derived, Weighing
 from steelyard.report import markdown as as_markdown
 from steelyard.report import table, terminal
 from steelyard.report.sheet import Sheet
@@ -63,9 +64,8 @@ def show_outcome(
 
     What is `drawn` is printed in the place of the report.
 
-    A failed measurement writes its raw launches and raises its error.
+    A failed measurement writes a record, with the raw launches if there are any, and raises its error.
     """
-    record = outcome.record
     unwritten, to_print = None, None
     try:
         with uninterrupted():
@@ -78,7 +78,7 @@ def show_outcome(
         unwritten = error  # the verdict is still worth its words
     if has_results := _has_results(outcome):
         console = output(world.environment, beside_data=beside_data or _prints_data(files))
-        (drawn or partial(_report, record=record, functions=functions))(console)
+        (drawn or partial(_report, outcome=outcome, functions=functions))(console)
     if to_print is not None:
         write(STANDARD_STREAM, to_print)
     _say_unkept(outcome)
@@ -88,12 +88,13 @@ def show_outcome(
         raise MeasurementError("nothing was measured")
 
 
-def _report(console: Console, record: Weighing | Run, functions: int) -> None:
+def _report(console: Console, outcome: Outcome, functions: int) -> None:
+    record, running = outcome.record, outcome.is_running
     derived = record.derived or Derived()
     if isinstance(record, Weighing):
-        terminal.weighing(console, record, derived.verdicts, functions=functions)
+        terminal.weighing(console, record, derived.verdicts, functions=functions, running=running)
     else:
-        terminal.run(console, record, derived.summaries, functions=functions)
+        terminal.run(console, record, derived.summaries, functions=functions, running=running)
 
 
 def _show_way_on(outcome: Outcome, files: FileOptions, world: World) -> None:
@@ -111,6 +112,11 @@ def _say_unkept(outcome: Outcome) -> None:
         say(outcome.unkept)
 
 
+def has_failed(outcome: Outcome) -> bool:
+    """Whether something went wrong, be it before anything was measured; that the user stopped it is not that."""
+    return outcome.error is not None and outcome.error.exit_status != INTERRUPTED
+
+
 def _has_results(outcome: Outcome) -> bool:
     """Whether there is something to show: all of it, or those benchmarks of a harness that did not fail."""
     return outcome.error is None or outcome.record.derived is not None
@@ -120,18 +126,42 @@ def _contents(outcome: Outcome, files: FileOptions, world: World, functions: int
     """What each of the files asked for is to hold."""
     record, derived = outcome.record, outcome.record.derived or Derived()
     if record.is_empty():
-        return  # a file of an earlier weighing is worth more than one of nothing
+        # A file of an earlier weighing is worth more than one of nothing. But whoever reads the record after a failure
+        # would take the earlier one's for this one's; of what is printed there is no earlier one.
+        if has_failed(outcome) and files.json is not None and not is_printed(files.json):
+            yield files.json, as_saved(record, files.json)
+        return
     if files.json is not None:
         yield files.json, as_saved(record, files.json)
     if files.csv is not None:
         yield files.csv, table.launches_csv(record) if len(record.launches) else table.counts_csv(record)
     if _has_results(outcome) and files.markdown is not None:
         if isinstance(record, Weighing):
-            yield files.markdown, as_markdown.weighing(record, derived.verdicts, functions=functions)
+            yield (
+                files.markdown,
+                as_markdown.weighing(record, derived.verdicts, functions=functions, running=outcome.is_running),
+            )
         else:
-            yield files.markdown, as_markdown.run(record, derived.summaries)
+            yield files.markdown, as_markdown.run(record, derived.summaries, running=outcome.is_running)
     if _has_results(outcome) and files.html is not None:
         yield files.html, page_of(world, outcome)
+
+
+@contextmanager
+def none_of_earlier(files: FileOptions, *others: Path | None) -> Iterator[None]:
+    """Remove records of earlier weighings where one fails before there is a record to write over them, and say so.
+
+    Whoever reads the file next would take the earlier one for this one; what is interrupted, or was wrong usage, is
+    none that anybody reads a record of.
+    """
+    try:
+        yield
+    except MeasurementError:
+        for path in filter(None, (files.json, *others)):
+            if path.is_file():
+                Path(os.path.realpath(path)).unlink()  # a link stays one
+                say(f"{path} is removed: it was of an earlier weighing, and of this one there is no record")
+        raise
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from steelyard.cli.revisions import OneRevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
 from steelyard.cli.views import ShownUnits
+from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
     from steelyard.design.request import Request
@@ -81,6 +82,12 @@ class RunOptions(MeasuringOptions):
             help="Compare with the run kept by this name, as diff does: measured apart, so far less is seen.",
         ),
     ] = None
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", rich_help_panel=_BASELINES, help="Exit with status 4 if that comparison stays undecided."
+        ),
+    ] = False
 
 
 @command(
@@ -103,19 +110,21 @@ def run(options: RunOptions, world: World) -> int:
 
 
 def _measured(options: RunOptions, world: World) -> int:
-    from steelyard.cli.outcome import shown
+    from steelyard.cli.outcome import none_of_earlier, shown
     from steelyard.cli.screen import watching
-    from steelyard.design.session import measure
+    from steelyard.design.session import attempted
     from steelyard.model.files import save
     from steelyard.model.records import Run
 
     check_files(options.files, options.launch.output)
+    if options.strict and options.baseline is None:
+        raise UsageError("--strict is of what --baseline NAME compares with: a run alone has no verdict")
     compared = None if options.baseline is None else _baseline(options.baseline, world)
     kept = None if options.save_baseline is None else world.store().place_for(options.save_baseline)
-    with watching(world) as watch, _requested(options, watch, world) as request:
+    with none_of_earlier(options.files), watching(world) as watch, _requested(options, watch, world) as request:
         watch.wipe()
         check_not_launched(request, *options.files.paths(), options.launch.output)
-        outcome = measure(request, watch, world)
+        outcome = attempted(request, watch, world)
     status = shown(outcome, options.files, world, functions=options.functions)
     if status or not isinstance(outcome.record, Run):
         return status  # what was interrupted is no baseline, and is compared with none
@@ -153,5 +162,6 @@ def _compared(baseline: Run, candidate: Run, options: RunOptions, world: World) 
         candidate=Path(),
         alpha=options.judging.alpha,
         functions=options.functions,
+        strict=options.strict,
     )
     return diff_runs((baseline, candidate), candidate.settings.metrics, asked, relative_margin(asked.margin), world)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused_margins
 from steelyard.cli.options import FileOptions
-from steelyard.cli.outcome import show_outcome, shown, was_interrupted
+from steelyard.cli.outcome import has_failed, none_of_earlier, show_outcome, shown, was_interrupted
 from steelyard.cli.outputs import check_apart, check_files, is_printed, page_of, write
 from steelyard.cli.project import announce, from_here
 from steelyard.cli.say import say
@@ -39,7 +40,11 @@ def weighed(project: Project, options: CompareOptions, world: World) -> int:
     asked, options = options.files, replace(options, files=from_here(options.files))
     targets = chosen_targets(project, options.target or [], options)
     announce(project, targets)
-    with watching(world) as watch, planned(project, targets, options, watch, world) as plan:
+    own = [_named(options.files.json, target.name) for target in targets.values()] if len(targets) > 1 else []
+    with ExitStack() as meanwhile:
+        with none_of_earlier(options.files, *own):
+            watch = meanwhile.enter_context(watching(world))
+            plan = meanwhile.enter_context(planned(project, targets, options, watch, world))
         watch.wipe()
         for sentence in plan.left_out:
             say(sentence)
@@ -120,10 +125,11 @@ class _Several:
         return is_interrupted or (isinstance(outcome, Outcome) and was_interrupted(outcome))
 
     def _note_files(self, part: Part, outcome: Outcome) -> None:
-        """Remember what was written of a part: of one in which nothing was measured, nothing was."""
-        if not outcome.record.is_empty():
-            own = (_named(self.asked.json, part), _named(self.asked.csv, part))
-            self.written += [path for path in own if path is not None]
+        """Remember what was written of a part: launches only where there are any, and of what was stopped nothing."""
+        is_empty = outcome.record.is_empty()
+        record = None if is_empty and not has_failed(outcome) else _named(self.asked.json, part.names[0])
+        launches = None if is_empty else _named(self.asked.csv, part.names[0])
+        self.written += [path for path in (record, launches) if path is not None]
 
     def _status(self) -> int:
         if self.errors:
@@ -143,7 +149,7 @@ class _Several:
                 f"{len(self.plan.parts)} weighings are as many records: give --json and --csv a file's name"
             )
         found = {
-            part.name: FileOptions(json=_named(files.json, part), csv=_named(files.csv, part))
+            part.name: FileOptions(json=_named(files.json, part.names[0]), csv=_named(files.csv, part.names[0]))
             for part in self.plan.parts
         }
         for of_part in found.values():
@@ -153,13 +159,13 @@ class _Several:
         return found
 
 
-def _named(path: Path | None, part: Part) -> Path | None:
-    """A part's own file: `record-sort.json` for `record.json`."""
+def _named(path: Path | None, target: str) -> Path | None:
+    """The own file of a part, by its first target: `record-sort.json` for `record.json`."""
     if path is None:
         return None
     stem, dot, suffixes = path.name.partition(".")
-    target = re.sub(r"[^\w.-]+", "-", part.names[0]).strip("-.") or "target"
-    return path.with_name(f"{stem}-{target}{dot}{suffixes}")
+    called = re.sub(r"[^\w.-]+", "-", target).strip("-.") or "target"
+    return path.with_name(f"{stem}-{called}{dot}{suffixes}")
 
 
 def _page(part: Part, outcome: Outcome | SteelyardError, error: SteelyardError | None, *, functions: int) -> str:

@@ -88,12 +88,10 @@ def _show(options: ShowOptions, world: World) -> None:
 def _say_how_to_carry_on(outcome: Outcome, path: Path, world: World) -> None:
     """Name the command that carries on what was interrupted or killed, where it would be taken here."""
     from steelyard.cli.outcome import was_interrupted
-    from steelyard.model.journal import is_journal, is_still_written
 
     if "interrupted" not in outcome.record.stop or not path.is_file():  # from a pipe it cannot be read again
         return
-    is_measured_now = is_journal(path) and is_still_written(path)
-    if not is_measured_now and outcome.record.machine.key == world.facts().key:
+    if not outcome.is_running and outcome.record.machine.key == world.facts().key:
         was_interrupted(replace(outcome, kept=path))
 
 

@@ -82,7 +82,7 @@ def timeit(options: TimeitOptions, world: World) -> int:
     """
     from steelyard.cli.outcome import shown
     from steelyard.cli.screen import watching
-    from steelyard.design.session import measure
+    from steelyard.design.session import attempted
 
     check_files(options.files)
     pythons = options.python or [sys.executable]
@@ -91,7 +91,7 @@ def timeit(options: TimeitOptions, world: World) -> int:
     subjects = [one.model_copy(update={"name": name}) for one, name in zip(subjects, names, strict=True)]
     settings = settings_of(options, world, judged=len(subjects) > 1)
     with watching(world) as watch:
-        outcome = measure(request_of(options, subjects, settings), watch, world)
+        outcome = attempted(request_of(options, subjects, settings), watch, world)
     return shown(outcome, options.files, world, strict=options.strict)
 
 

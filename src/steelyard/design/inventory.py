@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Literal
 
+from steelyard.design.outcome import is_running
 from steelyard.history.store import Store, name_of
 from steelyard.model.errors import SteelyardError
 from steelyard.model.files import load
@@ -28,7 +30,7 @@ def _entry(path: Path, name: str | None) -> Entry:
         path=str(path),
         name=name,
         kind=record.kind,
-        state="interrupted" if "interrupted" in record.stop else "failed" if _has_failed(record) else "ended",
+        state=_state(record, path),
         created=record.created,
         subjects=[subject.name for subject in record.subjects],
         benchmarks=sum(not benchmark.control for benchmark in record.benchmarks),
@@ -36,8 +38,10 @@ def _entry(path: Path, name: str | None) -> Entry:
     )
 
 
-def _has_failed(record: Weighing | Run) -> bool:
-    return "failed" in record.stop
+def _state(record: Weighing | Run, path: Path) -> Literal["ended", "running", "interrupted", "failed"]:
+    if "interrupted" in record.stop:
+        return "running" if is_running(record, path) else "interrupted"
+    return "failed" if "failed" in record.stop else "ended"
 
 
 def _verdicts(record: Weighing | Run) -> dict[str, int]:

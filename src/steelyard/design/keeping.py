@@ -1,16 +1,21 @@
-"""What was measured, kept in the store in the place of its journal."""
+"""What was measured, kept in the store in the place of its journal; and the record of what was not."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import steelyard
 from steelyard.design.outcome import Outcome, judged
+from steelyard.design.request import Request
 from steelyard.design.world import World
 from steelyard.history.store import Store
-from steelyard.model.errors import MeasurementError, UnwrittenError
+from steelyard.model.errors import MeasurementError, SteelyardError, UnwrittenError
 from steelyard.model.files import save
-from steelyard.model.records import Run, Weighing
+from steelyard.model.launches import Launches
+from steelyard.model.machine import MachineFacts
+from steelyard.model.records import Finding, Run, StopReason, Weighing
 
 
 def unmeasured(record: Weighing | Run, world: World) -> Outcome:
@@ -18,6 +23,29 @@ def unmeasured(record: Weighing | Run, world: World) -> Outcome:
     store = world.store()
     kept = store.new_name(record.kind)
     return kept_in_place(judged(record, None), kept.with_name(f"{kept.name}.journal"), kept, store)
+
+
+def unmeasured_record(request: Request, stop: StopReason, machine: MachineFacts, world: World) -> Weighing | Run:
+    """The record of what was asked for, without a launch, and with what is known before any."""
+    fields: dict[str, Any] = {
+        "tool": steelyard.__version__,
+        "created": world.created(),
+        "machine": machine,
+        "settings": request.settings,
+        "subjects": list(request.subjects),
+        "benchmarks": list(request.benchmarks),
+        "stop": [stop] * len(request.benchmarks),
+        "seconds": 0.0,
+        "findings": list(request.findings),
+        "launches": Launches(),
+    }
+    return Weighing(**fields) if len(request.subjects) > 1 else Run(**fields)
+
+
+def unstarted(request: Request, error: SteelyardError, world: World) -> Outcome:
+    """The outcome of what could not even start: a record that says why, which the store does not need."""
+    failed = replace(request, findings=[Finding(code="failed", message=str(error))])
+    return Outcome(unmeasured_record(failed, "failed", world.facts(), world), error)
 
 
 def kept_in_place(outcome: Outcome, journal: Path, kept: Path, store: Store) -> Outcome:

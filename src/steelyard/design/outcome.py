@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from steelyard.model.errors import (
@@ -15,6 +15,7 @@ from steelyard.model.errors import (
     UsageError,
 )
 from steelyard.model.files import load, with_derived
+from steelyard.model.journal import is_being_measured
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Derived, Run, Weighing
 from steelyard.report import sentences
@@ -38,6 +39,8 @@ class Outcome:
 
     It changes nothing of what was measured.
     """
+    is_running: bool = False
+    """Whether it is being measured right now, and this is what there is of it so far."""
 
     def way_on(self) -> str | None:
         """The command by which what is undecided goes on from here: another budget adds to what was measured."""
@@ -58,14 +61,19 @@ def recall(path: Path, largest_bytes: int | None = None) -> Outcome:
     record = load(path, largest_bytes)
     if largest_bytes is not None:
         _check_extent(path, record)
-    return recalled(record)
+    return replace(recalled(record), is_running=is_running(record, path))
+
+
+def is_running(record: Weighing | Run, path: Path) -> bool:
+    """Whether a record that was read there is being measured right now."""
+    return "interrupted" in record.stop and is_being_measured(path)
 
 
 def recalled(record: Weighing | Run) -> Outcome:
     """A record that was read, with its verdicts derived anew."""
-    if not record.benchmarks:
-        return Outcome(record, MeasurementError("the record has no benchmarks, so nothing was measured"))
     error = _failure(record)
+    if not record.benchmarks:
+        return Outcome(record, error or MeasurementError("the record has no benchmarks, so nothing was measured"))
     return Outcome(derive(record) if error is None or _is_partial(record) else record, error)
 
 
@@ -103,6 +111,8 @@ def judged(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
 def _failure(record: Weighing | Run) -> MeasurementError | None:
     """Why benchmarks of a record failed, as far as it says."""
     failed = [finding.message for finding in record.findings if finding.code == "failed"]
+    if not record.benchmarks and failed:
+        return MeasurementError(failed[0])  # before a harness was asked for them
     if "failed" not in record.stop or ("interrupted" in record.stop and _is_partial(record)):
         return None  # that it was interrupted says more; what failed until then is among what it found
     if record.settings.harness is None or len(record.stop) == 1:

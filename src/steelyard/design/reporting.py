@@ -9,7 +9,7 @@ from pathlib import Path
 
 from steelyard import __version__
 from steelyard.design.judging.look_back import look_back
-from steelyard.design.outcome import Outcome, judged
+from steelyard.design.outcome import Outcome, is_running, judged
 from steelyard.design.unpaired.foreign import levels
 from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
@@ -45,7 +45,8 @@ def _shown(path: Path, name: str) -> Shown:
     if not isinstance(document, Weighing | Run):
         return document
     # From a pipe it cannot be read again.
-    return replace(judged(document, None), resumed_by=name if path.is_file() else None)
+    resumed_by = name if path.is_file() else None
+    return replace(judged(document, None), resumed_by=resumed_by, is_running=is_running(document, path))
 
 
 def page_of_shown(shown: Sequence[Shown], now: datetime) -> str:
@@ -90,9 +91,9 @@ def _part(each: Shown, room: budget.Budget, key: str) -> Part:
 def _judged(outcome: Outcome, room: budget.Budget, key: str) -> Part:
     record = outcome.record
     if isinstance(record, Run):
-        part = runs.of_run(record, room)
+        part = runs.of_run(record, room, running=outcome.is_running)
     else:
         verdicts = record.derived.verdicts if record.derived else []
-        part = weighings.part(record, list(look_back(record, verdicts)), room, key)
+        part = weighings.part(record, list(look_back(record, verdicts)), room, key, running=outcome.is_running)
         part = replace(part, way_on=outcome.way_on() or "")
     return part if outcome.error is None else replace(part, lines=[sentence(str(outcome.error)), *part.lines])

@@ -33,7 +33,7 @@ def resumable(path: Path, *, trusted: bool, more: More | None = None) -> Weighin
     record = load(path)
     if isinstance(record, Run):
         raise UsageError(f"{path} is a run of one subject: only a weighing can be resumed")
-    if more is None and {*record.stop} == {"failed"}:
+    if more is None and {*record.stop} <= {"failed"}:
         raise UsageError(
             f"{path} was not interrupted, a launch failed: weigh anew once it is mended; steelyard report {path} has "
             "what was measured"

@@ -7,9 +7,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-import steelyard
 from steelyard.design.control import with_control
 from steelyard.design.counting.stage import with_tool
 from steelyard.design.events import check_counters
@@ -27,7 +25,7 @@ from steelyard.design.findings import (
 from steelyard.design.going_on import More, used_s
 from steelyard.design.heap import check_heap
 from steelyard.design.identical import is_identical, known, of_one_program
-from steelyard.design.keeping import kept_in_place, unmeasured
+from steelyard.design.keeping import kept_in_place, unmeasured, unmeasured_record, unstarted
 from steelyard.design.layouts import equal_layouts, with_digest
 from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
 from steelyard.design.preliminaries import with_preliminaries
@@ -46,7 +44,7 @@ from steelyard.design.world import World
 from steelyard.machine.isolation.isolation import Isolated
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
 from steelyard.model.journal import Journal, is_journal
-from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.launches import LaunchRow
 from steelyard.model.machine import MachineFacts
 from steelyard.model.progress import Watch
 from steelyard.model.records import Finding, Run, Settings, Subject, Weighing
@@ -97,6 +95,17 @@ def resume(
             return _measured(record, session, begun=journal)
 
 
+def attempted(request: Request, watch: Watch, world: World) -> Outcome:
+    """As `measure`; but what fails before its first launch is an outcome too, with a record that says why.
+
+    Whoever reads a file that was asked for then finds this one's failure, not an earlier one's success.
+    """
+    try:
+        return measure(request, watch, world)
+    except MeasurementError as error:
+        return unstarted(request, error, world)
+
+
 @contextmanager
 def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = None) -> Iterator[Session]:
     cancels: list[Callable[[], None]] = []
@@ -126,7 +135,8 @@ def _measured(
     """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
     store = session.world.store()
     header, targets = _prepared(header, session, selection)
-    rows, kept = header.launches.rows(), store.new_name(header.kind)
+    rows = header.launches.rows()
+    kept = store.new_name(header.kind) if begun is None else store.name_of(begun.path, header.kind)
     with nullcontext(begun) if begun else _new_journal(kept, header, rows) as journal:
         if journal is not begun:
             store.admit(journal.path)
@@ -164,25 +174,15 @@ def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -
 def _header(request: Request, session: Session) -> Weighing | Run:
     """The record before anything is known of it but what was asked for."""
     subjects = _renewed(request)
-    fields: dict[str, Any] = {
-        "tool": steelyard.__version__,
-        "created": session.world.created(),
-        "machine": _facts(session),
-        "settings": _as_offered(request.settings, session),
-        "subjects": subjects,
-        "benchmarks": list(request.benchmarks),
-        "stop": ["interrupted"] * len(request.benchmarks),  # what a journal says that nobody ended
-        "seconds": 0.0,
-        "findings": [
-            *known(request, subjects),
-            *chosen_processor_finding(request.settings),
-            *equal_layouts(subjects, request.settings),
-            *shell_words_findings(subjects, request.settings),
-            *shim_findings(subjects),
-        ],
-        "launches": Launches(),
-    }
-    return Weighing(**fields) if len(request.subjects) > 1 else Run(**fields)
+    findings = [
+        *known(request, subjects),
+        *chosen_processor_finding(request.settings),
+        *equal_layouts(subjects, request.settings),
+        *shell_words_findings(subjects, request.settings),
+        *shim_findings(subjects),
+    ]
+    asked = replace(request, subjects=subjects, settings=_as_offered(request.settings, session), findings=findings)
+    return unmeasured_record(asked, "interrupted", _facts(session), session.world)  # as a journal that nobody ended
 
 
 def _as_offered(settings: Settings, session: Session) -> Settings:

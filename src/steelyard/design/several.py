@@ -20,9 +20,10 @@ from glob import escape
 from typing import Any
 
 from steelyard.design.identical import is_identical
+from steelyard.design.keeping import unstarted
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
-from steelyard.design.session import measure
+from steelyard.design.session import attempted
 from steelyard.design.world import World
 from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.metrics import is_counted
@@ -133,7 +134,7 @@ def _with_alpha(part: Part, alpha: float) -> Part:
 def measured(
     parts: Sequence[Part], total_s: float | None, watch: Watch, world: World, begin: Callable[[Part], None]
 ) -> Iterator[tuple[Part, Outcome | SteelyardError]]:
-    """Weigh one part after the other, each announced to `begin`; what could not even start is its error.
+    """Weigh one part after the other, each announced to `begin`; what was interrupted before it started is that error.
 
     `total_s` are shared by those that share their time: each has its part of what those before it left. So is alpha.
     """
@@ -146,8 +147,11 @@ def measured(
         if part.shares_time and total_s is not None:
             settings = _within(settings, total_s * len(part.names) / waiting)
             waiting -= len(part.names)
+        request = replace(part.request, settings=settings)
         try:
-            outcome: Outcome | SteelyardError = measure(replace(part.request, settings=settings), watch, world)
+            outcome: Outcome | SteelyardError = attempted(request, watch, world)
+        except UsageError as error:  # it is none of those beside it
+            outcome = unstarted(request, error, world) if len(parts) > 1 else error
         except SteelyardError as error:
             outcome = error
         if part.shares_time and total_s is not None:

@@ -79,6 +79,11 @@ class Store:
         stamp = self._now().strftime("%Y%m%dT%H%M%S.%f")
         return self.folder / f"{stamp}-{kind}-{os.getpid()}"
 
+    def name_of(self, journal: Path, kind: str) -> Path:
+        """The same for one that is carried on: that which it is known by, where its journal is one of these."""
+        is_ours = journal.parent.resolve() == self.folder.resolve() and _NAME.fullmatch(journal.name)
+        return self.folder / journal.name.removesuffix(_JOURNAL) if is_ours else self.new_name(kind)
+
     def latest(self) -> Path:
         """What was measured last, a record or a journal; raises UsageError if there is none."""
         kept = self._mine() or self._kept()
@@ -137,8 +142,12 @@ class Store:
         return [path for _, path in sorted(found, reverse=True)]
 
     def place_for(self, name: str) -> Path:
-        """As `named`, in a folder that is there; raises UsageError if it cannot be made."""
+        """As `named`, in a folder that is there; raises UsageError if it cannot be made, and for a record's name."""
         path = self.named(name)
+        if _TIME.match(name):
+            raise UsageError(
+                f"{name!r} cannot be a baseline's name, as records have such (steelyard list): begin it with a letter"
+            )
         try:
             self._baselines.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:

@@ -21,7 +21,7 @@ from pydantic_core import ValidationError
 from steelyard.model.errors import LineError, MeasurementError, UsageError
 from steelyard.model.foreign import ForeignResults, NotMeasuredError
 from steelyard.model.json_text import parse, pieces
-from steelyard.model.kept import FORMAT, VERSION
+from steelyard.model.kept import FORMAT, KEPT_NAME, VERSION
 from steelyard.model.ratios import with_ratios
 from steelyard.model.samples import encoded
 from steelyard.model.structs import validated
@@ -263,6 +263,8 @@ def read_bytes(path: Path, largest_bytes: int | None = None) -> bytes:
             os.set_blocking(file.fileno(), True)
             data = begun + file.read(most + 1)
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and KEPT_NAME.fullmatch(str(path)):
+            raise UsageError(f"no record of the name {path} is kept: steelyard list has the names") from error
         raise UsageError(f"cannot read {path}: {error.strerror}; check the path and its permissions") from error
     if len(data) > most:
         raise _too_large(path, most)

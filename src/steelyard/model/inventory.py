@@ -15,7 +15,7 @@ class Entry(BaseModel):
     path: str
     name: str | None = Field(default=None, description="of a baseline that was saved by name")
     kind: Literal["weighing", "run", "unreadable"]
-    state: Literal["ended", "interrupted", "failed", "unreadable"]
+    state: Literal["ended", "running", "interrupted", "failed", "unreadable"]
     created: str | None = Field(default=None, description="start, ISO 8601 in UTC")
     subjects: list[str] = Field(default_factory=list, description="names; of a weighing the baseline's first")
     benchmarks: int = 0

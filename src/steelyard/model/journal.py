@@ -209,6 +209,14 @@ def is_still_written(path: Path) -> bool:
     return False
 
 
+def is_being_measured(path: Path) -> bool:
+    """Whether a file is a journal that a process has for itself: what it says is what was measured so far."""
+    try:
+        return is_journal(path) and is_still_written(path)
+    except OSError:  # its record has taken its place in between
+        return False
+
+
 def is_journal(path: Path) -> bool:
     """Whether a file that can be read as a weighing is a journal, and not a record."""
     if not path.is_file():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -9,6 +10,8 @@ from steelyard.model.structs import Kept
 
 FORMAT: Final = "steelyard"
 VERSION: Final = 2
+# What a record on the store is called, without its ending, or by its time alone.
+KEPT_NAME: Final = re.compile(r"\d{8}T\d{6}(?:\.\d{6}(?:-[a-z]+-\d+)?)?")
 # The code of the finding that both sides are one program.
 IDENTICAL: Final = "identical"
 # Those of noisy pairs that ran one after the other and may need fewer in tandem: by what `auto` tries, or by what it

@@ -7,6 +7,8 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 TUNING_FORMAT: Final = "steelyard-tuning"
+# What a setting begins with that is no file, but whether a service's process runs.
+PROCESS: Final = "process:"
 
 
 class Change(BaseModel):
@@ -24,7 +26,7 @@ class Change(BaseModel):
     def _is_one(cls, setting: str) -> str:
         """Nothing else is ever written to, whatever a file says."""
         parts = setting.split("/")
-        if not setting.startswith("process:") and (parts[0] not in ("proc", "sys") or {"", ".", ".."} & {*parts}):
+        if not setting.startswith(PROCESS) and (parts[0] not in ("proc", "sys") or {"", ".", ".."} & {*parts}):
             raise ValueError("is no setting of a machine")
         return setting
 

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from steelyard.model.records import Run, Side, Summary, Verdict, Weighing
 
 
-def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) -> str:
+def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, running: bool = False) -> str:
     """Write a weighing: the verdict in bold, a table of all of them, what is undecided and what to know.
 
     Where it was counted, so many `functions` that a change comes from.
     """
-    lines = [_heading(record, verdicts), ""]
+    lines = [_heading(record, verdicts, running=running), ""]
     baselines, candidates = ([code(name) for name in names] for names in record.sides())
     lines += [f"{_labelled('baseline', baselines)}, {_labelled('candidate', candidates)}{_built(record)}", ""]
     if record.identical is not None:
@@ -36,9 +36,9 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) 
     return document(lines)
 
 
-def run(record: Run, summaries: list[Summary]) -> str:
+def run(record: Run, summaries: list[Summary], *, running: bool = False) -> str:
     """Write a run: a table of levels and spreads, and what to know."""
-    stopped = sentences.stopped(record.stop)
+    stopped = sentences.stopped(record.stop, running=running)
     lines = [f"subject {code(record.subjects[0].name)}{_built(record)}" + (f" ({stopped})" if stopped else ""), ""]
     confidence = figures.confidence(record.settings.alpha)
     titles = [
@@ -67,8 +67,8 @@ def _labelled(label: str, names: list[str]) -> str:
     return f"{label}{'' if len(names) == 1 else 's'} {', '.join(names)}"
 
 
-def _heading(record: Weighing, verdicts: list[Verdict]) -> str:
-    stopped = sentences.stopped(record.stop)
+def _heading(record: Weighing, verdicts: list[Verdict], *, running: bool) -> str:
+    stopped = sentences.stopped(record.stop, running=running)
     after = f" ({stopped})" if stopped else ""
     if record.identical is not None:
         return f"**same**: {escape(record.identical.message)}"
@@ -165,7 +165,7 @@ def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
 
 
 def _margins(record: Weighing) -> list[str]:
-    said = sentences.margins(record.settings)
+    said = sentences.margins(record)
     return [f"margin: {escape(said)}"] if said else []
 
 

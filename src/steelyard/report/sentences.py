@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE
 from steelyard.model.metrics import METRICS, is_counted
+from steelyard.model.patterns import fits, parted
 from steelyard.report import figures, words
 from steelyard.report.plain import one_line
 from steelyard.stats.looks import FEWEST_WITH_NOISE, FIRST_LOOK
@@ -46,8 +47,10 @@ _MANY = 1.0
 _TELLS = "would decide a large change, and tell how many more a small one needs"
 
 
-def stopped(reasons: list[StopReason]) -> str | None:
-    """Say that the measuring ended before its time; None where it ran its course."""
+def stopped(reasons: list[StopReason], *, running: bool = False) -> str | None:
+    """Say that the measuring ended before its time, or has not ended yet; None where it ran its course."""
+    if running:
+        return "it is being measured right now: this is what there is so far"
     failed = reasons.count("failed")
     if 0 < failed < len(reasons) and "interrupted" not in reasons:
         return f"{failed} of {len(reasons)} benchmarks failed: this is what the others gave"
@@ -165,11 +168,14 @@ def _margin(verdict: Verdict, settings: Settings) -> float:
     return settings.margin if verdict.margin is None else verdict.margin
 
 
-def margins(settings: Settings) -> str | None:
-    """Say which margins hold, where not all verdicts have the same."""
-    if not settings.margins:
+def margins(record: Weighing | Run) -> str | None:
+    """Say which margins hold, where not all verdicts have the same; those of nothing that was measured hold nowhere."""
+    settings, names = record.settings, [name for benchmark in record.benchmarks for name in benchmark.names()]
+    patterns = ((parted(of)[0], of) for of in settings.margins)
+    of_some = [of for pattern, of in patterns if not pattern or fits(names, [pattern])]
+    if not of_some:
         return None
-    said = [f"{figures.percent(margin)} for {of}" for of, margin in settings.margins.items()]
+    said = [f"{figures.percent(settings.margins[of])} for {of}" for of in of_some]
     return "; ".join([*said, f"else {figures.percent(settings.margin)}"])
 
 

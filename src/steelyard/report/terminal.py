@@ -29,10 +29,12 @@ _WITH_MEDIANS = 6
 FloatArray = npt.NDArray[np.float64]
 
 
-def weighing(console: Console, record: Weighing, verdicts: list[Verdict], *, functions: int = 10) -> None:
+def weighing(
+    console: Console, record: Weighing, verdicts: list[Verdict], *, functions: int = 10, running: bool = False
+) -> None:
     """Print a weighing: one benchmark in full, several as a table; where it was counted, so many `functions`."""
     sheet = Sheet(console)
-    _stopped(sheet, record)
+    _stopped(sheet, record, running=running)
     if record.identical is not None:
         _identical(sheet, record, record.identical)
         return
@@ -49,10 +51,10 @@ def weighing(console: Console, record: Weighing, verdicts: list[Verdict], *, fun
         _plan(sheet, record)
 
 
-def run(console: Console, record: Run, summaries: list[Summary], *, functions: int = 10) -> None:
+def run(console: Console, record: Run, summaries: list[Summary], *, functions: int = 10, running: bool = False) -> None:
     """Print a run: each benchmark's level, its spread and how quiet the machine was; the largest `functions`."""
     sheet = Sheet(console)
-    _stopped(sheet, record)
+    _stopped(sheet, record, running=running)
     if not summaries:
         sheet.row("no result", "no launch was measured to its end", style="bold yellow")
         notes.show(sheet, notes.of_run(record, summaries))
@@ -97,10 +99,10 @@ def _plan(sheet: Sheet, record: Weighing | Run) -> None:
     sheet.row("plan", Text(f"--seed {record.settings.seed} draws the same plan again", "dim"))
 
 
-def _stopped(sheet: Sheet, record: Weighing | Run) -> None:
-    text = sentences.stopped(record.stop)
+def _stopped(sheet: Sheet, record: Weighing | Run, *, running: bool) -> None:
+    text = sentences.stopped(record.stop, running=running)
     if text:
-        sheet.row("stopped", Text(text, "yellow"))
+        sheet.row("running" if running else "stopped", Text(text, "yellow"))
         sheet.blank()
 
 
@@ -183,7 +185,7 @@ def _details(sheet: Sheet, verdict: Verdict) -> None:
 
 
 def _margins(sheet: Sheet, record: Weighing) -> None:
-    if said := sentences.margins(record.settings):
+    if said := sentences.margins(record):
         sheet.row("margin", said)
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.tuning import Change
+from steelyard.model.tuning import PROCESS, Change
 from steelyard.report.sheet import Sheet
 
 _VALUE_COLUMNS = 24
@@ -22,11 +22,16 @@ def changes(console: Console, made: Sequence[Change], *, restoring: bool = False
         for one in group:
             was, now = (one.after, one.before) if restoring else (one.before, one.after)
             values = f"{sheet.name(was, _VALUE_COLUMNS)} -> {sheet.name(now, _VALUE_COLUMNS)}"
-            sheet.line(Text(f"  {sheet.name(one.setting, max(8, sheet.width - len(values) - 4))}  {values}"))
+            sheet.line(Text(f"  {sheet.name(_place(one.setting), max(8, sheet.width - len(values) - 4))}  {values}"))
 
 
 def refused(console: Console, ones: Sequence[tuple[Change, str]]) -> None:
     """Print what the system did not take, and why."""
     sheet = Sheet(console)
     for change, reason in ones:
-        sheet.row("refused", f"{sheet.name(change.setting, 5 * sheet.text_width)}: {reason}", style="yellow")
+        sheet.row("refused", f"{sheet.name(_place(change.setting), 5 * sheet.text_width)}: {reason}", style="yellow")
+
+
+def _place(setting: str) -> str:
+    """What a setting is called: its file, or that it is a process."""
+    return setting if setting.startswith(PROCESS) else f"/{setting}"

@@ -12,6 +12,7 @@ from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES, emphasised
+from steelyard.stats.unpaired import FEWEST_LAUNCHES
 
 if TYPE_CHECKING:
     from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
@@ -71,7 +72,9 @@ def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
     if verdict.change is None:
         return f"no change can be told, {launches} measured apart"
     if verdict.interval is None:
-        return f"{figures.change(verdict.change)}, too little for an interval, {launches} measured apart"
+        fewest = min(verdict.baseline.launches, verdict.candidate.launches)
+        lacking = "too few launches" if fewest < FEWEST_LAUNCHES else "too short a time"
+        return f"{figures.change(verdict.change)}, {lacking} for an interval, {launches} measured apart"
     bounds = figures.interval(verdict.interval)
     confidence = f"{figures.confidence(alpha)} confidence"
     return f"{figures.change(verdict.change)} {bounds} at {confidence}, {launches} measured apart"

@@ -286,6 +286,7 @@ def test_a_second_tuning_is_refused(laptop: Kernel) -> None:
 def test_nothing_to_restore(laptop: Kernel) -> None:
     with pytest.raises(UsageError, match="not tuned"):
         laptop.tuner.restore()
+    assert not laptop.tuner.kept.parent.exists(), "for which nothing is written, so that any user is told"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,12 @@ def seen(folder: Path, **environment: str) -> Repository:
 
 
 def both(repo: Repo, base: str | None = None, candidate: str | None = None) -> tuple[Revision, Revision]:
-    return resolved(seen(repo.folder), base, candidate)
+    return of(seen(repo.folder), base, candidate)
+
+
+def of(repository: Repository, base: str | None = None, candidate: str | None = None) -> tuple[Revision, Revision]:
+    with ExitStack() as holding:
+        return resolved(repository, base, candidate, holding)
 
 
 def refusal(repo: Repo, base: str | None = None, candidate: str | None = None) -> str:
@@ -116,13 +122,13 @@ def test_a_change_in_the_same_tick_as_the_index_is_seen(repo: Repo) -> None:
 def test_a_revision_in_a_folder_below(repo: Repo) -> None:
     repo.write("a/b/file", "x")
     assert seen(repo.folder / "a/b").directory == Path("a/b")
-    assert resolved(seen(repo.folder / "a/b"), "main", None)[1] == both(repo, "main")[1]
+    assert of(seen(repo.folder / "a/b"), "main")[1] == both(repo, "main")[1]
 
 
 def test_git_in_a_hook_says_another_index(repo: Repo) -> None:
     expected = both(repo, "main")
     found = seen(repo.folder, GIT_DIR="/nowhere", GIT_INDEX_FILE="/nowhere/index", GIT_WORK_TREE="/")
-    assert resolved(found, "main", None) == expected
+    assert of(found, "main") == expected
 
 
 # --- names
@@ -183,9 +189,9 @@ def test_a_bare_repository_has_revisions_and_no_work_tree(repo: Repo, tmp_path: 
     assert "name a --candidate" in refusal(bare)
     base, candidate = both(bare, candidate="main")
     assert base.commit == candidate.commit
-    assert alone(seen(bare.folder), "main") == candidate
+    assert alone(seen(bare.folder), "main", ExitStack()) == candidate
     with pytest.raises(UsageError, match="has no work tree: name a --base"):
-        alone(seen(bare.folder), None)
+        alone(seen(bare.folder), None, ExitStack())
 
 
 def test_a_shallow_clone_says_how_to_fetch_the_rest(repo: Repo, tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from steelyard.machine.readings import Tree
+from steelyard.model.tuning import PROCESS
 
-_PROCESS = "process:"
 _RUNNING, _STOPPED = "running", "stopped"
 _STOPPED_STATES = ("T", "t")
 # A signal only wakes a process to stop itself: 1 of 120 had not yet, on an idle machine.
@@ -38,14 +38,14 @@ class Hand:
 
     def read(self, setting: str) -> str | None:
         """What a setting is now; None if there is no such setting (any more)."""
-        if setting.startswith(_PROCESS):
+        if setting.startswith(PROCESS):
             states = [self._state(number) for number in self._processes(setting)]
             return None if not states else _STOPPED if all(one in _STOPPED_STATES for one in states) else _RUNNING
         return self.tree.chosen(setting)
 
     def set(self, setting: str, value: str) -> None:
         """Make a setting what is wanted, and wait a moment until a process is so; raises OSError as the system does."""
-        if not setting.startswith(_PROCESS):
+        if not setting.startswith(PROCESS):
             self.write(self.tree.root / setting, value)
             return
         for number in self._processes(setting):
@@ -56,7 +56,7 @@ class Hand:
             self.sleep(_APART_S)
 
     def _processes(self, setting: str) -> list[int]:
-        return self.tree.named(setting.removeprefix(_PROCESS))
+        return self.tree.named(setting.removeprefix(PROCESS))
 
     def _state(self, number: int) -> str:
         return (self.tree.text(f"proc/{number}/stat") or "").rpartition(") ")[2][:1]

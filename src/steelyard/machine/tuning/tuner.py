@@ -82,11 +82,15 @@ class Tuner:
 
         Raises UsageError where nothing was tuned, or where the file of what was before is damaged.
         """
+        self._tuned()  # for that no rights are needed, nor a folder
         with self._alone():
-            state = self.state()
-            if state is None:
-                raise UsageError("this machine is not tuned: there is nothing to restore")
-            return self._undo(state.changes)
+            return self._undo(self._tuned().changes)
+
+    def _tuned(self) -> Tuning:
+        state = self.state()
+        if state is None:
+            raise UsageError("this machine is not tuned: there is nothing to restore")
+        return state
 
     def state(self) -> Tuning | None:
         """What was before, if the machine is tuned; raises UsageError where the file is damaged."""

@@ -57,7 +57,7 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
     told: list[tuple[str, str | None]] = [
         ("begun", figures.moment(record.created)),
         ("took", figures.seconds(record.seconds)),
-        ("margin", _margins(settings)),
+        ("margin", _margins(record)),
         ("alpha", f"{settings.alpha:g}"),
         ("driven by", _driven_by(settings)),
         ("pairing", _paired(record) if isinstance(record, Weighing) else None),
@@ -108,8 +108,8 @@ def _subject(subject: Subject) -> Content:
     return elements.joined([elements.name(subject.name), ": ", told])
 
 
-def _margins(settings: Settings) -> str:
-    return sentences.margins(settings) or figures.percent(settings.margin)
+def _margins(record: Weighing | Run) -> str:
+    return sentences.margins(record) or figures.percent(record.settings.margin)
 
 
 def _counted_by(record: Weighing | Run) -> str | None:

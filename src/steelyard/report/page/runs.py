@@ -30,7 +30,7 @@ from steelyard.stats.thinning import extremes
 _ALONE: tuple[tuple[str, Role], ...] = (("median", "baseline"),)
 
 
-def of_run(record: Run, room: budget.Budget) -> Part:
+def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
     """A run, with its summaries."""
     summaries = record.derived.summaries if record.derived else []
     metrics = list(dict.fromkeys(one.metric for one in summaries))
@@ -41,7 +41,7 @@ def of_run(record: Run, room: budget.Budget) -> Part:
         headline=_headline(record, summaries),
         verdict="",
         lines=[
-            *(f"{line}." for line in [sentences.stopped(record.stop)] if line),
+            *(f"{line}." for line in [sentences.stopped(record.stop, running=running)] if line),
             *(f"{sentences.metric(name, record.settings)}." for name in metrics),
         ],
         caption=f"Levels, with the interval of the median at {figures.confidence(record.settings.alpha)} confidence",

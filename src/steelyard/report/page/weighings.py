@@ -33,20 +33,22 @@ from steelyard.stats.changes import relative_changes
 SIDES: tuple[tuple[str, Role], ...] = (("baseline", "baseline"), ("candidate", "candidate"))
 
 
-def part(record: Weighing, seen: Sequence[LookBack | None], room: budget.Budget, key: str) -> Part:
+def part(
+    record: Weighing, seen: Sequence[LookBack | None], room: budget.Budget, key: str, *, running: bool = False
+) -> Part:
     """A weighing, judged; `seen` are the looks that led to each of its verdicts."""
     verdicts = record.derived.verdicts if record.derived else []
     metrics = list(dict.fromkeys(verdict.metric for verdict in verdicts))
     scale = judged.scale_of(verdicts, record.settings.margin, key)
     weighed = _Weighed(record, scale, room, len(metrics) > 1)
     rows = [weighed.row(verdict, back) for verdict, back in zip(verdicts, seen, strict=True)]
-    word, headline = _headline(record, verdicts)
+    word, headline = _headline(record, verdicts, running=running)
     return Part(
         kind="weighing",
         title=_title(record),
         headline=headline,
         verdict=word,
-        lines=_lines(record, verdicts),
+        lines=_lines(record, verdicts, running=running),
         caption=f"Verdicts at {figures.confidence(record.settings.alpha)} confidence; the bars are {svg.legend(scale)}",
         columns=_columns(record, scale, several=len(metrics) > 1),
         rows=rows,
@@ -64,20 +66,20 @@ def _title(record: Weighing) -> str:
     return f"{', '.join(candidates) or 'candidate'} against {', '.join(baselines)}"
 
 
-def _headline(record: Weighing, verdicts: Sequence[Verdict]) -> tuple[str, str]:
+def _headline(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> tuple[str, str]:
     """The verdict that colours the sentence, and the sentence."""
     if record.identical is not None:
         return "same", record.identical.message
     members = [verdict for verdict in verdicts if not verdict.control]
     if not members:
-        return "", sentences.stopped(record.stop) or "No pair was measured to its end"
+        return "", sentences.stopped(record.stop, running=running) or "No pair was measured to its end"
     return judged.headline(deciding_of(members))
 
 
-def _lines(record: Weighing, verdicts: Sequence[Verdict]) -> list[Content]:
+def _lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> list[Content]:
     lines: list[Content] = []
     members = [verdict for verdict in verdicts if not verdict.control]
-    if stopped := sentences.stopped(record.stop):
+    if stopped := sentences.stopped(record.stop, running=running):
         lines.append(f"{stopped}.")
     first = deciding_of(members)
     if len(first) == 1:

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.subjects.revisions.git import Git, Repository, last_words
-from steelyard.subjects.revisions.revision import Revision, Submodule, snapshot, submodules
+from steelyard.subjects.revisions.revision import Revision, Submodule, submodules
 
 _POINTER = b"version https://git-lfs"
 
@@ -45,29 +44,16 @@ class Places:
 def check_out(repository: Repository, revision: Revision, places: Places) -> list[str]:
     """Put a revision's files into a folder that is not there yet; returns what the user should know of them.
 
-    Raises UsageError for a work tree that has changed since, or a submodule that is not here, MeasurementError.
+    Raises UsageError for a submodule that is not here, MeasurementError.
     """
     commit = revision.commit or repository.git.answer("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    with _objects_of(repository, revision) as git:
-        _link(places, repository.common, commit)
-        _fill(git.within(places.files, {"GIT_INDEX_FILE": str(places.git / "index")}), revision.tree, revision.label)
-        found = submodules(git, revision.tree)
+    git = revision.git or repository.git  # the objects of changes are nowhere else
+    _link(places, repository.common, commit)
+    _fill(git.within(places.files, {"GIT_INDEX_FILE": str(places.git / "index")}), revision.tree, revision.label)
     notes = _pointers(repository.git.within(places.files))
-    for module in found:
+    for module in submodules(git, revision.tree):
         notes += _check_out_submodule(repository.git, repository.root, repository.common, module, places, revision)
     return notes
-
-
-@contextmanager
-def _objects_of(repository: Repository, revision: Revision) -> Iterator[Git]:
-    """A git that knows the revision's objects, of which those of changes are nowhere yet."""
-    if revision.commit is not None:
-        yield repository.git
-        return
-    with snapshot(repository) as (tree, git):
-        if tree != revision.tree:
-            raise UsageError(f"the work tree {repository.root} was changed meanwhile: begin anew")
-        yield git
 
 
 def _link(places: Places, common: Path, commit: str | None) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 
 from steelyard.measure.scratch import scratch_folder
 from steelyard.model.errors import UsageError
@@ -49,7 +49,9 @@ class Revision:
     built_files: tuple[str, ...] = ()
     """Of a work tree, those that git neither tracks nor ignores and that a compiler made: they are part of it."""
     submodules: tuple[Submodule, ...] = ()
-    """Of a work tree that has changes: its objects, which would tell, are gone by the time that it is looked at."""
+    """Of a work tree that has changes: its objects, which would tell, are gone once it is checked out."""
+    git: Git | None = field(default=None, compare=False, repr=False)
+    """Of a work tree that has changes, one that knows its objects, for as long as its snapshot is held."""
 
     @property
     def label(self) -> str:
@@ -60,34 +62,39 @@ class Revision:
         return short if self.commit.startswith(self.name) else f"{self.name} ({short})"
 
 
-def resolved(repository: Repository, base: str | None, candidate: str | None) -> tuple[Revision, Revision]:
+def resolved(
+    repository: Repository, base: str | None, candidate: str | None, holding: ExitStack
+) -> tuple[Revision, Revision]:
     """The two revisions; None is the merge base of the candidate with the default branch, and the work tree.
 
-    Raises UsageError for one that is not there, or that cannot be found out.
+    What they are checked out of is there while it is held. Raises UsageError for one that is not there, or that cannot
+    be found out.
     """
     if candidate is None and repository.is_bare:
         raise UsageError(f"{repository.root} is a bare repository and has no work tree: name a --candidate")
     ours = named(repository, "--candidate", candidate) if candidate is not None else None
     theirs = named(repository, "--base", base) if base is not None else _merge_base(repository, ours)
-    return theirs, ours or work_tree(repository)
+    return theirs, ours or work_tree(repository, holding)
 
 
-def alone(repository: Repository, name: str | None) -> Revision:
+def alone(repository: Repository, name: str | None, holding: ExitStack) -> Revision:
     """The one revision of `--base`; None is the work tree. Raises UsageError as `resolved`."""
     if name is None and repository.is_bare:
         raise UsageError(f"{repository.root} is a bare repository and has no work tree: name a --base")
-    return work_tree(repository) if name is None else named(repository, "--base", name)
+    return work_tree(repository, holding) if name is None else named(repository, "--base", name)
 
 
-def work_tree(repository: Repository) -> Revision:
-    """The work tree as it is, with what is not committed and not ignored; raises UsageError if it cannot be read."""
-    with snapshot(repository) as (tree, git):
-        found = submodules(git, tree)
-        head = repository.git.answer("rev-parse", "HEAD^{commit}", "HEAD^{tree}")
+def work_tree(repository: Repository, holding: ExitStack) -> Revision:
+    """The work tree as it is, with what is not committed and not ignored; raises UsageError if it cannot be read.
+
+    It is looked at once, and held: whatever is written there from then on is no part of it.
+    """
+    tree, git = holding.enter_context(_snapshot(repository))
+    head = repository.git.answer("rev-parse", "HEAD^{commit}", "HEAD^{tree}")
     commit, of_commit = head.split("\n") if head else (None, None)
     if tree == of_commit:
         return Revision(WORK_TREE, commit, tree)
-    return Revision(WORK_TREE, None, tree, tuple(_built_files(repository)), tuple(found))
+    return Revision(WORK_TREE, None, tree, tuple(_built_files(repository)), tuple(submodules(git, tree)), git)
 
 
 def _built_files(repository: Repository) -> Iterator[str]:
@@ -99,7 +106,7 @@ def _built_files(repository: Repository) -> Iterator[str]:
 
 
 @contextmanager
-def snapshot(repository: Repository) -> Iterator[tuple[str, Git]]:
+def _snapshot(repository: Repository) -> Iterator[tuple[str, Git]]:
     """The tree of the work tree as it is, and a git that knows its objects; nothing of the user's is written to."""
     with scratch_folder("index") as folder:
         index, objects = folder / "index", folder / "objects"
