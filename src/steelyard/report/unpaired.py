@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.report import figures, notes, sentences, words
+from steelyard.report import figures, named, notes, sentences, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.sheet import Sheet
@@ -35,8 +35,8 @@ def show(console: Console, report: UnpairedReport) -> None:
     for place, verdict in enumerate(shown):
         if place == 0 or shown[place - 1].benchmark != verdict.benchmark:
             sheet.blank()
-            if len(report.baseline.benchmarks) > 1:
-                sheet.row("benchmark", Text(sheet.name(verdict.benchmark, sheet.text_width), "bold"))
+            if named.is_told(report.baseline):
+                named.row(sheet, verdict.benchmark)
             _full(sheet, report, verdict)
         else:
             _brief(sheet, verdict)
