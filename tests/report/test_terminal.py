@@ -250,7 +250,7 @@ def weighed_and_run(benchmark: Benchmark, argv: tuple[str, ...] = ("./bench",)) 
     sides = [records.subject("./bench").model_copy(update={"argv": [*argv]})] * 2
     weighing = records.weighing().model_copy(update={"benchmarks": [benchmark], "subjects": sides})
     run = records.run().model_copy(update={"benchmarks": [benchmark], "subjects": sides[:1]})
-    slower, level = (each.model_copy(update={"benchmark": benchmark.name}) for each in (verdict(), SUMMARY))
+    slower, level = verdict(benchmark=benchmark.name), SUMMARY.model_copy(update={"benchmark": benchmark.name})
     return [weighed(slower, record=weighing), printed(lambda console: terminal.run(console, run, [level]))]
 
 
