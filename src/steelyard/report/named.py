@@ -19,6 +19,6 @@ def is_told(record: Weighing | Run) -> bool:
     return has_name and not any(subject.is_statement() for subject in record.subjects)
 
 
-def row(sheet: Sheet, name: str, *paragraphs: Text) -> None:
+def benchmark_row(sheet: Sheet, name: str, *paragraphs: Text) -> None:
     """Print which benchmark it is."""
     sheet.row("benchmark", Text(sheet.name(name, 3 * sheet.text_width), "bold"), *paragraphs)

@@ -11,20 +11,9 @@ from rich.text import Text
 
 from steelyard.model.metrics import METRICS, is_counted, of_one_process
 from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing, deciding_of
-from steelyard.report import (
-    counting,
-    disturbances,
-    figures,
-    heap,
-    layouts,
-    named,
-    notes,
-    printable,
-    ranking,
-    sentences,
-    words,
-)
+from steelyard.report import counting, disturbances, figures, heap, layouts, notes, printable, ranking, sentences, words
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
+from steelyard.report.named import benchmark_row, is_told
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
 from steelyard.report.verdicts import STYLES, emphasised
@@ -71,15 +60,15 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
         return
     sheet.row("subject", Text(sheet.name(record.subjects[0].name, 3 * sheet.text_width), "bold"))
     _built(sheet, record)
-    is_told = named.is_told(record)
+    has_name = is_told(record)
     explained: set[str] = set()
     shown = summaries[: MOST_BENCHMARKS * len(record.settings.metrics)]
     for position, summary in enumerate(shown):
         first = position == 0 or summaries[position - 1].benchmark != summary.benchmark
-        if first and is_told:
+        if first and has_name:
             if len(record.benchmarks) > 1:
                 sheet.blank()
-            named.row(sheet, summary.benchmark)
+            benchmark_row(sheet, summary.benchmark)
         _summary(sheet, record, summary, full=first, explained=explained)
     show_left_out(sheet, len(record.benchmarks) - MOST_BENCHMARKS)
     notes.show(sheet, notes.of_run(record, summaries))
@@ -102,7 +91,7 @@ def _counted(sheet: Sheet, record: Weighing, verdicts: list[Verdict], functions:
     for verdict in most_changed(counting.changed(verdicts), lambda verdict: verdict.change):
         if len(record.benchmarks) > 1 and functions:
             sheet.blank()
-            named.row(sheet, verdict.benchmark)
+            benchmark_row(sheet, verdict.benchmark)
         counting.changes(sheet, record, verdict, functions)
 
 
@@ -143,8 +132,8 @@ def _names(sheet: Sheet, record: Weighing) -> None:
 def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     first, others = verdicts[0], verdicts[1:]
     reason = record.stop[0] if record.stop else None
-    if named.is_told(record):
-        named.row(sheet, first.benchmark)
+    if is_told(record):
+        benchmark_row(sheet, first.benchmark)
     _sides(sheet, record, first)
     _built(sheet, record)
     sheet.blank()

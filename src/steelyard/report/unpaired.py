@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.report import figures, named, notes, sentences, words
+from steelyard.report import figures, notes, sentences, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
+from steelyard.report.named import benchmark_row, is_told
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES, emphasised
 
@@ -36,8 +37,8 @@ def show(console: Console, report: UnpairedReport) -> None:
     for place, verdict in enumerate(shown):
         if place == 0 or shown[place - 1].benchmark != verdict.benchmark:
             sheet.blank()
-            if named.is_told(report.baseline):
-                named.row(sheet, verdict.benchmark)
+            if is_told(report.baseline):
+                benchmark_row(sheet, verdict.benchmark)
             _full(sheet, report, verdict, explained)
         else:
             _brief(sheet, verdict)

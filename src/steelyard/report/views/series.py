@@ -16,7 +16,8 @@ from steelyard.model.patterns import fits
 from steelyard.model.records import Derived, Run, Summary, Verdict, Weighing
 from steelyard.model.samples import joined
 from steelyard.model.units import NANOSECONDS
-from steelyard.report import figures, named
+from steelyard.report import figures
+from steelyard.report.named import benchmark_row
 from steelyard.report.sheet import Sheet
 from steelyard.report.table import SIDES
 from steelyard.report.verdicts import STYLES
@@ -99,7 +100,7 @@ def heading(sheet: Sheet, one: Drawn, *, first: bool) -> None:
             said.append(f" {figures.change(one.derived.change)}")
         if one.derived.interval is not None:
             said.append(f" {figures.interval(one.derived.interval)}")
-    named.row(sheet, one.benchmark, *([said] if said.plain else []))
+    benchmark_row(sheet, one.benchmark, *([said] if said.plain else []))
 
 
 def _check_launches(record: Weighing | Run, view: str) -> None:
