@@ -103,17 +103,29 @@ def test_progress_is_told(scripted: ScriptedWorld) -> None:
         (["./old"], {}, "two commands or more, in a list"),
         ("./old", {}, "two commands or more, in a list"),
         (["./old", "./gone"], {}, "'./gone' cannot be run"),
-        (BOTH, {"margin": 3.0}, "--margin 300 is out of range"),
-        (BOTH, {"pairs": 2}, "--pairs 2 can never show anything"),
+        (BOTH, {"margin": 1}, 'margin=1 is a part of 1, and the largest is 0.5: for 1 % write margin="1%", or 0.01'),
+        (BOTH, {"margin": 3000}, "margin 300000 is out of range: 0.001% to 50%"),
+        (BOTH, {"margin": "60%"}, "margin 60 is out of range: 0.001% to 50%"),
+        (BOTH, {"pairs": 2}, "pairs 2 can never show anything"),
         (BOTH, {"metrics": "speed"}, "'speed' is not known"),
         (BOTH, {"max_time": "soon"}, "is no time"),
-        (BOTH, {"harness": "mine"}, "mine"),
+        (BOTH, {"harness": "mine"}, "harness 'mine' is not known"),
         (BOTH, {"names": ["x"] * 2}, "the name of two commands"),
         (BOTH, {"parameters": ["n"]}, "a dictionary"),
         (BOTH, {"pairs": 12.5}, "pairs takes a whole number, not 12.5"),
-        (BOTH, {"control": True, "metrics": "cost"}, "--control is for times"),
-        (BOTH, {"base": "main"}, "weigh one command, in two revisions"),
-        (BOTH, {"stdin": "-"}, "--stdin -: standard input cannot be read again"),
+        (BOTH, {"control": True, "metrics": "cost"}, "control is for times"),
+        (
+            BOTH,
+            {"base": "main"},
+            "base, candidate and build weigh one command, in two revisions: steelyard compare --base main --build make",
+        ),
+        (BOTH, {"own_starts": True}, "own_starts is for the benchmarks of a harness: say of which with harness auto"),
+        (
+            [["./old"], "./new"],
+            {},
+            "not [['./old'], './new']: join the words of a command, as in shlex.join(['./old'])",
+        ),
+        (BOTH, {"stdin": "-"}, "stdin -: standard input cannot be read again"),
     ],
 )
 def test_wrong_usage_is_an_exception_with_one_sentence(
@@ -121,13 +133,18 @@ def test_wrong_usage_is_an_exception_with_one_sentence(
 ) -> None:
     with pytest.raises(steelyard.UsageError) as refused:
         steelyard.compare(commands, world=scripted.outside(), **options)
-    assert said in str(refused.value)
+    assert f" {said}" in f" {refused.value}"
     assert str(refused.value).isprintable()
     assert not scripted.kept()
 
 
+def test_commands_beside_each_other_belong_in_a_list(scripted: ScriptedWorld) -> None:
+    with pytest.raises(TypeError, match=r"in a list: steelyard.compare\(\['./old', './new'\]\)"):
+        steelyard.compare(*BOTH, world=scripted.outside())  # type: ignore[arg-type]
+
+
 def test_what_is_wrong_with_a_run_names_its_own_options(scripted: ScriptedWorld) -> None:
-    with pytest.raises(steelyard.UsageError, match="--launches 0 is out of range"):
+    with pytest.raises(steelyard.UsageError, match=r"^launches 0 is out of range"):
         steelyard.run("./old", launches=0, world=scripted.outside())
 
 
@@ -137,6 +154,14 @@ def test_an_unknown_keyword_is_a_mistake_of_the_program(scripted: ScriptedWorld)
         steelyard.compare(BOTH, world=scripted.outside(), **options)
     with pytest.raises(TypeError, match="unknown keyword 'pairs'"):
         steelyard.run("./old", world=scripted.outside(), pairs=3)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("mistaken", "meant"), [("metric", "metrics"), ("env", "environment"), ("maxtime", "max_time"), ("tag", "tags")]
+)
+def test_a_keyword_that_is_nearly_one_is_told_it(mistaken: str, meant: str) -> None:
+    with pytest.raises(TypeError, match=f"^unknown keyword '{mistaken}': did you mean '{meant}'\\?$"):
+        steelyard.compare(BOTH, **{mistaken: "1"})  # type: ignore[arg-type]
 
 
 def test_a_launch_that_fails_is_an_exception(scripted: ScriptedWorld) -> None:
@@ -207,7 +232,7 @@ def test_a_check_is_that_of_the_command_line(scripted: ScriptedWorld) -> None:
     found.save("mine.json")
     assert Path("mine.json").read_bytes() == Path("cli.json").read_bytes()
     assert steelyard.load("mine.json", world=scripted.outside()).data == found.data
-    with pytest.raises(steelyard.UsageError, match="--max-time 0 is out of range"):
+    with pytest.raises(steelyard.UsageError, match=r"^max_time 0 is out of range"):
         steelyard.check("./old", max_time=0, world=scripted.outside())
 
     def script(_: Any, number: int) -> Any:

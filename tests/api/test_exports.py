@@ -77,7 +77,7 @@ def test_it_is_written_or_refused_with_the_way_out(kind: str, format_: str) -> N
     ("record", "format_", "options", "said"),
     [
         ("weighing", "xls", {}, "choose from csv, json-lines, parquet, pyperf"),
-        ("weighing", "pyperf", {}, "one side: say which by --side baseline or --side candidate"),
+        ("weighing", "pyperf", {}, "--side has to say which one a file of pyperf holds: baseline or candidate"),
         ("weighing", "csv", {"side": "baseline"}, "chooses from a weighing for pyperf"),
         ("run", "pyperf", {"side": "baseline"}, "chooses from a weighing for pyperf"),
         ("weighing", "pyperf", {"side": "left"}, "choose from baseline, candidate"),

@@ -87,9 +87,9 @@ def test_ctrl_c_ends_all_of_them(world: ProjectWorld) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"targets": "x"}, "--target 'x' is none of steelyard.toml: it has sort, parse"),
+        ({"targets": "x"}, "targets 'x' is none of steelyard.toml: it has sort, parse"),
         ({"harness": "auto"}, "harness is of commands: give two of them, or say it in a"),
-        ({"pairs": 2}, "--pairs 2 can never show anything"),
+        ({"pairs": 2}, "pairs 2 can never show anything"),
         ({"folder": "/"}, "/ is in no project: there is no steelyard.toml, which steelyard init writes"),
     ],
 )

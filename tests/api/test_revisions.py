@@ -60,6 +60,6 @@ def test_one_alone_also_on_another_thread(scripted: ScriptedWorld) -> None:
 def test_a_build_that_fails_is_an_exception(scripted: ScriptedWorld) -> None:
     with pytest.raises(steelyard.MeasurementError, match="does not build: exit 1 failed"):
         steelyard.compare(["./program"], base="main", build="exit 1", world=scripted.outside())
-    with pytest.raises(steelyard.UsageError, match="--base 'nothing' is no revision"):
+    with pytest.raises(steelyard.UsageError, match=r"^base 'nothing' is no revision"):
         steelyard.run("./program", base="nothing", world=scripted.outside())
     assert not scripted.kept()

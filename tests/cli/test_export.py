@@ -67,7 +67,8 @@ def test_what_is_refused(weighed: ScriptedWorld) -> None:
     assert "would be overwritten" in weighed.refuses("export", "w.json", "-f", "csv", "-o", "w.json")
     assert "cannot read nowhere.json" in weighed.refuses("export", "nowhere.json", "-f", "csv")
     assert "choose from csv, json-lines" in weighed.refuses("export", "w.json", "-f", "xls")
-    assert "--side baseline or --side candidate" in weighed.refuses("export", "w.json", "-f", "pyperf", "-o", "x")
+    said = weighed.refuses("export", "w.json", "-f", "pyperf", "-o", "x")
+    assert said == "--side has to say which one a file of pyperf holds: baseline or candidate"
     assert not (weighed.folder / "x").exists()
     assert "there is no folder" in weighed.refuses("export", "w.json", "-f", "csv", "-o", "no/where.csv")
 

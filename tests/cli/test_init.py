@@ -63,6 +63,8 @@ foreach(NAME ${OTHERS})
 endforeach()
 add_executable(tool tool.c)
 """
+BENCH = "from steelyard import bench\n@bench(n=[1])\ndef small(n):\n    pass\n"
+PYPERF = "import pyperf\nrunner = pyperf.Runner()\n"
 JMH = "<artifactId>b</artifactId><version>1</version><dependency><groupId>org.openjdk.jmh</groupId></dependency>"
 
 Files = dict[str, str]
@@ -123,6 +125,43 @@ PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
         {"tests/test_a.py": "def test_a(benchmark):\n    pass\n", "tests/test_b.py": "def test_b():\n    pass\n"},
         {"python3 -m pytest tests/test_a.py": "pytest-benchmark"},
     ),
+    "@bench": (
+        {"benchmarks/bench_sort.py": BENCH, "benchmarks/deep/bench_x.py": BENCH, "other/bench_none.py": ""},
+        {"python3 -m steelyard.harness benchmarks": "protocol"},
+    ),
+    "@bench, beside others": (
+        {"benchmarks/bench_sort.py": BENCH, "benchmarks/bench_x.py": PYPERF},
+        {
+            "python3 -m steelyard.harness benchmarks/bench_sort.py": "protocol",
+            "python3 benchmarks/bench_x.py": "pyperf",
+        },
+    ),
+    "@bench, at the top": ({"bench_a b.py": BENCH}, {"python3 -m steelyard.harness 'bench_a b.py'": "protocol"}),
+    "weigh": (
+        {"tests/test_a.py": "def test_a(tmp_path, weigh):\n    pass\n", "tests/test_b.py": "def test_weigh(): ...\n"},
+        {"python3 -m pytest tests/test_a.py": "protocol"},
+    ),
+    "pyperf": (
+        {
+            "tools/speed.py": PYPERF,
+            "benchmarks/bench_b.py": "from pyperf import Runner\nif 1:\n    runner: Runner = Runner(processes=1)\n",
+            "tools/none.py": "# import pyperf; pyperf.Runner()\n",
+            "tests/test_speed.py": f'TEXT = """\\\n{PYPERF}"""\n',
+        },
+        {"python3 benchmarks/bench_b.py": "pyperf", "python3 tools/speed.py": "pyperf"},
+    ),
+    "several of Python": (
+        {
+            "benchmarks/bench_sort.py": BENCH,
+            "tests/test_a.py": "def test_b(benchmark): ...\n",
+            "tests/test_b.py": "def test_a(weigh): ...\n",
+        },
+        {
+            "python3 -m pytest tests/test_a.py": "pytest-benchmark",
+            "python3 -m steelyard.harness benchmarks": "protocol",
+            "python3 -m pytest tests/test_b.py": "protocol",
+        },
+    ),
     "maven": ({"pom.xml": JMH}, {"java -jar target/b-1.jar": "jmh"}),
     "maven, by its archetype": (
         {"pom.xml": f"{JMH}<uberjar.name>benchmarks</uberjar.name>"},
@@ -181,6 +220,18 @@ def test_the_build_of_several_ends_where_one_fails(here_without_python: InProces
     assert here_without_python("init").status == 0
     build = written(here_without_python.folder).build.command
     assert build == "set -e\ngo test -c -trimpath -o ./steelyard.test .\nmvn -q -B package -DskipTests\n"
+
+
+def test_the_packages_that_python_needs_are_named_once(here_without_python: InProcess) -> None:
+    put(here_without_python.folder, PROJECTS["several of Python"][0])
+    here_without_python("init")
+    text = (here_without_python.folder / "steelyard.toml").read_text()
+    assert text.count("by the python on PATH, which needs\n# pytest-benchmark and steelyard and pytest.") == 1
+    assert [one.name for one in written(here_without_python.folder).targets] == [
+        "benchmarks (pytest-benchmark)",
+        "benchmarks (@bench)",
+        "tests",
+    ]
 
 
 def test_modules_below_src_are_imported_from_each_side(here_without_python: InProcess) -> None:

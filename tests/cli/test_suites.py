@@ -387,14 +387,13 @@ def test_the_list_tells_each_from_the_others_in_80_columns(
     for _ in range(2):
         scripted("run", "./old", "--launches", "20")
     head, *lines = scripted("list").text.splitlines()[1:]
-    assert head.split() == ["begun", "(UTC)", "result", "of", "name"]
+    assert head.split() == ["kind", "result", "of", "name"]
     assert all(len(line) <= 80 for line in lines)
-    assert "  ./old a lon… its input  " in lines[-1]
+    assert "  old a lo…ts input | new a lon…ts input  " in lines[-1]
     for line, kept in zip(lines, reversed(scripted.kept()), strict=True):
         name = line.split()[-1]
         assert kept.name.startswith(name)
         assert len(name) < 25
-        assert line.startswith(f"{name[:4]}-{name[4:6]}-{name[6:8]} ")
         # What is shown can be given.
         assert scripted("show", name).text == scripted("show", kept).text
     monkeypatch.setattr(ScriptedWorld, "environment", {**usual, "COLUMNS": "30"})

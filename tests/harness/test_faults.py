@@ -26,6 +26,18 @@ def test_no_message() -> None:
     assert told(KeyError(), {}) == "KeyError"
 
 
+def test_a_traceback_begins_with_the_user_s_code(capsys: pytest.CaptureFixture[str]) -> None:
+    def calls_the_user(code: str, file: str) -> None:
+        exec(compile(code, file, "exec"))
+
+    for file, frames in (("user.py", ["user.py"]), ("other.py", [__file__, __file__, "other.py"])):
+        with pytest.raises(ZeroDivisionError) as raised:
+            calls_the_user("1 / 0", file)
+        fault(raised.value, {"user.py": "bench_x.py"})
+        said = capsys.readouterr().err
+        assert [line.split('"')[1] for line in said.splitlines() if line.startswith("  File ")] == frames
+
+
 def test_a_message_that_fails_itself() -> None:
     class BadError(Exception):
         def __str__(self) -> str:

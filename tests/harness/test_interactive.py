@@ -36,6 +36,29 @@ def test_one_that_fails_does_not_keep_others_back(write: Write) -> None:
     assert found.returncode == 1
 
 
+def test_what_fails_is_a_line_and_the_user_s_part_of_the_traceback(write: Write) -> None:
+    path = write("import sys\n@bench\ndef bad(): raise ValueError('no\\nway')\n@bench\ndef leaves(): sys.exit(0)")
+    found = shown(path)
+    assert [line.split("failed: ")[1] for line in found.stdout.splitlines()] == [
+        "bench_x.py:4: ValueError: no way",
+        "bench_x.py:6: SystemExit: 0",
+    ]
+    frames = [line.split('"')[1] for line in found.stderr.splitlines() if line.startswith("  File ")]
+    assert frames == [str(path)] * 2
+
+
+def test_what_benchmarks_print_is_not_between_the_lines(write: Write) -> None:
+    path = write(
+        "import os\n@bench\ndef prints(): print('hello'); os.write(1, b'there')\n"
+        "@bench\ndef fails(): print('hello'); 1 / 0"
+    )
+    found = shown(path)
+    prints, fails = found.stdout.splitlines()
+    assert prints.startswith("bench_x.py::prints ")
+    assert fails.startswith("bench_x.py::fails ")
+    assert "hello" not in found.stdout
+
+
 def test_a_statement() -> None:
     found = shown("--timeit", "x + 1", "--setup", "x = 1")
     assert found.stdout.startswith("timeit ")

@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from steelyard.model.records import Finding, Settings, Verdict, Weighing
+from steelyard.model.records import Benchmark, Finding, Settings, Verdict, Weighing
 from steelyard.report import figures, terminal
 from steelyard.report.strip import ZERO
 from steelyard.report.verdicts import open_end
@@ -243,3 +243,35 @@ def test_a_metric_of_nothing_but_zeros_has_no_strip() -> None:
     text = weighed(verdict(metric="major_faults", verdict="undecided", change=None, interval=None))
     assert "major_faults" in text
     assert ZERO not in text
+
+
+def weighed_and_run(benchmark: Benchmark, argv: tuple[str, ...] = ("./bench",)) -> list[str]:
+    """What is printed of a weighing and of a run with this one benchmark."""
+    sides = [records.subject("./bench").model_copy(update={"argv": [*argv]})] * 2
+    weighing = records.weighing().model_copy(update={"benchmarks": [benchmark], "subjects": sides})
+    run = records.run().model_copy(update={"benchmarks": [benchmark], "subjects": sides[:1]})
+    slower, level = verdict(benchmark=benchmark.name), SUMMARY.model_copy(update={"benchmark": benchmark.name})
+    return [weighed(slower, record=weighing), printed(lambda console: terminal.run(console, run, [level]))]
+
+
+@pytest.mark.parametrize(
+    "benchmark",
+    [Benchmark(name="io::read", entry="io::read"), Benchmark(name="n=10", params={"n": "10"})],
+    ids=["of a harness", "of a parameter"],
+)
+def test_of_one_benchmark_alone_that_has_a_name_it_is_told(benchmark: Benchmark) -> None:
+    for text in weighed_and_run(benchmark):
+        assert text.count(f"benchmark  {benchmark.name}\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "argv"),
+    [
+        (Benchmark(name="./bench"), ("./bench",)),
+        (Benchmark(name="timeit", entry="timeit"), ("python", "-m", "steelyard.harness", "--timeit", "pass")),
+    ],
+    ids=["a command", "a statement"],
+)
+def test_of_a_command_or_a_statement_the_subjects_say_all(benchmark: Benchmark, argv: tuple[str, ...]) -> None:
+    for text in weighed_and_run(benchmark, argv):
+        assert "benchmark  " not in text

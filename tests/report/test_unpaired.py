@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from steelyard.model.records import Finding, Side
+from steelyard.model.records import Benchmark, Finding, Side
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import unpaired
 
@@ -110,3 +110,18 @@ def test_markdown_is_a_table_that_no_name_breaks() -> None:
     assert rows[2][2:5] == [" **slower** ", " +11.2 % ", " [+6.20 %, +16.4 %] "]
     assert rows[3][3].strip() == "n/a"
     assert "<b>" not in text
+
+
+def test_what_the_metric_is_is_said_once() -> None:
+    of_several = [replace(SLOWER, benchmark=name) for name in "abc"]
+    run = records.run(benchmarks=("a", "b", "c"))
+    text = printed(replace(report(*of_several), baseline=run, candidate=run))
+    assert [line.split()[1] for line in text.splitlines() if line.startswith("benchmark")] == ["a", "b", "c"]
+    assert text.count("metric     active") == 1
+    assert "metric     wall" in printed(report(SLOWER, replace(SLOWER, benchmark="other", metric="wall")))
+
+
+def test_one_benchmark_of_a_harness_is_named() -> None:
+    run = records.run().model_copy(update={"benchmarks": [Benchmark(name="sort", entry="sort")]})
+    assert "benchmark  sort\n" in printed(replace(report(SLOWER), baseline=run, candidate=run))
+    assert "benchmark  sort\n" not in printed(report(SLOWER))

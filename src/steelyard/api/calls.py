@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import TypeVar, Unpack
+from typing import Never, TypeVar, Unpack
 
 from pydantic import ValidationError
 
@@ -18,6 +18,7 @@ from steelyard.api.record import IncompleteError, ProjectRecord, Record
 from steelyard.api.revisions import run_of_revision, weighing_of_revisions
 from steelyard.api.settings import count_of_command, run_of_command, weighing_of_commands
 from steelyard.api.taken import taken, taken_if_given
+from steelyard.api.wording import told_of_arguments
 from steelyard.design.check.session import check_target
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
@@ -34,11 +35,13 @@ from steelyard.model.soundness import Soundness
 _Kind = TypeVar("_Kind", Weighing, Run)
 
 _INTERRUPTED = 130
+_IN_A_LIST = "compare needs two commands or more, in a list: steelyard.compare(['./old', './new'])"
 
 
+@told_of_arguments()
 def compare(
     commands: CommandLine | Sequence[CommandLine],
-    *,
+    *others: Never,
     names: str | Sequence[str] | None = None,
     progress: Watch | None = None,
     world: World | None = None,
@@ -56,6 +59,8 @@ def compare(
     which has the `record`, after Ctrl-C or where some benchmarks of a suite fail. The `world` is what it takes from
     outside: the launcher, the clock, the store.
     """
+    if others:
+        raise TypeError(_IN_A_LIST)
     world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Comparing)
     lines, called = taken("commands", commands), taken_if_given("names", names)
     with ExitStack() as stack:
@@ -64,6 +69,7 @@ def compare(
         return _whole(Weighing, measure(request, watch, world))
 
 
+@told_of_arguments()
 def compare_project(
     folder: PathName = ".",
     *,
@@ -92,6 +98,7 @@ def compare_project(
     return ProjectRecord(records, notes)
 
 
+@told_of_arguments()
 def run(
     command: CommandLine,
     *,
@@ -114,6 +121,7 @@ def run(
         return _whole(Run, measure(request, watch, world))
 
 
+@told_of_arguments()
 def count(
     command: CommandLine,
     *,
@@ -134,6 +142,7 @@ def count(
     return _whole(Run, measure(request, watch, world))
 
 
+@told_of_arguments()
 def check(
     command: CommandLine,
     *,
@@ -168,10 +177,7 @@ def _compared(
     if wanted.revisions.given:
         return weighing_of_revisions(commands, wanted, watch, world, names=names)
     if len(commands) < 2:
-        raise UsageError(
-            "compare needs two commands or more, in a list: steelyard.compare(['./old', './new']); or one in two "
-            "revisions: steelyard.compare('./program', base='main')"
-        )
+        raise UsageError(f"{_IN_A_LIST}; or one in two revisions: steelyard.compare('./program', base='main')")
     called = names_of(names, None, usual_names(commands))
     return nullcontext(weighing_of_commands(commands, called, wanted, world))
 

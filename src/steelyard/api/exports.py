@@ -167,7 +167,7 @@ def _one_side(asked: Asked, format_: str) -> tuple[list[Series], str]:
     record = _measured(asked)
     metric = of_sides.metric_of(record, asked.metric, format_)
     if isinstance(record, Weighing) and asked.side is None:
-        raise UsageError(f"a file of {format_} holds one side: say which by --side baseline or --side candidate")
+        raise UsageError(f"--side has to say which one a file of {format_} holds: baseline or candidate")
     return list(of_sides.of_measured(record, metric, [_side(asked.side)])), metric
 
 

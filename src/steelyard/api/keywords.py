@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from os import PathLike
 from typing import Any, Literal, TypedDict
@@ -12,7 +13,9 @@ from steelyard.api.asked import Asked, Describing, Launching
 from steelyard.api.parameters import listed
 from steelyard.api.streams import input_of_launches, output_of_launches
 from steelyard.api.taken import taken
-from steelyard.model.values import seconds, share
+from steelyard.api.wording import argument_of
+from steelyard.model.errors import UsageError
+from steelyard.model.values import LARGEST_MARGIN, seconds, share
 
 PathName = str | PathLike[str]
 CommandLine = str | PathLike[str]
@@ -188,7 +191,7 @@ def asked_of(given: Mapping[str, Any], known: Keywords) -> Asked:
     found, keys = dict[str, dict[str, Any]](), dict[str, dict[str, str]]()
     for key, value in given.items():
         if key not in known.__annotations__:
-            raise TypeError(f"unknown keyword {key!r}: choose from {', '.join(sorted(known.__annotations__))}")
+            raise TypeError(f"unknown keyword {key!r}: {_instead(key, sorted(known.__annotations__))}")
         if value is not None:
             group, field = KEYS.get(key) or _OTHERS[key]
             found.setdefault(group, {})[field] = _READ.get(key, _as_it_is)(taken(key, value))
@@ -197,8 +200,22 @@ def asked_of(given: Mapping[str, Any], known: Keywords) -> Asked:
     return replace(asked, **groups, given=names)
 
 
+def _instead(key: str, known: Sequence[str]) -> str:
+    """What may have been meant; what is taken elsewhere is meant as it is, and no slip of the pen."""
+    near = [] if key in KEYS or key in _OTHERS else get_close_matches(argument_of(f"--{key}"), known, 1)
+    return f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(known)}"
+
+
 def percentage(margin: float | str) -> str:
-    """A margin as `--margin` has it: a number is a part of 1, a text is in percent already."""
+    """A margin as `--margin` has it: a number is a part of 1, a text is in percent already.
+
+    Raises UsageError for a number that is too large for a part, and would do as one in percent.
+    """
+    if not isinstance(margin, str) and LARGEST_MARGIN < margin <= 100 * LARGEST_MARGIN:
+        raise UsageError(
+            f"margin={margin:g} is a part of 1, and the largest is {LARGEST_MARGIN:g}: "
+            f'for {margin:g} % write margin="{margin:g}%", or {margin / 100:g}'
+        )
     return margin if isinstance(margin, str) else f"{100 * margin:.12g}%"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from steelyard.api.parameters import listed
 from steelyard.api.revisions import build_timeout_checked, built_sides, findings_of
 from steelyard.api.settings import parameters_of, request_of, settings_of
 from steelyard.api.streams import input_of_launches
+from steelyard.api.wording import split_option
 from steelyard.design.folders import entered
 from steelyard.design.several import Part, joined
 from steelyard.design.world import World
@@ -47,15 +47,6 @@ class Sides:
 
 # What is said of all targets, and means nothing where a harness drives the benchmarks.
 _OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ignore_failure"})
-# Options whose names are not those of their keys; a sentence about one is about that key, if the file has it.
-_KEYS = {
-    "--metric": "metrics",
-    "--benchmark": "benchmarks",
-    "--tag": "tags",
-    "--env": "environment",
-    "--inherit-env": "inherit-environment",
-    "--parameter-list": "parameters",
-}
 # Of commands that stand on the command line; in a project each target says its own.
 _OF_COMMANDS = ("name", "names", "harness", "parameter_list", "parameter_scan")
 
@@ -310,11 +301,11 @@ class _Planned:
     def explained(self, error: UsageError) -> UsageError:
         """The error, with the line that it is about: of an option's name the key's, else that of the command."""
         said = str(error)
-        match = re.match(r"(--[a-z-]+)", said)
-        if match is None:
+        split = split_option(said)
+        if split is None:
             return UsageError(f"{self.project.at('target', self.place, 'command')}: {said}")
-        key = _KEYS.get(match[1], match[1].removeprefix("--"))
+        key = split[0].replace("_", "-")
         for section in (("target", self.place), ("compare",), ("build",)):
             if (*section, key) in self.project.lines:
-                return UsageError(f"{self.project.at(*section, key)}: {key}{said[match.end() :]}")
+                return UsageError(f"{self.project.at(*section, key)}: {key}{split[1]}")
         return error

@@ -14,6 +14,7 @@ from steelyard.api.kept import kept_by_name
 from steelyard.api.keywords import PathName, part_of_1, percentage
 from steelyard.api.record import Diff, ProjectRecord, Record
 from steelyard.api.taken import taken, taken_if_given
+from steelyard.api.wording import told_of_arguments
 from steelyard.design.conversion import convert_files
 from steelyard.design.outcome import Outcome, recalled
 from steelyard.design.world import World
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from steelyard.design.reporting import Shown
 
 
+@told_of_arguments()
 def diff(
     baseline: Record[Document] | PathName,
     candidate: Record[Document] | PathName,
@@ -60,6 +62,7 @@ def diff(
     return Diff(found)
 
 
+@told_of_arguments()
 def load(path: PathName, *, world: World | None = None) -> Record[Document]:
     """Read what was kept: a weighing or run, also one that is still measured, an import, a check or a calibration.
 
@@ -76,6 +79,7 @@ def load(path: PathName, *, world: World | None = None) -> Record[Document]:
     return Record(outcome.record, file, outcome.error)
 
 
+@told_of_arguments()
 def import_(
     files: PathName | Sequence[PathName],
     *,
@@ -97,6 +101,7 @@ def import_(
         return Record(convert_files(paths, created=created, name=name, patterns=patterns))
 
 
+@told_of_arguments()
 def page(
     *shown: Record[Document] | ProjectRecord | Diff | PathName,
     path: PathName | None = None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from steelyard.api.exports import exported, kind_of, table_of
 from steelyard.api.keywords import PathName
 from steelyard.api.taken import taken, taken_if_given
+from steelyard.api.wording import told_of_arguments
 from steelyard.design.unpaired.foreign import levels
 from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
@@ -105,6 +106,7 @@ class Record(_First, Generic[Data]):
         """What was seen while it was measured or imported, each with a `code`, a `message` and maybe a `remedy`."""
         return list(self.data.findings) if isinstance(self.data, Weighing | Run | ForeignResults) else []
 
+    @told_of_arguments()
     def frame(self, library: str | None = None) -> Any:
         """A data frame of pandas or polars: one row a sample and metric (docs/export.md has its columns).
 
@@ -117,6 +119,7 @@ class Record(_First, Generic[Data]):
             self._table.append(table_of(self.data))
         return frame(self._table[0], taken_if_given("library", library))
 
+    @told_of_arguments()
     def export(
         self,
         format: str,  # noqa: A002 - as the command line has it

@@ -20,7 +20,7 @@ def taken(name: str, value: object) -> Any:
     try:
         return kind.read(value)
     except (TypeError, ValueError, OverflowError):
-        raise UsageError(f"{name} takes {kind.words}, not {_brief(value)}") from None
+        raise UsageError(f"{name} takes {kind.words}, not {_brief(value)}{kind.way_out(value)}") from None
 
 
 def taken_if_given(name: str, value: object) -> Any:
@@ -52,6 +52,14 @@ def _command(value: Any) -> str:
         return _text(value)
     path = _path(value)
     return shlex.quote(path if sep in path else f".{sep}{path}")
+
+
+def _joined(value: Any) -> str:
+    """How the words of a command, which other modules take as a list, are one text."""
+    for words in (value, *(value if isinstance(value, list | tuple) else ())):
+        if isinstance(words, list | tuple) and words and all(isinstance(word, str) for word in words):
+            return f": join the words of a command, as in shlex.join({_brief([*words])})"
+    return ""
 
 
 def _flag(value: Any) -> bool:
@@ -141,6 +149,8 @@ class Kind:
     words: str
     """As a sentence says it: `pairs takes a whole number`."""
     read: Callable[[Any], Any]
+    way_out: Callable[[Any], str] = lambda _: ""
+    """What is said behind a value that it does not take."""
 
 
 _TEXT = Kind("a text", _text)
@@ -154,8 +164,8 @@ _PART = Kind("a part of 1 as 0.01, or a text in percent as '1%'", _number_or_tex
 _AMOUNT = Kind("a number, or a text as '64M'", _amount)
 
 TAKES: Mapping[str, Kind] = {
-    "command": Kind("one command line, as a text or the Path of a program", _command),
-    "commands": Kind("command lines, each as a text or the Path of a program", _several(_command)),
+    "command": Kind("one command line, as a text or the Path of a program", _command, _joined),
+    "commands": Kind("command lines, each as a text or the Path of a program", _several(_command), _joined),
     "folder": Kind("the path of a folder, as a text or a Path", _path),
     "files": Kind("paths of files, each as a text or a Path", _several(_path)),
     "progress": Kind("a function", _function),

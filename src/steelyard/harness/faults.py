@@ -23,11 +23,20 @@ def complain(message: str) -> int:
 
 
 def fault(error: BaseException, files: Mapping[str, str]) -> str:
-    """What a benchmark did wrong, in a line as of `told`; its traceback goes to stderr."""
+    """What a benchmark did wrong, in a line as of `told`; its traceback goes to stderr, from these files on."""
     if isinstance(error, BodyError):
         return str(error)
+    error.with_traceback(_from_first(error.__traceback__, files))
     sys.__excepthook__(type(error), error, error.__traceback__)
     return told(error, files)
+
+
+def _from_first(trace: TracebackType | None, files: Mapping[str, str]) -> TracebackType | None:
+    """A traceback without what called the user's code; all of it where there is none of that in it."""
+    first = trace
+    while first is not None and first.tb_frame.f_code.co_filename not in files:
+        first = first.tb_next
+    return first or trace
 
 
 def told(error: BaseException, files: Mapping[str, str]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
+from contextlib import contextmanager, suppress
 
 from steelyard.harness.faults import DONE, INTERRUPTED, RAISED, complain, fault
 from steelyard.harness.find import FindError
@@ -11,6 +13,8 @@ from steelyard.harness.names import BadNameError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from steelyard.harness.entry import Entry
     from steelyard.harness.suite import Suite
 
@@ -34,7 +38,8 @@ def show(suite: Suite, arguments: list[str]) -> int:
             return INTERRUPTED
         except BaseException as error:  # of the user's code, which may also try to exit
             status = RAISED
-            print(f"{entry.name:{width}}  failed: {fault(error, suite.files)}", flush=True)
+            said = " ".join(fault(error, suite.files).splitlines())
+            print(f"{entry.name:{width}}  failed: {said}", flush=True)
     if not entries:
         print("no benchmarks: put @steelyard.harness.bench above a function", file=sys.stderr)
     else:
@@ -50,13 +55,34 @@ def show(suite: Suite, arguments: list[str]) -> int:
 def _quick_look(suite: Suite, entry: Entry) -> str:
     from steelyard.harness.worker import samples_of
 
-    with suite.prepared(entry, 0) as work:
+    with _unprinted(), suite.prepared(entry, 0) as work:
         loops = 1
         while True:
             ns = samples_of(work, loops, 1)[0].ns
             if ns >= _ENOUGH_NS or loops >= _MOST_LOOPS:
                 return f"{readable(ns / loops)} an iteration ({loops:,} loops)"
             loops *= 2 if ns > _ENOUGH_NS // 20 else 10
+
+
+@contextmanager
+def _unprinted() -> Iterator[None]:
+    """Benchmarks print to nowhere, as where they are measured: thousands of iterations would bury the lines."""
+    try:
+        sys.stdout.flush()
+        own = os.dup(1)
+    except (AttributeError, OSError):  # there is none
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        with suppress(Exception):  # the user's code may have put another in its place, or closed it
+            sys.stdout.flush()
+        os.dup2(own, 1)
+        os.close(own)
 
 
 def readable(ns: float) -> str:

@@ -59,6 +59,10 @@ class Subject(Record):
     )
     revision: RevisionFacts | None = None
 
+    def is_statement(self) -> bool:
+        """Whether it is a statement of `timeit`: its one benchmark's name is Steelyard's, not the user's."""
+        return "--timeit" in self.argv
+
 
 class Benchmark(Record):
     """One named piece of work inside the subjects; a plain command is one benchmark.

@@ -133,13 +133,16 @@ def alpha_checked(alpha: float, option: str = "--alpha") -> float:
     return in_range(option, alpha, 1e-5, 0.2)
 
 
+LARGEST_MARGIN: Final = 0.5
+
+
 def relative_margin(percentage: str, option: str = "--margin") -> float:
     """Read a margin, a number of percent with or without the sign, as a part of 1."""
     percent = _number(percentage.strip().removesuffix("%"))
     if percent is None:
         way_out = example(option, "0.5%")
         raise UsageError(f"{option} {_brief(percentage)} is no percentage: write for example {way_out}")
-    return in_range(option, percent, 0.001, 50, "%") / 100
+    return in_range(option, percent, 0.001, 100 * LARGEST_MARGIN, "%") / 100
 
 
 def metric_names(wanted: Iterable[str] | None, option: str = "--metric") -> list[str]:

@@ -13,6 +13,7 @@ from steelyard.model.units import NANOSECONDS
 from steelyard.report import figures, notes, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
+from steelyard.report.named import benchmark_row
 from steelyard.report.sheet import Sheet
 from steelyard.report.unpaired import APART, wandered
 from steelyard.report.verdicts import STYLES, emphasised
@@ -92,7 +93,7 @@ def show(console: Console, record: ForeignResults, levels: Sequence[Level]) -> N
     shown = record.benchmarks[:MOST_BENCHMARKS]
     for benchmark, level in zip(shown, levels[:MOST_BENCHMARKS], strict=True):
         sheet.blank()
-        sheet.row("benchmark", Text(sheet.name(benchmark.name, 3 * sheet.text_width), "bold"))
+        benchmark_row(sheet, benchmark.name)
         median = ", ".join([f"{value(level.median, benchmark.unit)} median", *rates(benchmark, level)])
         line = Text.assemble((median, "bold"), f", {direction(benchmark.higher_is_better)}")
         sheet.row("value", line, effort(level))
@@ -147,7 +148,7 @@ def show_diff(console: Console, report: ForeignReport) -> None:
     shown = most_changed(report.verdicts, lambda verdict: verdict.change)
     for verdict in shown:
         sheet.blank()
-        sheet.row("benchmark", Text(sheet.name(verdict.benchmark, sheet.text_width), "bold"))
+        benchmark_row(sheet, verdict.benchmark)
         line = emphasised(evidence(verdict, report.alpha), verdict.verdict, verdict.change)
         sheet.row(verdict.verdict, line, *explanation(verdict, report.margin), style=STYLES[verdict.verdict])
         for label, level in (("A", verdict.baseline), ("B", verdict.candidate)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -15,17 +16,19 @@ from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES
 
 _ORDER: tuple[VerdictName, ...] = ("slower", "faster", "same", "undecided")
-_COMMAND_COLUMNS = 40
-_OF, _APART = 3, 2
-# Those that are shown, by how much room there is then for the commands.
-_COLUMNS = (
-    ((0, 1, 2, 3, 4), _COMMAND_COLUMNS),
-    ((0, 2, 3, 4), 12),
-    ((2, 3, 4), 12),
-)
+_COMMAND_COLUMNS = 60
+_LEAST_OF_EACH = 8
+_RESULT, _OF, _APART = 2, 3, 2
+_BETWEEN = " | "
+# Those that are shown, by how much room there is then for the commands: of records the name tells the time, too.
+_ALL = (0, 1, 2, 3, 4)
+_OF_RECORDS = ((_ALL, 40), ((1, 2, 3, 4), 24), ((2, 3, 4), 12))
+_OF_NAMED = ((_ALL, 40), ((0, 2, 3, 4), 12), ((2, 3, 4), 12))
 _NARROWEST = (2, 4)
-# A file's name begins with its time; by as much as no other has the store finds it too.
+# A file's name begins with its time: by the second, or by as much of it as no other has, the store finds it too.
 _SECONDS, _MICROSECONDS = 15, 22
+
+_Columns = Sequence[tuple[Sequence[int], int]]
 
 
 def show(console: Console, entries: Sequence[Entry], folder: Path) -> None:
@@ -35,39 +38,79 @@ def show(console: Console, entries: Sequence[Entry], folder: Path) -> None:
     others = [entry for entry in entries if entry.name is None]
     if named:
         sheet.line(Text("baselines, by name", "bold"))
-        _table(sheet, named)
+        _table(sheet, named, _OF_NAMED)
         sheet.blank()
     sheet.line(Text(f"records in {folder}, newest first", "bold"))
     if others:
-        _table(sheet, others)
+        _table(sheet, others, _OF_RECORDS)
     else:
         sheet.line(Text("none yet"))
 
 
-def _table(sheet: Sheet, entries: Sequence[Entry]) -> None:
+def _table(sheet: Sheet, entries: Sequence[Entry], wanted: _Columns) -> None:
     files = [Path(entry.path).name for entry in entries]
     rows = [[Text(title, "dim") for title in ("begun (UTC)", "kind", "result", "of", "name")]]
     for entry, file in zip(entries, files, strict=True):
-        of, called = sheet.name(" | ".join(entry.subjects), _COMMAND_COLUMNS), entry.name or _short(file, files)
+        of, called = _of(sheet, entry, _COMMAND_COLUMNS), entry.name or _short(file, files)
         rows.append([Text(_begun(entry)), Text(entry.kind), _result(entry), Text(of), Text(called)])
-    columns, room = _fitting([max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)], sheet.width)
-    for row in rows:
-        row[_OF] = Text(sheet.name(row[_OF].plain, room), row[_OF].style)
+    if sum(_widths(rows)) + _APART * (len(_ALL) - 1) > sheet.width:
+        for row, entry in zip(rows[1:], entries, strict=True):
+            row[_RESULT] = _result(entry, brief=True)
+    columns, room = _fitting(_widths(rows), sheet.width, wanted)
+    for row, entry in zip(rows[1:], entries, strict=True):
+        row[_OF] = Text(_of(sheet, entry, room))
     sheet.grid([[row[place] for place in columns] for row in rows])
 
 
-def _fitting(widths: Sequence[int], width: int) -> tuple[Sequence[int], int]:
+def _widths(rows: Sequence[Sequence[Text]]) -> list[int]:
+    return [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+
+
+def _fitting(widths: Sequence[int], width: int, wanted: _Columns) -> tuple[Sequence[int], int]:
     """The columns that there is room for, and how much of it the commands have: rather that than all the others."""
-    for columns, least in _COLUMNS:
+    for columns, least in wanted:
         room = width - sum(widths[place] + _APART for place in columns if place != _OF)
         if room >= min(least, widths[_OF]):
             return columns, min(room, widths[_OF])
     return _NARROWEST, widths[_OF]
 
 
+def _of(sheet: Sheet, entry: Entry, width: int) -> str:
+    """The subjects in so many columns: something of each, if that tells them apart."""
+    whole = _BETWEEN.join(entry.subjects)
+    if cell_len(whole) <= width:
+        return sheet.name(whole, width)
+    subjects = _without_folders(entry.subjects)
+    room = width - len(_BETWEEN) * (len(subjects) - 1)
+    if room >= _LEAST_OF_EACH * len(subjects):
+        shown = _cut_alike(sheet, subjects, room)
+        if len(set(shown)) == len(set(subjects)):
+            return _BETWEEN.join(shown)
+    return sheet.name(_BETWEEN.join(subjects), width)
+
+
+def _cut_alike(sheet: Sheet, names: Sequence[str], room: int) -> list[str]:
+    """Names that take so many columns together; what a short one leaves over is the others'."""
+    shown = dict[int, str]()
+    for place in sorted(range(len(names)), key=lambda one: len(names[one])):
+        shown[place] = sheet.name(names[place], room // (len(names) - len(shown)))
+        room -= cell_len(shown[place])
+    return [shown[place] for place in range(len(names))]
+
+
+def _without_folders(subjects: Sequence[str]) -> list[str]:
+    """Commands without the folders of their programs, wherever these are not what tells them apart."""
+    named = []
+    for subject in subjects:
+        program, space, words = subject.partition(" ")
+        is_path = program.startswith(("/", "./", "../"))  # others may be a statement's quotient
+        named.append(f"{program.rpartition('/')[2]}{space}{words}" if is_path else subject)
+    return named if len(set(named)) == len(set(subjects)) else list(subjects)
+
+
 def _short(name: str, others: Sequence[str]) -> str:
     """As much of a file's name as finds it: its time, to the second if no other was begun in it."""
-    for end in (_SECONDS, _MICROSECONDS):
+    for end in (_SECONDS, *range(_SECONDS + 2, _MICROSECONDS + 1)):
         if sum(other.startswith(name[:end]) for other in others) == 1:
             return name[:end]
     return name
@@ -77,11 +120,14 @@ def _begun(entry: Entry) -> str:
     return (entry.created or "not known").replace("T", " ").removesuffix("+00:00")
 
 
-def _result(entry: Entry) -> Text:
+def _result(entry: Entry, *, brief: bool = False) -> Text:
+    """How it ended; of several benchmarks how many have which verdict, or if it is to be `brief` the first of these."""
     if entry.state != "ended":
         return Text(entry.state, "yellow")
-    told = [f"{entry.verdicts[name]} {name}" for name in _ORDER if name in entry.verdicts]
+    told = [name for name in _ORDER if name in entry.verdicts]
     if len(told) == 1 and entry.benchmarks == 1:
-        word = next(name for name in _ORDER if name in entry.verdicts)
-        return Text(word, STYLES[word])
-    return Text(", ".join(told) or figures.count(entry.benchmarks, "benchmark"))
+        return Text(told[0], STYLES[told[0]])
+    if brief and len(told) > 1:
+        return Text(f"{entry.verdicts[told[0]]} {told[0]} of {sum(entry.verdicts.values())}")
+    counted = ", ".join(f"{entry.verdicts[name]} {name}" for name in told)
+    return Text(counted or figures.count(entry.benchmarks, "benchmark"))

@@ -13,6 +13,7 @@ from steelyard.model.metrics import METRICS, is_counted, of_one_process
 from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing, deciding_of
 from steelyard.report import counting, disturbances, figures, heap, layouts, notes, printable, ranking, sentences, words
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
+from steelyard.report.named import benchmark_row, is_told
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
 from steelyard.report.verdicts import STYLES, emphasised
@@ -61,14 +62,15 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
         return
     sheet.row("subject", Text(sheet.name(record.subjects[0].name, 3 * sheet.text_width), "bold"))
     _built(sheet, record)
-    several = len(record.benchmarks) > 1
+    has_name = is_told(record)
     explained: set[str] = set()
     shown = summaries[: MOST_BENCHMARKS * len(record.settings.metrics)]
     for position, summary in enumerate(shown):
         first = position == 0 or summaries[position - 1].benchmark != summary.benchmark
-        if first and several:
-            sheet.blank()
-            sheet.row("benchmark", Text(sheet.name(summary.benchmark, 3 * sheet.text_width), "bold"))
+        if first and has_name:
+            if len(record.benchmarks) > 1:
+                sheet.blank()
+            benchmark_row(sheet, summary.benchmark)
         _summary(sheet, record, summary, full=first, explained=explained)
     show_left_out(sheet, len(record.benchmarks) - MOST_BENCHMARKS)
     notes.show(sheet, notes.of_run(record, summaries))
@@ -91,7 +93,7 @@ def _counted(sheet: Sheet, record: Weighing, verdicts: list[Verdict], functions:
     for verdict in most_changed(counting.changed(verdicts), lambda verdict: verdict.change):
         if len(record.benchmarks) > 1 and functions:
             sheet.blank()
-            sheet.row("benchmark", Text(sheet.name(verdict.benchmark, 3 * sheet.text_width), "bold"))
+            benchmark_row(sheet, verdict.benchmark)
         counting.changes(sheet, record, verdict, functions)
 
 
@@ -132,6 +134,8 @@ def _names(sheet: Sheet, record: Weighing) -> None:
 def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     first, others = verdicts[0], verdicts[1:]
     reason = record.stop[0] if record.stop else None
+    if is_told(record):
+        benchmark_row(sheet, first.benchmark)
     _sides(sheet, record, first)
     _built(sheet, record)
     sheet.blank()

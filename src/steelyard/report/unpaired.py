@@ -10,6 +10,7 @@ from rich.text import Text
 from steelyard.report import figures, notes, sentences, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
+from steelyard.report.named import benchmark_row, is_told
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES, emphasised
 from steelyard.stats.unpaired import FEWEST_LAUNCHES
@@ -33,23 +34,27 @@ def show(console: Console, report: UnpairedReport) -> None:
         name = Text(sheet.name(run.subjects[0].name, sheet.text_width), "bold")
         sheet.row(label, name, f"measured {run.created}")
     shown = most_changed(report.verdicts, lambda verdict: verdict.change)
+    explained: set[str] = set()
     for place, verdict in enumerate(shown):
         if place == 0 or shown[place - 1].benchmark != verdict.benchmark:
             sheet.blank()
-            if len(report.baseline.benchmarks) > 1:
-                sheet.row("benchmark", Text(sheet.name(verdict.benchmark, sheet.text_width), "bold"))
-            _full(sheet, report, verdict)
+            if is_told(report.baseline):
+                benchmark_row(sheet, verdict.benchmark)
+            _full(sheet, report, verdict, explained)
         else:
             _brief(sheet, verdict)
     show_left_out(sheet, len(report.verdicts) - len(shown), ", which changed less")
     notes.show(sheet, notes.of_unpaired(report))
 
 
-def _full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict) -> None:
+def _full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict, explained: set[str]) -> None:
+    """Print one benchmark; what its metric is, once."""
     line = emphasised(evidence(verdict, report.alpha), verdict.verdict, verdict.change)
     sheet.row(verdict.verdict, line, *explanation(verdict, report.margin), style=STYLES[verdict.verdict])
     sheet.blank()
-    sheet.row("metric", sentences.metric(verdict.metric, report.baseline.settings))
+    if verdict.metric not in explained:
+        sheet.row("metric", sentences.metric(verdict.metric, report.baseline.settings))
+        explained.add(verdict.metric)
     for label, side in (("A", verdict.baseline), ("B", verdict.candidate)):
         sheet.row(label, ", ".join(sentences.side(side, verdict.metric)))
     if verdict.block_spreads is not None:

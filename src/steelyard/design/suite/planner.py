@@ -174,7 +174,7 @@ class Planner:
         return is_wanted and all(can_stand_still(Path(subject.program)) for subject in self._subjects)
 
     def _listed(self, number: int, subject: Subject) -> list[Listed]:
-        remedy = STATEMENT_REMEDY if "--timeit" in subject.argv else LIST_REMEDY
+        remedy = STATEMENT_REMEDY if subject.is_statement() else LIST_REMEDY
         target = listing_target(self._harness, self._spec(subject), subject.name, remedy, number)
         return read_list(self._harness, self.runner.trial(target).measured, subject.name)
 

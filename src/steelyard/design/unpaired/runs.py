@@ -282,6 +282,10 @@ def _unwaited(run: Run, chosen: list[int]) -> FloatArray | None:
     return None if np.isnan(rest).any() or (rest <= 0).any() else np.log(rest)
 
 
+def _longer(seconds_each: int) -> str:
+    return f"measure both for longer, each with --max-time {seconds_each}"
+
+
 def _findings(asked: str, shown: str, judgement: UnpairedJudgement, sides: list[RunValues]) -> Iterator[Finding]:
     if asked != shown:
         yield Finding(
@@ -301,8 +305,7 @@ def _findings(asked: str, shown: str, judgement: UnpairedJudgement, sides: list[
         yield Finding(
             code="cannot-tell",
             message=f"the shorter run {short} how its level wanders, so no verdict can be given",
-            remedy="measure both for longer: steelyard run --max-time "
-            f"{ceil(max(3 * SHORT_SECONDS, 2 * FEWEST_LAUNCHES * longest))}",
+            remedy=_longer(ceil(max(3 * SHORT_SECONDS, 2 * FEWEST_LAUNCHES * longest))),
         )
     elif not isfinite(judgement.allowance + judgement.shift.upper):
         yield Finding(code="cannot-tell", message="too few launches can never show anything at so small an --alpha")
@@ -311,7 +314,7 @@ def _findings(asked: str, shown: str, judgement: UnpairedJudgement, sides: list[
             code="short-run",
             message=f"the shorter run took {shortest:.1f} s: less than {SHORT_SECONDS:.0f} s do not show how a machine "
             "drifts, so that more drift is assumed",
-            remedy="measure for longer: steelyard run --max-time 30",
+            remedy=_longer(ceil(3 * SHORT_SECONDS)),
         )
     if judgement.waiting:
         yield Finding(

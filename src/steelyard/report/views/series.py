@@ -17,6 +17,7 @@ from steelyard.model.records import Derived, Run, Summary, Verdict, Weighing
 from steelyard.model.samples import joined
 from steelyard.model.units import NANOSECONDS
 from steelyard.report import figures
+from steelyard.report.named import benchmark_row
 from steelyard.report.sheet import Sheet
 from steelyard.report.table import SIDES
 from steelyard.report.verdicts import STYLES
@@ -92,7 +93,6 @@ def heading(sheet: Sheet, one: Drawn, *, first: bool) -> None:
     """Print which benchmark comes, and what is known of it."""
     if not first:
         sheet.blank()
-    name = Text(sheet.name(one.benchmark, 3 * sheet.text_width), "bold")
     said = Text()
     if isinstance(one.derived, Verdict):
         said.append(one.derived.verdict, STYLES[one.derived.verdict])
@@ -100,7 +100,7 @@ def heading(sheet: Sheet, one: Drawn, *, first: bool) -> None:
             said.append(f" {figures.change(one.derived.change)}")
         if one.derived.interval is not None:
             said.append(f" {figures.interval(one.derived.interval)}")
-    sheet.row("benchmark", name, *([said] if said.plain else []))
+    benchmark_row(sheet, one.benchmark, *([said] if said.plain else []))
 
 
 def _check_launches(record: Weighing | Run, view: str) -> None:

@@ -1,17 +1,15 @@
-"""Go, pytest-benchmark, JMH under Maven, and a Makefile."""
+"""Go, JMH under Maven, and a Makefile."""
 
 from __future__ import annotations
 
 import re
 import shlex
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from steelyard.subjects.projects.found import Found, FoundTarget, files_named, relative, text_of
 
 _GO_BENCHMARK = re.compile(r"^func Benchmark\w*\(", re.MULTILINE)
-_PYTEST_BENCHMARK = re.compile(r"^\s*(?:async )?def test\w*\([^)]*\bbenchmark\b", re.MULTILINE)
 _UBERJAR = re.compile(r"<(uberjar\.name|finalName)>\s*([\w.-]+)\s*</\1>")
 _RULE = re.compile(r"^([\w./+-]+(?:[ \t]+[\w./+-]+)*)[ \t]*:(?![:=])([^=\n]*)$", re.MULTILINE)
 _NO_PROGRAMS = frozenset(
@@ -33,24 +31,6 @@ def go(folder: Path) -> Found | None:
         name = folder.name if package == folder else package.relative_to(folder).as_posix()
         targets.append(FoundTarget(name or "benchmarks", f"{enter}./steelyard.test", "go"))
     return Found("Go", "\n".join(lines) or "go build ./...", targets)
-
-
-def pytest_benchmark(folder: Path, search_path: str | None) -> Found | None:
-    """Tests that use pytest-benchmark's fixture; None without any."""
-    tests = [path for path in files_named(folder, ".py") if path.name.startswith(("test_", "bench"))]
-    using = [path for path in tests if _PYTEST_BENCHMARK.search(text_of(path))]
-    if not using:
-        return None
-    python = "python" if shutil.which("python", path=search_path) else "python3"
-    files = " ".join(shlex.quote(path.relative_to(folder).as_posix()) for path in using)
-    sources = ["PYTHONPATH=src"] if (folder / "src").is_dir() else []
-    target = FoundTarget("benchmarks", f"{python} -m pytest {files}", "pytest-benchmark", sources)
-    comments = [
-        "Each revision's modules are imported from its own folder, by the python on PATH. A package that has compiled",
-        "parts, or other requirements in each revision, has to be built: for example by the command",
-        "'python3 -m venv .venv && .venv/bin/pip install . pytest-benchmark', to weigh .venv/bin/python -m pytest.",
-    ]
-    return Found("pytest-benchmark", None, [target], comments)
 
 
 def maven(folder: Path) -> Found | None:

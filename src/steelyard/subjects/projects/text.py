@@ -8,7 +8,8 @@ from pathlib import Path
 
 from steelyard.subjects.projects.cmake import cmake
 from steelyard.subjects.projects.found import Found, FoundTarget
-from steelyard.subjects.projects.others import go, make, maven, pytest_benchmark
+from steelyard.subjects.projects.others import go, make, maven
+from steelyard.subjects.projects.python import python
 from steelyard.subjects.projects.rust import cargo
 
 _HEAD = """\
@@ -48,7 +49,7 @@ command = "./program input"
 
 def found_in(folder: Path, environment: Mapping[str, str]) -> list[Found]:
     """What a folder holds that could be weighed: all benchmarks, or else the first programs."""
-    kinds = [cargo(folder), cmake(folder), go(folder), pytest_benchmark(folder, environment.get("PATH")), maven(folder)]
+    kinds = [cargo(folder), cmake(folder), go(folder), *python(folder, environment.get("PATH")), maven(folder)]
     found = [one for one in kinds if one is not None]
     driven = [one for one in found if any(target.harness for target in one.targets)]
     makefile = make(folder)

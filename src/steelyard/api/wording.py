@@ -1,0 +1,57 @@
+"""What goes wrong, told of arguments: a sentence about an option is one about the argument of its meaning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from steelyard.api.taken import TAKES
+from steelyard.model.errors import SteelyardError
+
+_OTHERWISE = {
+    "--metric": "metrics",
+    "--benchmark": "benchmarks",
+    "--tag": "tags",
+    "--target": "targets",
+    "--env": "environment",
+    "--inherit-env": "inherit_environment",
+    "--parameter-list": "parameters",
+}
+_OPTION = re.compile(r"--[a-z]+(?:-[a-z]+)*")
+# What stands in quotes is the user's, and what follows the program's name is for a command line.
+_PARTS = re.compile(rf"('[^']*'|\"[^\"]*\"|\bsteelyard [a-z]+ [^:;()]*)|(?<![\w-]){_OPTION.pattern}")
+
+
+@contextmanager
+def told_of_arguments() -> Iterator[None]:
+    """Errors from here are about arguments."""
+    try:
+        yield
+    except SteelyardError as error:
+        error.args = (_of_arguments(str(error)),)
+        raise
+
+
+def split_option(said: str) -> tuple[str, str] | None:
+    """The argument that a sentence is about, and its other words; None for one that begins with no option."""
+    match = _OPTION.match(said)
+    return None if match is None else (argument_of(match[0]), said[match.end() :])
+
+
+def argument_of(option: str) -> str:
+    """What an option is called in Python; in a project's file it is the same with hyphens."""
+    return _OTHERWISE.get(option, option.removeprefix("--").replace("-", "_"))
+
+
+def _of_arguments(said: str) -> str:
+    """The sentence, if it is about an option: others may have words of the user's without quotes."""
+    split = split_option(said)
+    if split is None or split[0] not in TAKES:
+        return said
+    return _PARTS.sub(lambda part: part[0] if part[1] else _argument(part[0]), said)
+
+
+def _argument(option: str) -> str:
+    name = argument_of(option)
+    return name if name in TAKES else option

@@ -1,0 +1,24 @@
+"""Which benchmark is shown, said wherever the subjects' names do not say it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from steelyard.model.records import Run, Weighing
+    from steelyard.report.sheet import Sheet
+
+
+def is_told(record: Weighing | Run) -> bool:
+    """Whether it is said of which benchmark the numbers are: of several, and of one that was chosen by its name."""
+    if len(record.benchmarks) > 1:
+        return True
+    has_name = any(one.entry or one.params for one in record.benchmarks)
+    return has_name and not any(subject.is_statement() for subject in record.subjects)
+
+
+def benchmark_row(sheet: Sheet, name: str, *paragraphs: Text) -> None:
+    """Print which benchmark it is."""
+    sheet.row("benchmark", Text(sheet.name(name, 3 * sheet.text_width), "bold"), *paragraphs)

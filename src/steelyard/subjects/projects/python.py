@@ -1,0 +1,69 @@
+"""Python: benchmarks of @bench, tests with the fixture `weigh` or pytest-benchmark's, and scripts of pyperf."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from steelyard.subjects.projects.found import Found, FoundTarget, files_named, text_of
+
+# What a file's text has all of: at the beginning of a line, so that no other file's text in a string is taken for it.
+_FIXTURE = r"^\s*(?:async )?def test\w*\([^)]*\b{}\b"
+_BENCH = (r"^\s*(?:import|from) steelyard\b", r"^\s*@(?:[\w.]+\.)?bench\b")
+_PYPERF = (r"^\s*(?:import|from) pyperf\b", r"^[^#'\"\n]*\bRunner\(")
+
+
+def python(folder: Path, search_path: str | None) -> list[Found]:
+    """What Python's harnesses measure in a folder, each of them apart; nothing without benchmarks."""
+    files = [*files_named(folder, ".py")]
+    tests = [path for path in files if path.name.startswith(("test_", "bench"))]
+    suites = [path for path in files if path.name.startswith("bench_")]
+    scripts = [path for path in files if not path.name.startswith("test_")]
+    run = "python" if shutil.which("python", path=search_path) else "python3"
+    sources = ["PYTHONPATH=src"] if (folder / "src").is_dir() else []
+
+    def target(name: str, paths: Sequence[Path], module: str, harness: str) -> FoundTarget:
+        words = " ".join(shlex.quote(path.relative_to(folder).as_posix()) for path in paths)
+        return FoundTarget(name, f"{run} {module}{words}", harness, sources)
+
+    found = list[tuple[str, str, list[FoundTarget]]]()  # in words, the packages that it needs, and what is weighed
+    if using := _with(tests, _FIXTURE.format("benchmark")):
+        targets = [target("benchmarks", using, "-m pytest ", "pytest-benchmark")]
+        found.append(("pytest-benchmark", "pytest-benchmark", targets))
+    if using := _with(suites, *_BENCH):
+        paths = _folder_of(using, suites, folder)
+        found.append(("@bench", "steelyard", [target("benchmarks", paths, "-m steelyard.harness ", "protocol")]))
+    if using := _with(tests, _FIXTURE.format("weigh")):
+        found.append(("pytest with weigh", "pytest steelyard", [target("tests", using, "-m pytest ", "protocol")]))
+    if using := _with(scripts, *_PYPERF):
+        found.append(("pyperf", "pyperf", [target(path.stem, [path], "", "pyperf") for path in using]))
+    comments = _comments([*dict.fromkeys(package for _, needed, _ in found for package in needed.split())])
+    return [Found(what, None, targets, () if place else comments) for place, (what, _, targets) in enumerate(found)]
+
+
+def _comments(packages: Sequence[str]) -> Sequence[str]:
+    return (
+        "Each revision's modules are imported from its own folder, by the python on PATH, which needs",
+        f"{' and '.join(packages)}. A package that has compiled parts, or other requirements in each revision, has to",
+        f"be built: for example by 'python3 -m venv .venv && .venv/bin/pip install . {' '.join(packages)}',",
+        "to weigh with .venv/bin/python.",
+    )
+
+
+def _with(paths: Sequence[Path], *patterns: str) -> list[Path]:
+    return [path for path in paths if _has(text_of(path), patterns)]
+
+
+def _has(text: str, patterns: Sequence[str]) -> bool:
+    return all(re.search(pattern, text, re.MULTILINE) for pattern in patterns)
+
+
+def _folder_of(using: Sequence[Path], suites: Sequence[Path], folder: Path) -> Sequence[Path]:
+    """The folder that holds these files and no others that are searched for; else they themselves."""
+    common = Path(os.path.commonpath([path.parent for path in using]))
+    is_theirs = {path for path in suites if path.is_relative_to(common)} == {*using}
+    return [common] if is_theirs and common != folder else using
