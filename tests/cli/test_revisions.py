@@ -229,7 +229,10 @@ def test_a_program_of_the_work_tree_on_path_is_said(scripted: ScriptedWorld, rep
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(scripted), "environment", property(lambda w: {**environment.fget(w), "PATH": path}))  # type: ignore[attr-defined]
         done = scripted("compare", "--base", "main", "tool", "--pairs", "12")
+    before, said, _ = done.text.partition("note ")
     assert "within the work tree and runs on both sides" in " ".join(done.text.split())
+    assert said
+    assert "metric " not in before, "it stands at the verdict"
 
 
 def test_what_was_built_in_the_work_tree_and_is_not_ignored_is_said(scripted: ScriptedWorld, repo: Repo) -> None:

@@ -11,6 +11,8 @@ FORMAT: Final = "steelyard"
 VERSION: Final = 2
 # The code of the finding that both sides are one program.
 IDENTICAL: Final = "identical"
+# Of those that say what revisions share where each should have its own.
+SHARED: Final = "shared"
 # Those of noisy pairs that ran one after the other and may need fewer in tandem: by what `auto` tries, or by what it
 # does not, as the program writes to files.
 NOISY_ALONE: Final = "adjacent-noise"
