@@ -198,6 +198,24 @@ def test_refusals(scripted: ScriptedWorld, words: list[str], said: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["main", "HEAD"], "compare --base main --candidate HEAD 'COMMAND its words'"),
+        (["main~0", "main", "./program 1"], "compare --base main~0 --candidate main './program 1'"),
+        (
+            ["main", "./program"],
+            "'main' is a revision here, in which one command can be weighed: steelyard compare --base main",
+        ),
+        (["nothing", "main"], "'nothing' was not found on PATH"),
+        (["source", "source"], "a file of that name is here"),
+    ],
+)
+@pytest.mark.usefixtures("repo")
+def test_revisions_in_the_place_of_commands(scripted: ScriptedWorld, words: list[str], said: str) -> None:
+    assert said in scripted.refuses("compare", *words)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
         (["compare", "--pairs", "1"], "--pairs 1 can never show anything"),
         (["compare", "-L", "a", "1,1"], "--parameter-list a '1,1' names a value twice"),
         (["compare", "-L", "a", "1,2"], "the parameter 'a' is used in no command"),
