@@ -19,8 +19,8 @@ def _read(opened: Opened) -> Contents:
     report = opened.json
     if any("data" not in one["stats"] for one in report["benchmarks"]):
         raise UsageError(
-            f"cannot import {opened.path} as pytest-benchmark: it has statistics alone, and not the rounds that they are "
-            "of: have pytest write these too, by --benchmark-json=FILE or, when it saves, --benchmark-save-data"
+            f"cannot import {opened.path} as pytest-benchmark: it has statistics alone, and not the rounds they are "
+            "of: have pytest write these, by --benchmark-json=FILE or, when it saves, --benchmark-save-data"
         )
     machine = report.get("machine_info") or {}
     processor = machine.get("cpu") or {}
