@@ -134,6 +134,23 @@ def test_the_interpreter_of_a_script_and_one_behind_another_command(look: Look, 
     assert look("taskset 1 PYTHON script.py", program=Path("/usr/bin/taskset"))
 
 
+def test_the_interpreter_behind_a_version_manager_s_script(
+    look: Look, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shim = tmp_path / ".pyenv/shims/python"
+    shim.parent.mkdir(parents=True)
+    shim.touch(0o755)
+    asked: list[Path] = []
+
+    def told(program: Path, folder: Path, _: object) -> Path:
+        asked.append(folder)
+        return program.parents[2] / "ve/bin/python"
+
+    monkeypatch.setattr("steelyard.subjects.revisions.shared.behind", told)
+    assert look("python script.py", program=shim, PATH=str(shim.parent))
+    assert set(asked) == {tmp_path / "cache/base", tmp_path / "cache/tree"}
+
+
 def test_words_of_the_work_tree(look: Look, tmp_path: Path) -> None:
     (found,) = look("cat WORK/tests/test_fast.py", program=Path("/bin/cat"))
     assert (

@@ -18,6 +18,7 @@ from steelyard.subjects.revisions.builds import Built
 from steelyard.subjects.revisions.git import Repository
 from steelyard.subjects.revisions.installed import Installed, imported_from, installed_from_sources
 from steelyard.subjects.revisions.revision import WORK_TREE
+from steelyard.subjects.shims import behind, is_shim
 
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 _LONGEST_LINE = 512
@@ -176,8 +177,11 @@ class _Side:
             if _PYTHON.fullmatch(Path(word).name):
                 place = self.built.folder / word if "/" in word else word
                 found = shutil.which(place, path=self.environment.get("PATH"))
-                if found is not None:
-                    yield Path(found)
+                if found is not None and (program := self._started(Path(found))) is not None:
+                    yield program
+
+    def _started(self, program: Path) -> Path | None:
+        return behind(program, self.built.folder, self.environment) if is_shim(program) else program
 
     def _own_folders(self) -> Iterator[Path]:
         """Folders of this side that its launches import from before what is installed."""
