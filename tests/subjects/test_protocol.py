@@ -369,6 +369,18 @@ def test_a_python_that_lacks_our_harness_is_named(missing: str, bracket: str) ->
         assert HARNESS.complaint(replace(PLAIN, exit_code=1, stderr=other)) is None
 
 
+def test_a_pytest_that_lacks_our_plugin_is_told_of() -> None:
+    stderr = (
+        b"ERROR: usage: python -m pytest [options] [file_or_dir] [file_or_dir] [...]\n"
+        b"python -m pytest: error: unrecognized arguments: --steelyard-protocol=1 --steelyard-fd=3 --steelyard-list\n"
+        b"  inifile: None\n  rootdir: /project\n\n"
+    )
+    said = HARNESS.complaint(replace(PLAIN, exit_code=4, stderr=stderr)) or ""
+    assert said.startswith("says that its pytest does not know steelyard: install steelyard for that Python")
+    other = stderr.replace(b"  rootdir: /project\n", b"")  # of a script that reads its arguments itself
+    assert HARNESS.complaint(replace(PLAIN, exit_code=2, stderr=other)) is None
+
+
 @pytest.mark.parametrize(
     "measured", [wrote(), wrote(HELLO, END), raw("{"), raw("[]"), wrote({"error": ""}), wrote({"error": None})]
 )

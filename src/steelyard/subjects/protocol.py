@@ -37,6 +37,11 @@ _PARTNER_FD = 4
 # The last words of a Python that has no harness of ours; `-m steelyard.harness` says it in brackets.
 _LACKS_OURS = re.compile(rb"ModuleNotFoundError: No module named 'steelyard(?:\.[\w.]*)?'\)?\s*\Z")
 _WITHOUT_OURS = "says that its Python has no module steelyard: install steelyard for that Python"
+_UNKNOWN, _OF_PYTEST = b"error: unrecognized arguments: --steelyard-", b"rootdir: "
+_PYTEST_WITHOUT_OURS = (
+    "says that its pytest does not know steelyard: install steelyard for that Python (under "
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD pytest needs -p steelyard besides)"
+)
 _IMPORTS = (b"import steelyard", b"from steelyard")
 
 
@@ -78,7 +83,10 @@ class ProtocolHarness(Harness):
         version = lines[0].get("steelyard") if lines else None
         if type(version) is int and version != VERSION:
             return _versions(version)
-        return _WITHOUT_OURS if _LACKS_OURS.search(measured.stderr or b"") else None
+        stderr = measured.stderr or b""
+        if _UNKNOWN in stderr and _OF_PYTEST in stderr:
+            return _PYTEST_WITHOUT_OURS
+        return _WITHOUT_OURS if _LACKS_OURS.search(stderr) else None
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""

@@ -156,6 +156,11 @@ class TestTheList:
         for changes, says in (
             ({"exit_code": 3, "stderr": b"usage: x\n"}, r"the list of candidate failed with exit status 3 \(its last"),
             (CRASH, r"the list of candidate was killed by SIGSEGV: is it a program of the harness"),
+            (
+                {"exit_code": 1, "stderr": b"Traceback ...\nModuleNotFoundError: No module named 'pyperf'\n"},
+                "activate the environment that has pyperf, or give the path of its Python",
+            ),
+            ({"exit_code": 1, "stderr": b"python: No module named pytest\n"}, "the environment that has pytest, or"),
             ({"timed_out": True}, "the list of candidate did not end within"),
             ({}, "candidate wrote no results: it does not speak the harness protocol"),
         ):
