@@ -330,5 +330,8 @@ def test_a_harness_s_program_as_a_plain_command_is_told_by_the_benchmarks_inside
     assert "benchmarks inside" in said(scripted("run", "./pytest a", "--launches", "5"))
     assert "benchmarks inside" not in said(scripted("compare", "./pytest a", "./pytest c", "--pairs", "12"))
     assert "benchmarks inside" not in said(scripted("run", "./pytest a --benchmark-disable", "--launches", "5"))
+    (scripted.folder / "d").mkdir()
+    (scripted.folder / "d/test_it.py").write_text("def test_it(weigh):\n    weigh(sorted, [])\n")
+    assert "benchmarks inside" not in said(scripted("run", "./pytest d", "--launches", "5")), "each runs once"
     scripted.script = steady({"pytest": 120.0})
     assert "benchmarks inside" not in said(scripted("run", "./pytest a", "--launches", "5"))

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -389,6 +390,21 @@ def test_no_complaint(measured: Measured) -> None:
 
 
 # --- which harness
+
+
+def test_a_script_that_only_declares_benchmarks_is_told_how_they_run(tmp_path: Path) -> None:
+    (tmp_path / "bench_sort.py").write_text("from steelyard import bench\n\n@bench\ndef one(): ...\n")
+    spec = LaunchSpec(
+        program=b"/usr/bin/python", argv=(b"python", b"bench_sort.py"), env=(), cwd=str(tmp_path).encode()
+    )
+    harness = ProtocolHarness()
+    assert harness.recognises(spec), "wherever this process is"
+    harness.listing(spec)
+    with pytest.raises(LaunchError, match=r"wrote no results: .* is run by python -m steelyard.harness bench_sort.py"):
+        harness.listed(wrote())
+    harness.listing(replace(spec, argv=(b"python", b"-m", b"steelyard.harness", b"bench_sort.py")))
+    with pytest.raises(LaunchError, match="it does not speak the harness protocol"):
+        harness.listed(wrote())
 
 
 def test_harnesses_go_by_name() -> None:

@@ -7,9 +7,10 @@ import numpy as np
 from steelyard.design.findings import some_names
 from steelyard.design.runner.draws import draw_pair
 from steelyard.model.errors import UsageError
-from steelyard.model.records import Finding, Run, Weighing
+from steelyard.model.records import Finding, Run, Subject, Weighing
 from steelyard.subjects.command import launch_spec, of_layout
 from steelyard.subjects.harness import AUTO, recognised_harness
+from steelyard.subjects.responses import runs_pytest
 
 INSIDE = "benchmarks-inside"
 # Harnesses run a benchmark for half a second and more, and a quick look of our own takes as long to start; what is over
@@ -34,6 +35,8 @@ def with_benchmarks_inside(record: Weighing | Run) -> Weighing | Run:
         name = recognised_harness([launch_spec(one, settings, {}, draw) for one in firsts])
     except UsageError:  # of none, or of several
         return record
+    if name == "protocol" and any(map(_runs_each_once, record.subjects)):
+        return record
     commands = dict.fromkeys(one.command for one in record.subjects)
     finding = Finding(
         code=INSIDE,
@@ -42,6 +45,12 @@ def with_benchmarks_inside(record: Weighing | Run) -> Weighing | Run:
         remedy=f"--harness {AUTO} measures the benchmarks inside them",
     )
     return record.model_copy(update={"findings": [*record.findings, finding]})
+
+
+def _runs_each_once(subject: Subject) -> bool:
+    """Whether a program with benchmarks of ours gives them no time: a test with `weigh`, or what only declares them."""
+    is_script = any(word.endswith(".py") for word in subject.argv) and "steelyard.harness" not in subject.argv
+    return is_script or runs_pytest(subject.argv)
 
 
 def _are_plain(record: Weighing | Run) -> bool:
