@@ -80,7 +80,12 @@ def test_so_are_the_folder_of_a_module_and_a_relative_search_path(look: Look, tm
     (site / "fast.pth").write_text(f"{tmp_path}/work\n")  # of a package that lies at the top
     assert not look("PYTHON script.py")
     assert not look("PYTHON -m pytest tests")
+    assert not look("PYTHON -X dev -m pytest tests")
     assert look("PYTHON tests/test_fast.py")
+    assert look("PYTHON tests/test_fast.py -m slow"), "an option of the script"
+    assert look("PYTHON tests/test_fast.py ."), "and what it reads"
+    assert not look("uv run PYTHON tests/test_fast.py"), "of which it is not known what it starts"
+    assert look("PYTHON tests/test_fast.py a\0b")
 
 
 @pytest.mark.parametrize(
@@ -132,6 +137,11 @@ def test_the_interpreter_of_a_script_and_one_behind_another_command(look: Look, 
     assert look("bench", program=script, PATH=f"{tmp_path}/ve/bin")
     assert not look("bench", program=script, PATH="/nowhere")
     assert look("taskset 1 PYTHON script.py", program=Path("/usr/bin/taskset"))
+    script.write_text(f"#!{tmp_path}/ve/bin/python\n")
+    assert look("./script.py", program=script)
+    for name in ("base", "tree"):
+        (tmp_path / f"cache/{name}/src/script.py").touch()
+    assert not look("src/script.py", program=script), "beside which its own code lies"
 
 
 def test_the_interpreter_behind_a_version_manager_s_script(

@@ -81,7 +81,7 @@ def _named_by(site: Path, name: str) -> Iterator[Installed]:
 def imported_from(path: Path) -> Path:
     """The folder in which the outermost package is that a file or a folder belongs to."""
     folder = path.parent if path.suffix == ".py" else path
-    while (folder / "__init__.py").exists():
+    while os.path.exists(folder / "__init__.py"):  # noqa: PTH110 - Path.exists() raises where what is read is no path
         folder = folder.parent
     return folder
 

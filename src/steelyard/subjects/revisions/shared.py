@@ -21,6 +21,9 @@ from steelyard.subjects.revisions.revision import WORK_TREE
 from steelyard.subjects.shims import behind, is_shim
 
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
+# Each finds an environment by the folder that it runs in, whatever is on PATH.
+_RUNNERS = frozenset({"uv", "poetry", "pdm", "hatch", "rye", "pipenv", "tox", "nox", "conda", "mamba", "micromamba"})
+_WITH_VALUE = ("-W", "-X")
 _LONGEST_LINE = 512
 _MOST_BYTES = 1 << 20
 # Where pytest may be told of folders to import from.
@@ -146,7 +149,10 @@ class _Side:
 
     def _in_another(self, path: Path) -> Path | None:
         """The path within another tree, if that is where it is."""
-        real = Path(os.path.realpath(path))
+        try:
+            real = Path(os.path.realpath(path))
+        except ValueError:  # it has a NUL in it
+            return None
         if real.is_relative_to(os.path.realpath(self.built.top)):
             return None
         tops = (Path(os.path.realpath(top)) for top in self.others)
@@ -173,6 +179,8 @@ class _Side:
     def _interpreters(self) -> Iterator[Path]:
         """The Pythons that the words name, or the first line of the program does, where it is a script."""
         words = [*_first_line(Path(self.subject.program)), *self._split()]
+        if any(Path(word).name in _RUNNERS for word in words):
+            return
         for word in words:
             if _PYTHON.fullmatch(Path(word).name):
                 place = self.built.folder / word if "/" in word else word
@@ -186,16 +194,17 @@ class _Side:
     def _own_folders(self) -> Iterator[Path]:
         """Folders of this side that its launches import from before what is installed."""
         words, folder = self._split(), self.built.folder
-        is_pytest = runs_pytest(words)
-        if "-m" in words or "-c" in words:
+        if _imports_from_here(words):
             yield folder
-        named = [folder / word.partition("::")[0] for word in words[1:] if not word.startswith("-")]
+        named = [folder / word.partition("::")[0] for word in words if not word.startswith("-")]
         paths = [path for path in named if path.is_relative_to(self.built.top) and os.path.exists(path)]  # noqa: PTH110
-        for path in paths:
-            yield path.parent if path.suffix == ".py" else path
-        if is_pytest:
+        if runs_pytest(words):
             for path in paths or [folder]:
                 yield from self._of_pytest(path)
+        elif "steelyard.harness" in words:
+            yield from (path.parent if path.suffix == ".py" else path for path in paths)
+        else:
+            yield from [path.parent for path in paths if path.suffix == ".py"][:1]
 
     def _of_pytest(self, path: Path) -> Iterator[Path]:
         """What pytest puts in front: the folders of tests and of each conftest.py, and those of its settings."""
@@ -206,6 +215,20 @@ class _Side:
             if (folder / "conftest.py").exists():
                 yield imported_from(folder)
             yield from _paths_of_pytest(folder)
+
+
+def _imports_from_here(words: Sequence[str]) -> bool:
+    """Whether a Python among the words imports from the folder that it runs in, as it does with -m and -c."""
+    found = next((place for place, word in enumerate(words) if _PYTHON.fullmatch(Path(word).name)), len(words))
+    options = iter(words[found + 1 :])
+    for word in options:
+        if word in ("-m", "-c"):
+            return True
+        if word in _WITH_VALUE:
+            next(options, None)
+        elif not word.startswith("-"):
+            return False
+    return False
 
 
 def _paths_of_pytest(folder: Path) -> list[Path]:
