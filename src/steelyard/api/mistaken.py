@@ -14,13 +14,16 @@ if TYPE_CHECKING:
     from steelyard.subjects.revisions.git import Git
 
 
-def meant_revisions(commands: Sequence[str], environment: Mapping[str, str]) -> str | None:
-    """What to give instead where the first of these commands are revisions of the repository here; None elsewhere."""
+def meant_revisions(commands: Sequence[str], missing: str, environment: Mapping[str, str]) -> str | None:
+    """What to give instead where the first of these commands are revisions of the repository here; None elsewhere.
+
+    The `missing` one names no program.
+    """
     from steelyard.model.errors import SteelyardError
     from steelyard.subjects.revisions.git import Git
 
     here = Path.cwd()
-    if not all(map(_may_be_revision, commands[:1])) or repository_top(here) is None:
+    if not all(map(_may_be_revision, (missing, commands[0]))) or repository_top(here) is None:
         return None
     try:
         git = Git.found(here, environment)

@@ -34,15 +34,14 @@ def weighing_of_commands(commands: Sequence[str], names: Sequence[str], asked: A
     settings = settings_of(asked, world, commands=commands, judged=True)
     roles = ["baseline"] + ["candidate"] * (len(commands) - 1)
     search_path = world.environment.get("PATH")
-    try:
-        subjects = [
-            command_subject(each, name, role, shell=asked.launch.shell, search_path=search_path)
-            for each, name, role in zip(commands, names, roles, strict=True)
-        ]
-    except UsageError as error:
-        if meant := meant_revisions(commands, world.environment):
-            raise UsageError(meant) from error
-        raise
+    subjects: list[Subject] = []
+    for each, name, role in zip(commands, names, roles, strict=True):
+        try:
+            subjects.append(command_subject(each, name, role, shell=asked.launch.shell, search_path=search_path))
+        except UsageError as error:
+            if meant := meant_revisions(commands, each, world.environment):
+                raise UsageError(meant) from error
+            raise
     return request_of(asked, subjects, settings)
 
 
