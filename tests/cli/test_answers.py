@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from itertools import count
@@ -15,7 +16,7 @@ import pytest
 
 from steelyard.model.launches import LaunchSpec, Measured
 from tests.tool import Done
-from tests.world import LaunchScript, ScriptedWorld, ctrl_c, measured, program_of
+from tests.world import LaunchScript, ScriptedWorld, ctrl_c, measured, program_of, steady
 
 OPEN_END = "status 0, as nothing was found slower; with --strict it is 4"
 
@@ -306,5 +307,31 @@ def test_a_version_manager_s_script_is_named_and_its_program_asked_for(scripted:
     scripted.script = noisy(20)
     text = said(scripted("compare", "./shims/python a.py", "./shims/python b.py", "--pairs", "12"))
     assert text.count("shims/python looks for the program and starts it, which is part of every launch") == 1
-    assert "pyenv which" in text
+    assert "`pyenv which python`, `rbenv which python`, `asdf which python` or `mise which python` prints it" in text
+    for manager in (".pyenv", ".asdf", "mise"):
+        (scripted.folder / manager / "shims").mkdir(parents=True)
+        scripted.executable(f"{manager}/shims/python3")
+        text = said(scripted("run", f"./{manager}/shims/python3 a.py", "--launches", "5"))
+        assert f"by its own path: `{manager.removeprefix('.')} which python3` prints it" in text
     assert "looks for the program" not in said(scripted("compare", "./old", "./new", "--pairs", "12"))
+
+
+def test_a_harness_s_program_as_a_plain_command_is_told_by_the_benchmarks_inside(scripted: ScriptedWorld) -> None:
+    for side, body in (("a", "(benchmark):\n    benchmark(sorted, [])\n"), ("c", "():\n    pass\n")):
+        (scripted.folder / side).mkdir()
+        (scripted.folder / f"{side}/test_it.py").write_text(f"def test_it{body}")
+    shutil.copytree(scripted.folder / "a", scripted.folder / "b")
+    scripted.executable("pytest")
+    scripted.script = steady({"pytest": 1200.0})
+    words = ("compare", "./pytest a", "./pytest b", "--pairs", "12")
+    text = said(scripted(*words))
+    assert text.count("measures whole programs of the harness pytest-benchmark") == 1
+    assert "./pytest a, ./pytest b --harness auto measures the benchmarks inside them" in text
+    assert "benchmarks inside" in said(scripted("run", "./pytest a", "--launches", "5"))
+    assert "benchmarks inside" not in said(scripted("compare", "./pytest a", "./pytest c", "--pairs", "12"))
+    assert "benchmarks inside" not in said(scripted("run", "./pytest a --benchmark-disable", "--launches", "5"))
+    (scripted.folder / "d").mkdir()
+    (scripted.folder / "d/test_it.py").write_text("def test_it(weigh):\n    weigh(sorted, [])\n")
+    assert "benchmarks inside" not in said(scripted("run", "./pytest d", "--launches", "5")), "each runs once"
+    scripted.script = steady({"pytest": 120.0})
+    assert "benchmarks inside" not in said(scripted("run", "./pytest a", "--launches", "5"))

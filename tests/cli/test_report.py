@@ -79,6 +79,7 @@ def test_a_page_that_cannot_be_written_is_refused_before_anything_is_read(
         ("", "is not a weighing: it is truncated, or no JSON at all"),
         ("[]", "is JSON, but no weighing"),
         ('{"format": "other"}', "is JSON, but no weighing"),
+        ('{"benchmarks": []}', "what another tool measured is taken over by steelyard import "),
         ('{"format": "steelyard-doctor"}', "is what steelyard doctor found, and no weighing"),
         ('{"format": "steelyard-check", "version": 1}', "is damaged: "),
         ('{"format": "steelyard-check", "version": 2}', "format version 2; this steelyard reads 1: upgrade"),

@@ -198,6 +198,24 @@ def test_refusals(scripted: ScriptedWorld, words: list[str], said: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["main", "HEAD"], "compare --base main --candidate HEAD 'COMMAND its words'"),
+        (["main~0", "main", "./program 1"], "compare --base main~0 --candidate main './program 1'"),
+        (
+            ["main", "./program"],
+            "'main' is a revision here, in which one command can be weighed: steelyard compare --base main",
+        ),
+        (["nothing", "main"], "'nothing' was not found on PATH"),
+        (["source", "source"], "a file of that name is here"),
+    ],
+)
+@pytest.mark.usefixtures("repo")
+def test_revisions_in_the_place_of_commands(scripted: ScriptedWorld, words: list[str], said: str) -> None:
+    assert said in scripted.refuses("compare", *words)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
         (["compare", "--pairs", "1"], "--pairs 1 can never show anything"),
         (["compare", "-L", "a", "1,1"], "--parameter-list a '1,1' names a value twice"),
         (["compare", "-L", "a", "1,2"], "the parameter 'a' is used in no command"),
@@ -229,7 +247,10 @@ def test_a_program_of_the_work_tree_on_path_is_said(scripted: ScriptedWorld, rep
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(scripted), "environment", property(lambda w: {**environment.fget(w), "PATH": path}))  # type: ignore[attr-defined]
         done = scripted("compare", "--base", "main", "tool", "--pairs", "12")
+    before, said, _ = done.text.partition("note ")
     assert "within the work tree and runs on both sides" in " ".join(done.text.split())
+    assert said
+    assert "metric " not in before, "it stands at the verdict"
 
 
 def test_what_was_built_in_the_work_tree_and_is_not_ignored_is_said(scripted: ScriptedWorld, repo: Repo) -> None:

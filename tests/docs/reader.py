@@ -19,6 +19,10 @@ _BUILD = f"""#!/bin/sh
 mkdir -p build
 for name in bench build/bench program; do echo '# {_SIGN}' > $name; chmod +x $name; done
 """
+_ENVIRONMENT = """#!/bin/sh
+mkdir -p .venv/bin
+for name in pip python; do echo '#!/bin/sh' > .venv/bin/$name; chmod +x .venv/bin/$name; done
+"""
 _MAKEFILE = "all: prog bench\nprog bench: build.sh\n\tsh build.sh\n"
 _ON_PATH = ("cargo", "gzip", "java", "pytest", "python", "python-new", "python-old")
 _PROJECT = '[build]\ncommand = "make -s"\n\n[[target]]\nname = "prog"\ncommand = "./prog"\n'
@@ -98,6 +102,7 @@ def make_folder(world: ScriptedWorld) -> None:
     for name in _ON_PATH:
         world.executable(f"bin/{name}")
     world.executable("bin/cmake").write_text(_BUILD)
+    world.executable("bin/python").write_text(_ENVIRONMENT)
     world.script = _STEADY
     for name in ("old", "new"):
         world.executable(name)

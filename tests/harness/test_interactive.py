@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,19 +14,35 @@ from tests.harness.conftest import Write
 from tests.harness.driving import HARNESS
 
 
-def shown(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*HARNESS, *arguments], capture_output=True, text=True, check=False)
+def shown(*arguments: str | Path, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*HARNESS, *arguments], capture_output=True, text=True, check=False, cwd=cwd, env={**os.environ, **env}
+    )
 
 
 def test_a_line_each_and_what_to_do_next(write: Write) -> None:
     path = write("@bench(n=[1, 10])\ndef work(n): sum(range(n))")
-    found = shown(path)
+    found = shown(path, PATH=str(path.parent))
     one, ten = found.stdout.splitlines()
     assert one.startswith("bench_x.py::work[n=1] ")
     assert ten.startswith("bench_x.py::work[n=10] ")
     assert "an iteration" in one
-    assert f"steelyard compare --harness protocol 'python -m steelyard.harness {path}'" in found.stderr
+    mine = f"--harness protocol '{sys.executable} -m steelyard.harness {path}'"
+    assert f"  steelyard run {mine}\n" in found.stderr
     assert found.returncode == 0
+
+
+@pytest.mark.parametrize("is_repository", [True, False])
+def test_what_to_do_next_runs_as_it_stands(write: Write, tmp_path: Path, is_repository: bool) -> None:
+    path = write("@bench\ndef work(): ...")
+    below = tmp_path / "a/b"
+    below.mkdir(parents=True)
+    if is_repository:
+        (tmp_path / ".git").touch()
+    on_path = shown(path, cwd=below, PATH=str(Path(sys.executable).parent))
+    command = f"'python -m steelyard.harness {path}'"
+    told = f"compare --base HEAD --harness protocol {command}" if is_repository else f"{command} COMMAND-OF-THE-OTHER"
+    assert told in on_path.stderr
 
 
 def test_one_that_fails_does_not_keep_others_back(write: Write) -> None:

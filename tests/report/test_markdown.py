@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from steelyard.model.kept import SHARED
 from steelyard.model.records import Finding, Settings
 from steelyard.report import markdown
 from steelyard.report.markup import escape
@@ -33,6 +34,13 @@ def test_the_verdict_comes_first_and_the_table_has_it_all() -> None:
     assert cells["baseline"] == "12.81 ms ± 1.2 %"
     assert cells["candidate"] == "12.94 ms ± 1.3 %"
     assert cells["resolution"] == "0.71 %"
+
+
+def test_what_the_sides_share_stands_at_the_verdict() -> None:
+    findings = (Finding(code="other", message="below"), Finding(code=SHARED, message="one", remedy="two"))
+    text = markdown.weighing(records.weighing(findings=findings), [SLOWER])
+    assert text.splitlines()[2] == "- note: one (two)"
+    assert text.count("note: ") == 2
 
 
 def test_every_verdict_gets_a_row() -> None:

@@ -8,6 +8,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from steelyard.model.kept import SHARED
 from steelyard.model.records import Benchmark, Finding, Settings, Verdict, Weighing
 from steelyard.report import figures, terminal
 from steelyard.report.strip import ZERO
@@ -191,6 +192,19 @@ def test_medians_that_have_no_room_are_left_out_whole() -> None:
     memory = verdict(metric="involuntary_switches", change=-0.5, interval=(-0.99, 2.5))
     assert "medians" in weighed(SLOWER, memory, width=120)
     assert "medians" not in weighed(SLOWER, memory, width=76)
+
+
+def test_what_the_sides_share_stands_at_the_verdict() -> None:
+    findings = (Finding(code="other", message="below"), Finding(code=SHARED, message="one", remedy="two"))
+    text = weighed(SAME, record=records.weighing(findings=findings))
+    assert text.index("note       one\n           two\n") < text.index("metric ") < text.index("note       below")
+    text = weighed(*suite_verdicts(), record=records.weighing(benchmarks=SUITE, findings=findings))
+    assert (
+        text.index("in all ")
+        < text.index("note       one")
+        < text.index("\nundecided  ")
+        < text.index("note       below")
+    )
 
 
 def test_several_benchmarks_get_a_row_each_and_a_tally() -> None:

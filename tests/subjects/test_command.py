@@ -115,6 +115,23 @@ def test_a_name_that_is_not_on_the_path_is_refused(command: str, program: Progra
     assert "--shell" in message
 
 
+@pytest.mark.parametrize(
+    ("name", "mode", "says"),
+    [
+        ("old.py", 0o644, "so name its interpreter first, in quotes: 'python3 old.py'"),
+        ("old.py", 0o755, "so give its path, ./old.py"),
+        ("old.pl", 0o644, "so name its interpreter first, in quotes, or make it executable and give ./old.pl"),
+    ],
+)
+def test_of_a_file_that_is_here_it_is_said_how_to_start_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, mode: int, says: str
+) -> None:
+    (tmp_path / name).touch(mode)
+    assert "--shell" in refusal(name, search_path="/nowhere")
+    monkeypatch.chdir(tmp_path)
+    assert refusal(name, search_path="/nowhere").endswith(f"was not found on PATH: a file of that name is here, {says}")
+
+
 @pytest.mark.parametrize("role", ["checked", "--prepare", "--python"])
 def test_a_shell_is_offered_where_one_may_be_asked_for(role: str) -> None:
     with pytest.raises(UsageError, match=r"not found on PATH: check the spelling, or give its path$"):

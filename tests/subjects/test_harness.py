@@ -61,6 +61,26 @@ def test_a_program_that_knows_our_words_speaks_the_protocol(tmp_path: Path) -> N
     assert not ProtocolHarness().recognises(launch(str(tmp_path / "missing")))
 
 
+def test_tests_of_pytest_are_ours_by_the_fixture_that_they_take(tmp_path: Path) -> None:
+    for name, fixture in (("test_ours.py", "weigh"), ("test_theirs.py", "benchmark"), ("test_plain.py", "tmp_path")):
+        (tmp_path / name).write_text(f"import steelyard\n\ndef test_it({fixture}):\n    pass\n")
+
+    def of(*words: str) -> LaunchSpec:
+        argv = tuple(word.encode() for word in ("python", "-m", "pytest", *words))
+        return replace(launch("/usr/bin/env"), argv=argv, cwd=str(tmp_path).encode())
+
+    assert (
+        recognised_harness([of("test_ours.py"), of("test_plain.py", "test_ours.py::test_it", "-k", "it")]) == "protocol"
+    )
+    assert recognised_harness([of("test_theirs.py")]) == "pytest-benchmark"
+    with pytest.raises(
+        UsageError, match=r"such programs \(protocol, pytest-benchmark\): say which with --harness NAME"
+    ):
+        recognised_harness([of()])
+    with pytest.raises(UsageError, match="no harness recognises"):
+        recognised_harness([of("test_plain.py")])
+
+
 def test_exactly_one_harness_has_to_recognise_all_sides(monkeypatch: pytest.MonkeyPatch) -> None:
     offer(monkeypatch, "Picky")
     assert recognised_harness([launch("picky-old"), launch("picky-new")]) == "picky"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -369,6 +370,18 @@ def test_a_python_that_lacks_our_harness_is_named(missing: str, bracket: str) ->
         assert HARNESS.complaint(replace(PLAIN, exit_code=1, stderr=other)) is None
 
 
+def test_a_pytest_that_lacks_our_plugin_is_told_of() -> None:
+    stderr = (
+        b"ERROR: usage: python -m pytest [options] [file_or_dir] [file_or_dir] [...]\n"
+        b"python -m pytest: error: unrecognized arguments: --steelyard-protocol=1 --steelyard-fd=3 --steelyard-list\n"
+        b"  inifile: None\n  rootdir: /project\n\n"
+    )
+    said = HARNESS.complaint(replace(PLAIN, exit_code=4, stderr=stderr)) or ""
+    assert said.startswith("says that its pytest does not know steelyard: install steelyard for that Python")
+    other = stderr.replace(b"  rootdir: /project\n", b"")  # of a script that reads its arguments itself
+    assert HARNESS.complaint(replace(PLAIN, exit_code=2, stderr=other)) is None
+
+
 @pytest.mark.parametrize(
     "measured", [wrote(), wrote(HELLO, END), raw("{"), raw("[]"), wrote({"error": ""}), wrote({"error": None})]
 )
@@ -377,6 +390,21 @@ def test_no_complaint(measured: Measured) -> None:
 
 
 # --- which harness
+
+
+def test_a_script_that_only_declares_benchmarks_is_told_how_they_run(tmp_path: Path) -> None:
+    (tmp_path / "bench_sort.py").write_text("from steelyard import bench\n\n@bench\ndef one(): ...\n")
+    spec = LaunchSpec(
+        program=b"/usr/bin/python", argv=(b"python", b"bench_sort.py"), env=(), cwd=str(tmp_path).encode()
+    )
+    harness = ProtocolHarness()
+    assert harness.recognises(spec), "wherever this process is"
+    harness.listing(spec)
+    with pytest.raises(LaunchError, match=r"wrote no results: .* is run by python -m steelyard.harness bench_sort.py"):
+        harness.listed(wrote())
+    harness.listing(replace(spec, argv=(b"python", b"-m", b"steelyard.harness", b"bench_sort.py")))
+    with pytest.raises(LaunchError, match="it does not speak the harness protocol"):
+        harness.listed(wrote())
 
 
 def test_harnesses_go_by_name() -> None:

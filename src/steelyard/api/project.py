@@ -162,7 +162,7 @@ def sides_of(project: Project, recipe: Recipe, asked: Asked, watch: Watch, world
 
         def findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
             check_relative(repository, subjects[0].command)
-            return findings_of(repository, built, subjects, settings)
+            return findings_of(repository, built, subjects, settings, world)
 
         yield Sides(baseline, candidate, recipe, findings)
 

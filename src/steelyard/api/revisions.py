@@ -61,7 +61,7 @@ def weighing_of_revisions(
         called = names_of(names, listed, [builds[0].revision.label for builds in sides])
         search_path = world.environment.get("PATH")
         subjects = subjects_of(sides, command, called, shell=asked.launch.shell, search_path=search_path)
-        findings = findings_of(repository, sides, subjects, settings)
+        findings = findings_of(repository, sides, subjects, settings, world)
         yield replace(request_of(asked, subjects, settings), findings=findings)
 
 
@@ -85,7 +85,8 @@ def run_of_revision(command: str, name: str | None, asked: Asked, watch: Watch, 
             search_path = world.environment.get("PATH")
             names = [name or revision.label]
             subjects = subjects_of(sides, command, names, shell=asked.launch.shell, search_path=search_path)
-            yield replace(request_of(asked, subjects, settings), findings=_notes(repository, sides, subjects))
+            findings = [*_shared(repository, sides, subjects, settings, world), *_notes(sides)]
+            yield replace(request_of(asked, subjects, settings), findings=findings)
 
 
 @contextmanager
@@ -147,35 +148,39 @@ def _one_command(commands: Sequence[str]) -> str:
 
 
 def findings_of(
-    repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings
+    repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings, world: World
 ) -> list[Finding]:
     """What the user should know of the sides before they are weighed."""
     from steelyard.design.findings import identical_finding
     from steelyard.subjects.revisions.identity import are_identical, is_one_build
 
-    found, firsts = _notes(repository, sides, subjects), [builds[0] for builds in sides]
+    firsts = [builds[0] for builds in sides]
     if are_identical(sides, subjects, settings):
         labels = [one.revision.label for one in firsts]
-        found.insert(0, identical_finding(*labels, is_one_build=is_one_build(firsts)))
-    return found
+        return [identical_finding(*labels, is_one_build=is_one_build(firsts)), *_notes(sides)]
+    return [*_shared(repository, sides, subjects, settings, world), *_notes(sides)]
 
 
-def _notes(repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject]) -> list[Finding]:
-    """What is said of files that are in a checkout, or are not, and of programs that are in none."""
+def _shared(
+    repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings, world: World
+) -> list[Finding]:
+    """What is said of files that are the work tree's, whichever revision runs."""
+    from steelyard.model.kept import SHARED
+    from steelyard.model.records import Finding
+    from steelyard.subjects.command import shared_environment
+    from steelyard.subjects.revisions.shared import shared_by_revisions
+
+    environment = shared_environment(settings, world.environment)
+    found = shared_by_revisions(repository, sides, subjects, environment)
+    return [Finding(code=SHARED, message=one.message, remedy=one.remedy) for one in found]
+
+
+def _notes(sides: Sequence[Builds]) -> list[Finding]:
+    """What is said of files that are in a checkout, or are not."""
     from steelyard.design.findings import built_files_finding
     from steelyard.model.records import Finding
-    from steelyard.subjects.revisions.sides import shared_program
 
     firsts = [builds[0] for builds in sides]
     notes = dict.fromkeys(note for one in firsts for note in one.notes)
     found = [Finding(code="checkout", message=note) for note in notes]
-    found += [built_files_finding(one.revision.built_files) for one in firsts if one.revision.built_files]
-    if program := shared_program(repository, subjects):
-        found.append(
-            Finding(
-                code="shared-program",
-                message=f"{program} is within the work tree and runs on both sides; what is installed for it from "
-                "there, they share too",
-            )
-        )
-    return found
+    return found + [built_files_finding(one.revision.built_files) for one in firsts if one.revision.built_files]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from steelyard.api.asked import Asked, Judging, Launching, Plan
 from steelyard.api.counting import count_settings, counted_metrics, jobs_checked
 from steelyard.api.layouts import layouts_checked
+from steelyard.api.mistaken import meant_revisions
 from steelyard.api.names import check_no_files
 from steelyard.api.parameters import arguments_of
 from steelyard.api.suites import harness_checked, heap_launches, selection_of
@@ -33,10 +34,14 @@ def weighing_of_commands(commands: Sequence[str], names: Sequence[str], asked: A
     settings = settings_of(asked, world, commands=commands, judged=True)
     roles = ["baseline"] + ["candidate"] * (len(commands) - 1)
     search_path = world.environment.get("PATH")
-    subjects = [
-        command_subject(each, name, role, shell=asked.launch.shell, search_path=search_path)
-        for each, name, role in zip(commands, names, roles, strict=True)
-    ]
+    subjects: list[Subject] = []
+    for each, name, role in zip(commands, names, roles, strict=True):
+        try:
+            subjects.append(command_subject(each, name, role, shell=asked.launch.shell, search_path=search_path))
+        except UsageError as error:
+            if meant := meant_revisions(commands, each, world.environment):
+                raise UsageError(meant) from error
+            raise
     return request_of(asked, subjects, settings)
 
 

@@ -25,6 +25,7 @@ from steelyard.design.findings import (
 from steelyard.design.going_on import More, used_s
 from steelyard.design.heap import check_heap
 from steelyard.design.identical import is_identical, known, of_one_program
+from steelyard.design.inside import with_benchmarks_inside
 from steelyard.design.keeping import kept_in_place, unmeasured, unmeasured_record, unstarted
 from steelyard.design.layouts import equal_layouts, with_digest
 from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
@@ -150,7 +151,7 @@ def _measured(
             if error is not None:
                 record = _as_cut_short(record, header, error) if isinstance(error, UnwrittenError) else record
                 break
-        record, error = _cleaned_up(record, header, error, session)
+        record, error = _cleaned_up(with_benchmarks_inside(record), header, error, session)
         record = _with_tuning(_with_isolation(record, session.isolated), session.world)
         with suppress(MeasurementError):  # the record says it too
             journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings", "isolation"}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from contextlib import contextmanager, suppress
 
@@ -43,13 +44,27 @@ def show(suite: Suite, arguments: list[str]) -> int:
     if not entries:
         print("no benchmarks: put @steelyard.harness.bench above a function", file=sys.stderr)
     else:
-        command = shlex.quote(shlex.join(["python", "-m", "steelyard.harness", *arguments]))
-        print(
-            "A quick look, no measurement. To weigh two versions:\n"
-            f"  steelyard compare --harness protocol {command} COMMAND-OF-THE-OTHER",
-            file=sys.stderr,
-        )
+        print(f"A quick look, no measurement. To measure, and to weigh {_how_to_weigh(arguments)}", file=sys.stderr)
     return status
+
+
+def _how_to_weigh(arguments: list[str]) -> str:
+    """What is weighed against what, and the commands for it, which name this Python."""
+    python = "python" if shutil.which("python") == sys.executable else sys.executable
+    command = shlex.quote(shlex.join([python, "-m", "steelyard.harness", *arguments]))
+    run = f"  steelyard run --harness protocol {command}\n"
+    if _is_in_repository(os.getcwd()):
+        return f"what changed since the last commit:\n{run}  steelyard compare --base HEAD --harness protocol {command}"
+    return f"it against another command:\n{run}  steelyard compare --harness protocol {command} COMMAND-OF-THE-OTHER"
+
+
+def _is_in_repository(folder: str) -> bool:
+    while not os.path.exists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return False
+        folder = above
+    return True
 
 
 def _quick_look(suite: Suite, entry: Entry) -> str:

@@ -375,7 +375,10 @@ def _check_format(path: Path, fields: Any) -> None:
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         if isinstance(fields, dict) and (other := _OTHERS.get(str(fields.get("format")))):
             raise UsageError(f"{path} is {other.format(path)}")
-        raise UsageError(f"{path} is JSON, but no weighing: it does not say format: {FORMAT!r}")
+        raise UsageError(
+            f"{path} is JSON, but no weighing: it does not say format: {FORMAT!r}; what another tool measured is taken "
+            f"over by steelyard import {path} -o ours.json"
+        )
     version = fields.get("version")
     if type(version) is not int:  # not `isinstance`: true is an int
         raise UsageError(f"{path} is damaged: its version is no number; it was not written by steelyard as it stands")

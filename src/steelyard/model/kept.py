@@ -14,6 +14,8 @@ VERSION: Final = 2
 KEPT_NAME: Final = re.compile(r"\d{8}T\d{6}(?:\.\d{6}(?:-[a-z]+-\d+)?)?")
 # The code of the finding that both sides are one program.
 IDENTICAL: Final = "identical"
+# Of those that say what revisions share where each should have its own.
+SHARED: Final = "shared"
 # Those of noisy pairs that ran one after the other and may need fewer in tandem: by what `auto` tries, or by what it
 # does not, as the program writes to files.
 NOISY_ALONE: Final = "adjacent-noise"

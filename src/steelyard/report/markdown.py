@@ -18,7 +18,8 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, 
 
     Where it was counted, so many `functions` that a change comes from.
     """
-    lines = [_heading(record, verdicts, running=running), ""]
+    at_verdict, below = notes.parted(notes.of_weighing(record, verdicts))
+    lines = [_heading(record, verdicts, running=running), "", *_list(notes.markdown(at_verdict))]
     baselines, candidates = ([code(name) for name in names] for names in record.sides())
     lines += [f"{_labelled('baseline', baselines)}, {_labelled('candidate', candidates)}{_built(record)}", ""]
     if record.identical is not None:
@@ -31,7 +32,7 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, 
     lines += counting.markdown(record, verdicts, functions)
     lines += heap.markdown(record)
     lines += _list(layouts.markdown(verdicts))
-    lines += _list(notes.markdown(notes.of_weighing(record, verdicts)))
+    lines += _list(notes.markdown(below))
     lines.append(_origin(record))
     return document(lines)
 

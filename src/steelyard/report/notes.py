@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from steelyard.model.kept import Finding
+from steelyard.model.kept import SHARED, Finding
 from steelyard.model.metrics import METRICS, NOISY_METRIC
 from steelyard.report import printable
 from steelyard.report.markup import code, escape
@@ -38,6 +38,8 @@ class Note:
     message: str
     remedy: str | None = None
     about: tuple[str, ...] = ()
+    at_verdict: bool = False
+    """Whether it stands at the verdict, which may not be of what was asked for."""
 
 
 # --- which
@@ -47,6 +49,12 @@ def of_weighing(record: Weighing, verdicts: Sequence[Verdict]) -> list[Note]:
     """The notes of a weighing; its control speaks by the verdicts that it withholds."""
     told = _with_cautions([each for each in verdicts if not each.control], record.findings)
     return _gathered(record.findings, told, several=len(record.benchmarks) > 1)
+
+
+def parted(notes: Iterable[Note]) -> tuple[list[Note], list[Note]]:
+    """Those that stand at the verdict, and those below all that it rests on."""
+    found = list(notes)
+    return [note for note in found if note.at_verdict], [note for note in found if not note.at_verdict]
 
 
 def of_findings(findings: Iterable[Finding]) -> list[Note]:
@@ -110,14 +118,14 @@ def _gathered(
 
     What is said of several with other figures is one note with those of the first, and says so.
     """
-    said_of_all = {(each.message, each.remedy): None for each in general}
+    said_of_all = {(each.message, each.remedy): each.code == SHARED for each in general}
     about: dict[tuple[str, str], dict[str, Finding]] = {}
     for name, findings in of_benchmarks:
         for finding in findings:
             if (finding.message, finding.remedy) not in said_of_all:
                 about.setdefault(_without_figures(finding), {}).setdefault(name, finding)
     noted = [_note(told, several=several) for told in about.values()]
-    return [*(Note(*said) for said in said_of_all), *noted]
+    return [*(Note(*said, at_verdict=is_first) for said, is_first in said_of_all.items()), *noted]
 
 
 def _without_figures(finding: Finding) -> tuple[str, str]:

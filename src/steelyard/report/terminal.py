@@ -133,6 +133,7 @@ def _names(sheet: Sheet, record: Weighing) -> None:
 
 def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     first, others = verdicts[0], verdicts[1:]
+    at_verdict, below = notes.parted(notes.of_weighing(record, verdicts))
     reason = record.stop[0] if record.stop else None
     if is_told(record):
         benchmark_row(sheet, first.benchmark)
@@ -145,6 +146,7 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         *sentences.explanation(first, record.settings, reason),
         style=STYLES[first.verdict],
     )
+    notes.show(sheet, at_verdict)
     sheet.blank()
     sheet.row("metric", sentences.metric(first.metric, record.settings))
     if not is_counted(first.metric):
@@ -153,7 +155,7 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     _margins(sheet, record)
     if others:
         _others(sheet, others)
-    notes.show(sheet, notes.of_weighing(record, verdicts))
+    notes.show(sheet, below)
 
 
 def _sides(sheet: Sheet, record: Weighing, verdict: Verdict) -> None:
@@ -256,6 +258,7 @@ def _changes(record: Weighing, verdict: Verdict) -> FloatArray:
 
 def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     _names(sheet, record)
+    at_verdict, below = notes.parted(notes.of_weighing(record, [each for each in verdicts if not each.control]))
     for metric in dict.fromkeys(verdict.metric for verdict in verdicts):
         chosen = [verdict for verdict in verdicts if verdict.metric == metric]
         sheet.blank()
@@ -266,14 +269,14 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         counted = [verdict for verdict in chosen if not verdict.control]
         said = f"{sentences.tally(counted)} in {figures.seconds(record.seconds)}"
         sheet.row("in all", f"{said}; baseline and candidate are medians" if medians else said)
+    notes.show(sheet, at_verdict)
     _margins(sheet, record)
     verdicts = [verdict for verdict in verdicts if not verdict.control]
     first = deciding_of(verdicts)
     ranking.rows(sheet, record, first)
     _open(sheet, record, first)
     disturbed = sum(verdict.disturbed for verdict in first)
-    noted = notes.of_weighing(record, verdicts)
-    if disturbed or noted:
+    if disturbed or below:
         sheet.blank()
     if disturbed:
         worst = max(first, key=lambda verdict: verdict.worst_delay or 0.0)
@@ -282,7 +285,7 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         where = "" if worst.worst_delay is None else f" ({name})"
         waited = disturbances.waited(launches, worst.worst_delay) + where
         sheet.row("noise", disturbances.with_beside(waited, disturbances.together(first), waited=True))
-    notes.show(sheet, noted)
+    notes.show(sheet, below)
 
 
 def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:

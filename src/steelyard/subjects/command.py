@@ -218,6 +218,19 @@ def _how_to_find(role: str) -> str:
     return f"check the spelling, give its path, or use --shell for a shell's own commands{in_quotes}"
 
 
+def _how_to_start(name: str, directory: str | None) -> str | None:
+    """What to do about a file that is no program on PATH but lies where the command would run; None if none does."""
+    path = Path(directory or "", name)
+    if not os.path.isfile(path):  # noqa: PTH113 - Path.is_file() raises where a word is too long for a name
+        return None
+    if os.access(path, os.X_OK):
+        return f"a file of that name is here, so give its path, ./{name}"
+    interpreter = "a file of that name is here, so name its interpreter first, in quotes"
+    if path.suffix == ".py":
+        return f"{interpreter}: 'python3 {name}'"
+    return f"{interpreter}, or make it executable and give ./{name}"
+
+
 def _called(role: str) -> str:
     return "the command" if role == "command" else f"the {role} command"
 
@@ -235,7 +248,8 @@ def _find_program(argument: str, role: str, search_path: str | None, directory: 
     if "/" not in argument:
         found = shutil.which(argument, path=search_path)
         if found is None:
-            raise UsageError(f"{_called(role)} {argument!r} was not found on PATH: {_how_to_find(role)}")
+            how = _how_to_start(argument, directory) or _how_to_find(role)
+            raise UsageError(f"{_called(role)} {argument!r} was not found on PATH: {how}")
         return found
     program = argument if directory is None else str(Path(directory, argument))
     try:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.model.throughput import WORK_UNITS
+from steelyard.subjects.fixtures import WEIGH, tests_take
 from steelyard.subjects.forked import parts_of
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
@@ -25,6 +28,7 @@ from steelyard.subjects.responses import (
     in_turn,
     quoted,
     results_of,
+    runs_pytest,
     sample_of,
     shown,
 )
@@ -37,6 +41,11 @@ _PARTNER_FD = 4
 # The last words of a Python that has no harness of ours; `-m steelyard.harness` says it in brackets.
 _LACKS_OURS = re.compile(rb"ModuleNotFoundError: No module named 'steelyard(?:\.[\w.]*)?'\)?\s*\Z")
 _WITHOUT_OURS = "says that its Python has no module steelyard: install steelyard for that Python"
+_UNKNOWN, _OF_PYTEST = b"error: unrecognized arguments: --steelyard-", b"rootdir: "
+_PYTEST_WITHOUT_OURS = (
+    "says that its pytest does not know steelyard: install steelyard for that Python (under "
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD pytest needs -p steelyard besides)"
+)
 _IMPORTS = (b"import steelyard", b"from steelyard")
 
 
@@ -47,18 +56,24 @@ class ProtocolHarness(Harness):
     offers_lockstep = False
     """Whether the program whose list was read says that it can take samples in turn."""
 
+    _unrun: str | None = None
+    """A file of benchmarks that the command runs as a script, which only declares them."""
+
     def recognises(self, launch: LaunchSpec) -> bool:
-        """Whether the program knows our arguments, or is Python with our harness; of pytest it cannot be told."""
+        """Whether the program knows our arguments, is Python with our harness, or pytest on tests that use `weigh`."""
         arguments = arguments_of(launch)
-        scripts = [argument for argument in arguments if argument.endswith(".py")]
+        if runs_pytest(arguments):
+            return tests_take(launch, WEIGH)
         return (
             "steelyard.harness" in arguments
             or file_holds(launch.program, b"--steelyard-")
-            or any(file_holds(script, text) for script in scripts for text in _IMPORTS)
+            or any(file_holds(script, text) for script in _scripts(launch).values() for text in _IMPORTS)
         )
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """The launch that lists the benchmarks."""
+        scripts = {} if "steelyard.harness" in arguments_of(launch) else _scripts(launch)
+        self._unrun = next((word for word, path in scripts.items() if file_holds(path, b"@bench")), None)
         return _asked(launch, "--steelyard-list")
 
     def listed(self, measured: Measured) -> list[Listed]:
@@ -67,6 +82,10 @@ class ProtocolHarness(Harness):
         self.runs_before, self.offers_lockstep, self.shares_starts = (
             hello.get(name) is True for name in ("before", "lockstep", "each")
         )
+        if self._unrun is not None and not results_of(measured).strip():
+            raise LaunchError(
+                f"wrote no results: what @bench declares is run by python -m steelyard.harness {self._unrun}"
+            )
         return checked_list(_listed(line) for line in _answer(measured) if "benchmark" in line)
 
     def complaint(self, measured: Measured) -> str | None:
@@ -78,7 +97,10 @@ class ProtocolHarness(Harness):
         version = lines[0].get("steelyard") if lines else None
         if type(version) is int and version != VERSION:
             return _versions(version)
-        return _WITHOUT_OURS if _LACKS_OURS.search(measured.stderr or b"") else None
+        stderr = measured.stderr or b""
+        if _UNKNOWN in stderr and _OF_PYTEST in stderr:
+            return _PYTEST_WITHOUT_OURS
+        return _WITHOUT_OURS if _LACKS_OURS.search(stderr) else None
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""
@@ -109,6 +131,12 @@ class ProtocolHarness(Harness):
         """The samples that it took, all of them; raises LaunchError for anything else."""
         found = tuple(_sample(line, work) for line in _answer(measured) if "ns" in line or "loops" in line)
         return check_count(found, work.samples)
+
+
+def _scripts(launch: LaunchSpec) -> dict[str, Path]:
+    """The words that are scripts of Python, and where these are."""
+    folder = Path(os.fsdecode(launch.cwd or b"."))
+    return {argument: folder / argument for argument in arguments_of(launch) if argument.endswith(".py")}
 
 
 def _asked(launch: LaunchSpec, *arguments: str) -> LaunchSpec:

@@ -87,10 +87,10 @@ def test_what_is_not_measured_is_started_in_one_place() -> None:
     assert {path for path, tree in sources() if names(tree) & STARTING} == {FOREGROUND, READING}
 
 
-def test_git_and_builds_alone_are_run_by_the_tools() -> None:
+def test_git_builds_and_version_managers_alone_are_run_by_the_tools() -> None:
     asking = {
         path.relative_to(SOURCES).as_posix()
         for path, tree in sources()
         if any(name.startswith("steelyard.measure.tools.run") for name in imported(tree))
     }
-    assert asking == {"subjects/revisions/git.py", "subjects/revisions/builds.py"}
+    assert asking == {"subjects/revisions/git.py", "subjects/revisions/builds.py", "subjects/shims.py"}

@@ -84,10 +84,10 @@ def test_of_two_commands_around_launches_the_first_is_the_baseline_s() -> None:
     assert said == [b"0", b"1", b"0", b"0"]
 
 
-@pytest.mark.parametrize("word", ["data", "absolute", "both", "nowhere", "x" * 5000])
+@pytest.mark.parametrize("word", ["data", "new.py::test", "absolute", "both", "nowhere", "x" * 5000])
 def test_what_git_does_not_have_is_named_where_a_revision_misses_it(tmp_path: Path, word: str) -> None:
     here, checkout = tmp_path / "here", tmp_path / "checkout"
-    for folder, names in ((here, ["data", "both", "absolute"]), (checkout, ["both"])):
+    for folder, names in ((here, ["data", "new.py", "both", "absolute"]), (checkout, ["both"])):
         folder.mkdir()
         for name in names:
             (folder / name).touch()
@@ -98,4 +98,6 @@ def test_what_git_does_not_have_is_named_where_a_revision_misses_it(tmp_path: Pa
     record = weighing(1, directory=str(here)).model_copy(update={"subjects": [side, side]})
     remedy = targets_of(record, {}).of(0, 0, Draw(0, 0)).remedy
     missing = "data is in your folder and not in that revision, where it runs: give its absolute path"
-    assert remedy == (missing if word == "data" else COMMAND_REMEDY)
+    of_python = ", and --env PYTHONPATH=src where the code is in src, so that each revision imports its own"
+    told = {"data": missing, "new.py::test": missing.replace("data", "new.py") + of_python}
+    assert remedy == told.get(word, COMMAND_REMEDY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from steelyard.design.suite.selection import Selection
 from steelyard.model.errors import LaunchError, MeasurementError, UsageError
 from steelyard.model.launches import ROLES, USED, LaunchSpec
 from steelyard.model.progress import Progress
-from steelyard.model.records import Benchmark
+from steelyard.model.records import Benchmark, RevisionFacts
 from steelyard.model.throughput import Processed, processed_of
 from steelyard.subjects.harness import Work
 from steelyard.subjects.protocol import ProtocolHarness
@@ -155,6 +156,11 @@ class TestTheList:
         for changes, says in (
             ({"exit_code": 3, "stderr": b"usage: x\n"}, r"the list of candidate failed with exit status 3 \(its last"),
             (CRASH, r"the list of candidate was killed by SIGSEGV: is it a program of the harness"),
+            (
+                {"exit_code": 1, "stderr": b"Traceback ...\nModuleNotFoundError: No module named 'pyperf'\n"},
+                "activate the environment that has pyperf, or give the path of its Python",
+            ),
+            ({"exit_code": 1, "stderr": b"python: No module named pytest\n"}, "the environment that has pytest, or"),
             ({"timed_out": True}, "the list of candidate did not end within"),
             ({}, "candidate wrote no results: it does not speak the harness protocol"),
         ):
@@ -162,6 +168,20 @@ class TestTheList:
             suites.script = _first_bad(suites.script, b"candidate", changes)
             with pytest.raises(LaunchError, match=says):
                 plan(suites, header())
+
+    def test_a_file_that_a_revision_has_not_is_named(self, tmp_path: Path) -> None:
+        here, checkout = tmp_path / "here", tmp_path / "checkout"
+        for folder in (here, checkout):
+            folder.mkdir()
+        (here / "test_new.py").touch()
+        suites, record = both(**ONE), header()
+        revision = RevisionFacts(name="v1", commit=None, tree="0", build=None)
+        of = {"argv": ["pytest", "test_new.py"], "directory": str(checkout), "revision": revision}
+        settings = record.settings.model_copy(update={"directory": str(here)})
+        subjects = [record.subjects[0].model_copy(update=of), record.subjects[1]]
+        suites.script = _first_bad(suites.script, b"baseline", {"exit_code": 4})
+        with pytest.raises(LaunchError, match=r"exit status 4: test_new.py is in your folder and not in that revision"):
+            plan(suites, record.model_copy(update={"subjects": subjects, "settings": settings}))
 
 
 def _first_bad(good: Script, program: bytes, changes: dict[str, Any]) -> Script:

@@ -223,6 +223,17 @@ def test_go_that_cannot_be_trusted(tmp_path: Path, old: str, new: str, says: str
     assert says in refusal(path)
 
 
+def test_statistics_of_pytest_benchmark_without_rounds(tmp_path: Path) -> None:
+    report = json.loads(recorded.PYTEST_BENCHMARK.read_text())
+    for one in report["benchmarks"]:
+        del one["stats"]["data"]
+    path = tmp_path / "saved.json"
+    path.write_text(json.dumps(report))
+    said = refusal(path)
+    assert said.startswith(f"cannot import {path} as pytest-benchmark: it has statistics alone")
+    assert "--benchmark-json=FILE or, when it saves, --benchmark-save-data" in said
+
+
 def test_logs_of_swift(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text(recorded.SWIFT_LOG.read_text() * 2)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from signal import Signals
 
-from steelyard.design.runner.target import Target
+from steelyard.design.runner.target import LIST_REMEDY, Target, no_module_remedy
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.report.figures import seconds
@@ -13,6 +14,8 @@ from steelyard.subjects.command import command_line
 
 # Of the last line on stderr, in characters: some programs print without an end.
 _MOST_CHARACTERS = 300
+# The last words of a Python, also of one with `-m`, which leaves the quotes out.
+_NO_MODULE = re.compile(rb"No module named '?([A-Za-z_][\w.]*)'?\s*\Z")
 
 
 class Interrupted(Exception):  # noqa: N818 - it is no error
@@ -55,7 +58,7 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
     if complaint := target.complaint(measured):
         raise LaunchError(f"{target.name} {how} and {complaint}")
     if not target.ignore_failure:
-        raise LaunchError(f"{target.name} {how}{_last_line(measured)}: {target.remedy}")
+        raise LaunchError(f"{target.name} {how}{_last_line(measured)}: {_remedy(measured, target)}")
 
 
 def beside_its_partner(error: LaunchError) -> LaunchError:
@@ -75,6 +78,12 @@ def check_hook_ended(option: str, spec: LaunchSpec, measured: Measured) -> None:
         raise MeasurementError(f"{called} {_how_it_stopped(measured.stopped)}")
     if how := _how_it_failed(measured):
         raise MeasurementError(f"{called} {how}{_last_line(measured)}")
+
+
+def _remedy(measured: Measured, target: Target) -> str:
+    """What to do about it; of a list a Python that lacks a module says more than that it may be no harness's."""
+    missing = _NO_MODULE.search(measured.stderr or b"") if target.remedy == LIST_REMEDY else None
+    return target.remedy if missing is None else no_module_remedy(missing[1].decode())
 
 
 def _how_it_stopped(number: int) -> str:

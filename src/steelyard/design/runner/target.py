@@ -25,6 +25,11 @@ LIST_REMEDY = (
 STATEMENT_REMEDY = f"is it a Python that has steelyard installed? {_ENVIRONMENT}"
 
 
+def no_module_remedy(module: str) -> str:
+    """Of a list that a Python does not give, as it lacks a module."""
+    return f"activate the environment that has {module}, or give the path of its Python in the command. {_ENVIRONMENT}"
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """A launch to come: of a command, or of a program that a harness drives."""

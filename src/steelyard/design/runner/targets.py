@@ -151,11 +151,22 @@ def _remedy(subject: Subject, settings: Settings) -> str:
     if settings.harness is not None:
         return HARNESS_REMEDY
     words = [] if subject.shell else shell_words(subject.command)
-    if missing := _not_checked_out(subject, settings):
-        return f"{missing} is in your folder and not in that revision, where it runs: give its absolute path"
+    if remedy := remedy_of_missing(subject, settings):
+        return remedy
     if not words:
         return COMMAND_REMEDY
     return f"{unshelled(words)}: give --shell, mend the command, or accept failures with --ignore-failure"
+
+
+def remedy_of_missing(subject: Subject, settings: Settings) -> str | None:
+    """What to do where a command names a file that its revision has not; None if there is none."""
+    missing = _not_checked_out(subject, settings)
+    if missing is None:
+        return None
+    said = f"{missing} is in your folder and not in that revision, where it runs: give its absolute path"
+    if missing.endswith(".py"):
+        said += ", and --env PYTHONPATH=src where the code is in src, so that each revision imports its own"
+    return said
 
 
 def _not_checked_out(subject: Subject, settings: Settings) -> str | None:
@@ -163,7 +174,8 @@ def _not_checked_out(subject: Subject, settings: Settings) -> str | None:
     if subject.revision is None or subject.directory is None:
         return None
     folders = [Path(settings.directory), Path(subject.directory)]
-    return next((word for word in subject.argv[1:] if [_has(one, word) for one in folders] == [True, False]), None)
+    words = (word.partition("::")[0] for word in subject.argv[1:])  # of pytest, what is run of the file comes behind
+    return next((word for word in words if [_has(one, word) for one in folders] == [True, False]), None)
 
 
 def _has(folder: Path, word: str) -> bool:

@@ -13,7 +13,7 @@ from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.tandem import gains_beside
 from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, listing_target, read_list
-from steelyard.design.runner.targets import of_first_layout, with_time_limit
+from steelyard.design.runner.targets import of_first_layout, remedy_of_missing, with_time_limit
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.selection import Selection, chosen_benchmarks, fitting
 from steelyard.design.suite.shards import dealt
@@ -174,7 +174,8 @@ class Planner:
         return is_wanted and all(can_stand_still(Path(subject.program)) for subject in self._subjects)
 
     def _listed(self, number: int, subject: Subject) -> list[Listed]:
-        remedy = STATEMENT_REMEDY if subject.is_statement() else LIST_REMEDY
+        usual = STATEMENT_REMEDY if subject.is_statement() else LIST_REMEDY
+        remedy = remedy_of_missing(subject, self.record.settings) or usual
         target = listing_target(self._harness, self._spec(subject), subject.name, remedy, number)
         return read_list(self._harness, self.runner.trial(target).measured, subject.name)
 

@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import json
 import os
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError
+from steelyard.subjects.fixtures import BENCHMARK, tests_take
 from steelyard.subjects.forked import parts_of
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     RESULTS_FILE,
-    arguments_of,
     asked,
     check_only,
     checked_list,
-    files_below,
     in_turn,
     json_of,
-    opened,
     quoted,
     results_of,
-    runs_pytest,
     sample_of,
     shown,
 )
@@ -39,10 +33,6 @@ if TYPE_CHECKING:
 _PLUGIN = Path(__file__).with_name("in_pytest")
 _ORDER = "STEELYARD_BENCHMARK"
 _ERROR = b'{"error": "'
-_OURS = re.compile(rb"def \w+\([^)]*\bweigh\b")
-_THEIRS = re.compile(rb"def \w+\([^)]*\bbenchmark(_weave)?\b")
-_MOST_FILES = 2000
-_MOST_BYTES = 1 << 20
 _MEASURING = ("--benchmark-only", "--benchmark-enable", "--benchmark-timer=steelyard_in_pytest.clock")
 
 
@@ -54,12 +44,8 @@ class PytestBenchmark(Harness):
     out_of_step = "it chooses its rounds itself, or times them by another clock"
 
     def recognises(self, launch: LaunchSpec) -> bool:
-        """Whether it is pytest on tests that use `benchmark`, and none that use our own fixture `weigh`."""
-        arguments = arguments_of(launch)
-        if not runs_pytest(arguments):
-            return False
-        files = list(islice(_test_files(arguments, Path(os.fsdecode(launch.cwd or b"."))), _MOST_FILES))
-        return any(_uses(file, _THEIRS) for file in files) and not any(_uses(file, _OURS) for file in files)
+        """Whether it is pytest on tests that use `benchmark`."""
+        return tests_take(launch, BENCHMARK)
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """The launch that lists the tests that use the fixture."""
@@ -162,29 +148,3 @@ def _asked(launch: LaunchSpec, order: dict[str, Any], *arguments: str) -> Launch
     path = os.pathsep.join(filter(None, (os.fsdecode(given), str(_PLUGIN))))
     env = {"PYTHONPATH": path, _ORDER: json.dumps(order)}
     return asked(launch, "-p", "steelyard_in_pytest", *arguments, env=env)
-
-
-def _test_files(arguments: list[str], folder: Path) -> Iterator[Path]:
-    """The files of tests that a command names, or those in its folder if it names none."""
-    paths = [folder / argument.partition("::")[0] for argument in arguments[1:] if not argument.startswith("-")]
-    # Not by Path.is_dir(), which raises where a word is too long for a name.
-    named = [path for path in paths if os.path.isdir(path) or (path.suffix == ".py" and os.path.isfile(path))]  # noqa: PTH112, PTH113
-    for path in named or [folder]:
-        if path.is_file():
-            yield path
-        else:
-            with suppress(OSError):  # one that is too large to look at
-                yield from (file for file in files_below(path) if _may_test(file.name))
-
-
-def _may_test(name: str) -> bool:
-    return name.endswith(".py") and ("test" in name or "bench" in name)
-
-
-@lru_cache(maxsize=4096)
-def _uses(file: Path, pattern: re.Pattern[bytes]) -> bool:
-    try:
-        with opened(file) as source:
-            return pattern.search(source.read(_MOST_BYTES)) is not None
-    except OSError:
-        return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from steelyard.model.errors import UsageError
 from steelyard.model.foreign import CORES, PROCESSOR
 from steelyard.subjects.adapters.pytest_benchmark import Result, results_in
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, facts, text
@@ -16,6 +17,11 @@ def _recognises(opened: Opened) -> bool:
 
 def _read(opened: Opened) -> Contents:
     report = opened.json
+    if any("data" not in one["stats"] for one in report["benchmarks"]):
+        raise UsageError(
+            f"cannot import {opened.path} as pytest-benchmark: it has statistics alone, and not the rounds they are "
+            "of: have pytest write these, by --benchmark-json=FILE or, when it saves, --benchmark-save-data"
+        )
     machine = report.get("machine_info") or {}
     processor = machine.get("cpu") or {}
     return Contents(

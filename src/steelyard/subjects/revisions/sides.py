@@ -87,14 +87,6 @@ def check_relative(repository: Repository, command: str) -> None:
         )
 
 
-def shared_program(repository: Repository, subjects: Sequence[Subject]) -> str | None:
-    """A program that was found on PATH within the repository, and so is the work tree's for both sides."""
-    for subject in subjects:
-        if "/" not in subject.argv[0] and Path(subject.program).is_relative_to(repository.root):
-            return subject.program
-    return None
-
-
 def _from_here(repository: Repository, word: Path) -> Path:
     here = repository.root / repository.directory
     return word.relative_to(here) if word.is_relative_to(here) else word.relative_to(repository.root)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections import Counter
 from functools import cached_property, partial
 
@@ -52,7 +53,12 @@ _OF_PYTEST = {"benchmark", "filterwarnings", "parametrize", "skip", "skipif", "u
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
     """Turn off what would be in the way, and say what is missing."""
     if not any(map(early_config.pluginmanager.hasplugin, _THEIR_PLUGIN)):
-        raise pytest.UsageError(_said("pytest-benchmark is not installed for this Python, or is turned off"))
+        raise pytest.UsageError(
+            _said(
+                f"pytest-benchmark is not installed for {sys.executable}, or is turned off: activate the environment "
+                "that has it, or give the path of its Python in the command"
+            )
+        )
     end = args.index("--") if "--" in args else len(args)
     args[end:end] = [
         word for name, words in _QUIET.items() if early_config.pluginmanager.hasplugin(name) for word in words

@@ -1,0 +1,60 @@
+"""Commands that are programs of a harness, and were measured as they stand: by the time it gives its benchmarks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from steelyard.design.findings import some_names
+from steelyard.design.runner.draws import draw_pair
+from steelyard.model.errors import UsageError
+from steelyard.model.records import Finding, Run, Subject, Weighing
+from steelyard.subjects.command import launch_spec, of_layout
+from steelyard.subjects.harness import AUTO, recognised_harness
+from steelyard.subjects.responses import runs_pytest
+
+INSIDE = "benchmarks-inside"
+# Harnesses run a benchmark for half a second and more, and a quick look of our own takes as long to start; what is over
+# sooner was not asked to measure.
+_SHORTEST_NS = 150_000_000
+# With these pytest-benchmark runs each body once, or none.
+_WITHOUT_MEASURING = ("--benchmark-disable", "--benchmark-skip")
+
+
+def with_benchmarks_inside(record: Weighing | Run) -> Weighing | Run:
+    """The record, which says so where a harness knows all of its commands and they took as long as its benchmarks do.
+
+    None is run for that, but all harnesses are loaded, so that it is not looked for in commands that are over at once.
+    """
+    settings, launches = record.settings, record.launches
+    is_known = any(finding.code == INSIDE for finding in record.findings)
+    if is_known or not _are_plain(record) or not len(launches) or np.median(launches.taken_ns()) < _SHORTEST_NS:
+        return record
+    draw = draw_pair(settings.seed, 0, 0)
+    firsts = [of_layout(one, 1) for one in record.subjects]
+    try:
+        name = recognised_harness([launch_spec(one, settings, {}, draw) for one in firsts])
+    except UsageError:  # of none, or of several
+        return record
+    if name == "protocol" and any(map(_runs_each_once, record.subjects)):
+        return record
+    commands = dict.fromkeys(one.command for one in record.subjects)
+    finding = Finding(
+        code=INSIDE,
+        message=f"this measures whole programs of the harness {name}, which gives each benchmark about the same time, "
+        f"however fast it is: {some_names([*commands])}",
+        remedy=f"--harness {AUTO} measures the benchmarks inside them",
+    )
+    return record.model_copy(update={"findings": [*record.findings, finding]})
+
+
+def _runs_each_once(subject: Subject) -> bool:
+    """Whether a program with benchmarks of ours gives them no time: a test with `weigh`, or what only declares them."""
+    is_script = any(word.endswith(".py") for word in subject.argv) and "steelyard.harness" not in subject.argv
+    return is_script or runs_pytest(subject.argv)
+
+
+def _are_plain(record: Weighing | Run) -> bool:
+    """Whether commands were launched as they stand, and none of them says that it shall not measure."""
+    if record.settings.harness is not None or record.settings.repeat > 1:
+        return False
+    return not any(one.shell or set(_WITHOUT_MEASURING) & set(one.argv) for one in record.subjects)

@@ -1,0 +1,56 @@
+"""Which fixtures the tests of a command of pytest take, read from their files: pytest is not run for that."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steelyard.subjects.responses import arguments_of, files_below, opened, runs_pytest
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec
+
+WEIGH = re.compile(rb"def \w+\([^)]*\bweigh\b")
+BENCHMARK = re.compile(rb"def \w+\([^)]*\bbenchmark(_weave)?\b")
+_MOST_FILES = 2000
+_MOST_BYTES = 1 << 20
+
+
+def tests_take(launch: LaunchSpec, fixture: re.Pattern[bytes]) -> bool:
+    """Whether a launch is pytest on files in which a test takes that fixture."""
+    arguments = arguments_of(launch)
+    folder = Path(os.fsdecode(launch.cwd or b"."))
+    files = islice(_test_files(arguments, folder), _MOST_FILES) if runs_pytest(arguments) else ()
+    return any(_holds(file, fixture) for file in files)
+
+
+def _test_files(arguments: Sequence[str], folder: Path) -> Iterator[Path]:
+    """The files of tests that a command names, or those in its folder if it names none."""
+    paths = [folder / argument.partition("::")[0] for argument in arguments[1:] if not argument.startswith("-")]
+    # Not by Path.is_dir(), which raises where a word is too long for a name.
+    named = [path for path in paths if os.path.isdir(path) or (path.suffix == ".py" and os.path.isfile(path))]  # noqa: PTH112, PTH113
+    for path in named or [folder]:
+        if path.is_file():
+            yield path
+        else:
+            with suppress(OSError):  # one that is too large to look at
+                yield from (file for file in files_below(path) if _may_test(file.name))
+
+
+def _may_test(name: str) -> bool:
+    return name.endswith(".py") and ("test" in name or "bench" in name)
+
+
+@lru_cache(maxsize=4096)
+def _holds(file: Path, fixture: re.Pattern[bytes]) -> bool:
+    try:
+        with opened(file) as source:
+            return fixture.search(source.read(_MOST_BYTES)) is not None
+    except OSError:
+        return False

@@ -1,0 +1,103 @@
+"""Where an interpreter of Python imports what was installed into it from folders of sources: told from its files.
+
+An editable install names the folder in a file `.pth`, or in the module that such a file imports; a plain one is a copy,
+and names the folder in its `direct_url.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+from urllib.parse import unquote, urlsplit
+
+from steelyard.subjects.responses import opened
+
+_MOST_ENTRIES = 20_000
+_MOST_READ = 2000
+_MOST_BYTES = 1 << 20
+_VERSION = re.compile(r"3\.\d+")
+_IMPORTED = re.compile(r"import\s+(\w+)")
+_PATHS = re.compile(r"""['"](/[^'"\n]+)['"]""")
+# As meson-python and scikit-build-core do: it is asked before any folder.
+_ASKED_FIRST = "meta_path.insert(0"
+
+
+@dataclass(frozen=True)
+class Installed:
+    """What an interpreter imports, and where its sources are."""
+
+    folder: Path
+    """The folder in which the package's folder is, as it would stand in PYTHONPATH."""
+    how: Literal["editable", "hooked", "copied"]
+    """From the sources themselves; by a finder that goes before PYTHONPATH; or a copy of them."""
+
+
+def installed_from_sources(python: Path, environment: Mapping[str, str]) -> Iterator[Installed]:
+    """All that this interpreter, which nobody starts, has from folders on this machine."""
+    for folder in _site_folders(python, environment):
+        try:
+            with os.scandir(folder) as entries:
+                names = [entry.name for entry in islice(entries, _MOST_ENTRIES)]
+        except OSError:
+            continue
+        for name in islice((name for name in names if name.endswith((".pth", ".dist-info"))), _MOST_READ):
+            yield from _named_by(folder, name) if name.endswith(".pth") else _copied(folder / name)
+
+
+def _site_folders(python: Path, environment: Mapping[str, str]) -> list[Path]:
+    prefix, bases = python.parent.parent, list[Path]()
+    real = Path(os.path.realpath(python))
+    if (prefix / "pyvenv.cfg").exists():
+        bases = [prefix]
+    else:
+        bases = [real.parent.parent, real.parent.parent / "local"]
+        if home := environment.get("HOME"):
+            bases.append(Path(home, ".local"))
+    version = _VERSION.search(real.name)
+    folders = ["python3", f"python{version[0]}"] if version else ["python3*"]
+    return [place for base in bases for one in folders for place in (base / "lib").glob(f"{one}/*-packages")]
+
+
+def _named_by(site: Path, name: str) -> Iterator[Installed]:
+    for line in _text(site / name).splitlines():
+        imported = _IMPORTED.match(line)
+        if imported is None:
+            if line.strip() and not line.startswith("#"):
+                yield Installed(site / line.strip(), "editable")
+            continue
+        finder = _text(site / f"{imported[1]}.py")
+        how: Literal["editable", "hooked"] = "hooked" if _ASKED_FIRST in finder else "editable"
+        for path in dict.fromkeys(_PATHS.findall(finder)):
+            yield Installed(imported_from(Path(path)), how)
+
+
+def imported_from(path: Path) -> Path:
+    """The folder in which the outermost package is that a file or a folder belongs to."""
+    folder = path.parent if path.suffix == ".py" else path
+    while os.path.exists(folder / "__init__.py"):  # noqa: PTH110 - Path.exists() raises where what is read is no path
+        folder = folder.parent
+    return folder
+
+
+def _copied(metadata: Path) -> Iterator[Installed]:
+    with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):  # whatever is no such file
+        told = json.loads(_text(metadata / "direct_url.json"))
+        url = urlsplit(told["url"])
+        if url.scheme == "file" and not told["dir_info"].get("editable"):
+            project = Path(unquote(url.path))
+            yield Installed(project / "src" if (project / "src").is_dir() else project, "copied")
+
+
+def _text(path: Path) -> str:
+    try:
+        with opened(path) as file:
+            return file.read(_MOST_BYTES).decode(errors="surrogateescape")
+    except (OSError, ValueError):  # not there, not readable, no path
+        return ""

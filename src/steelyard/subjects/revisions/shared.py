@@ -1,0 +1,251 @@
+"""What revisions share that should each have their own: files of the work tree that run whichever is measured."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.model.records import Subject
+from steelyard.subjects.command import of_layout
+from steelyard.subjects.responses import opened, runs_pytest
+from steelyard.subjects.revisions.builds import Built
+from steelyard.subjects.revisions.git import Repository
+from steelyard.subjects.revisions.installed import Installed, imported_from, installed_from_sources
+from steelyard.subjects.revisions.revision import WORK_TREE
+from steelyard.subjects.shims import behind, is_shim
+
+_PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
+# Each finds an environment by the folder that it runs in, whatever is on PATH.
+_RUNNERS = frozenset({"uv", "poetry", "pdm", "hatch", "rye", "pipenv", "tox", "nox", "conda", "mamba", "micromamba"})
+_WITH_VALUE = ("-W", "-X")
+_LONGEST_LINE = 512
+_MOST_BYTES = 1 << 20
+# Where pytest may be told of folders to import from.
+_OF_PYTEST = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+_PATHS_OF_PYTEST = re.compile(r"^\s*pythonpath\s*=\s*(\[[^\]]*\]|.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+_OWN_ENVIRONMENT = "--build make each side an environment of its own (steelyard docs revisions)"
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Something that is shared, and how each revision has its own."""
+
+    message: str
+    remedy: str
+
+
+def shared_by_revisions(
+    repository: Repository,
+    sides: Sequence[Sequence[Built]],
+    subjects: Sequence[Subject],
+    environment: Mapping[str, str],
+) -> list[Shared]:
+    """What is not of the revision that is measured, each once; the `environment` is that of the launches."""
+    tops = [builds[0].top for builds in sides]
+    found: dict[str, Shared] = {}
+    for builds, subject in zip(sides, subjects, strict=True):
+        one = builds[0]
+        others = [top for top in tops if top != one.top]
+        if one.revision.name != WORK_TREE:
+            others.append(repository.root)
+        side = _Side(one, of_layout(subject, one.recipe.layout or 0), others, environment)
+        for each in side.shared(repository.root):
+            found.setdefault(each.message, each)
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class _Side:
+    built: Built
+    subject: Subject
+    others: Sequence[Path]
+    """The tops of the trees that are not this side's: what is in them is another revision's."""
+    environment: Mapping[str, str]
+
+    def shared(self, root: Path) -> Iterator[Shared]:
+        """All of it."""
+        if "/" not in self.subject.argv[0] and Path(self.subject.program).is_relative_to(root):
+            yield Shared(
+                f"{self.subject.program} is within the work tree and runs on both sides; what is installed for it from "
+                "there, they share too",
+                f"give a path from here, or have {_OWN_ENVIRONMENT}",
+            )
+        yield from self._words()
+        yield from self._search_path()
+        yield from self._installed()
+
+    def _words(self) -> Iterator[Shared]:
+        """Files among the words of the command that are given by the work tree's path."""
+        for word in self._split()[1:]:
+            path = Path(word.rpartition("=")[2].partition("::")[0])
+            if not path.is_absolute() or (inside := self._in_another(path)) is None:
+                continue
+            if self._has(inside):
+                yield Shared(
+                    f"{path} is a file of the work tree, whichever revision is measured",
+                    f"give its path from here, {self._from_here(inside)}, and each runs its own",
+                )
+            elif path.suffix == ".py" and not self._is_seen_to(path):
+                yield Shared(
+                    f"{path} is new in the work tree and runs there for each revision, with what lies beside it and, "
+                    "of pytest, the settings that are there",
+                    "see that each imports its own code: --env PYTHONPATH=src, and of pytest -c pyproject.toml",
+                )
+
+    def _is_seen_to(self, path: Path) -> bool:
+        """Whether a file of the work tree imports this side's code all the same."""
+        words = self._split()
+        has_settings = runs_pytest(words) and "-c" not in words and any(map(_paths_of_pytest, path.parents))
+        return self._has_own_path() and not has_settings
+
+    def _search_path(self) -> Iterator[Shared]:
+        for entry in self._import_path():
+            if entry.is_absolute() and (inside := self._in_another(entry)) is not None and self._has(inside):
+                yield Shared(
+                    f"PYTHONPATH has {entry}, which is the work tree's whichever revision is measured",
+                    f"--env PYTHONPATH={self._from_here(inside)}, from which each imports its own code",
+                )
+
+    def _installed(self) -> Iterator[Shared]:
+        """What interpreters import from another tree, as far as nothing of this side goes before it."""
+        own = None
+        is_shadowed = self._has_own_path() or any(map(self._in_another, self._import_path()))
+        for python in dict.fromkeys(self._interpreters()):
+            for one in installed_from_sources(python, self.environment):
+                inside = self._of_tree(one)
+                if inside is None or (is_shadowed and one.how != "hooked"):
+                    continue
+                own = set(self._own_folders()) if own is None else own
+                if one.how == "hooked" or self.built.top / inside not in own:
+                    yield self._told(python, one, inside)
+
+    def _told(self, python: Path, one: Installed, inside: Path) -> Shared:
+        if one.how == "hooked":
+            return Shared(
+                f"{python} imports what is installed into it in editable form from {one.folder}, whichever revision is "
+                "measured",
+                f"have {_OWN_ENVIRONMENT}",
+            )
+        what = "a copy of what is in" if one.how == "copied" else "what is in"
+        form = "" if one.how == "copied" else " in editable form"
+        return Shared(
+            f"{python} has {what} {one.folder} installed{form}, and imports that whichever revision is measured, "
+            "unless the program puts a folder of its own first",
+            f"--env PYTHONPATH={self._from_here(inside)} has each import its own code; else have {_OWN_ENVIRONMENT}",
+        )
+
+    def _of_tree(self, one: Installed) -> Path | None:
+        """Where in another tree it is imported from, if this side has such a folder; a build's has none."""
+        inside = self._in_another(one.folder)
+        while one.how == "hooked" and inside is not None and not self._has(inside):
+            inside = inside.parent
+        return inside if inside is not None and self._has(inside) else None
+
+    def _in_another(self, path: Path) -> Path | None:
+        """The path within another tree, if that is where it is."""
+        try:
+            real = Path(os.path.realpath(path))
+        except ValueError:  # it has a NUL in it
+            return None
+        if real.is_relative_to(os.path.realpath(self.built.top)):
+            return None
+        tops = (Path(os.path.realpath(top)) for top in self.others)
+        return next((real.relative_to(top) for top in tops if real.is_relative_to(top)), None)
+
+    def _has(self, inside: Path) -> bool:
+        return os.path.exists(self.built.top / inside)  # noqa: PTH110 - Path.exists() raises where a word is too long
+
+    def _from_here(self, inside: Path) -> str:
+        return os.path.relpath(self.built.top / inside, self.built.folder)
+
+    def _split(self) -> list[str]:
+        try:
+            return shlex.split(self.subject.command)
+        except ValueError:  # a shell may understand it
+            return self.subject.command.split()
+
+    def _import_path(self) -> list[Path]:
+        return [Path(entry) for entry in self.environment.get("PYTHONPATH", "").split(os.pathsep) if entry]
+
+    def _has_own_path(self) -> bool:
+        return any(not entry.is_absolute() for entry in self._import_path())
+
+    def _interpreters(self) -> Iterator[Path]:
+        """The Pythons that the words name, or the first line of the program does, where it is a script."""
+        words = [*_first_line(Path(self.subject.program)), *self._split()]
+        if any(Path(word).name in _RUNNERS for word in words):
+            return
+        for word in words:
+            if _PYTHON.fullmatch(Path(word).name):
+                place = self.built.folder / word if "/" in word else word
+                found = shutil.which(place, path=self.environment.get("PATH"))
+                if found is not None and (program := self._started(Path(found))) is not None:
+                    yield program
+
+    def _started(self, program: Path) -> Path | None:
+        return behind(program, self.built.folder, self.environment) if is_shim(program) else program
+
+    def _own_folders(self) -> Iterator[Path]:
+        """Folders of this side that its launches import from before what is installed."""
+        words, folder = self._split(), self.built.folder
+        if _imports_from_here(words):
+            yield folder
+        named = [folder / word.partition("::")[0] for word in words if not word.startswith("-")]
+        paths = [path for path in named if path.is_relative_to(self.built.top) and os.path.exists(path)]  # noqa: PTH110
+        if runs_pytest(words):
+            for path in paths or [folder]:
+                yield from self._of_pytest(path)
+        elif "steelyard.harness" in words:
+            yield from (path.parent if path.suffix == ".py" else path for path in paths)
+        else:
+            yield from [path.parent for path in paths if path.suffix == ".py"][:1]
+
+    def _of_pytest(self, path: Path) -> Iterator[Path]:
+        """What pytest puts in front: the folders of tests and of each conftest.py, and those of its settings."""
+        yield imported_from(path)
+        for folder in (path, *path.parents):
+            if not folder.is_relative_to(self.built.top):
+                return
+            if (folder / "conftest.py").exists():
+                yield imported_from(folder)
+            yield from _paths_of_pytest(folder)
+
+
+def _imports_from_here(words: Sequence[str]) -> bool:
+    """Whether a Python among the words imports from the folder that it runs in, as it does with -m and -c."""
+    found = next((place for place, word in enumerate(words) if _PYTHON.fullmatch(Path(word).name)), len(words))
+    options = iter(words[found + 1 :])
+    for word in options:
+        if word in ("-m", "-c"):
+            return True
+        if word in _WITH_VALUE:
+            next(options, None)
+        elif not word.startswith("-"):
+            return False
+    return False
+
+
+def _paths_of_pytest(folder: Path) -> list[Path]:
+    """The folders to import from that pytest's settings in this one name."""
+    told = (one for name in _OF_PYTEST for one in _PATHS_OF_PYTEST.findall(_text(folder / name)))
+    return [Path(os.path.normpath(folder / path)) for one in told for path in re.findall(r"[^\s\[\]'\",]+", one)]
+
+
+def _first_line(program: Path) -> list[str]:
+    with suppress(OSError, ValueError), opened(program) as file:
+        line = file.read(_LONGEST_LINE).partition(b"\n")[0]
+        if line.startswith(b"#!"):
+            return line[2:].decode(errors="surrogateescape").split()
+    return []
+
+
+def _text(path: Path) -> str:
+    with suppress(OSError), opened(path) as file:
+        return file.read(_MOST_BYTES).decode(errors="replace")
+    return ""

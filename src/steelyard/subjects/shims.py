@@ -1,0 +1,42 @@
+"""The scripts of version managers (pyenv and its kin), which look for a program and start it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from steelyard.measure.tools import Command, run
+from steelyard.model.errors import MeasurementError
+
+# Each keeps its scripts in a folder `shims` below one of its own name, and says `which NAME` what one of them starts.
+MANAGERS = ("pyenv", "rbenv", "asdf", "mise")
+_LONGEST_S = 5.0
+
+
+def is_shim(program: Path) -> bool:
+    """Whether a program is such a script, by its place."""
+    return program.parent.name == "shims"
+
+
+def manager_of(shim: Path) -> str | None:
+    """Whose it is, where its place tells."""
+    name = shim.parent.parent.name.removeprefix(".")
+    return name if name in MANAGERS else None
+
+
+def behind(shim: Path, folder: Path, environment: Mapping[str, str]) -> Path | None:
+    """The program that it starts in this folder, as its manager says; None if that does not."""
+    manager, root = manager_of(shim), shim.parent.parent
+    if manager is None:
+        return None
+    program = shutil.which(manager, path=environment.get("PATH")) or shutil.which(root / "bin" / manager)
+    if program is None:
+        return None
+    variables = {**environment, f"{manager.upper()}_ROOT": str(root)}  # as the scripts of pyenv and rbenv set it
+    try:
+        ended = run(Command([program, "which", shim.name], folder, variables, timeout_s=_LONGEST_S))
+    except MeasurementError:  # it does not start
+        return None
+    said = ended.out.strip()
+    return Path(said) if ended.status == 0 and said.startswith("/") else None

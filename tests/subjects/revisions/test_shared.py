@@ -1,0 +1,197 @@
+"""What revisions share that should each have their own, told before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from steelyard.model.records import Subject
+from steelyard.subjects.revisions.builds import Built, Recipe
+from steelyard.subjects.revisions.git import Git, Repository
+from steelyard.subjects.revisions.revision import WORK_TREE, Revision
+from steelyard.subjects.revisions.shared import Shared, shared_by_revisions
+
+Look = Callable[..., list[Shared]]
+_FILES = ("src/fast/__init__.py", "script.py", "tests/test_fast.py", "tools/setup.cfg")
+
+
+@pytest.fixture
+def look(tmp_path: Path) -> Look:
+    """What the base and the work tree of a library share, of which the Python of `ve` has an editable install."""
+    tops = [tmp_path / "work", tmp_path / "cache/base", tmp_path / "cache/tree"]
+    for top in tops:
+        for name in _FILES:
+            path = top / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+    python = tmp_path / "ve/bin/python"
+    site = tmp_path / "ve/lib/python3.11/site-packages"
+    site.mkdir(parents=True)
+    (tmp_path / "ve/pyvenv.cfg").touch()
+    python.parent.mkdir()
+    python.touch(mode=0o755)
+    (site / "fast.pth").write_text(f"{tops[0]}/src\n")
+
+    def shared(
+        command: str, *names: str, folder: str = ".", program: Path = python, **environment: str
+    ) -> list[Shared]:
+        command = command.replace("PYTHON", str(python)).replace("WORK", str(tops[0]))
+        git = Git("git", tops[0], {})
+        repository = Repository(git, tops[0], tops[0], is_bare=False, is_shallow=False, directory=Path(folder))
+        sides, subjects = [], []
+        for name, top in zip(names or ("main", WORK_TREE), tops[1:], strict=False):
+            sides.append([Built(Revision(name, name, name), Recipe(), top / folder, top, top / "log", ())])
+            subjects.append(Subject(name=name, command=command, argv=command.split(), program=str(program)))
+        return shared_by_revisions(repository, sides, subjects, environment)
+
+    return shared
+
+
+def test_an_editable_install_is_the_work_tree_s_for_both(look: Look, tmp_path: Path) -> None:
+    (found,) = look("PYTHON script.py")
+    assert found.message.startswith(
+        f"{tmp_path}/ve/bin/python has what is in {tmp_path}/work/src installed in editable"
+    )
+    assert found.remedy.startswith("--env PYTHONPATH=src has each import its own code")
+    (below,) = look("PYTHON ../script.py", folder="tools")
+    assert "PYTHONPATH=../src" in below.remedy
+    assert look("PYTHON script.py", "main"), "and for one that is measured alone"
+    assert not look("PYTHON script.py", WORK_TREE), "whose own it is"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["PYTHON src/script.py", "PYTHON -m pytest src/fast/test_it.py", "PYTHON -m steelyard.harness src"],
+)
+def test_what_stands_before_it_is_each_side_s_own(look: Look, tmp_path: Path, command: str) -> None:
+    for name in ("base", "tree"):
+        (tmp_path / f"cache/{name}/src/script.py").touch()
+        (tmp_path / f"cache/{name}/src/fast/test_it.py").touch()
+    assert not look(command)
+
+
+def test_so_are_the_folder_of_a_module_and_a_relative_search_path(look: Look, tmp_path: Path) -> None:
+    site = tmp_path / "ve/lib/python3.11/site-packages"
+    assert not look("PYTHON script.py", PYTHONPATH="build/lib:/elsewhere")
+    assert look("PYTHON script.py", PYTHONPATH="/elsewhere")
+    assert not look("PYTHON -m fast", folder="src")
+    (site / "fast.pth").write_text(f"{tmp_path}/work\n")  # of a package that lies at the top
+    assert not look("PYTHON script.py")
+    assert not look("PYTHON -m pytest tests")
+    assert not look("PYTHON -X dev -m pytest tests")
+    assert look("PYTHON tests/test_fast.py")
+    assert look("PYTHON tests/test_fast.py -m slow"), "an option of the script"
+    assert look("PYTHON tests/test_fast.py ."), "and what it reads"
+    assert not look("uv run PYTHON tests/test_fast.py"), "of which it is not known what it starts"
+    assert look("PYTHON tests/test_fast.py a\0b")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("pyproject.toml", '[tool.pytest.ini_options]\npythonpath = [\n    "src", "."\n]\n'),
+        ("pytest.ini", "[pytest]\npythonpath = . src\n"),
+        ("src/conftest.py", ""),
+        ("src/tests/test_more.py", ""),
+    ],
+)
+def test_and_what_pytest_puts_first(look: Look, tmp_path: Path, name: str, content: str) -> None:
+    tests = "src/tests" if name.startswith("src") else "tests"
+    assert look("PYTHON -m pytest tests")
+    for side in ("base", "tree"):
+        for path in (tmp_path / f"cache/{side}" / each for each in (name, "src/tests/__init__.py")):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(content)
+    assert not look(f"PYTHON -m pytest {tests}")
+
+
+def test_an_install_of_another_place_says_nothing(look: Look, tmp_path: Path) -> None:
+    path = tmp_path / "ve/lib/python3.11/site-packages/fast.pth"
+    for place in ("/elsewhere/src", f"{tmp_path}/work/build/cp311", f"{tmp_path}/worker/src", "beside"):
+        path.write_text(f"{place}\n")
+        assert not look("PYTHON script.py"), place
+
+
+def test_an_install_of_another_side_s_build(look: Look, tmp_path: Path) -> None:
+    path = tmp_path / "ve/lib/python3.11/site-packages/fast.pth"
+    path.write_text(f"{tmp_path}/cache/base/src\n")
+    (found,) = look("PYTHON script.py")
+    assert f"{tmp_path}/cache/base/src" in found.message
+
+
+def test_a_finder_that_goes_before_any_folder(look: Look, tmp_path: Path) -> None:
+    site = tmp_path / "ve/lib/python3.11/site-packages"
+    (site / "fast.pth").write_text("import _fast\n")
+    (site / "_fast.py").write_text(f"build = '{tmp_path}/work/build/cp311'\nsys.meta_path.insert(0, F(build))\n")
+    (found,) = look("PYTHON script.py", PYTHONPATH="src")
+    assert "PYTHONPATH" not in found.remedy
+
+
+def test_the_interpreter_of_a_script_and_one_behind_another_command(look: Look, tmp_path: Path) -> None:
+    script = tmp_path / "ve/bin/bench"
+    script.write_text(f"#!{tmp_path}/ve/bin/python -s\n")
+    assert look("bench", program=script)
+    script.write_text("#!/usr/bin/env python\n")
+    assert look("bench", program=script, PATH=f"{tmp_path}/ve/bin")
+    assert not look("bench", program=script, PATH="/nowhere")
+    assert look("taskset 1 PYTHON script.py", program=Path("/usr/bin/taskset"))
+    script.write_text(f"#!{tmp_path}/ve/bin/python\n")
+    assert look("./script.py", program=script)
+    for name in ("base", "tree"):
+        (tmp_path / f"cache/{name}/src/script.py").touch()
+    assert not look("src/script.py", program=script), "beside which its own code lies"
+
+
+def test_the_interpreter_behind_a_version_manager_s_script(
+    look: Look, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shim = tmp_path / ".pyenv/shims/python"
+    shim.parent.mkdir(parents=True)
+    shim.touch(0o755)
+    asked: list[Path] = []
+
+    def told(program: Path, folder: Path, _: object) -> Path:
+        asked.append(folder)
+        return program.parents[2] / "ve/bin/python"
+
+    monkeypatch.setattr("steelyard.subjects.revisions.shared.behind", told)
+    assert look("python script.py", program=shim, PATH=str(shim.parent))
+    assert set(asked) == {tmp_path / "cache/base", tmp_path / "cache/tree"}
+
+
+def test_words_of_the_work_tree(look: Look, tmp_path: Path) -> None:
+    (found,) = look("cat WORK/tests/test_fast.py", program=Path("/bin/cat"))
+    assert (
+        found.message
+        == f"{tmp_path}/work/tests/test_fast.py is a file of the work tree, whichever revision is measured"
+    )
+    assert found.remedy == "give its path from here, tests/test_fast.py, and each runs its own"
+    (tmp_path / "work/new.py").touch()
+    (tmp_path / "work/data.bin").touch()
+    assert not look("cat WORK/data.bin tests/test_fast.py /etc/passwd", program=Path("/bin/cat"))
+    (new,) = look("cat WORK/new.py::it", program=Path("/bin/cat"))
+    assert "is new in the work tree" in new.message
+
+
+def test_a_new_file_that_imports_each_side_s_own_code(look: Look, tmp_path: Path) -> None:
+    (tmp_path / "work/tests/test_new.py").touch()
+    command = "PYTHON -m pytest WORK/tests/test_new.py"
+    assert look(command)
+    assert not look(command, PYTHONPATH="src")
+    (tmp_path / "work/pytest.ini").write_text("[pytest]\npythonpath = src\n")  # which goes before all of that
+    assert look(command, PYTHONPATH="src")
+    assert not look(command.replace("pytest ", "pytest -c pytest.ini "), PYTHONPATH="src")
+
+
+def test_a_search_path_of_the_work_tree(look: Look, tmp_path: Path) -> None:
+    (found,) = look("PYTHON script.py", PYTHONPATH=f"{tmp_path}/work/src")
+    assert (
+        found.message == f"PYTHONPATH has {tmp_path}/work/src, which is the work tree's whichever revision is measured"
+    )
+
+
+def test_a_program_of_the_work_tree_on_the_path(look: Look, tmp_path: Path) -> None:
+    (found,) = look("tool", program=tmp_path / "work/bin/tool")
+    assert "is within the work tree and runs on both sides" in found.message
