@@ -189,7 +189,7 @@ def _as_tried(benchmark: Benchmark, trials: Trials, selection: Selection) -> Ben
     if not processed:
         places = (benchmark.baseline, benchmark.candidate)
         processed = processed_of(*(trials.processed.get((place, entry), {}) for place in places))
-    return benchmark.model_copy(update={**trials.known[entry]._asdict(), "processed": processed})
+    return benchmark.model_copy(update={**trials.known[entry].beside(benchmark.candidate), "processed": processed})
 
 
 def _shared_benchmarks(
