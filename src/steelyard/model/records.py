@@ -80,6 +80,12 @@ class Benchmark(Record):
     entry: str | None = Field(default=None, description="its name in the harness; null for a command")
     tags: list[str] = Field(default_factory=list, description="as the harness gave them")
     loops: Count | None = Field(default=None, gt=0, description="iterations a sample, for both sides")
+    candidate_loops: Count | None = Field(
+        default=None,
+        gt=0,
+        exclude_if=is_empty,
+        description="those of side 1, where it is so much faster or slower than side 0 that they are its own",
+    )
     samples: Count | None = Field(default=None, gt=0, description="samples a launch, the first of several not judged")
     clock: Literal["process"] | None = Field(
         default=None,
@@ -108,6 +114,10 @@ class Benchmark(Record):
     def names(self) -> list[str]:
         """What it is called: by people, and in its harness."""
         return [self.name, *([self.entry] if self.entry else [])]
+
+    def loops_of(self, side: int) -> int | None:
+        """Iterations a sample of a side; None where its harness chooses them."""
+        return self.candidate_loops if side == 1 and self.candidate_loops else self.loops
 
     def in_command(self) -> dict[str, str]:
         """The values of {name} in its command; a harness knows those of its benchmarks."""

@@ -207,6 +207,11 @@ def tried(each_ns: float, loops: int) -> list[Sample]:
         (1500, [1000, 30_000], 50),
         (50_000, [30, 9000], 1667),  # the baseline's samples still have to be told by the clock
         (1, [2_000_000, 900_000_000], 1),
+        # Nor are those of the faster one too short, or those of the slower one long.
+        (1, [2_000_000, 46], 50),
+        (32_600, [46, 2_000_000], 50),
+        (32_600, [46, 1_000_000_000], 1),
+        (2, [300_000, 3000], 17),
     ],
 )
 def test_a_side_that_is_far_slower_has_both_loop_less(loops: int, each_ns: list[float], chosen: int) -> None:

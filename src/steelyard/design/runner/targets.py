@@ -123,7 +123,7 @@ class _Launches:
         spec, work, start = self._makers[place](draw), None, None
         harness = self._harnesses[side]
         if harness is not None:
-            work = work_of(self._record, benchmark, draw.hash_seed)
+            work = work_of(self._record, benchmark, draw.hash_seed, side)
             # The sides alternate, so that each sample follows one of the other side and finds the same caches.
             work = replace(work, orders=order * work.samples)
             start = harness.starting(spec, work) if work.by_process else None
@@ -251,12 +251,12 @@ def longest_launch_s(settings: Settings) -> float | None:
     return max(settings.max_time_s, settings.longest_time_s / 4)
 
 
-def work_of(record: Weighing | Run, number: int, seed: int = 0) -> Work:
-    """What a launch of one benchmark of a harness is to run."""
+def work_of(record: Weighing | Run, number: int, seed: int = 0, side: int = 0) -> Work:
+    """What a launch of one side of a benchmark of a harness is to run."""
     benchmark = record.benchmarks[number]
     return Work(
         benchmark.entry or benchmark.name,
-        benchmark.loops or 1,
+        benchmark.loops_of(side) or 1,
         benchmark.samples or 1,
         seed,
         still=record.settings.clock == "still",

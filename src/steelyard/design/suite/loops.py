@@ -22,6 +22,9 @@ TURN_NS = 300_000
 """The same of samples in turn with those of the other side: what slows a processor down lasts for some ms, and has to
 last for several of them to hit both sides alike."""
 
+TOLD_NS = 10_000
+"""Shorter ones are told wrongly: reading the clock, and filling caches again, takes some 0.1 us of each."""
+
 PILOT_LAUNCHES, PILOT_SAMPLES = 3, 6
 
 Ask = TypeVar("Ask")
@@ -35,6 +38,10 @@ _LARGEST_STEP = 1000
 # One side may be slower than another by a bug that squares its time; then both sides' samples give way.
 _MUCH_SLOWER = 4
 _SHORTEST_NS = 50_000
+# From here on each side has loops of its own: with those of the other its samples would be too long, or too short.
+_FAR = 10
+# An iteration that is the first may fill what the others only look up: in so few nothing else is to be seen.
+_FEW_LOOPS = 3
 # A launch of the slowest side is not to take longer in its samples.
 _LONGEST_LAUNCH_NS = 1_000_000_000
 _MOST_LOOPS = 1 << 45
@@ -116,12 +123,35 @@ def asking_loops(target_ns: int = TARGET_NS, *, hurried: bool = False) -> Genera
 def shared_loops(loops: int, tries: Sequence[Sequence[Sample]], target_ns: int = TARGET_NS) -> int:
     """Iterations for all sides, given a try of each: those of the baseline, but fewer where another is far slower.
 
-    Then the slowest side's samples are long enough, as long as the fastest one's can still be told by a clock.
+    Then the slowest side's samples are long enough, as long as the fastest one's can still be told by a clock. For that
+    they are more, where the baseline is far slower; but no sample is to be a long one.
     """
     each = [iteration_ns(samples) for samples in tries]
-    if loops * max(each) <= _MUCH_SLOWER * target_ns:
-        return loops
-    return min(loops, max(1, ceil(target_ns / max(each)), ceil(_SHORTEST_NS / min(each))))
+    told = max(1, min(ceil(_SHORTEST_NS / min(each)), int(_LONG_NS / max(each))))
+    if loops * max(each) > _MUCH_SLOWER * target_ns:
+        loops = min(loops, max(1, ceil(target_ns / max(each)), told))
+    return loops if loops * min(each) >= TOLD_NS else max(loops, told)
+
+
+def first_samples(loops: int) -> int:
+    """How many samples of all these loops show first how long an iteration of another side takes."""
+    return 1 if loops > _FEW_LOOPS else 2
+
+
+def may_hide_more(samples: Sequence[Sample], baseline: Sequence[Sample]) -> bool:
+    """Whether one first sample may be its first iteration, which took as long as the baseline's, and little else."""
+    return len(samples) == 1 and samples[0].ns < 2 * iteration_ns(baseline)
+
+
+def are_far_apart(one: Sequence[Sample], other: Sequence[Sample]) -> bool:
+    """Whether two sides differ by so much that the loops of one are not those of the other."""
+    each = iteration_ns(one), iteration_ns(other)
+    return max(each) >= _FAR * min(each)
+
+
+def long_loops(samples: Sequence[Sample]) -> int:
+    """Iterations that make a sample a long one, as such have no cold caches to speak of."""
+    return max(1, round(_LONG_NS / iteration_ns(samples)))
 
 
 def process_amounts(each_ns: Sequence[float]) -> Amount | None:

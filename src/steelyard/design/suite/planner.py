@@ -14,10 +14,11 @@ from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.tandem import gains_beside
 from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, listing_target, read_list
 from steelyard.design.runner.targets import of_first_layout, remedy_of_missing, with_time_limit
+from steelyard.design.suite.amounts import Amounts
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.selection import Selection, chosen_benchmarks, fitting
 from steelyard.design.suite.shards import dealt
-from steelyard.design.suite.trials import Amounts, Trials
+from steelyard.design.suite.trials import Trials
 from steelyard.measure.still import can_stand_still
 from steelyard.model.counters import events_of
 from steelyard.model.errors import MeasurementError, UsageError
@@ -219,7 +220,8 @@ def _as_tried(benchmark: Benchmark, trials: Trials, processed: Sequence[Processe
     if not processed:
         places = (benchmark.baseline, benchmark.candidate)
         processed = processed_of(*(trials.processed.get((place, entry), {}) for place in places))
-    return benchmark.model_copy(update={**trials.known.get(entry, Amounts())._asdict(), "processed": [*processed]})
+    amounts = trials.known.get(entry, Amounts()).beside(benchmark.candidate)
+    return benchmark.model_copy(update={**amounts, "processed": [*processed]})
 
 
 def _stop_of(benchmark: Benchmark, trials: Trials) -> StopReason:

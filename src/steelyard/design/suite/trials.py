@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import ceil, inf
-from typing import Literal, NamedTuple, TypeVar
+from typing import TypeVar
 
 from steelyard.design.findings import own_starts_finding
 from steelyard.design.runner.failure import TookTooLongError
 from steelyard.design.runner.runner import Reading, Runner
 from steelyard.design.runner.target import HARNESS_REMEDY, Target, shared_target
 from steelyard.design.runner.targets import decides_by_cpu
+from steelyard.design.suite.amounts import Amounts, Ask, Tried, long_sides, loops_of
 from steelyard.design.suite.loops import (
     LEAST_SAMPLES,
     PILOT_LAUNCHES,
@@ -23,46 +24,34 @@ from steelyard.design.suite.loops import (
     NeverLongError,
     Pilot,
     answered,
+    are_far_apart,
     asking_loops,
     choose_samples,
     computes_alone,
+    first_samples,
     is_long,
     iteration_ns,
     long_samples_in_step,
+    may_hide_more,
     process_amounts,
     shared_loops,
 )
 from steelyard.design.suite.pilot_time import REFINEMENT, PilotTime
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import LaunchSpec, Sample
-from steelyard.model.metrics import timed
+from steelyard.model.launches import LaunchSpec, Sample, judged_samples
+from steelyard.model.metrics import PER_ITERATION, timed
 from steelyard.model.progress import Progress, Watch
 from steelyard.model.records import Benchmark, Finding, Settings, Subject
 from steelyard.report.figures import count, seconds
 from steelyard.subjects.harness import Harness, Work
 
-
-class Ask(NamedTuple):
-    """A launch of one benchmark of a subject that is to be tried."""
-
-    subject: int
-    loops: int
-    samples: int
-    by_process: bool = False
-
-
-class Amounts(NamedTuple):
-    """What each launch of a benchmark runs; no loops where the harness chooses them itself, neither where it failed."""
-
-    loops: int | None = None
-    samples: int | None = None
-    clock: Literal["process"] | None = None
-
-
 # What is left to do at least when several have been tried once at the same time: their loops, and a pair.
 _MORE_LAUNCHES = 4
 # How often processor time is tried beside elapsed time, which other work may have made longer.
 _MOST_TRIES, _TRY_SAMPLES, _FEWEST_LOOPS = 3, 8, 8
+# A launch that is given up has had so many times as long as the one before it, and this at least.
+_GIVEN_UP_TIMES, _GIVEN_UP_S = 10, 2.0
+
 
 _Found = TypeVar("_Found")
 _Asking = Generator[Ask, Pilot, _Found]
@@ -159,8 +148,9 @@ class Trials:
     def _amounts(
         self, entry: str, candidates: Sequence[int], left: int, at_once: int = 1, *, in_step: bool = False
     ) -> _Asking[Amounts]:
-        """The amounts for all sides of a benchmark: the baseline decides, unless a candidate is far slower.
+        """The amounts for all sides of a benchmark: the baseline decides, unless a candidate is much slower.
 
+        One that is far slower or faster has loops of its own, where only times of an iteration are asked for.
         With too little time for the `left` benchmarks, of which so many are tried `at_once`, they are rougher.
         """
         fixed = self.harness.samples_a_launch
@@ -169,25 +159,85 @@ class Trials:
                 yield Ask(number, 1, PILOT_SAMPLES)
             return Amounts(None, fixed or PILOT_SAMPLES)
         target_ns = TURN_NS if in_step else TARGET_NS
-        loops, taken = yield from self._loops(entry, target_ns, hurried=self.time.is_short(ceil(left / at_once)))
-        if is_long(taken):
-            return Amounts(loops, fixed or (long_samples_in_step(taken) if in_step else 1))
-        tries = [taken]
-        for number in candidates:
-            tries += [(yield Ask(number, loops, 1)).samples]
-        loops = shared_loops(loops, tries, target_ns)
+        hurried = self.time.is_short(ceil(left / at_once))
+        baseline = yield from self._loops(0, entry, target_ns, hurried=hurried)
+        if is_long(baseline.taken):
+            samples = fixed or (long_samples_in_step(baseline.taken) if in_step else 1)
+            faster = yield from self._beside_long(baseline, samples, entry, candidates, left)
+            sides = long_sides({0: baseline, **faster}) if faster else {0: baseline.loops}
+            return Amounts(sides.pop(0), samples, own_loops=sides)
+        tries, own = yield from self._beside(baseline, entry, candidates, target_ns, hurried=hurried)
+        loops, own_loops = shared_loops(baseline.loops, tries, target_ns), loops_of(own)
         if fixed or not timed(self.settings.metrics):
-            return Amounts(loops, fixed or 1)
+            return Amounts(loops, fixed or 1, own_loops=own_loops)
+        tried = {0: Tried(loops, max(tries, key=iteration_ns)), **own}
+        longest = max(tried, key=lambda number: tried[number].sample_ns)
+        if own and is_long(tried[longest].taken):
+            sides = long_sides(tried)
+            return Amounts(sides.pop(0), long_samples_in_step(tried[longest].taken) if in_step else 1, own_loops=sides)
         if self.time.is_short(left, REFINEMENT, self.pair_s[entry] / 2):
-            return Amounts(loops, LEAST_SAMPLES)
-        if self.times_processes and (found := (yield from self._by_process(tries, candidates))):
+            return Amounts(loops, LEAST_SAMPLES, own_loops=own_loops)
+        if self.times_processes and not own and (found := (yield from self._by_process(tries, candidates))):
             return found
+        # Where sides have loops of their own, that whose samples cost most tells how many of them pay.
+        pilot = Ask(longest, tried[longest].loops, PILOT_SAMPLES)
         pilots = list[Pilot]()
         for _ in range(PILOT_LAUNCHES):
-            pilots += [(yield Ask(0, loops, PILOT_SAMPLES))]
-        slowest_ns = loops * max(map(iteration_ns, tries))
-        brief = yield Ask(0, loops, 1)
-        return Amounts(loops, choose_samples(pilots, slowest_ns, brief, in_step=in_step))
+            pilots += [(yield pilot)]
+        brief = yield pilot._replace(samples=1)
+        samples = choose_samples(pilots, tried[longest].sample_ns, brief, in_step=in_step)
+        return Amounts(loops, samples, own_loops=own_loops)
+
+    def _beside(
+        self, baseline: Tried, entry: str, candidates: Sequence[int], target_ns: int, *, hurried: bool
+    ) -> _Asking[tuple[list[Sequence[Sample]], dict[int, Tried]]]:
+        """What the baseline took, and candidates that can have its loops; then those that have loops of their own.
+
+        A candidate is tried with the loops of the baseline. Where that takes far longer, or its iteration far less, it
+        is tried as the baseline was, with few loops first.
+        """
+        tries, own = [baseline.taken], dict[int, Tried]()
+        for number in candidates:
+            ask = Ask(number, baseline.loops, first_samples(baseline.loops), is_given_up=True)
+            first = (yield ask).samples
+            taken = judged_samples(first)
+            if taken and not self._may_differ(baseline.taken, taken) and not may_hide_more(first, baseline.taken):
+                tries.append(taken)
+                continue
+            if taken and baseline.loops == 1 and iteration_ns(taken) > iteration_ns(baseline.taken):
+                found = Tried(1, taken)  # fewer there are not
+            else:
+                found = yield from self._loops(number, entry, target_ns, hurried=hurried)
+            if self._may_differ(baseline.taken, found.taken):
+                own[number] = found
+            else:
+                tries.append(found.taken)
+        return tries, own
+
+    def _beside_long(
+        self, baseline: Tried, samples: int, entry: str, candidates: Sequence[int], left: int
+    ) -> _Asking[dict[int, Tried]]:
+        """The candidates that are far faster than a baseline of which one iteration is a long sample.
+
+        All others run one, too, as do all where there is too little time to find that out.
+        """
+        faster = dict[int, Tried]()
+        for number in candidates if self._judges_iterations else ():
+            if self.time.is_short(left, _MORE_LAUNCHES, self.pair_s[entry] / 2):
+                break
+            taken = judged_samples((yield Ask(number, 1, min(samples, 2), is_given_up=True)).samples)
+            if taken and not is_long(taken) and self._may_differ(baseline.taken, taken):
+                faster[number] = yield from self._loops(number, entry, TARGET_NS, hurried=False)
+        return faster
+
+    def _may_differ(self, one: Sequence[Sample], other: Sequence[Sample]) -> bool:
+        """Whether sides have loops of their own."""
+        return self._judges_iterations and are_far_apart(one, other)
+
+    @property
+    def _judges_iterations(self) -> bool:
+        """Whether nothing is asked for that is of the whole launch, of which both sides have to do the same."""
+        return self.settings.heap is None and set(self.settings.metrics) <= set(PER_ITERATION)
 
     def _by_process(self, tries: Sequence[Sequence[Sample]], candidates: Sequence[int]) -> _Asking[Amounts | None]:
         """The amounts of launches that are timed by their processor time; None where that is another time.
@@ -214,26 +264,30 @@ class Trials:
                 return Amounts(*amounts, "process")
         return None
 
-    def _loops(self, entry: str, target_ns: int, *, hurried: bool) -> _Asking[tuple[int, Sequence[Sample]]]:
-        """The iterations that the baseline's samples need, and the samples that were taken last."""
+    def _loops(self, number: int, entry: str, target_ns: int, *, hurried: bool) -> _Asking[Tried]:
+        """The iterations that the samples of a subject need."""
         asking, taken = asking_loops(target_ns, hurried=hurried), list[Sample]()
         try:
             amount = next(asking)
             while True:
-                taken = [*(yield Ask(0, *amount)).samples]
+                taken = [*(yield Ask(number, *amount)).samples]
+                if number and amount == (1, 1) and is_long(taken):  # or does it load, or compile, at its first call?
+                    taken = judged_samples((yield Ask(number, 1, 2, is_given_up=True)).samples) or taken
                 amount = asking.send(taken)
         except StopIteration as end:
-            return end.value, taken
+            return Tried(end.value, taken)
         except NeverLongError as error:
-            raise LaunchError(f"{self._called(0, entry)} {error}") from error
+            raise LaunchError(f"{self._called(number, entry)} {error}") from error
 
     def _pilot(self, entry: str, ask: Ask) -> Pilot:
-        """Run one launch; without samples if it was timed by its process, and that came to nothing."""
+        """Run one launch; without samples if it was given up, or timed by its process and that came to nothing."""
         target = self._target(entry, ask)
+        if ask.is_given_up:
+            target = _given_up_after(self.pair_s[entry] / 2, target)
         try:
             reading = self.runner.trial(target)
-        except LaunchError:
-            if not ask.by_process:
+        except LaunchError as error:
+            if not ask.by_process and not (ask.is_given_up and isinstance(error, TookTooLongError)):
                 raise
             return Pilot(0.0, ())
         self.pair_s[entry] = 2 * reading.measured.wall_ns / 1e9
@@ -289,18 +343,26 @@ class Trials:
     def _round(self, trials: Mapping[str, _Trial]) -> bool:
         """Run what the trials ask for, one launch for each subject; whether they asked for anything."""
         asks = {entry: trial.ask for entry, trial in trials.items() if trial.ask}
-        for subject in sorted({ask.subject for ask in asks.values()}):
-            theirs = {entry: ask for entry, ask in asks.items() if ask.subject == subject}
-            for entry, pilot in self._pilots(subject, theirs).items():
+        # What may be given up has launches of its own: others have longer.
+        for launch in sorted({(ask.subject, ask.is_given_up) for ask in asks.values()}):
+            theirs = {entry: ask for entry, ask in asks.items() if (ask.subject, ask.is_given_up) == launch}
+            for entry, pilot in self._pilots(*launch, theirs).items():
                 trials[entry].go_on(pilot)
         return bool(asks)
 
-    def _pilots(self, subject: int, asks: Mapping[str, Ask]) -> dict[str, Pilot | LaunchError]:
-        """Run one launch for several benchmarks of a subject."""
+    def _pilots(self, subject: int, is_given_up: bool, asks: Mapping[str, Ask]) -> dict[str, Pilot | LaunchError]:
+        """Run one launch for several benchmarks of a subject; without samples of any if it was given up."""
         targets = [self._target(entry, ask) for entry, ask in asks.items()]
         launch = self.time.limited(self.spec(self.subjects[subject]))
         shared = shared_target(targets, launch, self.subjects[subject].name)
-        wall_ns, readings = self.runner.launch_shared(shared, lambda _, reading: reading)
+        if is_given_up:
+            shared = replace(shared, whole=_given_up_after(self._launch_s, shared.whole))
+        try:
+            wall_ns, readings = self.runner.launch_shared(shared, lambda _, reading: reading)
+        except TookTooLongError:
+            if not is_given_up:
+                raise
+            return dict.fromkeys(asks, Pilot(0.0, ()))
         self._launch_s = wall_ns / 1e9
         self.pair_s.update(dict.fromkeys(asks, 2 * self._launch_s / len(asks)))
         own_ns = sum(one.measured.wall_ns for one in readings if not isinstance(one, LaunchError))
@@ -312,3 +374,10 @@ class Trials:
 
     def _called(self, number: int, entry: str) -> str:
         return f"{self.subjects[number].name} ({entry})"
+
+
+def _given_up_after(latest_s: float, target: Target) -> Target:
+    """A launch that has not much longer than the latest one of the same benchmarks took."""
+    most_s = max(_GIVEN_UP_S, _GIVEN_UP_TIMES * latest_s)
+    limit_ns = target.spec.timeout_ns
+    return target.within(most_s if limit_ns is None else min(most_s, limit_ns / 1e9))

@@ -1,0 +1,58 @@
+"""What a benchmark's trial asks for and finds out: how much of it a launch runs, on either side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+from steelyard.design.suite.loops import iteration_ns, long_loops
+from steelyard.model.launches import Sample
+
+
+class Ask(NamedTuple):
+    """A launch of one benchmark of a subject that is to be tried."""
+
+    subject: int
+    loops: int
+    samples: int
+    by_process: bool = False
+    is_given_up: bool = False
+    """Whether it is left without samples where it takes far longer than the baseline's: so many loops may be hours."""
+
+
+class Amounts(NamedTuple):
+    """What each launch of a benchmark runs; no loops where the harness chooses them itself, neither where it failed."""
+
+    loops: int | None = None
+    samples: int | None = None
+    clock: Literal["process"] | None = None
+    own_loops: Mapping[int, int] = MappingProxyType({})
+    """Of the candidates for whose iterations these are far too many or too few, by their numbers."""
+
+    def beside(self, candidate: int) -> dict[str, Any]:
+        """What launches of the baseline, and of this candidate, run, by the names that records have for it."""
+        own = self.own_loops.get(candidate)
+        return {"loops": self.loops, "samples": self.samples, "clock": self.clock, "candidate_loops": own}
+
+
+class Tried(NamedTuple):
+    """The loops that one side needs, and the samples that were taken last to find them."""
+
+    loops: int
+    taken: Sequence[Sample]
+
+    @property
+    def sample_ns(self) -> float:
+        """How long a sample of so many loops takes."""
+        return self.loops * iteration_ns(self.taken)
+
+
+def loops_of(own: Mapping[int, Tried]) -> dict[int, int]:
+    """The loops alone."""
+    return {number: one.loops for number, one in own.items()}
+
+
+def long_sides(sides: Mapping[int, Tried]) -> dict[int, int]:
+    """The loops of sides that have their own, one of them in long samples: those of the others are as long."""
+    return {number: max(one.loops, long_loops(one.taken)) for number, one in sides.items()}
