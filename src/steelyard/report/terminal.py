@@ -71,10 +71,10 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
     show_left_out(sheet, len(record.benchmarks) - MOST_BENCHMARKS)
     notes.show(sheet, notes.of_run(record, summaries))
     counting.how(sheet, record)
-    for summary in summaries:
-        if is_counted(summary.metric):
+    counted = [summary for summary in shown if is_counted(summary.metric)]
+    for summary in counted:
+        if summary.metric == counted[0].metric:
             counting.largest(sheet, record, summary, functions)
-            break
     heap.rows(sheet, record)
     if len(record.launches):
         _plan(sheet, record)
