@@ -109,7 +109,9 @@ class Functions(_Part):
     events: dict[str, list[Difference]] = Field(
         description="event to self counts; with `loops` differences, some of which may be less than 0"
     )
-    inclusive: list[Difference] | None = Field(default=None, description="instructions with those of callees (callgrind)")
+    inclusive: list[Difference] | None = Field(
+        default=None, description="instructions with those of callees (callgrind)"
+    )
 
     @model_validator(mode="after")
     def _check_columns(self) -> Self:
