@@ -40,13 +40,11 @@ def caches(**changed: Any) -> dict[str, Any]:
 def shown(record: Weighing | Run, width: int = 100, most: int = 10) -> str:
     out = io.StringIO()
     console = Console(file=out, width=width)
-    metrics = record.settings.metrics
+    metrics, places = record.settings.metrics, list(range(len(record.benchmarks)))
     if isinstance(record, Weighing):
-        places = list(range(len(record.benchmarks)))
         verdicts = [verdict for metric in metrics for verdict in count_verdicts(record, places, metric)]
         terminal.weighing(console, record, verdicts, functions=most)
     else:
-        places = range(len(record.benchmarks))
         summaries = [count_summary(record, place, metric) for place in places for metric in metrics]
         terminal.run(console, record, summaries, functions=most)
     assert all(cell_len(line) <= width for line in out.getvalue().splitlines())

@@ -91,8 +91,15 @@ def test_a_metric_that_is_zero_here_and_there_has_no_relative_change() -> None:
         return replace(plain(number, spec), major_faults=number % 3)
 
     record = weigh(script, metrics=["major_faults"])[0]
-    assert record.stop == ["failed"]
-    assert "major_faults" in record.findings[0].message
+    assert record.stop == ["futile"], "more pairs have none either"
+    (verdict,) = verdicts(record)
+    assert (verdict.verdict, verdict.change, verdict.interval) == ("undecided", None, None)
+    assert codes(verdict) == ["undefined"]
+    assert "major_faults was 0 or less in some launches" in verdict.findings[0].message
+    assert verdict.baseline is not None
+    assert verdict.candidate is not None
+    assert verdict.baseline.launches == verdict.candidate.launches == verdict.pairs > 0
+    assert {verdict.baseline.median, verdict.candidate.median} <= {0, 0.5, 1, 1.5, 2}
 
 
 def test_equal_counts_are_the_same_even_when_all_are_zero() -> None:
@@ -178,9 +185,9 @@ def test_what_the_order_of_the_launches_makes_of_a_pair_is_told_where_it_matters
 
 def test_a_failed_first_metric_is_never_a_verdict() -> None:
     record = weigh(scripted(), metrics=["wall"])[0]
-    broken = record.model_copy(update={"settings": record.settings.model_copy(update={"metrics": ["major_faults"]})})
-    launches = broken.launches.model_copy(update={"major_faults": [n % 2 for n in range(len(broken.launches))]})
-    with pytest.raises(MeasurementError, match="major_faults"):
+    broken = record.model_copy(update={"settings": record.settings.model_copy(update={"metrics": ["delay"]})})
+    launches = broken.launches.model_copy(update={"delay_ns": [None] * len(broken.launches)})
+    with pytest.raises(MeasurementError, match="delay"):
         verdicts(broken.model_copy(update={"launches": launches}))
 
 
