@@ -138,6 +138,31 @@ def test_waiting_for_quiet_takes_the_world_s_time(scripted: ScriptedWorld) -> No
     assert scripted.seconds - before > 3.5
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("./old {n}", "./new {m}", "-L", "n", "1,2"),
+            "{m} in ./new {m} has no value, and was passed on as it stands; ./new {m} has no {n}, and was the same for",
+        ),
+        (("./old {n}", "./new", "-L", "n", "1,2"), "./new has no {n}, and was the same for all of its values"),
+        (("./old-{layout} {x}", "./new-{layout}", "--layouts", "2"), "{x} in ./old-{layout} {x} has no value, and"),
+        (("./old {n}", "./new {n}", "-L", "n", "1,2"), ""),
+        (("./old", "./new", "-L", "n", "1,2", "--prepare", "./prepare {n}"), ""),
+        (("./old {m}", "./new {m}"), ""),
+    ],
+)
+def test_a_placeholder_without_a_value_is_noted_where_others_have_one(
+    scripted: ScriptedWorld, words: tuple[str, ...], said: str
+) -> None:
+    for name in ("old-1", "old-2", "new-1", "new-2", "prepare"):
+        scripted.executable(name)
+    scripted.script = lambda _, number: measured(12 + number * 1e-5)
+    text = " ".join(scripted("compare", *words, "--pairs", "12").text.split())
+    assert said in text
+    assert ("has no" in text) == bool(said)
+
+
 def test_what_is_nothing_in_every_launch_has_a_median_of_0(scripted: ScriptedWorld) -> None:
     scripted.script = lambda _, number: measured(12 + number * 1e-5)
     text = scripted("compare", "./old", "./new", "--metric", "wall,major_faults", "--pairs", "12").text

@@ -102,6 +102,12 @@ def names_its_program(command: str) -> bool:
     return _PLACEHOLDER.search(first) is not None
 
 
+def placeholders(argv: Sequence[str]) -> list[str]:
+    """The names of each {name} in these arguments, once."""
+    found = (name for argument in argv for name in _PLACEHOLDER.findall(argument))
+    return [name for name in dict.fromkeys(found) if name.isidentifier()]
+
+
 def _without_a_value(program: str) -> str:
     """What is said of the first name in a missing program that nothing replaced."""
     left = _PLACEHOLDER.search(program)
