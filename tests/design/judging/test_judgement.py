@@ -132,15 +132,23 @@ def test_short_launches_are_called_short() -> None:
     assert "short-launch" not in codes(verdicts(weigh(noisy(0.05, 0.001))[0])[0])
 
 
-@pytest.mark.parametrize(("delay_ns", "said"), [(0, "3.00 ms"), (2_000_000, "1.00 ms"), (3_000_000, None)])
-def test_a_short_launch_is_told_without_its_waits(delay_ns: int, said: str | None) -> None:
+@pytest.mark.parametrize(
+    ("delay_ns", "said", "why", "way_out"),
+    [
+        (0, "3.00 ms", "a change of the work inside is a little larger", "a larger input, or a loop inside"),
+        (1_000_000, "2.00 ms", "a change of the work inside is a little larger", "a larger input, or a loop inside"),
+        (2_000_000, "1.00 ms", "too short to time the work inside", "--repeat 30 would make a launch last 30 ms"),
+        (3_000_000, None, "", ""),
+    ],
+)
+def test_a_short_launch_is_told_without_its_waits(delay_ns: int, said: str | None, why: str, way_out: str) -> None:
     one = replace(PLAIN, wall_ns=3_000_000, delay_ns=delay_ns)
     found = verdicts(weigh(lambda *_: one, pairs=12)[0])[0].findings
     short = [(finding.message, finding.remedy) for finding in found if finding.code == "short-launch"]
     assert len(short) == (said is not None)
     for message, remedy in short:
-        assert f"a launch takes {said} with the start of its process" in message
-        assert f"--repeat {10 if delay_ns == 0 else 30} would make a launch last 30 ms" in str(remedy)
+        assert f"a launch takes {said} with the start of its process: {why}" in message
+        assert way_out in str(remedy)
 
 
 def test_a_change_in_storms_only_is_shown_beside_the_calm() -> None:
