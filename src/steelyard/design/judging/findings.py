@@ -24,8 +24,8 @@ from steelyard.stats.verdict import CHANGED, log_margin
 
 _Derived = TypeVar("_Derived", Verdict, Summary)
 
-# Below this the start of a process, of half a millisecond or more, is a tenth of a launch at the least: the program under
-# test cannot change it, so that a change of its work shows as a smaller one.
+# Below this the start of a process, of half a millisecond or more, is a tenth of a launch at the least: the program
+# under test cannot change it, so that a change of its work shows as a smaller one.
 SHORT_LAUNCH_NS = 5_000_000
 # Below this it is a quarter.
 MOSTLY_START_NS = 2_000_000

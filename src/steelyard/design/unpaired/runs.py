@@ -301,7 +301,7 @@ def _findings(asked: str, shown: str, judgement: UnpairedJudgement, sides: list[
         yield Finding(
             code="cannot-tell",
             message=f"the shorter run {short} how its level wanders, so no verdict can be given",
-            remedy="measure both for longer: steelyard run --max-time "
+            remedy="measure both for longer, with --max-time "
             f"{ceil(max(3 * SHORT_SECONDS, 2 * FEWEST_LAUNCHES * longest))}",
         )
     elif not isfinite(judgement.allowance + judgement.shift.upper):
@@ -311,7 +311,7 @@ def _findings(asked: str, shown: str, judgement: UnpairedJudgement, sides: list[
             code="short-run",
             message=f"the shorter run took {shortest:.1f} s: less than {SHORT_SECONDS:.0f} s do not show how a machine "
             "drifts, so that more drift is assumed",
-            remedy="measure for longer: steelyard run --max-time 30",
+            remedy="measure for longer, with --max-time 30",
         )
     if judgement.waiting:
         yield Finding(
