@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -189,7 +190,9 @@ class Response {
 public:
     static constexpr int interactive = -1;
 
-    explicit Response(int descriptor) : descriptor_(descriptor) {
+    // In interactive use errors are those of the benchmark `name`, if one is at work.
+    explicit Response(int descriptor, const std::string& name = "")
+        : descriptor_(descriptor), whose_(name.empty() ? "" : name + ": ") {
         line(R"({"steelyard": 1, "harness": "steelyard.hpp )" + std::string(version) +
              R"(", "language": "C++", "before": true, "lockstep": true})");
     }
@@ -198,7 +201,7 @@ public:
 
     [[noreturn]] void fail(const std::string& message, int status) {
         if (descriptor_ == interactive) {
-            std::fprintf(stderr, "steelyard: %s\n", message.c_str());
+            std::fprintf(stderr, "steelyard: %s%s\n", whose_.c_str(), message.c_str());
         } else {
             line("{\"error\": " + quoted(message) + "}");
             send();
@@ -223,7 +226,7 @@ private:
     }
 
     int descriptor_;
-    std::string lines_;
+    std::string whose_, lines_;
 };
 
 // --- Samples in turn with those of another launch -------------------------------------------------------------------
@@ -659,6 +662,7 @@ struct Arguments {
     const char *protocol = nullptr, *fd = nullptr, *run = nullptr;
     const char *loops = nullptr, *samples = nullptr, *seed = nullptr, *lockstep = nullptr;
     std::vector<std::string> before;  // LOOPS:NAME of each that runs first, in the same process
+    std::vector<std::string> words;   // parts of the names that a user wants to look at
 
     Arguments(int count, char** arguments) {
         const std::pair<std::string_view, const char**> known[] = {
@@ -667,7 +671,10 @@ struct Arguments {
             {"lockstep=", &lockstep}};
         constexpr std::string_view prefix = "--steelyard-";
         for (int at = 1; at < count; ++at) {
-            if (std::strncmp(arguments[at], prefix.data(), prefix.size()) != 0) continue;
+            if (std::strncmp(arguments[at], prefix.data(), prefix.size()) != 0) {
+                if (arguments[at][0] != '-') words.emplace_back(arguments[at]);
+                continue;
+            }
             const char* argument = arguments[at] + prefix.size();
             any = true;
             list = list || std::strcmp(argument, "list") == 0;
@@ -702,20 +709,48 @@ inline std::string readable(double ns) {
     return text;
 }
 
-inline int look() {
+inline void look_at(const Benchmark& benchmark) {
+    Response response(Response::interactive, benchmark.name);
+    Sampler sampler(response);
+    call(benchmark, sampler, 0);
+    const Sample& last = sampler.taken().back();
+    const double each = static_cast<double>(last.ns) / static_cast<double>(last.loops);
+    std::printf("%s  %s\n", readable(each).c_str(), benchmark.name.c_str());
+    std::fflush(stdout);
+}
+
+// In a process of its own, so that the others have their turn where this one fails; whether it did not.
+inline bool looked_at_apart(const Benchmark& benchmark) {
+    std::fflush(nullptr);
+    const pid_t child = ::fork();
+    if (child <= 0) {
+        look_at(benchmark);
+        if (child == 0) std::exit(0);
+        return true;  // there was no room for another process
+    }
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (WIFSIGNALED(status))
+        std::fprintf(stderr, "steelyard: %s: was killed by signal %d\n", benchmark.name.c_str(), WTERMSIG(status));
+    return status == 0;
+}
+
+inline int look(const std::vector<std::string>& words) {
     Response response(Response::interactive);
     const std::string fault = fault_of_registry();
     if (!fault.empty()) response.fail(fault, 2);
-    for (const Benchmark& benchmark : registry().benchmarks) {
-        Sampler sampler(response);
-        call(benchmark, sampler, 0);
-        const Sample& last = sampler.taken().back();
-        const double each = static_cast<double>(last.ns) / static_cast<double>(last.loops);
-        std::printf("%s  %s\n", readable(each).c_str(), benchmark.name.c_str());
-        std::fflush(stdout);
+    std::vector<const Benchmark*> chosen;
+    for (const Benchmark& one : registry().benchmarks) {
+        const auto is_part = [&](const std::string& word) { return one.name.find(word) != std::string::npos; };
+        if (words.empty() || std::any_of(words.begin(), words.end(), is_part)) chosen.push_back(&one);
     }
+    if (chosen.empty() && !words.empty()) response.fail("no benchmark has " + quoted(words.front()) + " in its name", 2);
+    bool all_well = true;
+    if (chosen.size() == 1) look_at(*chosen.front());  // where a debugger finds it
+    else for (const Benchmark* one : chosen) all_well = looked_at_apart(*one) && all_well;
     std::puts("for a look; weigh with: steelyard compare --harness protocol OLD NEW");
-    return 0;
+    return all_well ? 0 : 1;
 }
 
 inline std::uint64_t number_of(Response& response, const char* key, const char* text, std::uint64_t least,
@@ -789,7 +824,7 @@ inline int descriptor_of(const Arguments& arguments) {
 // What STEELYARD_MAIN() calls; for programs that have a `main` of their own. Returns the exit status.
 inline int run_main(int count, char** arguments) {
     const detail::Arguments asked(count, arguments);
-    if (!asked.any) return detail::look();
+    if (!asked.any) return detail::look(asked.words);
     detail::Response response(detail::descriptor_of(asked));
     if (asked.protocol == nullptr || std::strcmp(asked.protocol, "1") != 0)
         response.fail("only version 1 of the protocol is spoken here (--steelyard-protocol=1)", 2);

@@ -35,6 +35,8 @@ HUGE = "9" * 400
         (["compare", "true", "true", "--chart", "5"], ["--chart"]),
         (["compare", "true", "true", "--family", "bonferroni"], ["--family", "holm, fdr"]),
         (["compare", "true", "true", "--json"], ["--json lacks its value; see steelyard compare --help"]),
+        (["compare", "--resume"], ["--resume needs RECORD, as in --resume 2026", "steelyard list"]),
+        (["compare", "--resume", "--max-time", "3"], ["--resume needs RECORD, as in --resume 2026", "steelyard list"]),
         (["compare", "true", "true", "--control=1"], ["--control takes no value; see steelyard compare --help"]),
         (["run"], ["COMMAND is missing, as in: steelyard run 'gzip ", "(see steelyard run --help)"]),
         (["gate"], ["RECORD... is missing, as in: steelyard compare ", "; steelyard gate weighing.json (see "]),

@@ -215,6 +215,15 @@ def test_a_weighing_of_which_one_fails(here: InProcess, sides: tuple[str, str], 
     assert [one["verdict"] for one in here.json()["derived"]["verdicts"]] == ["same", "slower"]
 
 
+def test_what_is_undecided_beside_one_that_fails_goes_on(here: InProcess) -> None:
+    commands = suite("segfault@bad", "a", "bad"), suite("well", "a", "bad")
+    done = here.weigh(*commands, "--pairs", "12", "--margin", "0.04%")
+    assert done.status == 3
+    assert "1 of 2 benchmarks failed, the first: " in done.err.decode()
+    (kept,) = here.kept()
+    assert f"\ngo on      steelyard compare --resume {kept.name} --pairs " in done.text
+
+
 @pytest.mark.parametrize("side", [0, 1])
 def test_one_that_hangs(here: InProcess, side: int) -> None:
     ways = ["well", "well"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,56 @@ def test_one_for_each_command(world: ScriptedWorld) -> None:
     world("compare", "./old", "./new", "--pairs", "9", "--setup", "./setup-old", "--setup", "./setup-new")
     assert launched(world)[:2] == ["setup-old", "setup-new"]
     assert not {"setup-old", "setup-new"} & set(launched(world)[2:])
+
+
+def test_those_around_launches_have_the_parameters_of_theirs(world: ScriptedWorld) -> None:
+    words = ("-L", "n", "1,2", "--prepare", "./prepare {n}", "--conclude", "echo {n} {m} > in")
+    assert world("compare", "./old {n}", "./new {n}", "--pairs", "9", *words).status == 0
+    calls = [[os.fsdecode(word) for word in spec.argv] for spec in world.launched]
+    around = [call for call in calls if "old" not in call[0] and "new" not in call[0]]
+    assert {tuple(call) for call in around} == {
+        ("./prepare", "1"),
+        ("./prepare", "2"),
+        ("/bin/sh", "-c", "echo 1 {m} > in"),
+        ("/bin/sh", "-c", "echo 2 {m} > in"),
+    }
+    assert all(before[1] == call[1] for before, call in pairwise(calls) if before[0] == "./prepare")
+
+
+def test_a_parameter_may_stand_in_those_around_launches_alone(world: ScriptedWorld) -> None:
+    # Its program is another one for each value, and is found by the shell.
+    words = ("-L", "n", "1,2", "--prepare", "./make-{n} in")
+    assert world("run", "./old in", "--launches", "9", *words).status == 0
+    made = {os.fsdecode(spec.argv[-1]) for spec in world.launched if program_of(spec) == "sh"}
+    assert made == {"./make-1 in", "./make-2 in"}
+
+
+def test_a_layout_has_its_number_in_those_around_its_launches(world: ScriptedWorld) -> None:
+    for name in ("old-1", "old-2", "new-1", "new-2"):
+        world.executable(name)
+    words = ("--layouts", "2", "--prepare", "./prepare {layout}", "--pairs", "12")
+    world("compare", "./old-{layout}", "./new-{layout}", *words)
+    prepared = [spec.argv[1] for spec in world.launched if program_of(spec) == "prepare"]
+    assert set(prepared) == {b"1", b"2"}
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("compare", "./old {n}", "./new", "-L", "n", "1,2"), "n"),
+        (("compare", "./old {n}", "./new", "-P", "n", "1", "2"), "n"),
+        (("compare", "./old-{layout}", "./new-{layout}", "--layouts", "2"), "layout"),
+        (("count", "./old {loops}", "--loops", "5"), "loops"),
+    ],
+)
+@pytest.mark.parametrize("option", ["--setup", "--cleanup"])
+def test_what_runs_once_has_no_value_of_a_parameter(
+    world: ScriptedWorld, option: str, words: tuple[str, ...], name: str
+) -> None:
+    done = world(*words, option, f"./make {{{name}}}")
+    assert done.status == 2
+    assert f"{option} runs once, for all values: {{{name}}} has none there; use --prepare" in done.err.decode()
+    assert not world.launched
 
 
 def test_none_of_them_is_measured(world: ScriptedWorld) -> None:

@@ -231,6 +231,18 @@ def test_builds_that_are_the_same_file_are_named(scripted: ScriptedWorld) -> Non
     ]
 
 
+def test_builds_of_both_sides_that_are_the_same_file_are_named_once(scripted: ScriptedWorld) -> None:
+    builds(scripted, 3)
+    for side in ("old", "new"):
+        for layout in (1, 2, 3):
+            (scripted.folder / f"{side}-{layout}").write_text(f"#!/bin/sh\n# {side}\n")
+    scripted.script = by_layout((0.0,) * 3)
+    messages = [one.message for one in weighed(scripted, "--layouts", "3").findings if one.code == "equal-layouts"]
+    assert messages == [
+        "the 3 layouts of ./old-{layout} and those of ./new-{layout} are one and the same, byte by byte"
+    ]
+
+
 def test_layouts_may_be_told_apart_by_an_argument(scripted: ScriptedWorld) -> None:
     scripted.script = lambda spec, number: measured(12 * (1 + number % 5 * 1e-4))  # noqa: ARG005
     assert scripted("compare", "./old {layout}", "./new {layout}", "--layouts", "2", "--pairs", "20").status == 0

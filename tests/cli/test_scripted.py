@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 import time
@@ -194,6 +195,37 @@ def test_waiting_for_quiet_takes_the_world_s_time(scripted: ScriptedWorld) -> No
     assert scripted.seconds - before > 3.5
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("./old {n}", "./new {m}", "-L", "n", "1,2"),
+            "{m} in ./new {m} has no value, and was passed on as it stands; ./new {m} has no {n}, and was the same for",
+        ),
+        (("./old {n}", "./new", "-L", "n", "1,2"), "./new has no {n}, and was the same for all of its values"),
+        (("./old-{layout} {x}", "./new-{layout}", "--layouts", "2"), "{x} in ./old-{layout} {x} has no value, and"),
+        (("./old {n}", "./new {n}", "-L", "n", "1,2"), ""),
+        (("./old", "./new", "-L", "n", "1,2", "--prepare", "./prepare {n}"), ""),
+        (("./old {m}", "./new {m}"), ""),
+    ],
+)
+def test_a_placeholder_without_a_value_is_noted_where_others_have_one(
+    scripted: ScriptedWorld, words: tuple[str, ...], said: str
+) -> None:
+    for name in ("old-1", "old-2", "new-1", "new-2", "prepare"):
+        scripted.executable(name)
+    scripted.script = lambda _, number: measured(12 + number * 1e-5)
+    text = " ".join(scripted("compare", *words, "--pairs", "12").text.split())
+    assert said in text
+    assert ("has no" in text) == bool(said)
+
+
+def test_what_is_nothing_in_every_launch_has_a_median_of_0(scripted: ScriptedWorld) -> None:
+    scripted.script = lambda _, number: measured(12 + number * 1e-5)
+    text = scripted("compare", "./old", "./new", "--metric", "wall,major_faults", "--pairs", "12").text
+    assert "medians 0 -> 0" in text
+
+
 def test_the_terminal_is_the_one_of_the_environment(scripted: ScriptedWorld) -> None:
     long = "a-name-" * 20
     assert max(map(len, scripted("run", "./old", "--launches", "9", "--name", long).text.splitlines())) <= 100
@@ -216,10 +248,20 @@ def test_a_metric_that_is_nothing_in_some_launches_says_what_may_be_done(scripte
         return measured(1) if is_shell_alone else measured(12, user_ns=12_000_000 * (number % 3 > 0))
 
     scripted.script = script
-    sentence = scripted.refuses("compare", "./old", "./new", "--metric", "user", "--pairs", "12", status=3)
-    assert "user was 0 or less in some launches and not in others" in sentence
-    assert "choose another --metric. " in sentence
-    sentence = scripted.refuses("compare", "./old", "./new", "--shell", "--metric", "user", "--pairs", "12", status=3)
-    assert "leave --shell out if that takes longer to start" in sentence
+    for words in ((), ("-L", "n", "1,2")):
+        commands = ("./old {n}", "./new {n}") if words else ("./old", "./new")
+        done = scripted("compare", *commands, *words, "--metric", "user", "--pairs", "12", "-o", "record.json")
+        assert done.status == 0
+        text = " ".join(done.text.split())
+        assert "user was 0 or less in some launches and not in others" in text
+        assert "choose another --metric, such as cpu" in text
+        verdicts = json.loads(Path("record.json").read_bytes())["derived"]["verdicts"]
+        assert {one["verdict"] for one in verdicts} == {"undecided"}
+        assert {one["change"] for one in verdicts} == {None}
+        assert {one["pairs"] for one in verdicts} == {12}
+        assert {one[side]["median"] for one in verdicts for side in ("baseline", "candidate")} <= {6e6, 12e6}
+        assert scripted("show", "record.json").text in done.text
+    text = " ".join(scripted("compare", "./old", "./new", "--shell", "--metric", "user", "--pairs", "12").text.split())
+    assert "leave --shell out if that takes longer to start" in text
     done = scripted("compare", "./old", "./new", "--metric", "wall,user,sys", "--pairs", "12")
     assert done.text.count("by clock ticks") == 1

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from steelyard.design.counting.judgement import count_summary, count_verdicts
 from steelyard.model.counting import Count, Counting, CountSettings, Functions, Weights
-from steelyard.model.records import Finding, Run, Weighing
+from steelyard.model.records import Benchmark, Finding, Run, Weighing
 from steelyard.report import markdown, terminal
 from tests.design.counted import TOOL, count, counted_run, counted_weighing, counts, functions
 
@@ -40,13 +40,13 @@ def caches(**changed: Any) -> dict[str, Any]:
 def shown(record: Weighing | Run, width: int = 100, most: int = 10) -> str:
     out = io.StringIO()
     console = Console(file=out, width=width)
-    metrics = record.settings.metrics
+    metrics, places = record.settings.metrics, list(range(len(record.benchmarks)))
     if isinstance(record, Weighing):
-        places = list(range(len(record.benchmarks)))
         verdicts = [verdict for metric in metrics for verdict in count_verdicts(record, places, metric)]
         terminal.weighing(console, record, verdicts, functions=most)
     else:
-        terminal.run(console, record, [count_summary(record, 0, metric) for metric in metrics], functions=most)
+        summaries = [count_summary(record, place, metric) for place in places for metric in metrics]
+        terminal.run(console, record, summaries, functions=most)
     assert all(cell_len(line) <= width for line in out.getvalue().splitlines())
     return out.getvalue()
 
@@ -94,6 +94,18 @@ def test_a_run_of_instructions_says_how_they_were_counted() -> None:
     assert "only what lies between the target's own start and stop requests" in text
     assert "caches" not in text
     assert "900 90 % hot" in text
+
+
+def test_a_run_of_several_benchmarks_has_the_functions_of_each() -> None:
+    made = [*[count(0, 10)] * 2, *[count(0, 20, 1)] * 2]
+    record = counted_run(made, [functions(0, {"first": 100}), functions(0, {"second": 200}, 1)])
+    several = [Benchmark(name="sort/n=1", loops=10), Benchmark(name="sort/n=2")]
+    text = shown(record.model_copy(update={"benchmarks": several}))
+    assert "functions  sort/n=1, in instructions, 10 iterations together\n100  100 %  first\n" in text
+    assert "functions  sort/n=2, in instructions\n200  100 %  second\n" in text
+    alone = shown(record.model_copy(update={"benchmarks": several[:1]}))
+    assert "functions  in instructions, 10 iterations together\n100  100 %  first\n" in alone
+    assert "functions" not in shown(counted_run(made[:2], [functions(0, {"first": 100})]))
 
 
 def test_a_run_whose_counts_differ_shows_their_range() -> None:

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from steelyard.model.kept import SHARED
-from steelyard.model.records import Benchmark, Finding, Settings, Verdict, Weighing
+from steelyard.model.records import Benchmark, Finding, Settings, Side, Verdict, Weighing
 from steelyard.report import figures, terminal
 from steelyard.report.strip import ZERO
 from steelyard.report.verdicts import open_end
@@ -40,6 +40,24 @@ def weighed(*verdicts: Verdict, width: int = 80, record: Weighing | None = None)
 
 def flat(text: str) -> str:
     return " ".join(text.split())
+
+
+def test_throughput_stands_below_a_table_that_has_no_room_for_it() -> None:
+    rates = [{"items": 135.3}, {"items": 129.7}]
+    sides = [Side(median=7.4e6, spread=0.01, launches=33, per_second=each) for each in rates]
+    names = tuple(f"n={number}" for number in range(12))
+    verdicts = [verdict(benchmark=name, baseline=sides[0], candidate=sides[1]) for name in names]
+    record = records.weighing(benchmarks=names)
+    wide = weighed(*verdicts, width=140, record=record)
+    assert wide.count("135.3 items/s -> 129.7 items/s") == 12
+    assert not re.search("^throughput", wide, re.MULTILINE)
+    for width in (40, 80):
+        text = flat(weighed(*verdicts, width=width, record=record))
+        assert "throughput n=0: 135.3 items/s -> 129.7 items/s n=1: 135.3" in text
+        assert text.count("135.3 items/s -> 129.7 items/s") == 10
+        assert "and 2 more: --markdown FILE has all of them" in text
+    plain = [verdict(benchmark=name) for name in names]
+    assert "throughput" not in weighed(*plain, record=record)
 
 
 FINDING = Finding(code="governor", message="the clock\x07 is\nnot fixed", remedy="run\x1b `steelyard tune`")

@@ -118,6 +118,49 @@ def test_run_interactively_it_tells_errors_on_stderr(harness: Path) -> None:
     assert response.stderr == 'steelyard: two benchmarks are called "nothing"\n'
 
 
+FAILING = """
+#include <csignal>
+#include "steelyard.hpp"
+STEELYARD_BENCH(bad) { state.fail("no data"); }
+STEELYARD_BENCH(killed) { std::raise(SIGKILL); }
+STEELYARD_BENCH(good) { state.run([] {}); }
+STEELYARD_MAIN()
+"""
+
+
+@pytest.fixture(scope="module")
+def failing(folder: Path) -> Path:
+    source, program = folder / "failing.cpp", folder / "failing"
+    source.write_text(FAILING)
+    called(need("g++"), "-std=c++17", *STRICT, source, "-o", program)
+    return program
+
+
+def test_run_interactively_one_that_fails_is_named_and_the_others_are_run(failing: Path) -> None:
+    done = subprocess.run([failing], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "steelyard: bad: no data\nsteelyard: killed: was killed by signal 9\n"
+    (line, _) = done.stdout.splitlines()
+    assert line.endswith("  good")
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["oo"], 0, ""),
+        (["nothing", "oo"], 0, ""),
+        (["ba"], 1, "steelyard: bad: no data\n"),
+        (["nothing"], 2, 'steelyard: no benchmark has "nothing" in its name\n'),
+    ],
+)
+def test_run_interactively_words_choose_by_parts_of_names(
+    failing: Path, words: list[str], status: int, said: str
+) -> None:
+    done = subprocess.run([failing, *words], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (status, said)
+    assert done.stdout.count("  good\n") == (status == 0)
+
+
 @pytest.mark.parametrize(("name", "change"), [("hash_fnv1a", 0.02), ("hash_adler32", 0), ("parse_integers", 0)])
 def test_exactly_what_is_planted_is_slower(suites: tuple[Path, Path], tmp_path: Path, name: str, change: float) -> None:
     plain, planted = (of_an_iteration(suite, name, tmp_path, loops=20) for suite in suites)

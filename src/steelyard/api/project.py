@@ -231,7 +231,7 @@ class _Planned:
             asked = replace(asked, launch=replace(asked.launch, cpu=None))
         try:
             self._settings(asked, recipe)
-            parameters_of(asked.weighing, [self.target.command])
+            parameters_of(asked, [self.target.command])
         except UsageError as error:
             raise self.explained(error) from error
 

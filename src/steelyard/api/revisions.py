@@ -54,7 +54,7 @@ def weighing_of_revisions(
     recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
     settings = settings_of(asked, world, commands=[command] * 2, judged=True, recipe=recipe)
     # What needs no build is said before it.
-    parameters_of(asked.weighing, [command])
+    parameters_of(asked, [command])
     names_of(names, listed, _ROLES)
     layouts, folder = layouts_built(asked.weighing, recipe), Path(settings.directory)
     with built_sides(wanted, folder, recipe, layouts, watch, world, command) as (repository, sides):
@@ -75,7 +75,7 @@ def run_of_revision(command: str, name: str | None, asked: Asked, watch: Watch, 
 
     check_no_files([name] if name else [], [command])
     settings, wanted = settings_of(asked, world), asked.revisions
-    parameters_of(asked.weighing, [command])  # what needs no build is said before it
+    parameters_of(asked, [command])  # what needs no build is said before it
     recipe = Recipe(wanted.build, timeout_s=build_timeout_checked(wanted.build_timeout))
     repository = repository_of(Path(settings.directory), world.environment)
     with ExitStack() as snapshot:

@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from steelyard.api.asked import Asked, Judging, Launching, Plan
+from steelyard.api.asked import Asked, Judging, Launching
 from steelyard.api.counting import count_settings, counted_metrics, jobs_checked
+from steelyard.api.hooks import hooks_checked
 from steelyard.api.layouts import layouts_checked
 from steelyard.api.mistaken import meant_revisions
 from steelyard.api.names import check_no_files
@@ -73,8 +74,9 @@ def request_of(options: Asked, subjects: Sequence[Subject], settings: Settings) 
     if settings.harness is not None:
         selection = replace(selection, processed=processed(options.throughput))
         return Request(subjects, settings, (), selection, jobs_checked(options.counting.jobs))
-    parameters = parameters_of(weighing, [subject.command for subject in subjects])
-    benchmarks = benchmarks_of(list(subjects), parameters, control=weighing.control)
+    parameters = parameters_of(options, [subject.command for subject in subjects])
+    around = _around(options)
+    benchmarks = benchmarks_of(list(subjects), parameters, control=weighing.control, around=around)
     benchmarks = [one.model_copy(update={"processed": processed(options.throughput, one.params)}) for one in benchmarks]
     if selection.shard is not None:
         benchmarks, shard = dealt(benchmarks, selection.shard)
@@ -82,14 +84,20 @@ def request_of(options: Asked, subjects: Sequence[Subject], settings: Settings) 
     return Request(subjects, settings, benchmarks, selection, jobs_checked(options.counting.jobs))
 
 
-def parameters_of(weighing: Plan, commands: Sequence[str]) -> list[tuple[str, list[str]]]:
+def parameters_of(options: Asked, commands: Sequence[str]) -> list[tuple[str, list[str]]]:
     """The names of parameters with their values; raises UsageError for what is wrong with one, built or not."""
     from steelyard.subjects.suite import check_names, parameter_list, parameter_scan
 
+    weighing = options.weighing
     found = [parameter_list(*arguments_of("--parameter-list", given)) for given in weighing.parameter_list or []]
     found += [parameter_scan(*arguments_of("--parameter-scan", given)) for given in weighing.parameter_scan or []]
-    check_names([name for name, _ in found], commands)
+    check_names([name for name, _ in found], [*commands, *_around(options)])
     return found
+
+
+def _around(options: Asked) -> list[str]:
+    """The commands before and after each launch, which have its parameters too."""
+    return [*(options.launch.prepare or []), *(options.launch.conclude or [])]
 
 
 def settings_of(
@@ -114,6 +122,7 @@ def settings_of(
         raise UsageError("--own-starts is for the benchmarks of a harness: say of which with --harness auto")
     settings = Settings(
         **_launches(options.launch, world),
+        **hooks_checked(options),
         **_judged_by(judging, judged=judged),
         metrics=metrics,
         reference_output=weighing.reference_output,
@@ -170,10 +179,6 @@ def _launches(launch: Launching, world: World) -> dict[str, Any]:
         "repeat": launch.repeat,
         "wait_quiet_s": launch.wait_quiet,
         "watch": launch.watch,
-        "setup": _hooks("--setup", launch.set_up),
-        "prepare": _hooks("--prepare", launch.prepare),
-        "conclude": _hooks("--conclude", launch.conclude),
-        "cleanup": _hooks("--cleanup", launch.cleanup),
     }
 
 
@@ -293,11 +298,3 @@ def _output_of_launches(path: Path | None) -> str | None:
     if path.is_fifo():
         raise UsageError(f"--output {path} is a pipe, and each launch writes anew: give the path of a file")
     return os.path.realpath(path)  # resolved here, as the input is
-
-
-def _hooks(option: str, commands: list[str] | None) -> list[str]:
-    if len(commands or []) > 2:
-        raise UsageError(
-            f"{option} was given {len(commands or [])} times: once for both commands, or twice, one for each"
-        )
-    return list(commands or [])

@@ -32,6 +32,7 @@ from steelyard.cli.revisions import RevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import CountingOptions, HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
 from steelyard.cli.views import ShownUnits
+from steelyard.cli.wrong_usage import RESUME_LACKS_VALUE
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -139,6 +140,8 @@ def _compared(options: CompareOptions, world: World) -> int:
     from steelyard.design import session
 
     if options.resume is not None:
+        if str(options.resume).startswith("--"):  # the next option was taken for it
+            raise UsageError(RESUME_LACKS_VALUE)
         _refuse_other_options(options)
         (path,) = kept_by_name(world, options.resume)
         with watching(world) as watch:

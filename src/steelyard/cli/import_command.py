@@ -37,7 +37,9 @@ class ImportOptions(Options):
     ] = None
     benchmark: Annotated[
         list[str] | None,
-        typer.Option("--benchmark", "-b", metavar="PATTERN", help="Only those; * and ? as in a shell."),
+        typer.Option(
+            "--benchmark", "-b", metavar="PATTERN", help="Only those; * and ? as in a shell, '!PATTERN': all but those."
+        ),
     ] = None
     json: Annotated[Path | None, json_option("Keep them for show and diff (.gz compresses; - is stdout).")] = None
     markdown: Markdown = None

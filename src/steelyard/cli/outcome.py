@@ -34,7 +34,12 @@ def shown(
     outcome: Outcome, files: FileOptions, world: World, *, functions: int = SHOWN_FUNCTIONS, strict: bool = False
 ) -> int:
     """Show what was measured, as `show_outcome`, and return the exit status."""
-    show_outcome(outcome, files, world, functions=functions)
+    try:
+        show_outcome(outcome, files, world, functions=functions)
+    except MeasurementError:
+        if _has_results(outcome) and "interrupted" not in outcome.record.stop:
+            _show_way_on(outcome, files, world)  # what failed is one benchmark, and the others may be undecided
+        raise
     if was_interrupted(outcome):
         return INTERRUPTED
     _show_way_on(outcome, files, world)

@@ -29,7 +29,12 @@ class SuiteOptions(Options, Suite):
     ] = None
     benchmark: Annotated[
         list[str] | None,
-        typer.Option("--benchmark", "-b", metavar="PATTERN", help="Only those of a harness; * and ? as in a shell."),
+        typer.Option(
+            "--benchmark",
+            "-b",
+            metavar="PATTERN",
+            help="Only those of a harness; * and ? as in a shell, '!PATTERN': all but those.",
+        ),
     ] = None
     tag: Annotated[
         list[str] | None,

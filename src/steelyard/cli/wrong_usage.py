@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
+RESUME_LACKS_VALUE = "--resume needs RECORD, as in --resume 20261126T072314 (steelyard list shows them)"
+
 # Its sentences differ a little between its versions.
 _OURS = (
     (r"Missing argument '(.+)'", r"\1 is missing"),
     (r"Got unexpected extra argument\S* \((.*)\)", r"there are too many words (\1)"),
+    (r"Option '--resume' requires an argument", RESUME_LACKS_VALUE),
     (r"Option '(.+)' requires an argument", r"\1 lacks its value"),
     (r"Option '(.+)' does not take a value", r"\1 takes no value"),
     (r"No such (.+?)\.? (?:Did you mean (.+)\?|\(Possible options: (.+)\))", r"no such \1 (did you mean \2\3?)"),

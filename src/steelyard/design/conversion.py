@@ -67,14 +67,17 @@ def convert_files(
     listed = dict.fromkeys(name for file in files for name in file.named)
     if not listed:
         raise UsageError(f"cannot import {paths[0]}: no benchmark was measured in it")
-    chosen = chosen_benchmarks([Listed(one) for one in listed], patterns, whose="the files'")
+    fitting = [one.name for one in chosen_benchmarks([Listed(one) for one in listed], patterns, whose="the files'")]
+    failed = {name: error for name in fitting if (error := _error(files, name))}
+    # Of those that all failed, the first says why.
+    chosen = [name for name in fitting if name not in failed] or fitting
     return ForeignResults(
         tool=steelyard.__version__,
         created=created,
         provenance=_provenance(wanted, files, sources),
         machine=machine,
-        benchmarks=[_benchmark(one.name, files) for one in chosen],
-        findings=list(_findings(files, [one.name for one in chosen])),
+        benchmarks=[_benchmark(name, files) for name in chosen],
+        findings=[*_left_out(failed), *_findings(files, chosen)],
         originals=[packed(file.contents.rest) for file in files if file.contents.rest is not None],
     )
 
@@ -118,6 +121,20 @@ def _one_machine(files: list[_File]) -> dict[str, str]:
                 "machines cannot be mixed"
             )
     return {name: value for name, value in machines[0].items() if all(one.get(name) == value for one in machines)}
+
+
+def _error(files: list[_File], name: str) -> str:
+    """Why a benchmark failed in one of the files; empty where it did not."""
+    return next((one.error for file in files for one in file.named.get(name, ()) if one.error), "")
+
+
+def _left_out(failed: dict[str, str]) -> list[Finding]:
+    by_error: dict[str, list[str]] = {}
+    for name, error in failed.items():
+        by_error.setdefault(error, []).append(name)
+    return [
+        Finding(code="left-out", message=f"{some_names(names)} left out: {error}") for error, names in by_error.items()
+    ]
 
 
 def _findings(files: list[_File], chosen: list[str]) -> Iterator[Finding]:
@@ -165,7 +182,7 @@ def _only(file: _File, name: str) -> Found:
         )
     if one.error:
         raise UsageError(
-            f"cannot import {shown(name)} of {file.path}: {one.error}; measure it again, or choose the others with "
+            f"cannot import {shown(name)} of {file.path}: {one.error}; measure it again, or choose others with "
             "--benchmark"
         )
     if not _is_text(name, _MOST_NAME):

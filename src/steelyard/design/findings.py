@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.model.kept import IDENTICAL, Finding
 from steelyard.report import figures
+from steelyard.subjects.command import placeholders
 from steelyard.subjects.shell_words import shell_words
 from steelyard.subjects.shims import MANAGERS, is_shim, manager_of
 
@@ -263,6 +264,35 @@ def shell_words_findings(subjects: Sequence[Subject], settings: Settings) -> lis
         for command, words in found.items()
         if words
     ]
+
+
+def placeholder_findings(
+    subjects: Sequence[Subject], benchmarks: Sequence[Benchmark], settings: Settings
+) -> list[Finding]:
+    """Say which {name} has no value where others have one, and of which parameters a command has none."""
+    params = sorted({name for one in benchmarks for name in one.in_command()})
+    given = [
+        *params,
+        *(["layout"] if settings.layouts else []),
+        *(["loops"] if settings.counting and settings.counting.loops else []),
+    ]
+    if not params and not settings.layouts:
+        return []
+    found = []
+    used = {one.command: placeholders(one.argv) for one in subjects}
+    # What stands in no command stands in those around the launches.
+    params = [name for name in params if any(name in names for names in used.values())]
+    for command, names in used.items():
+        unknown = [f"{{{name}}}" for name in names if name not in given]
+        lacking = [f"{{{name}}}" for name in params if name not in names]
+        said = []
+        if unknown:
+            said.append(f"{some_names(unknown)} in {command} has no value, and was passed on as it stands")
+        if lacking:
+            said.append(f"{command} has no {some_names(lacking)}, and was the same for all of its values")
+        if said:
+            found.append(Finding(code="placeholder", message="; ".join(said)))
+    return found
 
 
 def shim_findings(subjects: Sequence[Subject]) -> list[Finding]:

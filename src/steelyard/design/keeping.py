@@ -66,17 +66,18 @@ def kept_in_place(outcome: Outcome, journal: Path, kept: Path, store: Store) -> 
         unkept = _removed(journal, f"its record is {path}") if is_ours else f"the record of {journal} is kept in {path}"
         unkept = unkept or store.elsewhere(path)
     store.admit(path)
+    there = path if path.exists() else None
+    resumed_by = there.name if there else None
     if outcome.error is None:
-        there = path if path.exists() else None
-        return replace(outcome, kept=there, resumed_by=there.name if there else None, unkept=unkept)
+        return replace(outcome, kept=there, resumed_by=resumed_by, unkept=unkept)
     # Not wrong usage, whatever it was: it had begun well.
-    where = f"The launches measured before that are kept in {path}." if path.exists() else f"{unkept}."
-    if isinstance(outcome.error, UnwrittenError) and outcome.record.kind == "weighing" and path.exists():
+    where = f"The launches measured before that are kept in {path}." if there else f"{unkept}."
+    if isinstance(outcome.error, UnwrittenError) and outcome.record.kind == "weighing" and there:
         where += f" Carry it on by: steelyard compare --resume {path.name if path.parent == store.folder else path}"
     said = str(outcome.error)
     failure = MeasurementError(f"{said}{'' if said.endswith(('.', '.)', '?')) else '.'} {where}")
     failure.__cause__ = outcome.error  # of which kind it was
-    return Outcome(outcome.record, failure, unkept=unkept if path != journal else None)
+    return Outcome(outcome.record, failure, unkept=unkept if path != journal else None, resumed_by=resumed_by)
 
 
 def _unwritten(error: MeasurementError | OSError, record: Path, journal: Path) -> str:

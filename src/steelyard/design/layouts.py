@@ -53,19 +53,24 @@ def _contents(subject: Subject, settings: Settings) -> list[str | None]:
 
 def equal_layouts(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
     """Say of which subjects some builds are one and the same: what was to make them differ did not reach them."""
-    found = (_equal(subject, settings) for subject in subjects if _are_files(subject, settings))
-    return [finding for finding in found if finding is not None]
+    alike: dict[int, list[str]] = {}
+    for subject in subjects:
+        if _are_files(subject, settings) and (different := _different(subject, settings)) is not None:
+            alike.setdefault(different, []).append(subject.name)
+    return [
+        Finding(
+            code="equal-layouts",
+            message=f"the {settings.layouts} layouts of {' and those of '.join(names)} are "
+            f"{'one and the same' if different == 1 else f'only {different} different ones'}, byte by byte",
+            remedy="look whether the build uses what tells the layouts apart (steelyard docs layouts); copies of one "
+            "build show how far layouts differ by chance",
+        )
+        for different, names in alike.items()
+    ]
 
 
-def _equal(subject: Subject, settings: Settings) -> Finding | None:
+def _different(subject: Subject, settings: Settings) -> int | None:
+    """How many of its layouts differ; None where all do, or one cannot be read."""
     digests = _contents(subject, settings)
     different = len(set(digests))
-    if None in digests or different == len(digests):
-        return None
-    same = "one and the same" if different == 1 else f"only {different} different ones"
-    return Finding(
-        code="equal-layouts",
-        message=f"the {len(digests)} layouts of {subject.name} are {same}, byte by byte",
-        remedy="look whether the build uses what tells the layouts apart (steelyard docs layouts); copies of one build "
-        "show how far layouts differ by chance",
-    )
+    return None if None in digests or different == len(digests) else different

@@ -17,6 +17,7 @@ from steelyard.design.findings import (
     TUNED,
     chosen_processor_finding,
     isolation_findings,
+    placeholder_findings,
     shell_words_findings,
     shim_findings,
     survivors,
@@ -180,6 +181,7 @@ def _header(request: Request, session: Session) -> Weighing | Run:
         *chosen_processor_finding(request.settings),
         *equal_layouts(subjects, request.settings),
         *shell_words_findings(subjects, request.settings),
+        *placeholder_findings(subjects, request.benchmarks, request.settings),
         *shim_findings(subjects),
     ]
     asked = replace(request, subjects=subjects, settings=_as_offered(request.settings, session), findings=findings)

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from steelyard.model.numbers import Count as _Number
-from steelyard.model.numbers import Seconds
+from steelyard.model.numbers import Difference, Seconds
 
 Tool = Literal["cachegrind", "callgrind"]
 
@@ -76,7 +76,7 @@ class CountedProcess(_Part):
     """One process of a counted launch: the target itself, or a program that it executed."""
 
     command: str
-    events: dict[str, _Number]
+    events: dict[str, Difference] = Field(description="with `loops` a difference, which may be less than 0")
 
 
 class Count(_Part):
@@ -105,8 +105,13 @@ class Functions(_Part):
     file: list[str] = Field(description="source file; ??? without debug information")
     object: list[str] = Field(description="program or library; empty where the tool does not say")
     line: list[_Number] = Field(description="the line with the most instructions; 0 without debug information")
-    events: dict[str, list[_Number]] = Field(description="event to self counts")
-    inclusive: list[_Number] | None = Field(default=None, description="instructions with those of callees (callgrind)")
+    # A number that is printed has a digit less after twice the loops: what prints it did less then.
+    events: dict[str, list[Difference]] = Field(
+        description="event to self counts; with `loops` differences, some of which may be less than 0"
+    )
+    inclusive: list[Difference] | None = Field(
+        default=None, description="instructions with those of callees (callgrind)"
+    )
 
     @model_validator(mode="after")
     def _check_columns(self) -> Self:

@@ -36,6 +36,10 @@ class MeasurementError(SteelyardError):
     exit_status = 3
 
 
+class NoRatioError(MeasurementError):
+    """Values of which some are nothing and others are not: they are known, but no change is relative to them."""
+
+
 class UnwrittenError(MeasurementError):
     """What was measured cannot be put on disk, so that nothing more is; what is there already stands."""
 

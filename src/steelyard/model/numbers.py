@@ -15,6 +15,7 @@ from steelyard.model.structs import Within
 # What a kernel can count. More would be no measurement, and has no place in an array of floats either.
 MOST_COUNT = 2**63
 Count = Annotated[int, Within(ge=0, lt=MOST_COUNT)]
+Difference = Annotated[int, Within(gt=-MOST_COUNT, lt=MOST_COUNT)]
 Time = Annotated[int, Within(gt=0, lt=MOST_COUNT)]
 # Thirty thousand years: longer is no time, and the sum of such need not be finite.
 MOST_SECONDS = 1e12

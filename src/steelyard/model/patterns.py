@@ -17,6 +17,18 @@ def fits(names: Iterable[str], patterns: Sequence[str]) -> bool:
     return any(name == pattern or fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
 
+def left_out_by(pattern: str) -> str | None:
+    """The pattern of those names that `!PATTERN` leaves out; None for one that chooses."""
+    return pattern.removeprefix("!") if pattern.startswith("!") else None
+
+
+def is_chosen(names: Sequence[str], patterns: Sequence[str]) -> bool:
+    """Whether names are among those chosen: they fit one of the patterns, if any chooses, and none that leaves out."""
+    left_out = [pattern for one in patterns if (pattern := left_out_by(one)) is not None]
+    choosing = [one for one in patterns if left_out_by(one) is None]
+    return (not choosing or fits(names, choosing)) and not fits(names, left_out)
+
+
 def parted(of: str) -> tuple[str, str | None]:
     """(pattern, metric) of what something is said of; the pattern is empty for all names, the metric None for all."""
     if of in METRICS:

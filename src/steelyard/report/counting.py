@@ -112,20 +112,31 @@ def source_of(record: Weighing, verdict: Verdict, most: int) -> Source | None:
     baseline, candidate = (own_counts(part, record, by_cost=by_cost) for part in (sides[0], sides[1]))
     rows, rest = shown(attribute(baseline, candidate), most)
     total = sum(part.own for part in baseline)
-    unit = "cost" if by_cost else "instructions"
-    if loops := record.benchmarks[verdict.index].loops:
-        unit += f", {figures.count(loops, 'iteration')} together"
+    unit = _unit(record, verdict.index, by_cost=by_cost)
     return Source(rows, rest, sum(part.own for part in candidate) - total, total, unit)
 
 
+def _unit(record: Weighing | Run, benchmark: int, *, by_cost: bool) -> str:
+    """What functions are counted in, and of how many iterations where these are not of one."""
+    unit = "cost" if by_cost else "instructions"
+    loops = record.benchmarks[benchmark].loops
+    return f"{unit}, {figures.count(loops, 'iteration')} together" if loops else unit
+
+
 def largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None:
-    """Print the functions that most of a run's counts belong to."""
+    """Print the functions that most of a benchmark's counts belong to, and which one it is where it is not plain."""
     functions = functions_of(record.counting, summary.index, 0)
     if functions is None or most < 1:
         return
-    own = own_counts(functions, record, by_cost=is_by_cost(record, summary.metric, functions))
+    by_cost = is_by_cost(record, summary.metric, functions)
+    own = own_counts(functions, record, by_cost=by_cost)
     total = sum(part.own for part in own) or 1
     sheet.blank()
+    several = len(record.benchmarks) > 1
+    if several or record.benchmarks[summary.index].loops:
+        name = sheet.name(summary.benchmark, sheet.text_width)
+        unit = f"in {_unit(record, summary.index, by_cost=by_cost)}"
+        sheet.row("functions", Text.assemble((name, "bold"), f", {unit}") if several else unit)
     rows = []
     for part in sorted(own, key=lambda function: -function.own)[:most]:
         count, share = f"{part.own:,}", figures.percent(part.own / total)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from steelyard.model.gate import GateReport, Judged, worst_first
 from steelyard.model.records import Finding, Side, Weighing
-from steelyard.report import figures, gate_words, notes
+from steelyard.report import figures, gate_words, levels, notes
 from steelyard.report.markup import code, document, escape, items, table
 
 COMMENT_BYTES = 65_536
@@ -153,9 +153,7 @@ def _row(one: Judged, *, several: bool) -> list[str]:
 
 
 def _level(side: Side | None, metric: str) -> str:
-    if side is None:
-        return figures.NOT_KNOWN
-    return f"{figures.quantity(side.median, metric)} ± {figures.percent(side.spread)}"
+    return figures.NOT_KNOWN if side is None else levels.level(side, metric)
 
 
 def _open(one: Judged, *, several: bool, alone: bool) -> str:

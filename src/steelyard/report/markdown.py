@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steelyard.model.records import deciding_of
-from steelyard.report import counting, figures, heap, layouts, notes, ranking, sentences, words
+from steelyard.report import counting, figures, heap, layouts, levels, notes, ranking, sentences, words
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.stats.verdict import CHANGED
 
@@ -119,9 +119,7 @@ def _word(verdict: Verdict) -> str:
 def _level(side: Side | None, metric: str) -> str:
     if side is None:
         return figures.NOT_KNOWN
-    return ", ".join(
-        [f"{figures.quantity(side.median, metric)} ± {figures.percent(side.spread)}", *sentences.rates(side)]
-    )
+    return ", ".join([levels.level(side, metric), *sentences.rates(side)])
 
 
 def _summary_row(summary: Summary) -> list[str]:
@@ -134,7 +132,7 @@ def _summary_row(summary: Summary) -> list[str]:
         escape(summary.metric),
         ", ".join([median, *sentences.rates(summary)]),
         f"[{', '.join(ends)}]" if ends else figures.NOT_KNOWN,
-        figures.percent(summary.spread),
+        levels.spread(summary),
         f"{lowest} to {highest}",
         f"{summary.launches:,}",
         summary.quality,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.patterns import fits, parted
-from steelyard.report import figures, words
+from steelyard.report import figures, levels, words
 from steelyard.report.plain import one_line
 from steelyard.stats.looks import FEWEST_WITH_NOISE, FIRST_LOOK
 
@@ -114,11 +114,10 @@ def side(summary: Side, metric_name: str) -> list[str]:
         if summary.launches < 2:
             repeats = "not known whether it repeats"
         return [figures.quantity(summary.median, metric_name), repeats, figures.count(summary.launches, "count")]
-    varies = f"varies by {figures.percent(summary.spread)}" if summary.launches > 1 else "seen once"
     return [
         f"median {figures.quantity(summary.median, metric_name)}",
         *rates(summary),
-        varies,
+        levels.varies(summary),
         figures.count(summary.launches, "launch", "launches"),
     ]
 
@@ -138,8 +137,8 @@ def spread(summary: Summary) -> str:
         return f"{seen}, {figures.count(summary.launches, 'count')} in {took}"
     effort = f"{figures.count(summary.launches, 'launch', 'launches')} in {took}"
     if summary.launches == 1:
-        return f"seen once, {effort}"
-    return f"varies by {figures.percent(summary.spread)}, from {span}, over {effort}"
+        return f"{levels.SEEN_ONCE}, {effort}"
+    return f"{levels.varies(summary)}, from {span}, over {effort}"
 
 
 def explanation(verdict: Verdict, settings: Settings, reason: StopReason | None) -> list[str]:
@@ -274,7 +273,9 @@ def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None, of
     if is_counted(verdict.metric):
         return _way_out_of_counts(verdict)
     if verdict.change is None:
-        return "no pair was measured to its end"
+        return (
+            "no number of pairs would tell one (see the note)" if verdict.pairs else "no pair was measured to its end"
+        )
     if verdict.pairs_needed is None or not _is_in_reach(verdict):
         return _instead(verdict, settings)
     pairs, seconds = _rounded_up(verdict.pairs_needed), verdict.seconds_needed

@@ -26,6 +26,7 @@ _NAME_COLUMNS = 24
 _MOST_OPEN = 10
 # Columns of the table, behind the name, with which it has the medians.
 _WITH_MEDIANS = 6
+_THROUGHPUT = "throughput"
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -75,10 +76,10 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
     show_left_out(sheet, len(record.benchmarks) - MOST_BENCHMARKS)
     notes.show(sheet, notes.of_run(record, summaries))
     counting.how(sheet, record)
-    for summary in summaries:
-        if is_counted(summary.metric):
+    counted = [summary for summary in shown if is_counted(summary.metric)]
+    for summary in counted:
+        if summary.metric == counted[0].metric:
             counting.largest(sheet, record, summary, functions)
-            break
     heap.rows(sheet, record)
     if len(record.launches):
         _plan(sheet, record)
@@ -264,11 +265,13 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         sheet.blank()
         sheet.row("metric", sentences.metric(metric, record.settings))
         shown = most_changed(chosen, lambda verdict: verdict.change)
-        medians = _table(sheet, shown, figures.confidence(record.settings.alpha))
+        titles = _table(sheet, shown, figures.confidence(record.settings.alpha))
+        if _THROUGHPUT not in titles:
+            _throughput_rows(sheet, shown)
         show_left_out(sheet, len(chosen) - len(shown), ", which changed less")
         counted = [verdict for verdict in chosen if not verdict.control]
         said = f"{sentences.tally(counted)} in {figures.seconds(record.seconds)}"
-        sheet.row("in all", f"{said}; baseline and candidate are medians" if medians else said)
+        sheet.row("in all", f"{said}; baseline and candidate are medians" if "baseline" in titles else said)
     notes.show(sheet, at_verdict)
     _margins(sheet, record)
     verdicts = [verdict for verdict in verdicts if not verdict.control]
@@ -303,16 +306,16 @@ def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     sheet.row("undecided", *lines, *sentences.budget_of_all(undecided, record), style=STYLES["undecided"])
 
 
-def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> bool:
+def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> list[str]:
     """Print one row a benchmark; columns that do not fit are left out, the least needed first.
 
-    Whether the sides' medians are among them is returned.
+    The titles of those that are shown are returned.
     """
     if sheet.narrow:
         for verdict in verdicts:
             name = sheet.name(verdict.benchmark, sheet.width)
             sheet.row(name, Text.assemble(_verdict_name(verdict), f" {_change(verdict)}"), style="")
-        return False
+        return []
     head = ["benchmark", "verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
     beside = {title: column for title, column in _beside(verdicts).items() if any(column)}
     head += beside
@@ -332,13 +335,26 @@ def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> bool:
     for verdict, row in zip(verdicts, cells, strict=True):
         rows.append([Text(sheet.name(verdict.benchmark, room)), *row[:columns]])
     sheet.grid(rows, right=frozenset({2, 4, 5, 6}))
-    return columns >= _WITH_MEDIANS
+    return head[: columns + 1]
+
+
+def _throughput_rows(sheet: Sheet, verdicts: Sequence[Verdict]) -> None:
+    """Print the throughput of both sides below a table that had no room for it."""
+    told = {verdict.benchmark: rates for verdict in verdicts if (rates := _throughputs(verdict))}
+    lines = [
+        Text.assemble((sheet.name(name, sheet.text_width), "bold"), f": {rates}")
+        for name, rates in list(told.items())[:_MOST_OPEN]
+    ]
+    if len(told) > _MOST_OPEN:
+        lines.append(Text(f"and {len(told) - _MOST_OPEN} more: --markdown FILE has all of them"))
+    if lines:
+        sheet.row(_THROUGHPUT, *lines)
 
 
 def _beside(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
     """What is said where there is room: the throughput of both sides, and how fast a change makes it."""
     return {
-        "throughput": [_throughputs(verdict) for verdict in verdicts],
+        _THROUGHPUT: [_throughputs(verdict) for verdict in verdicts],
         "in words": [
             (words.speed(verdict.change, verdict.metric) or "") if verdict.verdict in CHANGED else ""
             for verdict in verdicts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.report import figures, notes, sentences, words
+from steelyard.report import figures, levels, notes, sentences, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.named import benchmark_row, is_told
@@ -140,12 +140,7 @@ def markdown(report: UnpairedReport) -> str:
 
 def _row(verdict: UnpairedVerdict) -> list[str]:
     sides = (
-        ", ".join(
-            [
-                f"{figures.quantity(side.median, verdict.metric)} ± {figures.percent(side.spread)}",
-                *sentences.rates(side),
-            ]
-        )
+        ", ".join([levels.level(side, verdict.metric), *sentences.rates(side)])
         for side in (verdict.baseline, verdict.candidate)
     )
     change = figures.change(verdict.change) if verdict.change is not None else figures.NOT_KNOWN

@@ -90,6 +90,24 @@ def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> S
     return subject.model_copy(update={"argv": argv, "program": program})
 
 
+def spec_with_parameters(spec: LaunchSpec, params: Mapping[str, str]) -> LaunchSpec:
+    """The launch with every {name} in its arguments replaced."""
+    argv = tuple(os.fsencode(_replaced(os.fsdecode(argument), params)) for argument in spec.argv)
+    return replace(spec, argv=argv)
+
+
+def names_its_program(command: str) -> bool:
+    """Whether a {name} stands in the first word of a command, which is the program."""
+    first, *_ = command.split(maxsplit=1) or [""]
+    return _PLACEHOLDER.search(first) is not None
+
+
+def placeholders(argv: Sequence[str]) -> list[str]:
+    """The names of each {name} in these arguments, once."""
+    found = (name for argument in argv for name in _PLACEHOLDER.findall(argument))
+    return [name for name in dict.fromkeys(found) if name.isidentifier()]
+
+
 def _without_a_value(program: str) -> str:
     """What is said of the first name in a missing program that nothing replaced."""
     left = _PLACEHOLDER.search(program)

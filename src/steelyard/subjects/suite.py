@@ -54,15 +54,19 @@ def check_names(names: Sequence[str], commands: Sequence[str]) -> None:
 
 
 def benchmarks_of(
-    subjects: list[Subject], parameters: Iterable[tuple[str, list[str]]], *, control: bool
+    subjects: list[Subject],
+    parameters: Iterable[tuple[str, list[str]]],
+    *,
+    control: bool,
+    around: Sequence[str] = (),
 ) -> list[Benchmark]:
     """One benchmark a candidate and combination of parameters, then the control if it is wanted.
 
-    Raises UsageError as `check_names`.
+    The commands `around` launches use parameters too. Raises UsageError as `check_names`.
     """
     given = list(parameters)
     names = [name for name, _ in given]
-    check_names(names, [subject.command for subject in subjects])
+    check_names(names, [*(subject.command for subject in subjects), *around])
     combinations = [dict(zip(names, values, strict=True)) for values in product(*(values for _, values in given))]
     candidates = range(1, len(subjects)) if len(subjects) > 1 else range(1)
     if len(combinations) * len(candidates) > MOST_BENCHMARKS:

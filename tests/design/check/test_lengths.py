@@ -36,6 +36,24 @@ def test_a_start_that_is_long_is_named_with_what_shortens_it(is_pytest: bool, sa
     assert long(0.5, 0.4, is_pytest=is_pytest).state == "sound"
 
 
+@pytest.mark.parametrize(
+    ("launches", "wall_s", "said"),
+    [
+        (2, 1.0, "2 launches are too few"),
+        (19, 1.0, "19 launches are too few to tell it from the machine, which takes 20 of them: --max-time"),
+        (331, 0.008, "launches of 2.6 s together are too short to tell it from the machine, which takes 5 s of them: "),
+        (20, 0.2499, "launches of 4.9 s together are too short"),
+    ],
+)
+def test_a_drift_that_cannot_be_told_says_what_is_too_little(launches: int, wall_s: float, said: str) -> None:
+    evidence = Evidence("it", {PLAIN: Amount(1, 1)})
+    one = Observed(PLAIN, 0, None, 1, (1.0,), 1.0, round(wall_s * 1e9), 1 << 20, 0.0, 0.0)
+    evidence.launches += [one] * launches
+    found = lengths.trend(evidence)
+    assert found.state == "lacking"
+    assert found.finding.startswith(said)
+
+
 @pytest.mark.parametrize("argv", [(b"python3", b"-m", b"pytest", b"bench/"), (b"/usr/bin/suite",)])
 def test_the_check_knows_pytest_by_its_command(argv: tuple[bytes, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checked, "START_NS", 2_000_000_000)

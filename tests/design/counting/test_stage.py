@@ -343,6 +343,24 @@ def test_what_calls_cost_is_a_difference_too() -> None:
     assert (found.events["Ir"], found.inclusive) == (2, 7)
 
 
+def test_functions_that_do_less_after_twice_the_loops_are_kept_and_all_add_up(stage: Stage) -> None:
+    # As those of printf where the number that is printed has a digit less then.
+    def script(number: int, spec: LaunchSpec) -> Counted:  # noqa: ARG001 - in turns so many loops, and twice as many
+        if number % 2 == 0:
+            return counted([1015, 15], own("work", 1000), own("printf", 20), replace(own("once", 10), inclusive=10))
+        return counted([2000, 10], own("work", 1995), own("printf", 15))
+
+    ended = stage(counted_run([], counting=CountSettings(loops=5).model_dump()), script)
+    assert ended.error is None
+    (count, part), *_ = ended.kept
+    assert part is not None
+    own_counts = dict(zip(part.name, part.events["Ir"], strict=True))
+    assert own_counts == {"work": 995, "printf": -5, "once": -10}
+    assert sum(own_counts.values()) == count.events["Ir"] == 980
+    assert [process.events["Ir"] for process in count.processes] == [985, -5]
+    assert type(part).model_validate_json(part.model_dump_json()) == part
+
+
 # --- functions as columns
 
 

@@ -91,8 +91,15 @@ def test_a_metric_that_is_zero_here_and_there_has_no_relative_change() -> None:
         return replace(plain(number, spec), major_faults=number % 3)
 
     record = weigh(script, metrics=["major_faults"])[0]
-    assert record.stop == ["failed"]
-    assert "major_faults" in record.findings[0].message
+    assert record.stop == ["futile"], "more pairs have none either"
+    (verdict,) = verdicts(record)
+    assert (verdict.verdict, verdict.change, verdict.interval) == ("undecided", None, None)
+    assert codes(verdict) == ["undefined"]
+    assert "major_faults was 0 or less in some launches" in verdict.findings[0].message
+    assert verdict.baseline is not None
+    assert verdict.candidate is not None
+    assert verdict.baseline.launches == verdict.candidate.launches == verdict.pairs > 0
+    assert {verdict.baseline.median, verdict.candidate.median} <= {0, 0.5, 1, 1.5, 2}
 
 
 def test_equal_counts_are_the_same_even_when_all_are_zero() -> None:
@@ -125,15 +132,23 @@ def test_short_launches_are_called_short() -> None:
     assert "short-launch" not in codes(verdicts(weigh(noisy(0.05, 0.001))[0])[0])
 
 
-@pytest.mark.parametrize(("delay_ns", "said"), [(0, "3.00 ms"), (2_000_000, "1.00 ms"), (3_000_000, None)])
-def test_a_short_launch_is_told_without_its_waits(delay_ns: int, said: str | None) -> None:
+@pytest.mark.parametrize(
+    ("delay_ns", "said", "why", "way_out"),
+    [
+        (0, "3.00 ms", "a change of the work inside is a little larger", "a larger input, or a loop inside"),
+        (1_000_000, "2.00 ms", "a change of the work inside is a little larger", "a larger input, or a loop inside"),
+        (2_000_000, "1.00 ms", "too short to time the work inside", "--repeat 30 would make a launch last 30 ms"),
+        (3_000_000, None, "", ""),
+    ],
+)
+def test_a_short_launch_is_told_without_its_waits(delay_ns: int, said: str | None, why: str, way_out: str) -> None:
     one = replace(PLAIN, wall_ns=3_000_000, delay_ns=delay_ns)
     found = verdicts(weigh(lambda *_: one, pairs=12)[0])[0].findings
     short = [(finding.message, finding.remedy) for finding in found if finding.code == "short-launch"]
     assert len(short) == (said is not None)
     for message, remedy in short:
-        assert f"a launch takes {said} with the start of its process" in message
-        assert f"--repeat {10 if delay_ns == 0 else 30} would make a launch last 30 ms" in str(remedy)
+        assert f"a launch takes {said} with the start of its process: {why}" in message
+        assert way_out in str(remedy)
 
 
 def test_a_change_in_storms_only_is_shown_beside_the_calm() -> None:
@@ -178,9 +193,9 @@ def test_what_the_order_of_the_launches_makes_of_a_pair_is_told_where_it_matters
 
 def test_a_failed_first_metric_is_never_a_verdict() -> None:
     record = weigh(scripted(), metrics=["wall"])[0]
-    broken = record.model_copy(update={"settings": record.settings.model_copy(update={"metrics": ["major_faults"]})})
-    launches = broken.launches.model_copy(update={"major_faults": [n % 2 for n in range(len(broken.launches))]})
-    with pytest.raises(MeasurementError, match="major_faults"):
+    broken = record.model_copy(update={"settings": record.settings.model_copy(update={"metrics": ["delay"]})})
+    launches = broken.launches.model_copy(update={"delay_ns": [None] * len(broken.launches)})
+    with pytest.raises(MeasurementError, match="delay"):
         verdicts(broken.model_copy(update={"launches": launches}))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from math import exp, inf, nan
 
 import numpy as np
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 
 from steelyard.report.page import budget, data, svg
 from steelyard.report.page.distributions import Sample, both_sides, four_plot
+from steelyard.report.page.functions import icicle
 from steelyard.report.page.units import of_foreign, of_metric
+from tests.design.counted import count, counted_run, functions
 
 
 def unpacked(told: dict[str, object]) -> list[float | None]:
@@ -63,6 +66,14 @@ def test_shares_are_as_wide_as_they_are_large() -> None:
     assert 'x="75.00%"' in drawn
     assert "&lt;a&gt;: 75 %" in drawn
     assert svg.icicle(svg.Share("none", 0, ""), 2, "") == ""
+
+
+def test_a_function_that_did_less_after_twice_the_loops_has_no_width() -> None:
+    record = counted_run([count(0, 95)] * 2, [functions(0, {"work": 100, "printf": -5})])
+    figure = icicle(record, 0, "instructions", 10)
+    assert figure is not None
+    assert "printf" not in figure.drawn
+    assert "-" not in "".join(re.findall(r'(?:width|x)="([^"]*)"', figure.drawn))
 
 
 def test_what_is_not_all_drawn_says_so() -> None:

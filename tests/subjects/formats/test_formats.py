@@ -128,7 +128,10 @@ def test_the_machine_is_as_the_file_describes_it() -> None:
 
 def test_jmh_s_modes_are_benchmarks_of_their_own() -> None:
     path = recorded.FOLDER / "jmh-1.37-all-modes.json"
-    assert "keeps a histogram" in refusal(path)
+    (left_out,) = convert_files([path], created=CREATED).findings
+    assert left_out.code == "left-out"
+    assert "keeps a histogram" in left_out.message
+    assert "keeps a histogram" in refusal(path, patterns=["*[[]sample]"])
     record = convert_files([path], patterns=["*n=1000", "*[[]thrpt]", "*[[]ss]"], created=CREATED)
     found = {one.name.rpartition("1000")[2]: (one.unit, one.higher_is_better) for one in record.benchmarks}
     assert found == {" [thrpt]": ("ops/us", True), "": ("us/op", False), " [ss]": ("us/op", False)}
@@ -140,6 +143,14 @@ def test_failures_are_never_numbers() -> None:
     assert "it failed (" in refusal(failed, patterns=["bad"])
     assert "optimised away" in refusal(failed, patterns=["empty"])
     assert shapes(convert_files([failed], patterns=["sum*"], created=CREATED)) == {"sum/1000": [2]}
+    others = convert_files([failed], patterns=["!empty"], created=CREATED)
+    assert set(shapes(others)) == {"sum/1000", "three times/repeats:3"}
+    messages = [finding.message for finding in others.findings if finding.code == "left-out"]
+    assert any(message.startswith("bad left out: it failed (") for message in messages)
+    without = convert_files([failed], patterns=["!empty", "!bad"], created=CREATED)
+    assert not any(finding.message.startswith("bad ") for finding in without.findings)
+    assert "leaves out all" in refusal(failed, patterns=["!*"])
+    assert "'!none' is none of the files' benchmarks" in refusal(failed, patterns=["!none"])
     assert "aggregates" in refusal(recorded.FOLDER / "google-benchmark-1.7-aggregates.json")
     ignored = convert_files([recorded.FOLDER / "hyperfine-1.15-ignored-failure.json"], created=CREATED)
     assert "3 launches" in ignored.findings[0].message
@@ -201,10 +212,17 @@ def test_a_file_that_several_processes_of_go_appended_to(tmp_path: Path) -> None
     assert record.findings[0].code == "no-end"
 
 
+def test_go_s_failed_benchmark_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "go.txt"
+    path.write_text(recorded.GO.read_text().replace("PASS", "--- FAIL: BenchmarkJoin-2\n    b_test.go:3: no\nFAIL"))
+    record = convert_files([path], created=CREATED)
+    assert "left-out" in [finding.code for finding in record.findings]
+    assert "it says FAIL" in " ".join(finding.message for finding in record.findings)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("PASS", "--- FAIL: BenchmarkJoin-2\n    b_test.go:3: no\nFAIL", "it says FAIL"),
         ("PASS", "panic: no\n\ngoroutine 1 [running]:", "panic: no"),
         (
             "cpu: AMD EPYC\nBenchmarkJoin-2   \t     200\t       322.1",

@@ -72,9 +72,14 @@ def trend(evidence: Evidence) -> Judged:
     """Whether a command's launches get slower or faster one after the other."""
     launches = evidence.of(PLAIN)
     span = sum(one.wall_ns for one in evidence.launches) / 1e9
-    if len(launches) < _FEWEST_OF_BLOCK * _BLOCKS or span < _SHORTEST_SPAN_S:
-        few = f"{len(launches)} launches in {span:.1f} s are too few to tell it from the machine (--max-time)"
-        return Judged("lacking", few)
+    fewest = _FEWEST_OF_BLOCK * _BLOCKS
+    if len(launches) < fewest or span < _SHORTEST_SPAN_S:
+        few, needed = f"{len(launches)} launches are too few", f"{fewest} of them"
+        if len(launches) >= fewest:
+            # Never rounded to what would be enough.
+            few = f"launches of {min(span, _SHORTEST_SPAN_S - 0.1):.1f} s together are too short"
+            needed = f"{_SHORTEST_SPAN_S:.0f} s of them"
+        return Judged("lacking", f"{few} to tell it from the machine, which takes {needed}: --max-time allows more")
     found = growth.trend(evidence.values(PLAIN), _BLOCKS, TREND, LEVEL)
     text = f"{percent(found.figure, sign=True)} from the first launches to the last of {len(launches)}"
     return Judged(STATES[found.shown], text, found.figure)

@@ -84,9 +84,12 @@ def _of_each(once: Sequence[CountedProcess], twice: Sequence[CountedProcess]) ->
 
 
 def _difference(once: Sequence[FunctionCost], twice: Sequence[FunctionCost]) -> list[FunctionCost]:
+    """What each function did more of, or less: all of them add up to the difference of the totals."""
     before = {(function.name, function.object): function for function in once}
     functions = []
-    for function in twice:
+    ran_after = {(function.name, function.object) for function in twice}
+    no_more = [_never_run(function) for key, function in before.items() if key not in ran_after]
+    for function in [*twice, *no_more]:
         first = before.get((function.name, function.object))
         less = first.events if first else {}
         events = {event: count - less.get(event, 0) for event, count in function.events.items()}
@@ -96,3 +99,8 @@ def _difference(once: Sequence[FunctionCost], twice: Sequence[FunctionCost]) -> 
         if any(events.values()):
             functions.append(replace(function, events=events, inclusive=inclusive))
     return functions
+
+
+def _never_run(function: FunctionCost) -> FunctionCost:
+    inclusive = None if function.inclusive is None else 0
+    return replace(function, events=dict.fromkeys(function.events, 0), inclusive=inclusive)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from steelyard.design.counting.plan import CountedSide
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.target import COMMAND_REMEDY, HARNESS_REMEDY, Target
-from steelyard.design.runner.targets import called, place_of, subject_of, work_of
+from steelyard.design.runner.targets import called, parameters_of, place_of, subject_of, work_of
 from steelyard.measure.count.pins import environment
 from steelyard.model.counting import CountSettings
 from steelyard.model.records import Run, Weighing
@@ -51,6 +51,7 @@ class CountTargets:
             harness,  # without its work: under Valgrind nobody reads the times of its samples
             ignore_failure=settings.ignore_failure,
             remedy=COMMAND_REMEDY if harness is None else HARNESS_REMEDY,
+            params=parameters_of(record, side[0], times),
         )
 
     def _environment(self) -> dict[str, str]:

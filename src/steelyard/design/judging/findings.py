@@ -25,8 +25,11 @@ from steelyard.stats.verdict import CHANGED, log_margin
 
 _Derived = TypeVar("_Derived", Verdict, Summary)
 
-# Below this a launch is mostly the start of a process, which the program under test cannot change.
+# Below this the start of a process, of half a millisecond or more, is a tenth of a launch at the least: the program
+# under test cannot change it, so that a change of its work shows as a smaller one.
 SHORT_LAUNCH_NS = 5_000_000
+# Below this it is a quarter.
+MOSTLY_START_NS = 2_000_000
 # Fewer pairs have no spread to speak of.
 FEWEST_TO_SPREAD = 3
 # How long `--repeat` is to make it: long beside what the tool itself does between two launches.
@@ -276,10 +279,17 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
     )
     if not 0 < level < SHORT_LAUNCH_NS:
         return None
+    takes = f"a launch takes {level / 1e6:.2f} ms with the start of its process"
+    if level >= MOSTLY_START_NS:
+        return Finding(
+            code="short-launch",
+            message=f"{takes}: a change of the work inside is a little larger than the one shown",
+            remedy="a larger input, or a loop inside, makes the start matter less",
+        )
     times = _rounded(settings.repeat * LONG_LAUNCH_NS / length)  # with a shell's start, where it has one
     return Finding(
         code="short-launch",
-        message=f"a launch takes {level / 1e6:.2f} ms with the start of its process: too short to time the work inside",
+        message=f"{takes}: too short to time the work inside",
         remedy="let one launch do more work, a larger input or a loop inside: a change of the work is a larger change "
         f"than the one shown; --repeat {times} would make a launch last {LONG_LAUNCH_NS / 1e6:.0f} ms or so, but "
         "repeats the start of the process as well",

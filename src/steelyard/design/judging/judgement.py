@@ -28,7 +28,7 @@ from steelyard.design.judging.layouts import layout_facts, layout_findings
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
 from steelyard.design.judging.pairs import MetricPairs, why_unknown
 from steelyard.design.judging.waits import waits_finding
-from steelyard.model.errors import MeasurementError
+from steelyard.model.errors import MeasurementError, NoRatioError
 from steelyard.model.launches import DISTURBED, DISTURBED_FROM, ROLES, USED, WARM_UP, FloatArray, Launches
 from steelyard.model.metrics import METRICS, of_one_process, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
@@ -141,7 +141,8 @@ def judged_members(
         try:
             return look_at(pairs[member], settings, budgets, ended=ended, newest_only=False, members=sharing)
         except MeasurementError as error:
-            if metric == record.settings.metrics[0] and record.settings.harness is None:
+            is_known = isinstance(error, NoRatioError)
+            if metric == record.settings.metrics[0] and record.settings.harness is None and not is_known:
                 raise
             undefined[number] = str(error)
             return None
@@ -174,7 +175,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
     smallest = resolution(judgement, settings.margin)
     lacking = needed(judgement, settings, budgets_of(settings, record.benchmarks[pairs.benchmark]), sharing)
     blind = judgement.verdict == "undecided" and judgement.quantisation > HIDES_ALL
-    sides = _sides(pairs.measured(shown), metric, settings)
+    sides = _sides(pairs.known(shown), metric, settings)
     change = expm1(judgement.estimate.centre)
     found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement)
     storms = storm_findings((baseline, candidate), judgement.scored, settings.margin)
@@ -218,7 +219,7 @@ def _of_few(record: Weighing, pairs: MetricPairs, sharing: float) -> Verdict:
     baseline, candidate = seen.first(shown)
     metric, differences = seen.used_metric(shown), np.log(candidate) - np.log(baseline)
     budgets = budgets_of(settings, record.benchmarks[pairs.benchmark])
-    sides = _sides(seen.measured(shown), metric, settings)
+    sides = _sides(seen.known(shown), metric, settings)
     return _nothing(record, pairs, data_findings(record, pairs.benchmark, pairs.metric, metric, None)).model_copy(
         update={
             "metric": metric,
@@ -231,8 +232,13 @@ def _of_few(record: Weighing, pairs: MetricPairs, sharing: float) -> Verdict:
 
 
 def _unknown_in(record: Weighing, pairs: MetricPairs, why: str) -> Verdict:
-    """A metric that is not defined: no number at all."""
-    return _nothing(record, pairs, [Finding(code="undefined", message=why)])
+    """A metric that is not defined: no number at all; or that has no relative change: each side's own alone."""
+    verdict = _nothing(record, pairs, [Finding(code="undefined", message=why)])
+    try:
+        baseline, candidate = _sides(pairs.known(verdict.pairs), pairs.used_metric(verdict.pairs), record.settings)
+    except MeasurementError:
+        return verdict
+    return verdict.model_copy(update={"baseline": baseline, "candidate": candidate}) if verdict.pairs else verdict
 
 
 def _nothing(record: Weighing, pairs: MetricPairs, findings: list[Finding]) -> Verdict:

@@ -9,11 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.judging.lockstep import in_step
-from steelyard.model.errors import MeasurementError
+from steelyard.model.errors import MeasurementError, NoRatioError
 from steelyard.model.launches import ORDERS, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION
 from steelyard.stats.order import second_takes_longer, without_order
 from steelyard.stats.paired import clock_quantisation
+
+# By the clock's ticks one of them may be nothing; both together are known exactly.
+_PARTS_OF_CPU = ("user", "sys")
 
 
 @dataclass(frozen=True)
@@ -33,19 +36,28 @@ class MetricPairs:
         return without_order(*self.measured(pairs), self._ways[:pairs])
 
     def measured(self, pairs: int) -> tuple[FloatArray, FloatArray]:
-        """(baseline, candidate) of the first `pairs` pairs, positive; raises MeasurementError if undefined for one."""
+        """(baseline, candidate) of the first `pairs` pairs, positive.
+
+        Raises MeasurementError if it is undefined for one, NoRatioError if it is nothing on one side alone.
+        """
+        baseline, candidate = self.known(pairs)
+        equal_zero = (baseline == 0) & (candidate == 0)  # no change at all, of whatever size
+        baseline, candidate = np.where(equal_zero, 1.0, baseline), np.where(equal_zero, 1.0, candidate)
+        if (baseline <= 0).any() or (candidate <= 0).any():
+            other = ", such as cpu" if self.metric in _PARTS_OF_CPU else ""
+            raise NoRatioError(
+                f"{self.metric} was 0 or less in some launches and not in others, so it has no relative change: "
+                f"choose another --metric{other}{self._or_no_shell()}"
+            )
+        return baseline, candidate
+
+    def known(self, pairs: int) -> tuple[FloatArray, FloatArray]:
+        """(baseline, candidate) of the first `pairs` pairs, 0 or not; raises MeasurementError if undefined for one."""
         used = self.used_metric(pairs)
         sides = self.values if used == self.metric else self._wall if used == "wall" else self._cpu
         baseline, candidate = sides[0][:pairs], sides[1][:pairs]
         if np.isnan(baseline).any() or np.isnan(candidate).any():
             raise MeasurementError(why_unknown(self.launches, self.metric))
-        equal_zero = (baseline == 0) & (candidate == 0)  # no change at all, of whatever size
-        baseline, candidate = np.where(equal_zero, 1.0, baseline), np.where(equal_zero, 1.0, candidate)
-        if (baseline <= 0).any() or (candidate <= 0).any():
-            raise MeasurementError(
-                f"{self.metric} was 0 or less in some launches and not in others, so it has no relative change: "
-                f"choose another --metric{self._or_no_shell()}"
-            )
         return baseline, candidate
 
     def second_takes_longer(self, pairs: int, level: float) -> float | None:

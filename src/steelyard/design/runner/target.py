@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample, judged_samples
 from steelyard.report.figures import count
+from steelyard.subjects.command import spec_with_parameters
 from steelyard.subjects.harness import Harness, Listed, Starting, Work
 from steelyard.subjects.process_time import timed_by_process
 from steelyard.subjects.responses import check_within
@@ -51,6 +52,8 @@ class Target:
     """What to do about a launch that failed."""
     layout: int = 1
     """Of several builds of its subject, in whose folders those commands run."""
+    params: Mapping[str, str] = field(default_factory=dict)
+    """What {name} stands for in its command, and in those before and after it."""
     start: Starting | None = None
     """What is launched before it, to take its processor time off that of this one."""
 
@@ -135,7 +138,8 @@ class Hooks:
     def of(self, specs: Sequence[LaunchSpec], target: Target) -> LaunchSpec:
         """The one of these commands that goes with a launch."""
         place = target.subject * self.layouts + target.layout - 1 if self.layouts else target.subject
-        return specs[min(place, len(specs) - 1)]
+        spec = specs[min(place, len(specs) - 1)]
+        return spec_with_parameters(spec, target.params) if target.params else spec
 
 
 def shared_target(each: Sequence[Target], launch: LaunchSpec, name: str, turns: Sequence[int] = ()) -> Shared:

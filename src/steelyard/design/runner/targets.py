@@ -23,6 +23,7 @@ from steelyard.subjects.command import (
     command_subject,
     launch_maker,
     launch_spec,
+    names_its_program,
     of_layout,
     with_parameters,
 )
@@ -142,6 +143,7 @@ class _Launches:
             self._settings.ignore_failure,
             self._remedies[place],
             layout=place[2],
+            params=parameters_of(self._record, benchmark, layout=place[2]),
             start=start,
         )
 
@@ -202,12 +204,16 @@ def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[S
     of_launches = ("timeout_s", "cpu", "stdin", "output", "addresses")
     plain = settings.model_copy(update={**dict.fromkeys(of_launches), "repeat": 1})
 
+    def by_shell(command: str) -> bool:
+        # It also finds the program that a parameter names, which is another one for each benchmark.
+        return needs_shell(command) or names_its_program(command)
+
     def specs(option: str, commands: list[str]) -> list[LaunchSpec]:
         placed: list[tuple[str, str | None]] = [(command, None) for command in commands]
         if commands and folders:
             placed = [(commands[min(number, len(commands) - 1)], folder) for number, folder in folders]
         around = [
-            command_subject(command, option, option, shell=needs_shell(command), directory=folder)
+            command_subject(command, option, option, shell=by_shell(command), directory=folder)
             for command, folder in placed
         ]
         return [launch_spec(subject, plain, shared, draw_pair(settings.seed, 0, 0)) for subject in around]
@@ -276,13 +282,11 @@ def layouts_of(settings: Settings) -> Sequence[int]:
 
 def of_first_layout(subject: Subject, settings: Settings, role: str) -> Subject:
     """The first build variant of a subject, itself where it has but one; raises UsageError where that is missing."""
-    return _in_layout(subject, {}, role, settings, 1)
+    return with_parameters(_of_build(subject, settings, 1), {LAYOUT: "1"} if settings.layouts else {}, role)
 
 
-def _in_layout(subject: Subject, parameters: dict[str, str], role: str, settings: Settings, layout: int) -> Subject:
-    if not settings.layouts:
-        return with_parameters(subject, parameters, role)
-    return with_parameters(of_layout(subject, layout), {**parameters, LAYOUT: str(layout)}, role)
+def _of_build(subject: Subject, settings: Settings, layout: int) -> Subject:
+    return of_layout(subject, layout) if settings.layouts else subject
 
 
 def place_of(record: Weighing | Run, number: int, side: int) -> int:
@@ -299,9 +303,16 @@ def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1, l
     benchmark, place = record.benchmarks[number], place_of(record, number, side)
     sides = ("command", "command") if isinstance(record, Run) else ("baseline", "candidate")
     role = sides[place != benchmark.baseline]
+    params = parameters_of(record, number, times, layout)
+    return with_parameters(_of_build(record.subjects[place], record.settings, layout), params, role)
+
+
+def parameters_of(record: Weighing | Run, number: int, times: int = 1, layout: int = 1) -> dict[str, str]:
+    """What each {name} stands for in a benchmark's commands, and in those before and after its launches."""
     counting = record.settings.counting
     loops = {LOOPS: str(times * counting.loops)} if counting and counting.loops else {}
-    return _in_layout(record.subjects[place], {**benchmark.in_command(), **loops}, role, record.settings, layout)
+    build = {LAYOUT: str(layout)} if record.settings.layouts else {}
+    return {**record.benchmarks[number].in_command(), **loops, **build}
 
 
 def called(record: Weighing | Run, number: int, name: str, layout: int = 0) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.design.findings import some_names
 from steelyard.model.errors import UsageError
-from steelyard.model.patterns import fits
+from steelyard.model.patterns import fits, is_chosen, left_out_by
 from steelyard.model.throughput import Processed
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class Selection:
     """What the user asked of a harness's benchmarks."""
 
     only: Sequence[str] = ()
-    """Patterns of names (as in a shell); without any, all benchmarks."""
+    """Patterns of names (as in a shell), `!PATTERN` for all but those; without any, all benchmarks."""
     tags: Sequence[str] = ()
     """Patterns of tags, of which a benchmark has to have one that fits; without any, all benchmarks."""
     seconds_each: float | None = None
@@ -41,25 +41,25 @@ class Selection:
 def chosen_benchmarks(
     listed: Sequence[Listed], patterns: Sequence[str], whose: str = "the baseline's", tags: Sequence[str] = ()
 ) -> list[Listed]:
-    """Those whose name fits one of the patterns and one of whose tags fits one of `tags`; all, where none are given.
+    """Those whose name the patterns choose and one of whose tags fits one of `tags`; all, where none are given.
 
-    Raises UsageError for a pattern that none fits.
+    Raises UsageError for a pattern that none fits, and where nothing is left.
     """
     names, known = [one.name for one in listed], sorted({tag for one in listed for tag in one.tags})
     for pattern in patterns:
-        if not fits(names, [pattern]):
+        if not fits(names, [left_out_by(pattern) or pattern]):
             raise UsageError(f"--benchmark {pattern!r} is none of {whose} benchmarks: {some_names(names)}")
     for pattern in tags:
         if not fits(known, [pattern]):
             raise UsageError(f"--tag {pattern!r} is on none of {whose} benchmarks: {some_names(known) or 'no tags'}")
     chosen = fitting(listed, patterns, tags)
+    if listed and not tags and not chosen:
+        raise UsageError(f"--benchmark leaves out all of {whose} benchmarks: {some_names(names)}")
     if listed and not chosen:
         raise UsageError("--benchmark and --tag together choose no benchmark: it has to fit both")
     return chosen
 
 
 def fitting(listed: Sequence[Listed], patterns: Sequence[str], tags: Sequence[str]) -> list[Listed]:
-    """Those that fit one of the patterns and one of the tags, as far as there are any."""
-    return [
-        one for one in listed if (not patterns or fits([one.name], patterns)) and (not tags or fits(one.tags, tags))
-    ]
+    """Those that the patterns choose and that fit one of the tags, as far as there are any."""
+    return [one for one in listed if is_chosen([one.name], patterns) and (not tags or fits(one.tags, tags))]

@@ -19,7 +19,7 @@ from steelyard.design.timing.pairing import Chosen
 from steelyard.design.timing.recorder import Recorder
 from steelyard.design.timing.shared_starts import SharedStarts
 from steelyard.design.timing.standing import Standing
-from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
+from steelyard.model.errors import LaunchError, MeasurementError, NoRatioError, SteelyardError
 from steelyard.model.launches import TRIED, USED, WARM_UP, LaunchRow
 from steelyard.model.progress import Watch
 from steelyard.model.records import Finding, StopReason, Weighing
@@ -270,6 +270,9 @@ class Experiment:
         try:
             self._looks.take(benchmark, ended=ended is not None)
         except MeasurementError as error:
+            if isinstance(error, NoRatioError) and self._settings.harness is None:
+                benchmark.stop = ended or "futile"  # more pairs have no ratio either
+                return
             self._fail(benchmark, error, f"{self._header.benchmarks[benchmark.number].name}: {error}")
             return
         is_decided = benchmark.judgement is not None and benchmark.judgement.verdict != "undecided"

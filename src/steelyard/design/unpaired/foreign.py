@@ -32,6 +32,7 @@ from steelyard.model.foreign import (
 )
 from steelyard.model.kept import Finding
 from steelyard.model.samples import joined
+from steelyard.report.figures import count
 from steelyard.stats.summary import centres, row_medians
 from steelyard.stats.unpaired import FEWEST_SECONDS, RunValues, UnpairedJudgement, judge_unpaired, least_allowance
 
@@ -223,8 +224,8 @@ def _findings(
     if min(len(one.values), len(other.values)) < FEWEST_PROCESSES:
         yield Finding(
             code="cannot-tell",
-            message=f"{len(one.values)} processes in A and {len(other.values)} in B: fewer than {FEWEST_PROCESSES} do "
-            "not show how the level wanders from one to the next, so no verdict can be given",
+            message=f"{count(len(one.values), 'process', 'processes')} in A and {len(other.values)} in B: fewer than "
+            f"{FEWEST_PROCESSES} do not show how the level wanders from one to the next, so no verdict can be given",
             remedy="import more processes (several files at once are so many), or weigh both with steelyard compare",
         )
     elif min(one.seconds or 0.0, other.seconds or 0.0) < FEWEST_SECONDS:

@@ -24,17 +24,18 @@ def icicle(record: Weighing | Run, benchmark: int, metric: str, most: int) -> Fi
     by_cost = counting.is_by_cost(record, metric, *known)
     counts = [counting.own_counts(side, record, by_cost=by_cost) for side in known]
     total = sum(one.own for one in counts[-1])
-    if not total:
+    if total <= 0:
         return None
     changes = {(row.name, row.object): row.change for row in attribute(*counts)} if len(counts) == 2 else {}
     unit = "cost" if by_cost else "instructions"
-    ordered = sorted(counts[-1], key=lambda one: -one.own)
+    # What did less after twice the loops has no width.
+    ordered = sorted((one for one in counts[-1] if one.own > 0), key=lambda one: -one.own)
     shares = _by_file(ordered[:most], ordered[most:], changes, total, unit)
     largest = ordered[0]
     told = f"{total:,} {unit} in all. Most are in {_called(largest)}: {figures.percent(largest.own / total)}."
     if len(counts) == 2:
         told += " Widths are the candidate's counts; + marks functions that count more than in the baseline, - less."
-    whole = svg.Share("all", total, f"{total:,} {unit}", parts=shares)
+    whole = svg.Share("all", sum(share.size for share in shares), f"{total:,} {unit}", parts=shares)
     return Figure("Where the counts are: file, then function", told, drawn=svg.icicle(whole, _LEVELS, told))
 
 

@@ -11,7 +11,7 @@ from steelyard.model.launches import Launches
 from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Run, Summary
 from steelyard.model.samples import joined
-from steelyard.report import disturbances, figures, foreign, notes, sentences
+from steelyard.report import disturbances, figures, foreign, levels, notes, sentences
 from steelyard.report.page import (
     budget,
     distributions,
@@ -78,7 +78,7 @@ def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Bud
         *([Cell(metric, metric)] if metrics > 1 else []),
         Cell(figures.quantity(summary.median, metric), summary.median),
         Cell(f"[{', '.join(ends)}]" if ends else "", summary.interval[0] if summary.interval else None),
-        Cell(figures.percent(summary.spread), summary.spread),
+        Cell(levels.spread(summary), summary.spread),
         Cell(f"{summary.launches:,}", float(summary.launches)),
         Cell(summary.quality, summary.quality),
     ]

@@ -12,7 +12,7 @@ from rich.text import Text
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults
 from steelyard.model.metrics import METRICS, Unit, is_counted, of_one_process
-from steelyard.model.patterns import fits
+from steelyard.model.patterns import is_chosen
 from steelyard.model.records import Derived, Run, Summary, Verdict, Weighing
 from steelyard.model.samples import joined
 from steelyard.model.units import NANOSECONDS
@@ -78,7 +78,7 @@ def drawn(record: Weighing | Run | ForeignResults, derived: Derived, patterns: l
         _check_launches(record, view)
         found = [one for one in _measured(record, derived) if any(np.isfinite(side.values).any() for side in one.sides)]
     if patterns:
-        chosen = [one for one in found if fits([one.benchmark], patterns)]
+        chosen = [one for one in found if is_chosen([one.benchmark], patterns)]
         if found and not chosen:
             raise UsageError(
                 f"--benchmark {', '.join(patterns)} fits none of the {len(found)} benchmarks of this record"

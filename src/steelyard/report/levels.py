@@ -1,0 +1,35 @@
+"""The level of one side or of a run: a median, and how much the launches vary about it, where that can be said."""
+
+from __future__ import annotations
+
+from steelyard.model.records import Side, Summary
+from steelyard.report import figures
+
+SEEN_ONCE = "seen once"
+
+
+def level(side: Side, metric: str) -> str:
+    """Write a median with its spread: `12.81 ms ± 0.3 %`."""
+    median = figures.quantity(side.median, metric)
+    if side.launches == 1:
+        return f"{median}, {SEEN_ONCE}"
+    return f"{median} ± {figures.percent(side.spread)}" if _is_relative(side) else median
+
+
+def spread(part: Side | Summary) -> str:
+    """Write how much launches vary, relative to their median."""
+    if part.launches == 1:
+        return SEEN_ONCE
+    return figures.percent(part.spread) if _is_relative(part) else figures.NOT_KNOWN
+
+
+def varies(part: Side | Summary) -> str:
+    """Say how much launches vary; of a median of 0 what it means, as nothing is relative to it."""
+    if part.launches == 1:
+        return SEEN_ONCE
+    return f"varies by {figures.percent(part.spread)}" if _is_relative(part) else "half of them or more are 0"
+
+
+def _is_relative(part: Side | Summary) -> bool:
+    """Whether the spread says anything: it is relative to the median."""
+    return part.median != 0 or (isinstance(part, Summary) and part.lowest == part.highest)
