@@ -230,7 +230,8 @@ def test_a_file_that_the_system_cannot_execute(here: InProcess, content: str, sa
 def test_a_command_that_fails(here: InProcess, command: str, says: list[str]) -> None:
     sentence = here.refuses("run", command, "--json", "record.json", status=3)
     assert all(part in sentence for part in says), sentence
-    assert not (here.folder / "record.json").exists()
+    record = here.json()
+    assert (record["kind"], record["stop"], record["launches"]["pair"]) == ("run", ["failed"], [])
     assert not here.kept()
 
 

@@ -67,7 +67,11 @@ def test_a_list_that_is_none(here: InProcess, ways: str, says: str) -> None:
     assert len(sentence) < 500
     assert "--ignore-failure" not in sentence
     assert not here.kept()
-    assert not (here.folder / "record.json").exists()
+    record = here.json()
+    assert (record["benchmarks"], record["launches"]["pair"]) == ([], [])
+    (found,) = record["findings"]
+    assert found["code"] == "failed"
+    assert found["message"].replace("\n", "\\n").replace("\x1b", "\\x1b") == sentence  # as a terminal may have it
 
 
 def test_the_candidate_s_list_is_looked_at_as_well(here: InProcess) -> None:
@@ -243,7 +247,8 @@ def test_all_fail(here: InProcess, sides: tuple[str, str], control: list[str]) -
     assert "(a) failed with exit status 9" in done.sentence
     # In the trial, so that nothing was measured.
     assert not here.kept()
-    assert not (here.folder / "record.json").exists()
+    record = here.json()
+    assert ({*record["stop"]}, record["launches"]["pair"]) == ({"failed"}, [])
 
 
 def test_one_alone_that_fails_is_not_counted(here: InProcess) -> None:
