@@ -115,6 +115,16 @@ def test_a_pair_that_takes_more_than_the_budget_is_shown(scripted: ScriptedWorld
 # --- hints
 
 
+def test_a_budget_that_was_too_short_for_any_verdict_took_longer_and_says_so(scripted: ScriptedWorld) -> None:
+    note = "the usual 30 s would have been too short for any verdict, so that it took longer"
+    scripted.script = noisy(5000, 0.1, noise=0.0001)
+    done = scripted("compare", "./old", "./new")
+    assert done.text.startswith("baseline")
+    assert ("slower" in done.text, said(done).count(note)) == (True, 1)
+    scripted.script = noisy(50, 0.1, noise=0.0001)
+    assert note not in said(scripted("compare", "./old", "./new"))
+
+
 def test_following_a_printed_hint_leads_to_a_verdict(scripted: ScriptedWorld) -> None:
     followed = decided = 0
     for seed in range(18):

@@ -8,8 +8,6 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.model.project_file import repository_top
-
 if TYPE_CHECKING:
     from steelyard.subjects.revisions.git import Git
 
@@ -20,6 +18,7 @@ def meant_revisions(commands: Sequence[str], missing: str, environment: Mapping[
     The `missing` one names no program.
     """
     from steelyard.model.errors import SteelyardError
+    from steelyard.model.project_file import repository_top
     from steelyard.subjects.revisions.git import Git
 
     here = Path.cwd()
