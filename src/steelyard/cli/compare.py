@@ -221,7 +221,8 @@ def _announce(path: Path, record: Weighing) -> None:
 def _say_where(path: Path, outcome: Outcome) -> None:
     """Say by which name a record is kept where that which it carries on is kept too, by its own."""
     kept = outcome.kept
-    if kept is not None and kept.parent == path.parent and path.exists() and "interrupted" not in outcome.record.stop:
+    is_beside = kept is not None and kept.parent == path.parent and path.suffix == kept.suffix and path.exists()
+    if kept is not None and is_beside and "interrupted" not in outcome.record.stop:
         say(f"kept as {kept.name}; {path.name} stays as it was")
 
 

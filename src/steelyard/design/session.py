@@ -17,9 +17,6 @@ from steelyard.design.findings import (
     TUNED,
     chosen_processor_finding,
     isolation_findings,
-    placeholder_findings,
-    shell_words_findings,
-    shim_findings,
     survivors,
     tuned_finding,
 )
@@ -43,6 +40,7 @@ from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
+from steelyard.design.written import placeholder_findings, shell_words_findings, shim_findings
 from steelyard.machine.isolation.isolation import Isolated
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
 from steelyard.model.journal import Journal, is_journal

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from steelyard.model.records import Side, Summary
+from typing import TYPE_CHECKING
+
 from steelyard.report import figures
+
+if TYPE_CHECKING:
+    from steelyard.model.records import Side, Summary
 
 SEEN_ONCE = "seen once"
 

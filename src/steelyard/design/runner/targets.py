@@ -9,10 +9,10 @@ from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 
-from steelyard.design.findings import unshelled
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.tandem import keeps_step
 from steelyard.design.runner.target import COMMAND_REMEDY, HARNESS_REMEDY, Hooks, Shared, Target, shared_target
+from steelyard.design.written import unshelled
 from steelyard.measure.heap import scattered
 from steelyard.model.launches import Draw, LaunchSpec
 from steelyard.model.metrics import timed
