@@ -50,12 +50,18 @@ def show(suite: Suite, arguments: list[str]) -> int:
 
 def _how_to_weigh(arguments: list[str]) -> str:
     """What is weighed against what, and the commands for it, which name this Python."""
-    python = "python" if shutil.which("python") == sys.executable else sys.executable
+    python = "python" if _is_this_python(shutil.which("python")) else sys.executable
     command = shlex.quote(shlex.join([python, "-m", "steelyard.harness", *arguments]))
     run = f"  steelyard run --harness protocol {command}\n"
     if _is_in_repository(os.getcwd()):
         return f"what changed since the last commit:\n{run}  steelyard compare --base HEAD --harness protocol {command}"
     return f"it against another command:\n{run}  steelyard compare --harness protocol {command} COMMAND-OF-THE-OTHER"
+
+
+def _is_this_python(found: str | None) -> bool:
+    """Whether a program is the one that runs here, maybe by another of its names: of the same environment, so beside it."""
+    beside = found is not None and os.path.dirname(found) == os.path.dirname(sys.executable)
+    return found is not None and beside and os.path.samefile(found, sys.executable)
 
 
 def _is_in_repository(folder: str) -> bool:

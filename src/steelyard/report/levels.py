@@ -36,4 +36,6 @@ def varies(part: Side | Summary) -> str:
 
 def _is_relative(part: Side | Summary) -> bool:
     """Whether the spread says anything: it is relative to the median."""
+    from steelyard.model.records import Summary  # whoever has one has it already
+
     return part.median != 0 or (isinstance(part, Summary) and part.lowest == part.highest)
