@@ -59,7 +59,7 @@ def _how_to_weigh(arguments: list[str]) -> str:
 
 
 def _is_this_python(found: str | None) -> bool:
-    """Whether a program is the one that runs here, maybe by another of its names: of the same environment, so beside it."""
+    """Whether a program is the one that runs here, maybe by another of its names in the same environment."""
     beside = found is not None and os.path.dirname(found) == os.path.dirname(sys.executable)
     return found is not None and beside and os.path.samefile(found, sys.executable)
 
