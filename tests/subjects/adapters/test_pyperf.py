@@ -145,8 +145,11 @@ def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess) -> No
     record = here.json()
     (verdict,) = record["derived"]["verdicts"]
     assert (verdict["benchmark"], verdict["verdict"]) == ("sum", "slower")
-    (sizes,) = {tuple(sample[0] for sample in samples) for samples in record["launches"]["samples"]}
-    assert set(sizes) == {record["benchmarks"][0]["loops"]}
+    sizes: dict[int, set[int]] = {0: set(), 1: set()}
+    for side, samples in zip(record["launches"]["side"], record["launches"]["samples"], strict=True):
+        sizes[side] |= {sample[0] for sample in samples}
+    loops = record["benchmarks"][0]["loops"]
+    assert sizes == {0: {loops}, 1: {record["benchmarks"][0].get("candidate_loops", loops)}}
 
 
 @pytest.mark.parametrize(
