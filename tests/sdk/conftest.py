@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.sdk.cpp_programs import C_BENCHMARKS, C_LEFT, HARNESS, IMPLEMENTATION, STRICT, called, need
+from tests.builds import built
+from tests.sdk.cpp_programs import C_BENCHMARKS, C_LEFT, HARNESS, IMPLEMENTATION, SDK, STRICT, called, need
 
 
 @pytest.fixture(scope="session")
@@ -15,17 +16,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def harness(folder: Path) -> Path:
-    program = folder / "harness"
-    called(need("g++"), "-std=c++17", *STRICT, HARNESS, "-o", program)
-    return program
+def harness() -> Path:
+    command = [need("g++"), "-std=c++17", *STRICT, HARNESS, "-o"]
+    made = built("cpp-harness", lambda place: called(*command, place / "harness"), *map(str, command), HARNESS, SDK)
+    return made / "harness"
 
 
 @pytest.fixture(scope="session")
-def c_harness(folder: Path) -> Path:
-    source, implementation, program = folder / "bench.c", folder / "implementation.cpp", folder / "c_harness"
-    source.write_text(C_BENCHMARKS + C_LEFT)
-    implementation.write_text(IMPLEMENTATION)
-    called(need("gcc"), "-std=c11", *STRICT, "-c", source, "-o", folder / "bench.o")
-    called(need("g++"), "-std=c++17", *STRICT, implementation, folder / "bench.o", "-o", program)
-    return program
+def c_harness() -> Path:
+    in_c, in_cpp = [need("gcc"), "-std=c11", *STRICT], [need("g++"), "-std=c++17", *STRICT]
+
+    def make(place: Path) -> None:
+        source, implementation = place / "bench.c", place / "implementation.cpp"
+        source.write_text(C_BENCHMARKS + C_LEFT)
+        implementation.write_text(IMPLEMENTATION)
+        called(*in_c, "-c", source, "-o", place / "bench.o")
+        called(*in_cpp, implementation, place / "bench.o", "-o", place / "c_harness")
+
+    return built("c-harness", make, *in_c, *in_cpp, C_BENCHMARKS, C_LEFT, IMPLEMENTATION, SDK) / "c_harness"

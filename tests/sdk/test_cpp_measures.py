@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests import builds
 from tests.c_programs import need_valgrind
-from tests.sdk.cpp_programs import EXAMPLES, STRICT, asked, called, driven, need, run
+from tests.sdk.cpp_programs import EXAMPLES, SDK, STRICT, asked, called, driven, need, run
 
 # --- what is timed ---------------------------------------------------------------------------------------------------
 
@@ -89,15 +90,19 @@ def test_set_up_is_not_counted(harness: Path, tmp_path: Path) -> None:
 # --- the examples ----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def suites(folder: Path) -> tuple[Path, Path]:
+@pytest.fixture(scope="session")
+def suites() -> tuple[Path, Path]:
     """The suite as it is, and with one benchmark made slower."""
-    plain, planted = folder / "plain", folder / "planted"
-    common, build = folder / "containers.o", [need("g++"), "-std=c++17", *STRICT]
-    called(*build, "-c", EXAMPLES / "containers.cpp", "-o", common)
-    called(*build, common, EXAMPLES / "text.cpp", "-o", plain)
-    called(*build, "-DPLANTED", common, EXAMPLES / "text.cpp", "-o", planted)
-    return plain, planted
+    build = [need("g++"), "-std=c++17", *STRICT]
+
+    def make(place: Path) -> None:
+        common = place / "containers.o"
+        called(*build, "-c", EXAMPLES / "containers.cpp", "-o", common)
+        called(*build, common, EXAMPLES / "text.cpp", "-o", place / "plain")
+        called(*build, "-DPLANTED", common, EXAMPLES / "text.cpp", "-o", place / "planted")
+
+    made = builds.built("cpp-suites", make, *build, EXAMPLES, SDK)
+    return made / "plain", made / "planted"
 
 
 def test_the_suite_run_interactively(suites: tuple[Path, Path]) -> None:
@@ -128,12 +133,15 @@ STEELYARD_MAIN()
 """
 
 
-@pytest.fixture(scope="module")
-def failing(folder: Path) -> Path:
-    source, program = folder / "failing.cpp", folder / "failing"
-    source.write_text(FAILING)
-    called(need("g++"), "-std=c++17", *STRICT, source, "-o", program)
-    return program
+@pytest.fixture(scope="session")
+def failing() -> Path:
+    build = [need("g++"), "-std=c++17", *STRICT]
+
+    def make(place: Path) -> None:
+        (place / "failing.cpp").write_text(FAILING)
+        called(*build, place / "failing.cpp", "-o", place / "failing")
+
+    return builds.built("cpp-failing", make, *build, FAILING, SDK) / "failing"
 
 
 def test_run_interactively_one_that_fails_is_named_and_the_others_are_run(failing: Path) -> None:

@@ -317,7 +317,7 @@ def test_one_that_is_not_there_keeps_all_from_running(driver: Driver) -> None:
 
 def test_a_weighing_of_several_by_one_start_a_side(here: InProcess) -> None:
     copied(here.folder)
-    sides = [shlex.join(["env", f"FACTOR={factor}", *PYTEST, "bench"]) for factor in (1, 10)]
+    sides = [shlex.join(["env", f"FACTOR={factor}", *PYTEST, "bench"]) for factor in (1, 5)]
     chosen = ("-b", f"{WORK}::test_sum", "-b", f"{WORK}::TestClass::test_marked", "-b", f"{BROKEN}::test_fails")
     words = (
         "--harness",
@@ -388,7 +388,7 @@ def test_the_user_s_pythonpath_stays(folder: Path) -> None:
 
 def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess) -> None:
     copied(here.folder)
-    sides = [shlex.join(["env", f"FACTOR={factor}", *PYTEST, "bench"]) for factor in (1, 10)]
+    sides = [shlex.join(["env", f"FACTOR={factor}", *PYTEST, "bench"]) for factor in (1, 5)]
     chosen = ("-b", f"{WORK}::test_sum", "-b", f"{BROKEN}::test_fails")
     words = ("--harness", "pytest-benchmark", *sides, *chosen, *FEW_PAIRS, "--json", "record.json")
     done = here("compare", *words, "--names", "old,new")
