@@ -17,9 +17,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def harness() -> Path:
-    command = [need("g++"), "-std=c++17", *STRICT, HARNESS, "-o"]
-    made = built("cpp-harness", lambda place: called(*command, place / "harness"), *map(str, command), HARNESS, SDK)
-    return made / "harness"
+    build = [need("g++"), "-std=c++17", *STRICT]
+
+    def make(place: Path) -> None:
+        called(*build, HARNESS, "-o", place / "harness")
+
+    return built("cpp-harness", make, *build, HARNESS, SDK) / "harness"
 
 
 @pytest.fixture(scope="session")
