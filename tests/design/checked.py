@@ -149,11 +149,11 @@ class Doctor:
     def _answer(self, number: int, spec: LaunchSpec) -> Measured:
         words = [word.decode().removeprefix("--steelyard-").partition("=") for word in spec.argv[len(self.program) :]]
         given = {key: value for key, _, value in words}
-        hello = {"steelyard": 1, "before": self.can_run_before}
+        hello = json.dumps({"steelyard": 1, "before": self.can_run_before})
         if "list" in given:
-            return _wrote([hello, *({"benchmark": name} for name in self.bodies)], START_NS, RSS)
+            return _wrote([hello, *(json.dumps({"benchmark": name}) for name in self.bodies)], START_NS, RSS)
         if given["run"] not in self.bodies:
-            return replace(_wrote([hello, {"error": "no such benchmark"}], START_NS, RSS), exit_code=2)
+            return replace(_wrote([hello, '{"error": "no such benchmark"}'], START_NS, RSS), exit_code=2)
         before = tuple(value.partition(":")[2] for key, _, value in words if key == "before")
         seed = next(int(entry[15:]) for entry in spec.env if entry.startswith(b"PYTHONHASHSEED="))
         call = Call(int(given["loops"]), int(given["samples"]), seed, before, spec.fixed_layout, number)
@@ -166,17 +166,15 @@ class Doctor:
             taken.append(max(1, round(ns * factor * self.within(now))))
         if self.slice_ns is not None:
             return self._interrupted(self.slice_ns, hello, start, taken, memory)
-        lines = [{"ns": ns, "delay_ns": 0} for ns in taken]
+        lines = [f'{{"ns": {ns}, "delay_ns": 0}}' for ns in taken]
         return _wrote([hello, *lines], start + sum(taken), memory)
 
-    def _interrupted(
-        self, slice_ns: int, hello: Mapping[str, object], start: int, taken: Sequence[int], memory: int
-    ) -> Measured:
+    def _interrupted(self, slice_ns: int, hello: str, start: int, taken: Sequence[int], memory: int) -> Measured:
         begins = np.random.default_rng(len(self.machine.specs)).integers(slice_ns)
         ends = start + begins + np.cumsum([0, *taken])
         slices = [int(end) // slice_ns for end in ends]
         waits = [4 * slice_ns * (after - before) for before, after in pairwise(slices)]
-        lines = [{"ns": ns + wait} for ns, wait in zip(taken, waits, strict=True)]
+        lines = [f'{{"ns": {ns + wait}}}' for ns, wait in zip(taken, waits, strict=True)]
         measured = _wrote([hello, *lines], start + sum(taken) + sum(waits), memory)
         return replace(measured, delay_ns=sum(waits))
 
@@ -224,6 +222,6 @@ class Server:
         )
 
 
-def _wrote(lines: Sequence[Mapping[str, object]], wall_ns: int, memory: int) -> Measured:
-    answer = "".join(f"{json.dumps(line)}\n" for line in (*lines, {"end": True})).encode()
+def _wrote(lines: Sequence[str], wall_ns: int, memory: int) -> Measured:
+    answer = "\n".join([*lines, '{"end": true}', ""]).encode()
     return replace(PLAIN, wall_ns=wall_ns, max_rss_bytes=memory, results=answer, results_bytes=len(answer))

@@ -13,6 +13,7 @@ from steelyard.design.counting.functions import columns
 from steelyard.measure.count.profile import FunctionCost, Profile, Profiles, read_profile
 from steelyard.model.errors import MeasurementError
 from steelyard.stats.attribution import Function, attribute, shown
+from tests import builds
 
 DATA = Path(__file__).parents[1] / "data" / "profiles"
 Read = Callable[[str], Profile]
@@ -297,13 +298,17 @@ COMPILERS: dict[str, tuple[list[str], str, Callable[[int], str]]] = {
 
 
 def built(language: str, planted: int, folder: Path) -> Path:
+    """A program in a folder of its own, where what is counted of it is put."""
     command, name, source = COMPILERS[language]
     if shutil.which(command[0]) is None:
         pytest.skip(f"there is no {command[0]}")
-    folder.mkdir()
-    (folder / name).write_text(source(planted))
-    subprocess.run([*command, "prog", name], cwd=folder, check=True, capture_output=True, timeout=60)
-    return folder / "prog"
+
+    def make(place: Path) -> None:
+        (place / name).write_text(source(planted))
+        subprocess.run([*command, "prog", name], cwd=place, check=True, capture_output=True, timeout=60)
+
+    made = builds.built(f"profiled-{language}", make, *command, name, source(planted))
+    return Path(shutil.copytree(made, folder)) / "prog"
 
 
 def counted(program: Path, tool: str) -> Profile:
