@@ -1,10 +1,12 @@
 """Bisections without a machine: how often they name the commit that was planted, a wrong one, or a range that lacks it.
 
     python benchmarks/bisection.py [BISECTIONS] [--commits N] [--change 2%] [--pairs N] [--only NOISE] [--curve CURVE]
+                                   [--faster]
 
 The search is the tool's own (`design/bisection/search.py`); a weighing of commits deals synthetic or recorded noise to
 its pairs, in the order in which they would run, and takes the looks that an experiment takes.
-A commit is wrong if it is not slower than its parent; of several steps each is right.
+A commit is wrong if it is not slower than its parent; of several steps each is right. With --faster it is looked for
+what became faster, along the same curves upside down.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import numpy as np
 from benchmarks.simulation import SYNTHETIC, FloatArray, Noise, table, trace, window_of
 from steelyard.design.bisection.search import Searching, Telling
 from steelyard.design.bisection.weighing import Weighed
-from steelyard.model.bisection import Bisection, Commit, Compared
+from steelyard.model.bisection import Bisection, Commit, Compared, Sought
 from steelyard.model.records import Settings
 from steelyard.stats.family import sharing_now
 from steelyard.stats.looks import next_look
@@ -172,11 +174,11 @@ def commits_of(levels: FloatArray) -> list[Commit]:
     ]
 
 
-def search(scales: SimulatedScales, alpha: float = 0.01, margin: float = 0.005) -> Bisection:
+def search(scales: SimulatedScales, alpha: float = 0.01, margin: float = 0.005, sought: Sought = "slower") -> Bisection:
     """One bisection, to its end."""
     line = commits_of(scales.levels)
     quiet = Telling(lambda _: None, lambda *_: None, lambda _: None)
-    searching = Searching(line, Settings(alpha=alpha, margin=margin, max_time_s=None), scales, quiet)
+    searching = Searching(line, Settings(alpha=alpha, margin=margin, max_time_s=None), scales, quiet, sought)
     ended = searching.run()
     return searching.result(ended, {"tool": "", "repository": "", "command": "", "build": None, "seconds": 0.0})
 
@@ -211,7 +213,7 @@ WORDS = ("found", "lesser", "wrong", "range", "wrong range", "nothing", "undecid
 
 def outcome(found: Bisection, levels: FloatArray) -> str:
     """What a bisection came to, beside the truth."""
-    steps = np.diff(levels)
+    steps = np.diff(levels) * (1 if found.sought == "slower" else -1)
     if found.found is not None:
         step = steps[int(found.found.hash, 16) - 1]
         if step <= 0:
@@ -234,14 +236,15 @@ def simulate(
     alpha: float = 0.01,
     broken: float = 0.0,
     seed: int = 1,
+    sought: Sought = "slower",
 ) -> Tally:
     """Bisect many times; of the commits between the ends a share is `broken`."""
     generator, tally = np.random.default_rng(seed), Tally()
     for _ in range(bisections):
-        levels = curve(generator, commits, change)
+        levels = curve(generator, commits, change) * (1 if sought == "slower" else -1)
         ill = frozenset(number for number in range(1, commits) if generator.random() < broken)
         scales = SimulatedScales(levels, noise, generator, pairs, ill)
-        tally.add(search(scales, alpha), scales)
+        tally.add(search(scales, alpha, sought=sought), scales)
     return tally
 
 
@@ -263,6 +266,7 @@ def main(words: argparse.Namespace) -> None:
                 change=float(words.change.rstrip("%")) / 100,
                 pairs=words.pairs,
                 alpha=words.alpha,
+                sought="faster" if words.faster else "slower",
             )
             rows.append([name, curve_name, *tally.row()])
             print(table(header, rows[-1:]), flush=True)
@@ -278,6 +282,7 @@ def _words() -> argparse.Namespace:
     parser.add_argument("--alpha", type=float, default=0.01, metavar="P")
     parser.add_argument("--only", metavar="NOISE", help="kinds of noise with this in their names")
     parser.add_argument("--curve", choices=CURVES, help="that one alone")
+    parser.add_argument("--faster", action="store_true", help="look for what became faster")
     return parser.parse_args()
 
 

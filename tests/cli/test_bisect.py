@@ -59,6 +59,17 @@ def test_the_commit_is_named_with_its_change(scripted: ScriptedWorld, git: Calla
     assert sorted(step["record"] for step in found["steps"]) == [str(path) for path in scripted.kept()]
 
 
+def test_the_commit_that_made_it_faster_is_named(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
+    repository = git(commits=17, slow=0, ms=[SLOW if number < 11 else FAST for number in range(17)])
+    done = scripted("bisect", "--faster", "--old", "c0", "./prog", "--pairs", "40", "--json", "found.json")
+    assert done.status == 1, done
+    assert f"faster     {repository.names[11]}\n" in done.text
+    assert f"{repository.short(0)} (old) to {repository.short(16)} (new)" in done.err.decode()
+    assert not {"good", "bad"} & set((done.err.decode() + done.text).replace(",", " ").split())
+    found = json.loads(Path("found.json").read_text())
+    assert (found["sought"], found["change"]["verdict"]) == ("faster", "faster")
+
+
 @pytest.mark.parametrize(("words", "is_free"), [([], True), (["--pairing", "adjacent"], False)])
 def test_a_pairing_that_is_asked_for_holds_for_suites(
     words: list[str], is_free: bool, scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch

@@ -1,4 +1,4 @@
-"""`steelyard bisect`: find the commit that made a benchmark slower."""
+"""`steelyard bisect`: find the commit that made a benchmark slower, or faster."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from steelyard.model.values import seconds
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
-    from steelyard.model.bisection import Commit, Step
+    from steelyard.model.bisection import Commit, Sought, Step
     from steelyard.model.records import Settings
     from steelyard.report.live import LiveLine
 
@@ -62,8 +62,15 @@ class BisectOptions(MeasuringOptions):
     command: Annotated[
         str, typer.Argument(metavar="COMMAND", help="What is weighed, in quotes; it runs in the folder of each commit.")
     ]
-    good: Annotated[str, typer.Option("--good", metavar="REV", help="A commit that was still fast.")]
-    bad: Annotated[str, typer.Option("--bad", metavar="REV", help="A later one that is slow.")] = "HEAD"
+    good: Annotated[
+        str, typer.Option("--good", "--old", metavar="REV", help="A commit from before the change: still fast.")
+    ]
+    bad: Annotated[str, typer.Option("--bad", "--new", metavar="REV", help="A later one, from behind it: slow.")] = (
+        "HEAD"
+    )
+    faster: Annotated[
+        bool, typer.Option("--faster", help="Find the commit that made it faster, between --old and --new.")
+    ] = False
     build: Annotated[
         str | None,
         typer.Option(
@@ -87,17 +94,17 @@ class BisectOptions(MeasuringOptions):
     BisectOptions,
     examples=(
         "steelyard bisect --good v1.2 --build 'make -j2' './prog input.txt'",
-        "steelyard bisect --good HEAD~20 --bad HEAD --metric instructions 'python3 bench.py'",
+        "steelyard bisect --faster --old HEAD~20 --metric instructions 'python3 bench.py'",
     ),
 )
 def bisect(options: BisectOptions, world: World) -> int:
-    """Find the commit that made a command slower, between a good one and a bad one.
+    """Find the commit that made a command slower, between a good one and a bad one; or faster.
 
     Each step weighs a commit in the middle against both ends of what is left. What cannot be told stays a range of
     commits: the chance that a wrong one is named is at most --alpha (steelyard docs bisect).
 
-    Exit status: 0 nothing is slower, 1 found, 2 wrong usage, 3 a measurement failed, 4 undecided: a range of commits,
-    130 interrupted.
+    Exit status: 0 there is nothing to find, 1 found, 2 wrong usage, 3 a measurement failed, 4 undecided: a range of
+    commits, 130 interrupted.
     """
     from steelyard.cli.screen import output, watching
     from steelyard.design.bisection.search import Telling
@@ -121,9 +128,10 @@ def bisect(options: BisectOptions, world: World) -> int:
         ),
         jobs_checked(options.counting.jobs),
         build_timeout_s=build_timeout_checked(options.build_timeout),
+        sought="faster" if options.faster else "slower",
     )
     with watching(world) as line:
-        said = _Said(line)
+        said = _Said(line, asked.sought)
         found, error = bisect(asked, Telling(line, said.begun, said.step), world)
     bisection(output(world.environment, beside_data=is_printed(options.json)), found)
     if options.json is not None:
@@ -138,6 +146,7 @@ class _Said:
     """What is said on the way, below the live line."""
 
     line: LiveLine
+    sought: Sought
     steps: int = 0
     of: int = 0
 
@@ -145,13 +154,13 @@ class _Said:
         from steelyard.report.bisection import beginning
 
         self.of = steps
-        self._say(beginning(commits, steps))
+        self._say(beginning(commits, steps, self.sought))
 
     def step(self, step: Step) -> None:
         from steelyard.report.bisection import decision
 
         self.steps += step.kind == "step"
-        self._say(decision(step, self.steps, self.of))
+        self._say(decision(step, self.steps, self.of, self.sought))
 
     def _say(self, sentence: str) -> None:
         self.line.wipe()

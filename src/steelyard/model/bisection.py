@@ -6,11 +6,22 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from steelyard.model.records import VerdictName
+from steelyard.model.kept import VerdictName
 
 BISECTION_FORMAT: Final = "steelyard-bisection"
 
 End = Literal["found", "range", "nothing", "undecided", "interrupted", "failed"]
+Side = Literal["good", "bad"]
+Sought = Literal["slower", "faster"]
+_WORDS: Final[dict[Sought, dict[Side, str]]] = {
+    "slower": {"good": "good", "bad": "bad"},
+    "faster": {"good": "old", "bad": "new"},
+}
+
+
+def word_of(side: Side, sought: Sought) -> str:
+    """What a side is called: of a search for what became faster, the newer one is not the bad one."""
+    return _WORDS[sought][side]
 
 
 class _Part(BaseModel):
@@ -54,7 +65,7 @@ class Step(_Part):
         "weighed; one that has the files, or builds the program, of an end of the range"
     )
     commit: str
-    side: Literal["good", "bad"] | None = Field(default=None, description="which it is like; null if that stayed open")
+    side: Side | None = Field(default=None, description="which it is like; null if that stayed open")
     low: str = Field(description="newest commit known as good, before this step")
     high: str = Field(description="oldest commit known as bad, before this step")
     left: int = Field(description="suspects after this step")
@@ -73,6 +84,7 @@ class Bisection(_Part):
     repository: str
     command: str
     build: str | None
+    sought: Sought = Field(default="slower", description="what the commit that is looked for made of it")
     metric: str
     margin: float
     alpha: float = Field(description="chance of a wrong answer that was accepted")
@@ -85,7 +97,9 @@ class Bisection(_Part):
     change: Compared | None = Field(
         default=None, description="of the commit found against its parent; else of the ends"
     )
-    suspects: list[Commit] = Field(default_factory=list, description="oldest first; the slow commit is one of them")
+    suspects: list[Commit] = Field(
+        default_factory=list, description="oldest first; the commit that is looked for is one of them"
+    )
     skipped: list[str] = Field(default_factory=list)
     several: bool = Field(default=False, description="whether more than one commit was seen to change it")
     steps: list[Step] = Field(default_factory=list)

@@ -7,25 +7,28 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.bisection import Bisection, Commit, Compared, Step
+from steelyard.model.bisection import Bisection, Commit, Compared, Sought, Step, word_of
 from steelyard.model.metrics import METRICS
 from steelyard.report import figures
 from steelyard.report.sheet import Sheet
+from steelyard.report.verdicts import STYLES
 
 _SHORT = 10
 _MOST_LISTED = 12
 
 
-def beginning(commits: Sequence[Commit], steps: int) -> str:
+def beginning(commits: Sequence[Commit], steps: int, sought: Sought) -> str:
     """What is searched."""
     many = figures.count(len(commits) - 1, "commit")
     about = f", about {figures.count(steps, 'step')}" if steps else ""
-    return f"{many} from {commits[0].short} (good) to {commits[-1].short} (bad){about}"
+    older, newer = word_of("good", sought), word_of("bad", sought)
+    return f"{many} from {commits[0].short} ({older}) to {commits[-1].short} ({newer}){about}"
 
 
-def decision(step: Step, number: int, of: int) -> str:
+def decision(step: Step, number: int, of: int, sought: Sought) -> str:
     """One decision, as it was made."""
     commit, left = step.commit[:_SHORT], figures.count(step.left, "commit")
+    word = word_of(step.side, sought) if step.side else ""
     match step.kind:
         case "ends":
             return f"ends: {commit} against {step.low[:_SHORT]}: {_evidence(step.compared[0])}"
@@ -34,16 +37,16 @@ def decision(step: Step, number: int, of: int) -> str:
         case "skip":
             return f"skipped: {step.why}"
         case "equal":
-            return f"{commit} {step.why or f'holds the same files as the {step.side} end'}: {left} left"
+            return f"{commit} {step.why or f'holds the same files as the {word} end'}: {left} left"
         case _:
-            side = f"{step.side}, {left} left" if step.side else "undecided"
-            told = "; ".join(_relative(one, step) for one in step.compared)
+            side = f"{word}, {left} left" if step.side else "undecided"
+            told = "; ".join(_relative(one, step, sought) for one in step.compared)
             return f"step {number} of {max(number, of)}: {commit} {side}: {told}"
 
 
-def _relative(compared: Compared, step: Step) -> str:
+def _relative(compared: Compared, step: Step, sought: Sought) -> str:
     """The commit as it stands to one of the ends: the other way round than it was weighed."""
-    end = "good" if compared.candidate == step.low else "bad"
+    end = word_of("good" if compared.candidate == step.low else "bad", sought)
     change = figures.NOT_KNOWN if compared.change is None else figures.change(1 / (1 + compared.change) - 1)
     return f"{change} to {end} {compared.candidate[:_SHORT]} ({_many(compared)})"
 
@@ -68,28 +71,29 @@ def _many(compared: Compared) -> str:
 def bisection(console: Console, found: Bisection) -> None:
     """Print the commit that was found, or the range that is left, with the change and what it rests on."""
     sheet = Sheet(console)
+    ends = f"{word_of('bad', found.sought)} against {word_of('good', found.sought)}"
     if found.found is not None:
         _found(sheet, found, found.found)
     elif found.end == "nothing":
         sheet.row("nothing", Text(f"there is nothing to find: {found.why}", "bold"), style="bold cyan")
-        _change(sheet, found, "bad against good")
+        _change(sheet, found, ends)
     elif found.end == "undecided":
         sheet.row("undecided", Text(f"{found.why}: a longer --max-time would tell more", "bold"), style="bold yellow")
-        _change(sheet, found, "bad against good")
+        _change(sheet, found, ends)
     else:
-        _range(sheet, found)
+        _range(sheet, found, ends)
     if found.skipped:
         sheet.row("skipped", f"{figures.count(len(found.skipped), 'commit')} that could not be weighed")
     if found.several:
         whole = _evidence(found.steps[0].compared[0])
-        sheet.row("caution", f"several commits changed it; the larger part came from here (bad against good: {whole})")
+        sheet.row("caution", f"several commits changed it; the larger part came from here ({ends}: {whole})")
     weighings = figures.count(sum(bool(step.compared) for step in found.steps), "weighing")
     metric = found.metric if found.change is None else found.change.metric
     sheet.row("method", f"{weighings} in {figures.seconds(found.seconds)}, metric {metric}")
 
 
 def _found(sheet: Sheet, found: Bisection, commit: Commit) -> None:
-    sheet.row("slower", Text(commit.hash, "bold"), style="bold red")
+    sheet.row(found.sought, Text(commit.hash, "bold"), style=STYLES[found.sought])
     _about(sheet, commit)
     _change(sheet, found, f"against its parent {commit.parents[0][:_SHORT]}")
     sheet.row("certainty", f"a wrong commit is named with a chance of {figures.percent(found.alpha)} at most")
@@ -97,11 +101,12 @@ def _found(sheet: Sheet, found: Bisection, commit: Commit) -> None:
         sheet.row(
             "merge",
             "it is a merge; to search what it brought in: "
-            f"--good $(git merge-base {commit.short}^1 {commit.short}^2) --bad {commit.short}^2",
+            f"--{word_of('good', found.sought)} $(git merge-base {commit.short}^1 {commit.short}^2) "
+            f"--{word_of('bad', found.sought)} {commit.short}^2",
         )
 
 
-def _range(sheet: Sheet, found: Bisection) -> None:
+def _range(sheet: Sheet, found: Bisection, ends: str) -> None:
     """No commit can be named; but those of which one is it."""
     suspects = found.suspects
     word = "interrupted" if found.end == "interrupted" else "undecided"
@@ -112,7 +117,7 @@ def _range(sheet: Sheet, found: Bisection) -> None:
         sheet.row("", sheet.name(f"{commit.short} {commit.subject}", sheet.text_width))
     if len(suspects) > _MOST_LISTED:
         sheet.row("", f"and {len(suspects) - _MOST_LISTED} more")
-    _change(sheet, found, "bad against good")
+    _change(sheet, found, ends)
 
 
 def _about(sheet: Sheet, commit: Commit) -> None:

@@ -23,7 +23,7 @@ from benchmarks.simulation import Noise, quiet, trace, window_of
 
 from steelyard.design.bisection.search import Searching, Telling
 from steelyard.design.bisection.weighing import Weighed
-from steelyard.model.bisection import Commit
+from steelyard.model.bisection import Commit, Sought
 from steelyard.model.errors import UsageError
 from steelyard.model.records import Settings
 
@@ -130,6 +130,34 @@ def test_several_steps_are_said() -> None:
     assert found.found is not None
     assert int(found.found.hash, 16) == 3
     assert found.several
+
+
+def test_what_became_faster_is_found_where_that_is_looked_for() -> None:
+    found = search(scales([0.8, 0.5, 0.5, 0, 0]), sought="faster")
+    assert (found.end, found.sought) == ("found", "faster")
+    assert found.found is not None
+    assert int(found.found.hash, 16) == 3
+    assert found.change is not None
+    assert found.change.verdict == "faster"
+    assert found.several
+
+
+@pytest.mark.parametrize(
+    ("levels", "sought", "why"),
+    [
+        ([0.5, 0.2, 0.2], "slower", "bad is faster than good: --faster finds the commit that made it so"),
+        ([0.2, 0.5, 0.5], "faster", "new is slower than old: leave out --faster"),
+    ],
+)
+def test_of_the_other_direction_the_way_is_told(levels: list[float], sought: Sought, why: str) -> None:
+    found = search(scales(levels), sought=sought)
+    assert (found.end, found.why) == ("nothing", why)
+
+
+def test_a_step_back_between_is_not_named_as_what_made_it_faster() -> None:
+    found = search(scales([0.5, 0.5, 0.6, 0.6, 0.2, 0.2]), sought="faster")
+    assert found.found is not None
+    assert int(found.found.hash, 16) == 4
 
 
 def test_neighbours_are_weighed_once() -> None:

@@ -9,12 +9,12 @@ from typing import Any, Protocol
 
 from steelyard.design.bisection.weighing import Weighed, logged
 from steelyard.design.runner.failure import Interrupted
-from steelyard.model.bisection import Bisection, Commit, Compared, End, Step
+from steelyard.model.bisection import Bisection, Commit, Compared, End, Side, Sought, Step, word_of
 from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Watch
 from steelyard.model.records import Settings
-from steelyard.stats.bisection import OF_ENDS, OF_LAST, Search, Side, exactly, side_of, step_margin
+from steelyard.stats.bisection import OF_ENDS, OF_LAST, Search, exactly, side_of, step_margin
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import CHANGED
 from steelyard.subjects.revisions.checkout import NotBuiltError
@@ -58,12 +58,13 @@ class Searching:
     settings: Settings
     scales: Scales
     telling: Telling
+    sought: Sought = "slower"
     steps: list[Step] = field(default_factory=list)
     change: Compared | None = None
     of_all: Compared | None = None
     several: bool = False
     looked_for: float = 0.0
-    """The change (a log-ratio) between the ends of the range that is left."""
+    """The size of the change (a log-ratio) between the ends of the range that is left."""
     is_exact: bool = False
     """Whether counts have repeated exactly so far."""
 
@@ -95,6 +96,7 @@ class Searching:
         suspects = [self.line[number] for number in self.search.suspects]
         return Bisection(
             **about,
+            sought=self.sought,
             metric=self.settings.metrics[0],
             margin=self.settings.margin,
             alpha=self.settings.alpha,
@@ -124,20 +126,29 @@ class Searching:
                 raise SearchEnded("nothing", "both commits build the same program")
             weighed = self.scales.weigh([good, bad], self.settings.margin, share)
         except NotBuiltError as error:
-            needed = f"{error}; bisect needs both ends: give a --good and a --bad that build"
+            both = " and ".join(f"a --{end}" for end in self._ends)
+            needed = f"{error}; bisect needs both ends: give {both} that build"
             raise NotBuiltError(needed, error.log) from error
         if weighed.error is not None:
             raise weighed.error
         if weighed.interrupted:
             raise Interrupted
         self.of_all = self.change = ends = weighed.compared[0]
-        side: Side | None = "bad" if ends.verdict == "slower" else None
+        side: Side | None = "bad" if ends.verdict == self.sought else None
         self._note("ends", bad, weighed, share, side=side)
         if ends.verdict == "undecided":
-            raise SearchEnded("undecided", "good and bad could not be told apart")
-        if ends.verdict != "slower" or ends.change is None:
-            raise SearchEnded("nothing", f"bad is {'faster than' if ends.verdict == 'faster' else 'the same as'} good")
-        self.looked_for, self.is_exact = log1p(ends.change), ends.exact
+            raise SearchEnded("undecided", f"{' and '.join(self._ends)} could not be told apart")
+        if ends.verdict != self.sought or ends.change is None:
+            raise SearchEnded("nothing", self._nothing(ends))
+        self.looked_for, self.is_exact = abs(log1p(ends.change)), ends.exact
+
+    def _nothing(self, ends: Compared) -> str:
+        """Why there is nothing to find, and how to find what there is."""
+        older, newer = self._ends
+        if ends.verdict == "same":
+            return f"{newer} is the same as {older}"
+        way = "--faster finds the commit that made it so" if ends.verdict == "faster" else "leave out --faster"
+        return f"{newer} is {ends.verdict} than {older}: {way}"
 
     # --- the steps
 
@@ -150,7 +161,7 @@ class Searching:
         share = self.search.share()
         try:
             if side := self._side_of_program(commit):
-                self._equal(number, side, f"builds the same program as the {side} end")
+                self._equal(number, side, f"builds the same program as the {word_of(side, self.sought)} end")
                 return
             weighed = self._weigh_between(commit, share)
         except (NotBuiltError, UsageError) as error:  # what was right for the ends is wrong for this one
@@ -191,7 +202,7 @@ class Searching:
     def _judge(self, number: int, weighed: Weighed, share: float) -> None:
         commit = self.line[number]
         found = {one.candidate: one for one in weighed.compared}
-        good, bad = logged(found.get(self._low.hash)), logged(found.get(self._high.hash))
+        good, bad = (logged(found.get(end.hash), self.sought) for end in (self._low, self._high))
         if self.is_exact and good is not None:
             bad = exactly(good, self.looked_for, step_margin(self.looked_for))
         side = side_of(good, bad)
@@ -214,7 +225,7 @@ class Searching:
     # --- the last
 
     def _last(self) -> SearchEnded:
-        """Name the commit that is left, if it is one and its own parent is faster."""
+        """Name the commit that is left, if it is one and made the change that is looked for of its own parent."""
         if len(self.search.suspects) > 1:
             return SearchEnded("range", "the commits between could not be weighed")
         parent, commit = self._low, self._high
@@ -226,12 +237,18 @@ class Searching:
         if weighed.error is not None:
             return SearchEnded("failed", "the last weighing failed", weighed.error)
         self.change = last = weighed.compared[0]
-        self._note("last", commit, weighed, share, side="bad" if last.verdict == "slower" else None)
-        if last.verdict == "slower":
+        self._note("last", commit, weighed, share, side="bad" if last.verdict == self.sought else None)
+        if last.verdict == self.sought:
             return SearchEnded("found")
-        return SearchEnded("range", f"weighed against its parent once more, {commit.short} was not found slower")
+        why = f"weighed against its parent once more, {commit.short} was not found {self.sought}"
+        return SearchEnded("range", why)
 
     # --- what they share
+
+    @property
+    def _ends(self) -> tuple[str, str]:
+        """What the older and the newer end are called."""
+        return word_of("good", self.sought), word_of("bad", self.sought)
 
     @property
     def _low(self) -> Commit:

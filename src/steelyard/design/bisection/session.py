@@ -25,7 +25,7 @@ NOT_BEGUN = "interrupted before anything was weighed"
 
 
 def bisect(asked: Asked, telling: Telling, world: World) -> tuple[Bisection, SteelyardError | None]:
-    """Search the commit that made a benchmark slower; with why it could not go on, if that failed on the way.
+    """Search the commit that made a benchmark slower, or faster; with why it could not go on, where that failed.
 
     Raises UsageError for revisions or a command that are not there, MeasurementError where one of the ends cannot be
     built or measured, InterruptedBeforeStart if the user stopped it before the ends were weighed.
@@ -36,7 +36,7 @@ def bisect(asked: Asked, telling: Telling, world: World) -> tuple[Bisection, Ste
         with Interrupt(lambda: None, world.clock) as interrupt, ExitStack() as holding:
             repository = repository_of(Path(asked.settings.directory), world.environment)
             check_relative(repository, asked.command)
-            line = line_of(repository, asked.good, asked.bad)
+            line = line_of(repository, asked.good, asked.bad, asked.sought)
             builds = Builds(
                 repository,
                 Recipe(asked.build, timeout_s=asked.build_timeout_s),
@@ -47,7 +47,7 @@ def bisect(asked: Asked, telling: Telling, world: World) -> tuple[Bisection, Ste
                 holding,
             )
             scales = CommitScales(asked, builds.of, world, telling.progress)
-            searching = Searching(line, asked.settings, scales, telling)
+            searching = Searching(line, asked.settings, scales, telling, asked.sought)
             ended = searching.run()
     except (Interrupted, InterruptedBeforeStart):
         raise InterruptedBeforeStart(NOT_BEGUN) from None

@@ -12,8 +12,9 @@ from steelyard.design.request import Request
 from steelyard.design.session import measure
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
-from steelyard.model.bisection import Commit, Compared
+from steelyard.model.bisection import Commit, Compared, Sought
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError, UsageError
+from steelyard.model.kept import VerdictName
 from steelyard.model.progress import Watch
 from steelyard.model.records import Settings, Subject, Verdict
 from steelyard.stats import bisection as rules
@@ -24,6 +25,7 @@ from steelyard.subjects.suite import benchmarks_of
 
 # The seed of each weighing is drawn from the one of all: orders shall not be the same every time.
 _SEEDS_APART = 1_000_003
+_OPPOSITE: dict[VerdictName, VerdictName] = {"slower": "faster", "faster": "slower"}
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class Asked:
     selection: Selection = field(default_factory=Selection)
     jobs: int | None = None
     build_timeout_s: float = USUAL_TIMEOUT_S
+    sought: Sought = "slower"
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class CommitScales:
             return Weighed([], True, None, None)
         except LaunchError as error:  # of a harness that is asked for its list
             return Weighed([], False, None, error)
-        return _weighed(outcome, commits)
+        return _weighed(outcome, commits, self.asked.sought)
 
     def are_one_program(self, one: Commit, other: Commit) -> bool:
         """Whether both build the same program, so that there is nothing to weigh; raises as `weigh`."""
@@ -113,7 +116,7 @@ class CommitScales:
         )
 
 
-def _weighed(outcome: Outcome, commits: Sequence[Commit]) -> Weighed:
+def _weighed(outcome: Outcome, commits: Sequence[Commit], sought: Sought) -> Weighed:
     record, derived = outcome.record, outcome.record.derived
     deciding = derived.deciding() if derived is not None else []
     kept = None if outcome.kept is None else str(outcome.kept)
@@ -121,9 +124,8 @@ def _weighed(outcome: Outcome, commits: Sequence[Commit]) -> Weighed:
     if outcome.error is not None or interrupted:
         return Weighed([], interrupted, kept, None if interrupted else outcome.error)
     if len(deciding) > len(commits) - 1:
-        raise UsageError(
-            f"bisect follows one benchmark, and here are several: choose with --benchmark {quote(_which(deciding))}"
-        )
+        chosen = f"--benchmark {quote(_which(deciding, sought))}"
+        raise UsageError(f"bisect follows one benchmark, and here are several: choose with {chosen}")
     if not deciding:
         raise MeasurementError("nothing could be judged")
     compared = [
@@ -142,14 +144,20 @@ def _weighed(outcome: Outcome, commits: Sequence[Commit]) -> Weighed:
     return Weighed(compared, False, kept, None)
 
 
-def _which(deciding: Sequence[Verdict]) -> str:
+def _which(deciding: Sequence[Verdict], sought: Sought) -> str:
     """The benchmark that is most worth it."""
-    slower = [one for one in deciding if one.verdict == "slower"]
-    return max(slower or deciding, key=lambda one: one.change or 0.0).benchmark
+    changed = [one for one in deciding if one.verdict == sought]
+    sign = 1.0 if sought == "slower" else -1.0
+    return max(changed or deciding, key=lambda one: sign * (one.change or 0.0)).benchmark
 
 
-def logged(compared: Compared | None) -> rules.Compared | None:
-    """The same, as the rules of a step have it; None where there is no change to speak of."""
+def logged(compared: Compared | None, sought: Sought) -> rules.Compared | None:
+    """The same, as the rules of a step have it; None where there is no change to speak of.
+
+    The rules look for what became slower: of a search for what became faster they are told the opposite of all.
+    """
     if compared is None or compared.change is None:
         return None
-    return rules.Compared(compared.verdict, log1p(compared.change))
+    if sought == "slower":
+        return rules.Compared(compared.verdict, log1p(compared.change))
+    return rules.Compared(_OPPOSITE.get(compared.verdict, compared.verdict), -log1p(compared.change))

@@ -235,7 +235,7 @@ def of_bisection(found: Bisection) -> Part:
         number += step.kind == "step"
         numbers.append(number)
     body = [
-        [f"{place}", elements.name(bisection.decision(step, at, of), 4)]
+        [f"{place}", elements.name(bisection.decision(step, at, of, found.sought), 4)]
         for place, (step, at) in enumerate(zip(steps, numbers, strict=True), start=1)
     ]
     tables = [elements.table("The decisions on the way", ["step", "decision"], body)] if body else []
@@ -249,7 +249,7 @@ def of_bisection(found: Bisection) -> Part:
         kind="bisection",
         title=found.command,
         headline=_found(found),
-        verdict="slower" if found.found else "undecided" if found.end != "nothing" else "same",
+        verdict=found.sought if found.found else "undecided" if found.end != "nothing" else "same",
         lines=[*([_commit(found.found)] if found.found else []), *([sentence(found.why)] if found.why else [])],
         caption="",
         columns=[],
@@ -280,7 +280,7 @@ def _found(found: Bisection) -> str:
         change = (
             "" if found.change is None or found.change.change is None else f" {figures.change(found.change.change)}"
         )
-        return f"slower{change} since {found.found.short}"
+        return f"{found.sought}{change} since {found.found.short}"
     if found.end == "nothing":
         return "same: there is nothing to find"
     return f"{found.end}: one of {figures.count(len(found.suspects) or found.commits, 'commit')}"
