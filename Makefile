@@ -140,9 +140,10 @@ $(WHEEL_TOOLS)/.installed:
 clean:
 	rm -rf $(VENV) build dist demo $(CRATES:=/target) src/*.egg-info src/steelyard/native/steelyard-*
 
-# Editable, so that tests see the sources; built again when the native part or the packaging changes.
+# Editable, so that tests see the sources; built again when the native part or the packaging changes. To compile all
+# that is installed would take half of the time, and most of it is never imported.
 $(INSTALLED): pyproject.toml setup.py constraints.txt $(wildcard $(NATIVE:=/src/*.rs) $(NATIVE:=/src/sys/*.rs)) $(NATIVE:=/Cargo.toml) $(NATIVE:=/Cargo.lock)
 	@command -v cargo >/dev/null || { echo "steelyard builds its small native parts with Rust: install cargo (https://rustup.rs), then run make again"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --editable '.[dev,docs]'
+	$(BIN)/pip install --quiet --no-compile --editable '.[dev,docs]'
 	touch $@
