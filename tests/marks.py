@@ -29,7 +29,7 @@ STARTING: dict[str, set[str] | None] = {
 STARTING_TESTS = {
     "tests/cli/test_requests.py::test_help_imports_nothing_that_measures",
     "tests/design/calibration/test_measuring.py::test_real_probes_under_a_real_valgrind",
-    "tests/model/test_written_files.py::test_a_failing_write_leaves_the_old_file_and_nothing_beside_it",
+    "tests/model/test_writing.py::test_a_failing_write_leaves_the_old_file_and_nothing_beside_it",
     "tests/model/test_files.py::test_a_pipe_is_read",
     "tests/model/test_schema.py::test_the_module_prints_the_schema",
     "tests/test_second_try.py::test_those_that_hang_on_the_machine_are_tried_again",

@@ -20,10 +20,10 @@ from steelyard.design.outcome import Outcome, recalled
 from steelyard.design.world import World
 from steelyard.model.documents import Document, load_document
 from steelyard.model.errors import UsageError
-from steelyard.model.files import write_atomically
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.records import Run, Weighing
 from steelyard.model.values import alpha_checked, metric_names, relative_margin
+from steelyard.model.writing import write_atomically
 
 if TYPE_CHECKING:
     from steelyard.design.reporting import Shown

@@ -65,7 +65,7 @@ def is_printed(*paths: Path | None) -> bool:
 
 def write(path: Path, data: Content) -> None:
     """Write a file whole, or print what would be in it; raises MeasurementError where the file cannot be written."""
-    from steelyard.model.files import write_atomically
+    from steelyard.model.writing import write_atomically
 
     if isinstance(data, str):
         data = data.encode(errors="backslashreplace")

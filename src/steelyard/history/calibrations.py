@@ -14,7 +14,8 @@ from pydantic import ValidationError
 from steelyard.history.store import Store
 from steelyard.model.calibration import Calibration, InterruptedCalibration
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.files import described, write_atomically
+from steelyard.model.files import described
+from steelyard.model.writing import write_atomically
 
 
 def store(calibration: Calibration, environment: Mapping[str, str]) -> Path:

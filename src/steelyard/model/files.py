@@ -6,11 +6,10 @@ import json
 import os
 import select
 import stat
-import tempfile
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
@@ -18,13 +17,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic_core import ValidationError
 
-from steelyard.model.errors import LineError, MeasurementError, UsageError
+from steelyard.model.errors import LineError, UsageError
 from steelyard.model.foreign import ForeignResults, NotMeasuredError
 from steelyard.model.json_text import parse, pieces
 from steelyard.model.kept import FORMAT, KEPT_NAME, VERSION
 from steelyard.model.ratios import with_ratios
 from steelyard.model.samples import encoded
 from steelyard.model.structs import validated
+from steelyard.model.writing import write_atomically
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, TypeAdapter
@@ -51,7 +51,6 @@ _OF_PARTS: Final = {
     "Unexpected keyword argument": "Extra inputs are not permitted",
     "a dictionary or an instance of": "a valid dictionary or instance of",
 }
-_ACCESS_LIST = "system.posix_acl_access"
 # How long a pipe may be without a writer.
 _LONGEST_WAIT_S, _STEP_S = 3.0, 0.02
 
@@ -117,63 +116,6 @@ def _compressed(text: Iterable[bytes]) -> Iterator[bytes]:
     packer = zlib.compressobj(level=_LEVEL, wbits=_AS_GZIP)
     yield from map(packer.compress, text)
     yield packer.flush()
-
-
-def write_atomically(path: Path, data: bytes | Iterable[bytes], *, private: bool = False) -> None:
-    """Write a file whole, to a neighbour that is then renamed over it; or write to what is no file: a pipe, /dev/null.
-
-    What is written over keeps its mode, and its owner where that may be; a new file has those of any other, or is
-    `private` to its owner. Raises MeasurementError where that fails; a file then holds what it held before.
-    """
-    try:
-        if path.exists() and not path.is_file():
-            _pour(path, data)  # renaming over it would put a file in the place of a device
-        else:
-            _replace(Path(os.path.realpath(path)), data, private=private)  # a link stays one
-    except OSError as error:
-        raise MeasurementError(f"cannot write {path}: {error.strerror}; give another place") from error
-
-
-def _pour(path: Path, data: bytes | Iterable[bytes]) -> None:
-    # Not blocking, because a pipe that nobody reads would never open: so it is an error.
-    handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    os.set_blocking(handle, True)
-    with os.fdopen(handle, "wb") as file:
-        file.writelines([data] if isinstance(data, bytes) else data)
-
-
-def _replace(path: Path, data: bytes | Iterable[bytes], *, private: bool) -> None:
-    handle, neighbour = tempfile.mkstemp(prefix=".steelyard-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            if not private:
-                _make_alike(path, file.fileno())
-            file.writelines([data] if isinstance(data, bytes) else data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(neighbour).replace(path)
-    except BaseException:
-        Path(neighbour).unlink(missing_ok=True)
-        raise
-
-
-def _make_alike(path: Path, file: int) -> None:
-    """Give a file the mode and the owner of the one at `path`, or what a new one has."""
-    try:
-        before = path.stat()
-    except FileNotFoundError:
-        os.fchmod(file, 0o666 & ~_umask())
-        return
-    mode = before.st_mode & 0o777
-    for owner, group, lost in ((-1, before.st_gid, 0o070), (before.st_uid, -1, 0)):
-        try:
-            os.fchown(file, owner, group)
-        except OSError:
-            mode &= ~lost  # what its group was allowed is not for ours
-    with suppress(OSError):  # most have none, and some disks know none
-        os.setxattr(file, _ACCESS_LIST, os.getxattr(path, _ACCESS_LIST))
-        return  # the mode follows from it
-    os.fchmod(file, mode)
 
 
 def load(path: Path, largest_bytes: int | None = None) -> Weighing | Run:
@@ -404,9 +346,3 @@ def described(error: ValidationError) -> str:
 
 def _first_line(error: BaseException) -> str:
     return str(error).splitlines()[0] if str(error) else type(error).__name__
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from steelyard.machine.tuning.hand import Hand
 from steelyard.machine.tuning.operations import planned
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.files import write_atomically
 from steelyard.model.tuning import Change, Tuning
+from steelyard.model.writing import write_atomically
 
 # Not in /run, which a reboot empties: an operation may last longer than that.
 _KEPT = "var/lib/steelyard/tuning.json"

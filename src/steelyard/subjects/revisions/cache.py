@@ -20,7 +20,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.files import plain_json, write_atomically
+from steelyard.model.files import plain_json
+from steelyard.model.writing import write_atomically
 
 USUAL_BYTES = 10 << 30
 _GONE = ".gone-"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.errors import MeasurementError
-from steelyard.model.files import write_atomically
+from steelyard.model.writing import write_atomically
 
 NOT_UTF_8 = "\udcff"
 
@@ -94,7 +94,7 @@ def test_a_failing_write_leaves_the_old_file_and_nothing_beside_it(file: Path) -
 import resource, signal
 from pathlib import Path
 from steelyard.model.errors import MeasurementError
-from steelyard.model.files import write_atomically
+from steelyard.model.writing import write_atomically
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, {resource.RLIM_INFINITY}))
 try:
     write_atomically(Path({str(file)!r}), b"x" * 1000)
