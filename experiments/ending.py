@@ -14,9 +14,9 @@ from benchmarks.simulation import table
 from steelyard.design.runner.failure import Interrupted
 from steelyard.machine.facts import read_facts
 from steelyard.model.errors import MeasurementError, SteelyardError
-from steelyard.model.writing import write_atomically
 from steelyard.model.measured import Measured
 from steelyard.model.rows import LaunchRow
+from steelyard.model.writing import write_atomically
 from steelyard.report.figures import percent
 
 __all__ = ["FOLDER", "Conditions", "Page", "begin", "table"]
