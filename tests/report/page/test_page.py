@@ -110,6 +110,13 @@ def test_nothing_on_it_asks_for_anything_else(suite: str) -> None:
 # --- other records
 
 
+def test_of_counts_it_is_not_said_how_quiet_the_machine_was() -> None:
+    text = told(pages.page([pages.RECORDS / "version-2-run.json"]))
+    assert "Repeats exactly, 2 counts" in text
+    assert "waited for a processor" not in text
+    assert "quiet" not in text
+
+
 @pytest.mark.parametrize("name", sorted(path.name for path in pages.RECORDS.iterdir()))
 def test_records_of_every_version_have_a_page(name: str) -> None:
     page = pages.page([pages.RECORDS / name])
