@@ -56,10 +56,17 @@ def stopped(reasons: list[StopReason], *, running: bool = False) -> str | None:
     """Say that the measuring ended before its time, or has not ended yet; None where it ran its course."""
     if running:
         return "it is being measured right now: this is what there is so far"
-    failed = reasons.count("failed")
-    if 0 < failed < len(reasons) and "interrupted" not in reasons:
-        return f"{failed} of {len(reasons)} benchmarks failed: this is what the others gave"
+    if failed := partly_failed(reasons):
+        return f"{failed}: this is what the others gave"
     return next((text for reason, text in _STOPPED.items() if reason in reasons), None)
+
+
+def partly_failed(reasons: list[StopReason]) -> str | None:
+    """Say how many benchmarks failed; None where none or all did."""
+    failed = reasons.count("failed")
+    if not 0 < failed < len(reasons) or "interrupted" in reasons:
+        return None
+    return f"{failed} of {len(reasons)} benchmarks failed"
 
 
 def built(record: Weighing | Run) -> str | None:

@@ -110,6 +110,15 @@ def test_nothing_on_it_asks_for_anything_else(suite: str) -> None:
 # --- other records
 
 
+def test_a_benchmark_that_failed_is_counted_and_said_once(tmp_path: Path) -> None:
+    record = records.weighing(benchmarks=("a", "b"))
+    rows = [row for row in record.launches.rows() if row.benchmark == 0]
+    record = record.model_copy(update={"stop": ["decided", "failed"], "launches": Launches.of_rows(rows)})
+    page = pages.page([kept(tmp_path, record)])
+    assert "of 2 benchmarks" in re.findall(r"<h1.*?</h1>", page)[0]
+    assert page.count("<p>1 of 2 benchmarks failed") == 1
+
+
 def test_of_counts_it_is_not_said_how_quiet_the_machine_was() -> None:
     text = told(pages.page([pages.RECORDS / "version-2-run.json"]))
     assert "Repeats exactly, 2 counts" in text
