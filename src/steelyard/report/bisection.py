@@ -80,19 +80,31 @@ def bisection(console: Console, found: Bisection) -> None:
         _range(sheet, found)
     if found.skipped:
         sheet.row("skipped", f"{figures.count(len(found.skipped), 'commit')} that could not be weighed")
-    if found.several:
-        whole = _evidence(found.steps[0].compared[0])
-        sheet.row("caution", f"several commits changed it; the larger part came from here (bad against good: {whole})")
+    if said := caution(found):
+        sheet.row("caution", said)
     weighings = figures.count(sum(bool(step.compared) for step in found.steps), "weighing")
     metric = found.metric if found.change is None else found.change.metric
     sheet.row("method", f"{weighings} in {figures.seconds(found.seconds)}, metric {metric}")
+
+
+def certainty(found: Bisection) -> str:
+    """How sure the commit is that was found."""
+    return f"a wrong commit is named with a chance of {figures.percent(found.alpha)} at most"
+
+
+def caution(found: Bisection) -> str | None:
+    """Say that the commit is not all of the change, where it is not."""
+    if not found.several:
+        return None
+    whole = _evidence(found.steps[0].compared[0])
+    return f"several commits changed it; the larger part came from here (bad against good: {whole})"
 
 
 def _found(sheet: Sheet, found: Bisection, commit: Commit) -> None:
     sheet.row("slower", Text(commit.hash, "bold"), style="bold red")
     _about(sheet, commit)
     _change(sheet, found, f"against its parent {commit.parents[0][:_SHORT]}")
-    sheet.row("certainty", f"a wrong commit is named with a chance of {figures.percent(found.alpha)} at most")
+    sheet.row("certainty", certainty(found))
     if len(commit.parents) > 1:
         sheet.row(
             "merge",
