@@ -311,6 +311,14 @@ def _beside(verdict: Verdict) -> str | None:
     return next((way for code, way in ways.items() if _has(verdict, code)), None)
 
 
+def behind_last_look(verdict: Verdict, measured: int) -> str | None:
+    """Say how many of the `measured` pairs, of which charts are drawn, the verdict does not rest on."""
+    behind = measured - verdict.pairs
+    if not verdict.pairs or behind <= 0:
+        return None
+    return f"{figures.count(behind, 'pair')} behind the last look, not judged"
+
+
 def pointed_at(verdict: Verdict) -> list[Finding]:
     """What SEE_NOTE may point at."""
     return [finding for finding in verdict.findings if finding.code in _POINTED_AT]

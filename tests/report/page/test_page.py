@@ -141,6 +141,15 @@ def test_a_bisection_is_told_as_on_the_terminal(tmp_path: Path) -> None:
     assert "step 1 of 1 aaaaaaaaaa bad, 1 commit left" in text
 
 
+def test_pairs_that_no_look_judged_are_said_where_they_are_drawn(tmp_path: Path) -> None:
+    text = told(pages.page([kept(tmp_path, records.weighing(0.0, stop="interrupted"))]))
+    judged, measured = (
+        re.findall(pattern, text)[0] for pattern in (r"(\d+) pairs in 0.9 s", r"(\d+) pairs with changes")
+    )
+    assert int(judged) < int(measured)
+    assert f"; {int(measured) - int(judged)} pairs behind the last look, not judged" in text
+
+
 def test_of_counts_it_is_not_said_how_quiet_the_machine_was() -> None:
     text = told(pages.page([pages.RECORDS / "version-2-run.json"]))
     assert "Repeats exactly, 2 counts" in text
