@@ -150,6 +150,20 @@ def test_pairs_that_no_look_judged_are_said_where_they_are_drawn(tmp_path: Path)
     assert f"; {int(measured) - int(judged)} pairs behind the last look, not judged" in text
 
 
+@pytest.mark.parametrize(
+    ("name", "took"),
+    [
+        ("version-2-weighing.json.gz", "took 58 ms, and 1.7 s for the counts margin"),
+        ("version-2-run.json", "took 0.2 s margin"),
+        ("version-2.journal", "took 1.3 s for the counts margin"),
+        ("version-1.journal", None),
+    ],
+)
+def test_how_long_it_took_is_told_as_far_as_it_is_known(name: str, took: str | None) -> None:
+    text = told(pages.page([pages.RECORDS / name]))
+    assert took in text if took else " took " not in text
+
+
 def test_of_counts_it_is_not_said_how_quiet_the_machine_was() -> None:
     text = told(pages.page([pages.RECORDS / "version-2-run.json"]))
     assert "Repeats exactly, 2 counts" in text
