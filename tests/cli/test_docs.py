@@ -29,6 +29,11 @@ def test_a_page_is_printed_as_it_is(asked: InProcess, topic: str) -> None:
     assert asked("docs", topic).out == page.read_bytes()
 
 
+@pytest.mark.parametrize("link", ["heap.md#peak", "../heap.md", "docs/heap.md#peak", "heap#peak"])
+def test_a_link_of_a_page_leads_to_the_other_one(asked: InProcess, link: str) -> None:
+    assert asked("docs", link).out == (ROOT / "docs/heap.md").read_bytes()
+
+
 def test_a_page_is_the_same_where_the_terminal_is_not_utf_8(tool: Tool) -> None:
     tool.environment["PYTHONIOENCODING"] = "ascii"
     page = (ROOT / "docs/adapters/shell.md").read_bytes()

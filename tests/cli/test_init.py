@@ -215,6 +215,22 @@ def test_what_is_written_is_valid_and_has_the_benchmarks(here_without_python: In
     assert project.compare.margin == 0.01
 
 
+@pytest.mark.parametrize(
+    ("files", "build", "says"),
+    [
+        ({"Makefile": "all:\n\tcc -o w w.c\n"}, "make", "a Makefile, but no program or benchmark in it; put a command"),
+        ({"go.mod": "module x\n"}, "go build ./...", "Go, but no program or benchmark in it; put a command"),
+        ({}, None, "nothing was found here that it knows; put a command"),
+    ],
+)
+def test_what_names_no_program_is_built_still(
+    here_without_python: InProcess, files: Files, build: str | None, says: str
+) -> None:
+    put(here_without_python.folder, files)
+    assert f"steelyard.toml is written: {says} of yours into it" in here_without_python("init").err.decode()
+    assert written(here_without_python.folder).build.command == build
+
+
 def test_the_build_of_several_ends_where_one_fails(here_without_python: InProcess) -> None:
     put(here_without_python.folder, PROJECTS["several"][0])
     assert here_without_python("init").status == 0

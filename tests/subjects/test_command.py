@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -130,6 +131,41 @@ def test_of_a_file_that_is_here_it_is_said_how_to_start_it(
     assert "--shell" in refusal(name, search_path="/nowhere")
     monkeypatch.chdir(tmp_path)
     assert refusal(name, search_path="/nowhere").endswith(f"was not found on PATH: a file of that name is here, {says}")
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "typed"),
+    [
+        ("my prog.sh", "", """"'./my prog.sh'\""""),
+        ("my prog.sh", " -n 3", """"'./my prog.sh' -n 3\""""),
+        ("sub dir/it's", " -x", None),
+        ("it's", "", None),
+        ('"a" b', " 'c d'", None),
+    ],
+)
+def test_a_path_that_was_split_is_told_in_quotes_that_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str, typed: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).touch(0o755)
+    told = refusal(f"./{name}{words}").partition("stands in quotes of its own: ")[2]
+    assert typed is None or told == typed
+    (command,) = shlex.split(told)
+    assert subject(command).argv == [f"./{name}", *shlex.split(words)]
+    assert "of its own" not in refusal("./another prog")
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("—max-time 3", "; an option begins with two hyphens: --max-time"),
+        ("\N{EN DASH}m", "; an option begins with two hyphens: --m"),
+        ("“./tool”", "; “ is no quote to a shell: ' and \" are"),
+    ],
+)
+def test_what_an_editor_made_of_hyphens_and_quotes_is_told(command: str, says: str) -> None:
+    assert refusal(command).endswith(says)
 
 
 @pytest.mark.parametrize("role", ["checked", "--prepare", "--python"])

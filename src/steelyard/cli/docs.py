@@ -56,11 +56,16 @@ def docs(options: DocsOptions, world: World) -> int:  # noqa: ARG001 - as every 
         width = max(map(len, known))
         write(STANDARD_STREAM, "".join(f"{topic:{width}}  {_title(topic)}\n" for topic in known))
         return 0
-    topic = options.topic.removeprefix("docs/").removesuffix(".md")
+    topic = _linked(options.topic)
     if topic not in known:
         raise UsageError(f"there is no page {options.topic!r}: choose from {', '.join(known)}")
     write(STANDARD_STREAM, _page(topic))
     return 0
+
+
+def _linked(topic: str) -> str:
+    """The page that is meant, also by a link as it stands in another one: `../ci.md#gitlab`."""
+    return topic.partition("#")[0].removeprefix("../").removeprefix("docs/").removesuffix(".md")
 
 
 def _page(topic: str) -> str:

@@ -86,7 +86,8 @@ def _annotate(report: GateReport, title: str, log: IO[str]) -> None:
         for one in report.slower
     ]
     opened = [
-        f"{one.verdict.benchmark}: {one.verdict.metric} {gate_words.change(one.verdict)}: {gate_words.why_open(one)}"
+        f"{one.verdict.benchmark}: {one.verdict.metric} {gate_words.change(one.verdict)}: "
+        f"{gate_words.why_open_by_itself(one)}"
         for one in report.undecided
     ]
     errors, warnings = ([*errors, *opened], []) if report.limits.strict else (errors, opened)

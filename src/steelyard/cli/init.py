@@ -81,9 +81,10 @@ def _next(folder: Path) -> str:
 def _said(found: Sequence[Found], then: str) -> str:
     """What was found, and what to do next."""
     targets = [target for one in found for target in one.targets]
-    if not targets:
-        return f"nothing was found here that it knows; put a command of yours into it, then {then}"
     what = " and ".join(one.what for one in found)
+    if not targets:
+        seen = f"{what}, but no program or benchmark in it" if what else "nothing was found here that it knows"
+        return f"{seen}; put a command of yours into it, then {then}"
     names = ", ".join(target.name for target in targets)
     if any(target.harness is None for target in targets):
         return f"{what} ({names}); give the commands their work, then {then}"

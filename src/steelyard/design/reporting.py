@@ -21,6 +21,7 @@ from steelyard.model.unpaired import UnpairedReport
 from steelyard.report.page import budget, diffs, others, runs, weighings
 from steelyard.report.page.page import document
 from steelyard.report.page.parts import Part, sentence
+from steelyard.report.sentences import partly_failed
 
 Shown = (
     Outcome
@@ -96,4 +97,11 @@ def _judged(outcome: Outcome, room: budget.Budget, key: str) -> Part:
         verdicts = record.derived.verdicts if record.derived else []
         part = weighings.part(record, list(look_back(record, verdicts)), room, key, running=outcome.is_running)
         part = replace(part, way_on=outcome.way_on() or "")
-    return part if outcome.error is None else replace(part, lines=[sentence(str(outcome.error)), *part.lines])
+    return part if outcome.error is None else _with_error(part, str(outcome.error), outcome)
+
+
+def _with_error(part: Part, error: str, outcome: Outcome) -> Part:
+    """A part that begins with what failed; how many benchmarks did is said once."""
+    failed = partly_failed(outcome.record.stop)
+    lines = [line for line in part.lines if failed is None or not (error.startswith(failed) and failed in str(line))]
+    return replace(part, lines=[sentence(error), *lines])

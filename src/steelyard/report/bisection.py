@@ -71,32 +71,47 @@ def _many(compared: Compared) -> str:
 def bisection(console: Console, found: Bisection) -> None:
     """Print the commit that was found, or the range that is left, with the change and what it rests on."""
     sheet = Sheet(console)
-    ends = f"{word_of('bad', found.sought)} against {word_of('good', found.sought)}"
     if found.found is not None:
         _found(sheet, found, found.found)
     elif found.end == "nothing":
         sheet.row("nothing", Text(f"there is nothing to find: {found.why}", "bold"), style="bold cyan")
-        _change(sheet, found, ends)
+        _change(sheet, found, _ends(found))
     elif found.end == "undecided":
         sheet.row("undecided", Text(f"{found.why}: a longer --max-time would tell more", "bold"), style="bold yellow")
-        _change(sheet, found, ends)
+        _change(sheet, found, _ends(found))
     else:
-        _range(sheet, found, ends)
+        _range(sheet, found)
     if found.skipped:
         sheet.row("skipped", f"{figures.count(len(found.skipped), 'commit')} that could not be weighed")
-    if found.several:
-        whole = _evidence(found.steps[0].compared[0])
-        sheet.row("caution", f"several commits changed it; the larger part came from here ({ends}: {whole})")
+    if said := caution(found):
+        sheet.row("caution", said)
     weighings = figures.count(sum(bool(step.compared) for step in found.steps), "weighing")
     metric = found.metric if found.change is None else found.change.metric
     sheet.row("method", f"{weighings} in {figures.seconds(found.seconds)}, metric {metric}")
+
+
+def certainty(found: Bisection) -> str:
+    """How sure the commit is that was found."""
+    return f"a wrong commit is named with a chance of {figures.percent(found.alpha)} at most"
+
+
+def caution(found: Bisection) -> str | None:
+    """Say that the commit is not all of the change, where it is not."""
+    if not found.several:
+        return None
+    whole = _evidence(found.steps[0].compared[0])
+    return f"several commits changed it; the larger part came from here ({_ends(found)}: {whole})"
+
+
+def _ends(found: Bisection) -> str:
+    return f"{word_of('bad', found.sought)} against {word_of('good', found.sought)}"
 
 
 def _found(sheet: Sheet, found: Bisection, commit: Commit) -> None:
     sheet.row(found.sought, Text(commit.hash, "bold"), style=STYLES[found.sought])
     _about(sheet, commit)
     _change(sheet, found, f"against its parent {commit.parents[0][:_SHORT]}")
-    sheet.row("certainty", f"a wrong commit is named with a chance of {figures.percent(found.alpha)} at most")
+    sheet.row("certainty", certainty(found))
     if len(commit.parents) > 1:
         sheet.row(
             "merge",
@@ -106,7 +121,7 @@ def _found(sheet: Sheet, found: Bisection, commit: Commit) -> None:
         )
 
 
-def _range(sheet: Sheet, found: Bisection, ends: str) -> None:
+def _range(sheet: Sheet, found: Bisection) -> None:
     """No commit can be named; but those of which one is it."""
     suspects = found.suspects
     word = "interrupted" if found.end == "interrupted" else "undecided"
@@ -117,7 +132,7 @@ def _range(sheet: Sheet, found: Bisection, ends: str) -> None:
         sheet.row("", sheet.name(f"{commit.short} {commit.subject}", sheet.text_width))
     if len(suspects) > _MOST_LISTED:
         sheet.row("", f"and {len(suspects) - _MOST_LISTED} more")
-    _change(sheet, found, ends)
+    _change(sheet, found, _ends(found))
 
 
 def _about(sheet: Sheet, commit: Commit) -> None:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.gate import GateReport, GateVerdict, Judged, worst_first
-from steelyard.report import figures, gate_words
+from steelyard.report import figures, gate_words, notes, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES, open_end
@@ -33,10 +33,13 @@ def show(console: Console, report: GateReport) -> None:
     _list(sheet, "changed", [_line(sheet, one, several=several) for one in worst_first(changed)])
     undecided = worst_first(report.undecided)
     alone = len(undecided) == 1
-    opened = [
-        _line(sheet, one, several=several).append(f": {gate_words.why_open(one, alone=alone)}") for one in undecided
-    ]
-    _list(sheet, "open", opened, [Text(way) for way in gate_words.what_would_decide(undecided)])
+    whys = [gate_words.why_open(one, alone=alone) for one in undecided]
+    ways = gate_words.what_would_decide(undecided)
+    opened = [_line(sheet, one, several=several).append(f": {why}") for one, why in zip(undecided, whys, strict=True)]
+    _list(sheet, "open", opened, [Text(way) for way in ways])
+    if any(sentences.SEE_NOTE in said for said in (*whys, *ways)):
+        sheet.blank()
+        notes.show(sheet, notes.pointed_at([one.verdict for one in undecided]))
     _list(sheet, "note", [Text(finding.message) for finding in report.findings])
     if report.verdict == "undecided" and not report.is_too_open:
         sheet.blank()

@@ -77,6 +77,11 @@ def why_open(judged: Judged, *, alone: bool = True) -> str:
     return "; ".join(said)
 
 
+def why_open_by_itself(judged: Judged) -> str:
+    """The same where no notes are shown, as in an annotation."""
+    return why_open(judged).replace(sentences.SEE_NOTE, "")
+
+
 def _not_above(verdict: Verdict, interval: tuple[float, float]) -> str:
     """Say which half of the rule an open benchmark does not meet: chance is excluded, and the estimate is larger."""
     if verdict.is_change:

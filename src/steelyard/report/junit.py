@@ -76,7 +76,9 @@ def _outcome(one: Judged, *, strict: bool) -> str | None:
     if one.standing == "above":
         return _node("failure", f"{change} is above the limit of {gate_words.limit(one)}", "slower")
     if one.standing == "open":
-        return _node("failure" if strict else "skipped", gate_words.why_open(one), "undecided" if strict else "")
+        return _node(
+            "failure" if strict else "skipped", gate_words.why_open_by_itself(one), "undecided" if strict else ""
+        )
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from steelyard.model.metrics import is_counted
 from steelyard.model.records import deciding_of
 from steelyard.report import counting, figures, heap, layouts, levels, notes, ranking, sentences, words
 from steelyard.report.markup import code, document, escape, items, table
@@ -135,7 +136,7 @@ def _summary_row(summary: Summary) -> list[str]:
         levels.spread(summary),
         f"{lowest} to {highest}",
         f"{summary.launches:,}",
-        summary.quality,
+        figures.NOT_KNOWN if is_counted(summary.metric) else summary.quality,
     ]
 
 

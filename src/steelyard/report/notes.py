@@ -14,7 +14,7 @@ from rich.text import Text
 
 from steelyard.model.kept import SHARED, Finding
 from steelyard.model.metrics import METRICS, NOISY_METRIC
-from steelyard.report import printable
+from steelyard.report import printable, sentences
 from steelyard.report.markup import code, escape
 
 if TYPE_CHECKING:
@@ -49,6 +49,12 @@ def of_weighing(record: Weighing, verdicts: Sequence[Verdict]) -> list[Note]:
     """The notes of a weighing; its control speaks by the verdicts that it withholds."""
     told = _with_cautions([each for each in verdicts if not each.control], record.findings)
     return _gathered(record.findings, told, several=len(record.benchmarks) > 1)
+
+
+def pointed_at(verdicts: Sequence[Verdict]) -> list[Note]:
+    """The notes that sentences about these verdicts point at, where no others are shown."""
+    told = [(each.benchmark, sentences.pointed_at(each)) for each in verdicts]
+    return _gathered([], told, several=len({name for name, _ in told}) > 1)
 
 
 def parted(notes: Iterable[Note]) -> tuple[list[Note], list[Note]]:

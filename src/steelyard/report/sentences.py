@@ -13,6 +13,7 @@ from steelyard.report.plain import one_line
 from steelyard.stats.looks import FEWEST_WITH_NOISE, FIRST_LOOK
 
 if TYPE_CHECKING:
+    from steelyard.model.kept import Finding
     from steelyard.model.records import Run, Settings, Side, StopReason, Summary, Verdict, Weighing
     from steelyard.model.unpaired import UnpairedVerdict
 
@@ -45,16 +46,27 @@ MOST_MARGIN = 0.4
 # Of a pair's two launches, so many waited on average.
 _MANY = 1.0
 _TELLS = "would decide a large change, and tell how many more a small one needs"
+SEE_NOTE = " (see the note)"
+"""Stands where one of a verdict's notes says why; what shows no notes leaves it out."""
+_COARSE_CLOCK = "coarse-clock"
+_POINTED_AT = frozenset({NOISY_ALONE, WRITING_ALONE, _COARSE_CLOCK, "undefined"})
 
 
 def stopped(reasons: list[StopReason], *, running: bool = False) -> str | None:
     """Say that the measuring ended before its time, or has not ended yet; None where it ran its course."""
     if running:
         return "it is being measured right now: this is what there is so far"
-    failed = reasons.count("failed")
-    if 0 < failed < len(reasons) and "interrupted" not in reasons:
-        return f"{failed} of {len(reasons)} benchmarks failed: this is what the others gave"
+    if failed := partly_failed(reasons):
+        return f"{failed}: this is what the others gave"
     return next((text for reason, text in _STOPPED.items() if reason in reasons), None)
+
+
+def partly_failed(reasons: list[StopReason]) -> str | None:
+    """Say how many benchmarks failed; None where none or all did."""
+    failed = reasons.count("failed")
+    if not 0 < failed < len(reasons) or "interrupted" in reasons:
+        return None
+    return f"{failed} of {len(reasons)} benchmarks failed"
 
 
 def built(record: Weighing | Run) -> str | None:
@@ -273,16 +285,14 @@ def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None, of
     if is_counted(verdict.metric):
         return _way_out_of_counts(verdict)
     if verdict.change is None:
-        return (
-            "no number of pairs would tell one (see the note)" if verdict.pairs else "no pair was measured to its end"
-        )
+        return f"no number of pairs would tell one{SEE_NOTE}" if verdict.pairs else "no pair was measured to its end"
     if verdict.pairs_needed is None or not _is_in_reach(verdict):
         return _instead(verdict, settings)
     pairs, seconds = _rounded_up(verdict.pairs_needed), verdict.seconds_needed
     amount = f"about {figures.count(pairs, 'pair')}" + ("" if seconds is None else f", {figures.seconds(seconds)},")
     does = "would decide" if verdict.interval is not None or verdict.pairs >= FEWEST_WITH_NOISE else _TELLS
     beside = _beside(verdict)
-    sooner = f"; perhaps far sooner: {beside} (see the note)" if beside else ""
+    sooner = f"; perhaps far sooner: {beside}{SEE_NOTE}" if beside else ""
     options = _options(pairs, seconds, settings, reason, of_a_part)
     return f"{amount} {does}{_even(verdict)}{options}{sooner}"
 
@@ -301,8 +311,21 @@ def _beside(verdict: Verdict) -> str | None:
     return next((way for code, way in ways.items() if _has(verdict, code)), None)
 
 
+def behind_last_look(verdict: Verdict, measured: int) -> str | None:
+    """Say how many of the `measured` pairs, of which charts are drawn, the verdict does not rest on."""
+    behind = measured - verdict.pairs
+    if not verdict.pairs or behind <= 0:
+        return None
+    return f"{figures.count(behind, 'pair')} behind the last look, not judged"
+
+
+def pointed_at(verdict: Verdict) -> list[Finding]:
+    """What SEE_NOTE may point at."""
+    return [finding for finding in verdict.findings if finding.code in _POINTED_AT]
+
+
 def _is_too_coarse(verdict: Verdict) -> bool:
-    return _has(verdict, "coarse-clock")
+    return _has(verdict, _COARSE_CLOCK)
 
 
 def _has(verdict: Verdict, code: str) -> bool:
@@ -312,12 +335,12 @@ def _has(verdict: Verdict, code: str) -> bool:
 def _instead(verdict: Verdict, settings: Settings) -> str:
     """Say what else would decide it where no sensible number of pairs would."""
     if _is_too_coarse(verdict):
-        return "what a clock's ticks may hide, no number of pairs shows (see the note)"
+        return f"what a clock's ticks may hide, no number of pairs shows{SEE_NOTE}"
     why = f"no sensible budget would decide it at your margin of {figures.percent(_margin(verdict, settings))}"
     if verdict.pairs_needed is not None and verdict.seconds_needed is not None:
         why = f"more pairs would take {figures.seconds(verdict.seconds_needed)}"
     beside = _beside(verdict)
-    ways = [f"{beside} may need far fewer (see the note)"] if beside else []
+    ways = [f"{beside} may need far fewer{SEE_NOTE}"] if beside else []
     margin = TO_SPARE * (math.inf if verdict.margin_needed is None else verdict.margin_needed)
     if margin <= MOST_MARGIN:
         ways.append(f"--margin {_rounded_up(1e4 * margin) / 100:g}% would be decided in as many pairs")

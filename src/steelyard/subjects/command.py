@@ -50,13 +50,13 @@ def command_subject(
     """
     if not command.strip():
         raise UsageError(f"{_called(role)} is empty: give the command to run, in quotes")
-    argv = [_SHELL, "-c", command] if shell else _words(command, role)
+    argv = [_SHELL, "-c", command] if shell else _words(command, role, directory)
     # A program that a parameter names is looked for when the parameter's values are known.
     deferred = _PLACEHOLDER.search(argv[0]) is not None
     try:
         program = argv[0] if deferred else _find_program(argv[0], role, search_path, directory)
     except UsageError as error:
-        raise UsageError(f"{error}{_for_a_shell(command, argv[0])}") from error
+        raise UsageError(f"{error}{_in_own_quotes(command, directory) or _for_a_shell(command, argv[0])}") from error
     return Subject(
         name=name,
         command=command,
@@ -220,10 +220,19 @@ def _undrawn(subject: Subject, settings: Settings) -> LaunchSpec:
     )
 
 
+# What editors and web pages make of hyphens and quotes.
+_DASHES = ("\N{EN DASH}", "\N{EM DASH}")
+_TYPOGRAPHIC_QUOTES = tuple("\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}“”„«»")
+
+
 def _for_a_shell(command: str, first: str) -> str:
     """What to add to an error about a command that a shell might have understood."""
     if sets_variable(first):
         return f"; a variable is set by --env {first}"
+    if first.startswith(_DASHES):
+        return f"; an option begins with two hyphens: --{first.lstrip(''.join(_DASHES))}"
+    if first.startswith(_TYPOGRAPHIC_QUOTES):
+        return f"; {first[0]} is no quote to a shell: ' and \" are"
     words = shell_words(command)
     return f" ({', '.join(words)} in it would be a shell's to understand)" if words else ""
 
@@ -253,13 +262,27 @@ def _called(role: str) -> str:
     return "the command" if role == "command" else f"the {role} command"
 
 
-def _words(command: str, role: str) -> list[str]:
+def _words(command: str, role: str, directory: str | None) -> list[str]:
     try:
         return shlex.split(command)
     except ValueError as error:
         raise UsageError(
             f"{_called(role)} {command!r} cannot be split into words ({error}): check its quotes"
+            f"{_in_own_quotes(command, directory)}"
         ) from error
+
+
+def _in_own_quotes(command: str, directory: str | None) -> str:
+    """What to do about the path of a program that was taken for several words; nothing where no such file is."""
+    ends = [*(found.start() for found in re.finditer(r"\s", command)), len(command)]
+    # A NUL is in no path, and os.path.isfile says so.
+    paths = (command[:end] for end in reversed(ends))
+    path = next((path for path in paths if os.path.isfile(Path(directory or "", path))), None)  # noqa: PTH113
+    if path is None or shlex.quote(path) == path:
+        return ""
+    inner = f"{shlex.quote(path)}{command[len(path) :]}"
+    typed = f'"{inner}"' if set('"$`\\!').isdisjoint(inner) else shlex.quote(inner)
+    return f"; a path with spaces or quotes stands in quotes of its own: {typed}"
 
 
 def _find_program(argument: str, role: str, search_path: str | None, directory: str | None) -> str:

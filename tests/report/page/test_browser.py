@@ -219,6 +219,13 @@ def violations(page: Page, where: str, how: str) -> list[tuple[str, ...]]:
     return [tuple(one) for one in told]
 
 
+def test_all_columns_are_in_sight_where_there_is_room_for_them(page: Page) -> None:
+    page.set_viewport_size({"width": 1200, "height": 900})
+    cut_off = """tables => tables.filter(one => one.scrollWidth > one.parentElement.clientWidth)
+        .map(one => one.caption.textContent)"""
+    assert page.eval_on_selector_all("table.results", cut_off) == []
+
+
 def test_nothing_is_wider_than_the_window(page: Page) -> None:
     for width in (390, 1920):
         page.set_viewport_size({"width": width, "height": 900})

@@ -13,6 +13,7 @@ from steelyard.design.reporting import page_of_shown
 from steelyard.design.unpaired.foreign import compare_foreign
 from steelyard.design.unpaired.runs import compare_runs
 from steelyard.history.calibrations import to_json
+from steelyard.model.bisection import Bisection, Commit, Compared, Step
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load_any, save
 from steelyard.model.launches import Launches, Sample
@@ -108,6 +109,66 @@ def test_nothing_on_it_asks_for_anything_else(suite: str) -> None:
 
 
 # --- other records
+
+
+def test_a_benchmark_that_failed_is_counted_and_said_once(tmp_path: Path) -> None:
+    record = records.weighing(benchmarks=("a", "b"))
+    rows = [row for row in record.launches.rows() if row.benchmark == 0]
+    record = record.model_copy(update={"stop": ["decided", "failed"], "launches": Launches.of_rows(rows)})
+    page = pages.page([kept(tmp_path, record)])
+    assert "of 2 benchmarks" in re.findall(r"<h1.*?</h1>", page)[0]
+    assert page.count("<p>1 of 2 benchmarks failed") == 1
+
+
+def test_a_bisection_is_told_as_on_the_terminal(tmp_path: Path) -> None:
+    commit = Commit(hash="a" * 40, parents=["b" * 40], tree="t", author="A", date="2026-01-01", subject="s")
+    compared = Compared(
+        baseline="c" * 40, candidate="a" * 40, verdict="slower", change=0.1, interval=(0.05, 0.15), metric="active",
+        pairs=12,
+    )  # fmt: skip
+    steps = [
+        Step(kind="ends", commit="d" * 40, low="c" * 40, high="d" * 40, left=2, compared=[compared]),
+        Step(kind="step", commit="a" * 40, side="bad", low="c" * 40, high="a" * 40, left=1, compared=[compared]),
+    ]
+    record = Bisection(
+        tool="0", repository="r", command="x", build=None, metric="active", margin=0.01, alpha=0.01, end="found",
+        good=commit, bad=commit, commits=2, steps=steps, seconds=1.0, found=commit, several=True, change=compared,
+    )  # fmt: skip
+    (tmp_path / "found.json").write_text(record.model_dump_json())
+    text = told(pages.page([tmp_path / "found.json"]))
+    assert "Several commits changed it; the larger part came from here (bad against good: slower +10.0 %" in text
+    assert "A wrong commit is named with a chance of 1 % at most." in text
+    assert "step 1 of 1 aaaaaaaaaa bad, 1 commit left" in text
+
+
+def test_pairs_that_no_look_judged_are_said_where_they_are_drawn(tmp_path: Path) -> None:
+    text = told(pages.page([kept(tmp_path, records.weighing(0.0, stop="interrupted"))]))
+    judged, measured = (
+        re.findall(pattern, text)[0] for pattern in (r"(\d+) pairs in 0.9 s", r"(\d+) pairs with changes")
+    )
+    assert int(judged) < int(measured)
+    assert f"; {int(measured) - int(judged)} pairs behind the last look, not judged" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "took"),
+    [
+        ("version-2-weighing.json.gz", "took 58 ms, and 1.7 s for the counts margin"),
+        ("version-2-run.json", "took 0.2 s margin"),
+        ("version-2.journal", "took 1.3 s for the counts margin"),
+        ("version-1.journal", None),
+    ],
+)
+def test_how_long_it_took_is_told_as_far_as_it_is_known(name: str, took: str | None) -> None:
+    text = told(pages.page([pages.RECORDS / name]))
+    assert took in text if took else " took " not in text
+
+
+def test_of_counts_it_is_not_said_how_quiet_the_machine_was() -> None:
+    text = told(pages.page([pages.RECORDS / "version-2-run.json"]))
+    assert "Repeats exactly, 2 counts" in text
+    assert "waited for a processor" not in text
+    assert "quiet" not in text
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in pages.RECORDS.iterdir()))

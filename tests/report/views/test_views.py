@@ -227,3 +227,10 @@ def test_a_pattern_chooses_and_one_that_fits_nothing_is_refused() -> None:
     assert "parse" not in drawn(record, HIST, derived=derived, patterns=("em*",))
     with pytest.raises(UsageError, match="--benchmark sort fits none of the 2 benchmarks"):
         drawn(record, HIST, derived=derived, patterns=("sort",))
+
+
+@pytest.mark.parametrize("view", [HIST, PAIRS])
+def test_what_no_look_judged_is_said_where_it_is_drawn(view: str) -> None:
+    assert SLOWER.pairs == 33
+    assert "1 pair behind the last look, not judged" in drawn(records.weighing(pairs=34), view)
+    assert "behind" not in drawn(records.weighing(pairs=33), view)

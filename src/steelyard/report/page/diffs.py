@@ -134,7 +134,7 @@ def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
         lines=[
             sentence(foreign.UNPAIRED_WARNING),
             *(
-                f"{label}: {sentence(foreign.origin(record).removeprefix(f'{foreign.WARNING}: '))}"
+                f"{label}: {foreign.origin(record).removeprefix(f'{foreign.WARNING}: ')}."
                 for (label, _), record in zip(_SIDES, records, strict=True)
             ),
         ],

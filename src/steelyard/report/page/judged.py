@@ -21,14 +21,17 @@ def scale_of(verdicts: Sequence[Judged], margin: float, key: str) -> svg.Scale:
     return svg.scale(ends, margin, f"scale-{key}")
 
 
-def headline(verdicts: Sequence[Judged]) -> tuple[str, str]:
-    """The verdict that colours the sentence, and the sentence: of several benchmarks how many have which."""
-    if len(verdicts) == 1:
+def headline(verdicts: Sequence[Judged], weighed: int | None = None) -> tuple[str, str]:
+    """The verdict that colours the sentence, and the sentence: of several benchmarks how many have which.
+
+    So many were `weighed`, where some of them have no verdict.
+    """
+    if len(verdicts) == 1 and (weighed is None or weighed == 1):
         verdict, change = verdicts[0].verdict, verdicts[0].change
         return verdict, verdict if change is None else f"{verdict} {figures.change(change)}"
     words = [one.verdict for one in verdicts]
     most = next(name for name in ("slower", "undecided", "faster", "same") if name in words)
-    return most, f"{figures.tally(words)} of {figures.count(len(words), 'benchmark')}"
+    return most, f"{figures.tally(words)} of {figures.count(weighed or len(words), 'benchmark')}"
 
 
 def columns(scale: svg.Scale, *, several_metrics: bool) -> list[Column]:

@@ -56,7 +56,7 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
     settings = record.settings
     told: list[tuple[str, str | None]] = [
         ("begun", figures.moment(record.created)),
-        ("took", figures.seconds(record.seconds)),
+        ("took", _took(record)),
         ("margin", _margins(record)),
         ("alpha", f"{settings.alpha:g}"),
         ("driven by", _driven_by(settings)),
@@ -73,6 +73,14 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
     ]
     terms = [(term, elements.name(said, 4)) for term, said in told if said]
     return Facts(title, [*commands, *terms, *plan])
+
+
+def _took(record: Weighing | Run) -> str | None:
+    """How long it took; counts beside launches have a time of their own, and a journal's end is not known."""
+    told = [figures.seconds(record.seconds)] if record.seconds else []
+    if record.counting is not None and len(record.launches):
+        told.append(f"{figures.seconds(sum(one.seconds for one in record.counting.counts))} for the counts")
+    return ", and ".join(told) or None
 
 
 def _driven_by(settings: Settings) -> str | None:

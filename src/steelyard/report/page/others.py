@@ -234,10 +234,10 @@ def of_bisection(found: Bisection) -> Part:
     for step in steps:
         number += step.kind == "step"
         numbers.append(number)
-    body = [
-        [f"{place}", elements.name(bisection.decision(step, at, of, found.sought), 4)]
-        for place, (step, at) in enumerate(zip(steps, numbers, strict=True), start=1)
+    decisions = [
+        bisection.decision(step, at, of, found.sought).partition(": ") for step, at in zip(steps, numbers, strict=True)
     ]
+    body = [[elements.name(what), elements.name(said, 4)] for what, _, said in decisions]
     tables = [elements.table("The decisions on the way", ["step", "decision"], body)] if body else []
     suspects = [
         [element("code", one.short), elements.name(one.subject, 2), elements.name(one.author), one.date]
@@ -250,7 +250,7 @@ def of_bisection(found: Bisection) -> Part:
         title=found.command,
         headline=_found(found),
         verdict=found.sought if found.found else "undecided" if found.end != "nothing" else "same",
-        lines=[*([_commit(found.found)] if found.found else []), *([sentence(found.why)] if found.why else [])],
+        lines=_bisected(found),
         caption="",
         columns=[],
         rows=[],
@@ -273,6 +273,12 @@ def of_bisection(found: Bisection) -> Part:
             )
         ],
     )
+
+
+def _bisected(found: Bisection) -> list[Content]:
+    """The commit and how sure it is, or why none is named; and what else changed."""
+    lines: list[Content] = [_commit(found.found), sentence(bisection.certainty(found))] if found.found else []
+    return lines + [sentence(said) for said in (found.why, bisection.caution(found)) if said]
 
 
 def _found(found: Bisection) -> str:

@@ -80,15 +80,24 @@ def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Bud
         Cell(f"[{', '.join(ends)}]" if ends else "", summary.interval[0] if summary.interval else None),
         Cell(levels.spread(summary), summary.spread),
         Cell(f"{summary.launches:,}", float(summary.launches)),
-        Cell(summary.quality, summary.quality),
+        *_quality(summary),
     ]
-    lines: list[Content] = [sentence(sentences.spread(summary)), sentence(disturbances.noise(summary))]
+    lines: list[Content] = [sentence(sentences.spread(summary)), *_noise(summary)]
     tables = measured.heap_table(record, summary.index) if metric == record.settings.metrics[0] else []
     drawn = _run_figures(record, launches, summary, room)
     detail = Detail(lines, [figure for figure in drawn if figure is not None], tables)
     return Row(
         summary.benchmark, cells, detail, metric=metric, tags=tuple(benchmark.tags), params=dict(benchmark.params)
     )
+
+
+def _quality(summary: Summary) -> list[Cell]:
+    """How quiet the machine was; a count does not depend on it."""
+    return [Cell("", None) if is_counted(summary.metric) else Cell(summary.quality, summary.quality)]
+
+
+def _noise(summary: Summary) -> list[Content]:
+    return [] if is_counted(summary.metric) else [sentence(disturbances.noise(summary))]
 
 
 def _run_figures(record: Run, launches: Launches, summary: Summary, room: budget.Budget) -> list[Figure | None]:

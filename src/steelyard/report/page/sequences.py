@@ -13,7 +13,7 @@ from steelyard.model.launches import DISTURBED, DISTURBED_FROM, TRIED, USED, WAR
 from steelyard.model.looks import LookBack
 from steelyard.model.records import Verdict
 from steelyard.model.watch import Watch
-from steelyard.report import figures
+from steelyard.report import figures, sentences
 from steelyard.report.page.data import CHANGE, SHARE, Axis, Draw, Figure, Mark, Panel, Role, Series
 from steelyard.report.page.distributions import thinned
 from steelyard.report.page.units import Quantity
@@ -86,7 +86,9 @@ def pairs(verdict: Verdict, judged: LookBack, most: int, watch: Watch | None = N
     ]
     drawn = sum(len(one.x) for one in series)
     aside = list(_set_aside(judged.launches, verdict, limits))
-    told = _told_of_pairs(changes, int(disturbed.sum()), int((np.isfinite(changes) & (within != changes)).sum()), aside)
+    beyond = int((np.isfinite(changes) & (within != changes)).sum())
+    behind = sentences.behind_last_look(verdict, int(np.isfinite(changes).sum()))
+    told = _told_of_pairs(changes, int(disturbed.sum()), beyond, aside, behind)
     along, up = _SINCE, CHANGE
     panel = Panel("Candidate against baseline", along, up, [*series, *aside], _marks(verdict))
     note = thinned(drawn, len(changes), "pairs")
@@ -118,7 +120,9 @@ def _limits(values: FloatArray) -> tuple[float, float]:
     return ends(known, WIDE_FENCE) if len(known) else (-1.0, 1.0)
 
 
-def _told_of_pairs(changes: FloatArray, disturbed: int, beyond: int, aside: Sequence[Series]) -> str:
+def _told_of_pairs(
+    changes: FloatArray, disturbed: int, beyond: int, aside: Sequence[Series], behind: str | None
+) -> str:
     known = changes[np.isfinite(changes)]
     if not len(known):
         return "No pair has a relative change."
@@ -130,7 +134,7 @@ def _told_of_pairs(changes: FloatArray, disturbed: int, beyond: int, aside: Sequ
         text += (
             f"; in {disturbed:,} a launch waited for a processor for over {figures.percent(DISTURBED_FROM)} of its time"
         )
-    said = [f"{len(one.x):,} {one.label}" for one in aside]
+    said = [*([behind] if behind else []), *(f"{len(one.x):,} {one.label}" for one in aside)]
     if beyond:
         said.append(f"{figures.count(beyond, 'straggler')} drawn at the edge")
     return f"{'; '.join([text, *said])}."

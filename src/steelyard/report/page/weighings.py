@@ -73,7 +73,7 @@ def _headline(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -
     members = [verdict for verdict in verdicts if not verdict.control]
     if not members:
         return "", sentences.stopped(record.stop, running=running) or "No pair was measured to its end"
-    return judged.headline(deciding_of(members))
+    return judged.headline(deciding_of(members), sum(not one.control for one in record.benchmarks))
 
 
 def _lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> list[Content]:

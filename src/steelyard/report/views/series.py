@@ -16,7 +16,7 @@ from steelyard.model.patterns import is_chosen
 from steelyard.model.records import Derived, Run, Summary, Verdict, Weighing
 from steelyard.model.samples import joined
 from steelyard.model.units import NANOSECONDS
-from steelyard.report import figures
+from steelyard.report import figures, sentences
 from steelyard.report.named import benchmark_row
 from steelyard.report.sheet import Sheet
 from steelyard.report.table import SIDES
@@ -93,14 +93,16 @@ def heading(sheet: Sheet, one: Drawn, *, first: bool) -> None:
     """Print which benchmark comes, and what is known of it."""
     if not first:
         sheet.blank()
-    said = Text()
+    said, behind = Text(), None
     if isinstance(one.derived, Verdict):
+        measured = min(int(np.isfinite(side.values).sum()) for side in one.sides)
+        behind = sentences.behind_last_look(one.derived, measured)
         said.append(one.derived.verdict, STYLES[one.derived.verdict])
         if one.derived.change is not None:
             said.append(f" {figures.change(one.derived.change)}")
         if one.derived.interval is not None:
             said.append(f" {figures.interval(one.derived.interval)}")
-    benchmark_row(sheet, one.benchmark, *([said] if said.plain else []))
+    benchmark_row(sheet, one.benchmark, *([said] if said.plain else []), *([Text(behind)] if behind else []))
 
 
 def _check_launches(record: Weighing | Run, view: str) -> None:

@@ -36,10 +36,11 @@ margin = "1%"               # the smallest change that matters; less is `same`
 _WORK = "# It should take 10 ms to 10 s: give it an input, or say how often, behind the program."
 # Of a build in several lines: what fails ends it.
 _WHOLE = "set -e\n"
-_NOTHING = """\
+_NO_BUILD = """\
 [build]
 # command = "make"
-
+"""
+_NO_TARGET = """\
 [[target]]
 name = "program"
 # What is weighed: change it to a command of yours, as it is called from this folder.
@@ -59,7 +60,8 @@ def found_in(folder: Path, environment: Mapping[str, str]) -> list[Found]:
 def project_text(found: Sequence[Found]) -> str:
     """The file that says so."""
     if not any(one.targets for one in found):
-        return f"{_HEAD}\n{_NOTHING}\n{_TAIL}"
+        build = "".join(f"{line}\n" for line in _build(found)) if any(one.build for one in found) else _NO_BUILD
+        return f"{_HEAD}\n{build}\n{_NO_TARGET}\n{_TAIL}"
     targets = [target for one in found for target in one.targets]
     parts = ["\n".join(_target(target, name)) for target, name in zip(targets, _names(found), strict=True)]
     return "\n\n".join([_HEAD.rstrip(), "\n".join(_build(found)), *parts, _TAIL])

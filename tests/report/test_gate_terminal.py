@@ -1,0 +1,57 @@
+"""A gate on a terminal."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from steelyard.model.gate import GateReport, Judged
+from steelyard.model.kept import NOISY_ALONE, Finding
+from steelyard.model.limits import Limits
+from steelyard.report import gate_terminal, junit
+from tests.report.records import UNDECIDED, weighing
+
+NOISY = Finding(code=NOISY_ALONE, message="pairs vary by 3 %", remedy="--pairing auto runs both at once")
+
+
+def opened(benchmarks: int, *findings: Finding) -> GateReport:
+    record = weighing(0.0)
+    judged = [
+        Judged(
+            "a.json",
+            record,
+            UNDECIDED.model_copy(update={"benchmark": f"b{number}", "findings": list(findings)}),
+            None,
+            "open",
+            deciding=True,
+            reason="time",
+        )
+        for number in range(benchmarks)
+    ]
+    return GateReport(Limits(), ["a.json"], [record], judged, [])
+
+
+def shown(report: GateReport) -> str:
+    out = StringIO()
+    gate_terminal.show(Console(file=out, width=100), report)
+    return " ".join(out.getvalue().split())
+
+
+@pytest.mark.parametrize(("benchmarks", "note"), [(1, "note pairs vary by 3 %"), (2, "note b0, b1: pairs vary by 3 %")])
+def test_a_note_that_is_pointed_at_is_shown(benchmarks: int, note: str) -> None:
+    text = shown(opened(benchmarks, NOISY))
+    assert "--pairing auto (see the note)" in text
+    assert text.count(f"{note} --pairing auto runs both at once") == 1
+
+
+def test_other_notes_are_not() -> None:
+    assert "short" not in shown(opened(2, NOISY, Finding(code="short", message="short")))
+    assert "note" not in shown(opened(2))
+
+
+def test_what_shows_no_notes_points_at_none() -> None:
+    text = junit.xml(opened(1, NOISY))
+    assert "--pairing auto" in text
+    assert "see the note" not in text
