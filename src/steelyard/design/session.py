@@ -111,9 +111,9 @@ def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = 
     cancels: list[Callable[[], None]] = []
     world.sweep()
     with (
+        Interrupt(partial(_call_all, cancels), world.clock) as interrupt,  # first: what is made below is undone, too
         world.isolated(settings.cpu) if settings.isolate else nullcontext() as isolated,
         world.launcher() as launcher,
-        Interrupt(partial(_call_all, cancels), world.clock) as interrupt,
         no_collector(),
     ):
         if isolated is not None:
