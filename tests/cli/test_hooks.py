@@ -11,6 +11,7 @@ import pytest
 
 from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.records import Weighing
 from tests.world import Killed, ScriptedWorld, ctrl_c, kill, measured, program_of
 
 HOOKS = ("setup", "prepare", "conclude", "cleanup")
@@ -181,6 +182,35 @@ def test_what_was_cleaned_up_is_set_up_for_the_rest(world: ScriptedWorld) -> Non
     (record,) = world.kept()
     interrupted_at = 0
     assert world("compare", "--resume", record).status == 0
+
+
+@pytest.mark.parametrize("command", ["compare", "run"])
+def test_a_clean_up_that_is_interrupted_is_told_of(world: ScriptedWorld, command: str) -> None:
+    world.script = lambda spec, number: interrupted() if program_of(spec) == "cleanup" else plain(spec, number)
+    words = ("compare", "./old", "./new", "--pairs", "9") if command == "compare" else ("run", "./old")
+    done = world(*words, *AROUND)
+    assert done.status == (0 if command == "compare" else 130)
+    assert "--cleanup was interrupted: what it was to clean up may lie there yet" in " ".join(done.text.split())
+
+
+def test_cleaning_up_takes_no_time_of_pairs(world: ScriptedWorld) -> None:
+    def needed_s() -> float:
+        world.launches = 0
+        world("compare", "./old", "./new", "--pairs", "9", "--seed", "1", *AROUND, "-o", "record.json")
+        record = load(Path("record.json"))
+        assert isinstance(record, Weighing)
+        assert record.derived is not None
+        found = record.derived.verdicts[0].seconds_needed
+        assert found is not None
+        return found
+
+    def noisy(spec: LaunchSpec, number: int) -> Measured:
+        return measured(slow_s * 1e3) if program_of(spec) == "cleanup" else measured(12 + number * number % 7)
+
+    world.script, slow_s = noisy, 0.0
+    quick_s = needed_s()
+    slow_s = 100.0
+    assert needed_s() == pytest.approx(quick_s, rel=0.1)
 
 
 def test_a_set_up_that_makes_another_program_is_not_mixed_with_it(world: ScriptedWorld) -> None:

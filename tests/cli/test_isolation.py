@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from steelyard.model.launches import LaunchSpec, Measured
 from tests.machine.isolation.kernel import Groups
 from tests.machine.trees import TOP
 from tests.tool import Tool, sh
-from tests.world import ScriptedWorld, measured
+from tests.world import ScriptedWorld, ctrl_c, measured
 
 
 def record(scripted: ScriptedWorld, *options: str) -> dict[str, Any]:
@@ -82,6 +84,35 @@ def test_what_is_missing_is_one_sentence_and_no_error(scripted: ScriptedWorld) -
     missing = "this system shows no control groups below /sys/fs/cgroup"
     assert kept["isolation"]["missing"] == missing
     assert [one["message"] for one in kept["findings"]] == [f"--isolate: {missing}"]
+
+
+@pytest.mark.parametrize("while_it_is", ["made", "removed"])
+def test_the_group_is_gone_whenever_it_is_interrupted(
+    scripted: ScriptedWorld, tmp_path: Path, while_it_is: str
+) -> None:
+    kernel = Groups(tmp_path / "groups")
+    reach = kernel.reach
+
+    def made(folder: Path) -> None:
+        reach.make(folder)
+        if while_it_is == "made":
+            ctrl_c()
+
+    def removed(folder: Path) -> None:
+        (folder / "cgroup.procs").write_text("")  # the launch server has ended by then
+        if while_it_is == "removed" and scripted.launched:
+            ctrl_c()
+        reach.remove(folder)
+
+    scripted.reach = replace(reach, make=made, remove=removed)
+    left = []
+    former = signal.signal(signal.SIGINT, lambda *_: left.append("at once"))
+    try:
+        done = scripted("run", "./old", "--launches", "3", "--isolate", "--cpu", "3")
+    finally:
+        signal.signal(signal.SIGINT, former)
+    assert (left, done.status) == ([], 130 if while_it_is == "made" else 0)
+    assert not kernel.ours()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may make control groups everywhere")

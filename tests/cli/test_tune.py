@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import errno
+import os
+import signal
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from steelyard.cli.calm import tuned
 from steelyard.design.world import World
 from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.report import tuning
 from tests.machine.trees import CPUS, made
 from tests.machine.tuning.test_tuner import MACHINES, Kernel, contents
-from tests.world import ScriptedWorld
+from tests.world import ScriptedWorld, ctrl_c
 
 
 @pytest.fixture
@@ -104,6 +109,59 @@ def test_the_record_says_what_was_tuned(scripted: ScriptedWorld, kernel: Kernel)
 def test_a_weighing_that_fails_puts_back_what_was(scripted: ScriptedWorld, kernel: Kernel) -> None:
     before = contents(kernel.root)
     scripted.refuses("compare", "./absent", "./missing", "--tuned")
+    assert contents(kernel.root) == before
+
+
+@pytest.fixture
+def ends(kernel: Kernel) -> Iterator[list[bool]]:
+    """Whether the machine was as before, and nothing kept of it, when a Ctrl-C would have left at once."""
+    before, found = contents(kernel.root), list[bool]()
+
+    def leave(*_: object) -> None:
+        found.append(contents(kernel.root) == before and not kernel.tuner.kept.exists())
+
+    former = signal.signal(signal.SIGINT, leave)
+    yield found
+    signal.signal(signal.SIGINT, former)
+
+
+@pytest.mark.parametrize("at", [0, 3, -1])
+def test_tuning_that_is_interrupted_is_undone(
+    scripted: ScriptedWorld, kernel: Kernel, ends: list[bool], monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    kernel.at, kernel.happens, kernel.within = at, ctrl_c, "after"
+    if at < 0:  # behind all of it, before anything is told
+        monkeypatch.setattr(tuning, "changes", lambda *_, **__: ctrl_c())
+    scripted("tune", "--cpu", "1")
+    assert ends == [True]
+
+
+def test_a_weighing_that_ends_before_it_measures_puts_back_what_was(
+    scripted: ScriptedWorld, kernel: Kernel, ends: list[bool]
+) -> None:
+    with tuned(True, None, scripted.outside()):
+        assert kernel.tuner.state() is not None
+        ctrl_c()
+    assert ends == [True]
+
+
+def test_restoring_is_not_interrupted(scripted: ScriptedWorld, kernel: Kernel, ends: list[bool]) -> None:
+    scripted("tune")
+    kernel.at, kernel.happens, kernel.within = kernel.writes + 1, ctrl_c, "before"
+    scripted("tune", "--restore")
+    assert ends == [True]
+
+
+def test_tuning_that_cannot_be_told_is_undone(
+    scripted: ScriptedWorld, kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = contents(kernel.root)
+    monkeypatch.setattr(tuning, "changes", full)
+    sentence = "No space left on device while the output was written; what was changed is put back"
+    assert scripted.refuses("tune", status=3) == sentence
     assert contents(kernel.root) == before
 
 

@@ -14,7 +14,7 @@ from steelyard.machine.conditions.kernel import Following
 from steelyard.machine.examination import examine
 from steelyard.machine.readings import Tree
 from steelyard.model.conditions import Condition
-from tests.machine.trees import BOARD, CONTAINER, DESKTOP, FIRST, HYBRID, LAPTOP, NONE, SECOND, TOP, made
+from tests.machine.trees import BOARD, CONTAINER, CPUS, DESKTOP, FIRST, HYBRID, LAPTOP, NONE, SECOND, TOP, made
 
 FOLLOWED = Following(told=True, server="/opt/steelyard launch", is_root=False)
 
@@ -121,6 +121,20 @@ def test_who_runs_beside(tmp_path: Path) -> None:
     assert "80 % of the time" in found["pressure"].evidence
     assert found["stolen-time"].severity == "slight"
     assert "5.0 % of the processors' time" in found["stolen-time"].evidence
+
+
+def test_how_many_processors_are_busy_is_told_without_those_below_sys(tmp_path: Path) -> None:
+    each = "".join(f"cpu{number} 0 0 0 300 0 0 0 0 0 0\n" for number in range(4))
+
+    def work() -> None:
+        made(tmp_path, {
+            "proc/stat": f"cpu  150 0 50 1140 0 0 0 10 0 0\n{each}intr 1\n",
+            "proc/9/stat": "9 (cc1plus) R " + " ".join(["0"] * 10) + " 30 15 0 0 20 0 1 0 900 0\n",
+        })  # fmt: skip
+
+    without = {name: text for name, text in LAPTOP.items() if not name.startswith(CPUS)}
+    found = examined(made(tmp_path, without), work)
+    assert found["load"].evidence == "running beside: cc1plus (90 %); 100 % is one processor of 4"
 
 
 def test_what_interrupts_most_is_named(tmp_path: Path) -> None:

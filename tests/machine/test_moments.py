@@ -14,6 +14,12 @@ def test_a_process_is_read_whatever_its_name(tmp_path: Path) -> None:
     assert read_processes(tmp_path / "proc", {}) == {(7, 99): Process("a) (b c", 3, 12, 8, 2)}
 
 
+def test_a_name_of_blanks_is_said_in_words(tmp_path: Path) -> None:
+    made(tmp_path, {"proc/7/stat": stat("   ", number=7), "proc/8/stat": stat(" y ", number=8)})
+    names = {number: process.name for (number, _), process in read_processes(tmp_path / "proc", {}).items()}
+    assert names == {7: "a nameless program", 8: "y"}
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "7", "7 (x", "7 (x) S 1 2 3", "7 (x) S " + "a " * 40, "7 x S " + "1 " * 40],

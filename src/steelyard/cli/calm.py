@@ -1,33 +1,53 @@
-"""`--tuned`: the machine is calmed for one command, and put back whatever comes of that."""
+"""A machine that is calmed for as long as a command lasts, or beyond it; and put back whatever comes of that."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from steelyard import __version__
-from steelyard.cli.outcome import uninterrupted
 from steelyard.cli.say import say
+from steelyard.cli.signals import before_ending, uninterrupted
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
+    from steelyard.machine.tuning.tuner import Done, Tuner
 
 
 @contextmanager
 def tuned(wanted: bool, processor: int | None, world: World) -> Iterator[None]:
-    """Tune the machine meanwhile, if that is wanted; raises as `Tuner.tune` before anything is measured."""
+    """`--tuned`: tune the machine meanwhile, if that is wanted; raises as `Tuner.tune` before anything is measured."""
     if not wanted:
         yield
         return
     tuner = world.tuner()
-    done = tuner.tune(processor, tool=__version__, created=world.now().isoformat(timespec="seconds"))
-    if not (done.changes or done.refused):
-        say("--tuned: there is nothing that this machine lets be changed")
-    try:
-        yield
-    finally:
+    with tuned_unless_ended(tuner, processor, world) as done:
+        if not (done.changes or done.refused):
+            say("--tuned: there is nothing that this machine lets be changed")
+        try:
+            yield
+        finally:
+            put_back(tuner)
+
+
+@contextmanager
+def tuned_unless_ended(tuner: Tuner, processor: int | None, world: World) -> Iterator[Done]:
+    """Tune the machine, and leave it so; but a signal that ends the command within this puts back what was.
+
+    Raises as `Tuner.tune`.
+    """
+    with ExitStack() as lasting:
         with uninterrupted():
-            if tuner.state() is not None:
-                for one in tuner.restore().refused:
-                    say(f"--tuned: {one.change.setting} could not be put back to {one.change.before}: {one.reason}")
+            done = tuner.tune(processor, tool=__version__, created=world.now().isoformat(timespec="seconds"))
+            lasting.enter_context(before_ending(partial(put_back, tuner)))
+        yield done
+
+
+def put_back(tuner: Tuner) -> None:
+    """Put back what was, if the machine is tuned; what the system refuses is said."""
+    with uninterrupted():
+        if tuner.state() is not None:
+            for one in tuner.restore().refused:
+                say(f"{one.change.setting} could not be put back to {one.change.before}: {one.reason}")

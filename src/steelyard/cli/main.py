@@ -15,14 +15,13 @@ from types import FrameType
 
 from steelyard.cli.refusals import check_room, refusal
 from steelyard.cli.say import say
+from steelyard.cli.signals import ENDING
 from steelyard.cli.status import BROKEN_PIPE, FAILED, INTERRUPTED
-
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main() -> None:
     """Run the command line and exit."""
-    for number in _ENDING:
+    for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it, or a shell for its background jobs
             signal.signal(number, _quit)
     sys.unraisablehook = _insist
@@ -80,7 +79,7 @@ def _insist(lost: sys.UnraisableHookArgs) -> None:
 
 
 def _ignore_signals() -> None:
-    for number in _ENDING:
+    for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,6 +15,7 @@ from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions
 from steelyard.cli.outputs import Content, is_printed, page_of, write
 from steelyard.cli.say import say
 from steelyard.cli.screen import output
+from steelyard.cli.signals import uninterrupted
 from steelyard.cli.status import INTERRUPTED, said_status
 from steelyard.design.outcome import Outcome
 from steelyard.design.world import World
@@ -167,13 +167,3 @@ def none_of_earlier(files: FileOptions, *others: Path | None) -> Iterator[None]:
                 Path(os.path.realpath(path)).unlink()  # a link stays one
                 say(f"{path} is removed: it was of an earlier weighing, and of this one there is no record")
         raise
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Let a Ctrl-C wait until this is done."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

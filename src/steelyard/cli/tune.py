@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard import __version__
 from steelyard.cli.command import Options, command
 from steelyard.cli.status import FAILED
-from steelyard.model.errors import UsageError
+from steelyard.model.errors import MeasurementError, UsageError
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -44,15 +43,28 @@ def tune(options: TuneOptions, world: World) -> int:
     """
     if options.restore and (options.dry_run or options.cpu is not None):
         raise UsageError("--restore puts back exactly what was: leave --dry-run and --cpu out")
+    from steelyard.cli.calm import put_back, tuned_unless_ended
+    from steelyard.cli.signals import uninterrupted
+
     tuner = world.tuner()
     if options.cpu is not None:
         _check_processor(options.cpu, tuner.hand.tree)
     if options.dry_run:
         return _planned(tuner, options.cpu, world)
     if options.restore:
-        return _told(tuner.restore(), world, restoring=True)
-    done = tuner.tune(options.cpu, tool=__version__, created=world.now().isoformat(timespec="seconds"))
-    return _told(done, world, restoring=False)
+        with uninterrupted():
+            done = tuner.restore()
+        return _told(done, world, restoring=True)
+    with tuned_unless_ended(tuner, options.cpu, world) as done:
+        try:
+            return _told(done, world, restoring=False)
+        except BrokenPipeError:
+            raise  # whoever reads no further has seen what was changed
+        except OSError as error:
+            put_back(tuner)
+            raise MeasurementError(
+                f"{error.strerror} while the output was written; what was changed is put back"
+            ) from error
 
 
 def _check_processor(number: int, tree: Tree) -> None:
@@ -85,7 +97,7 @@ def _told(done: Done, world: World, *, restoring: bool) -> int:
     if restoring:
         print("restored" if not done.refused else "restored, but for what was refused")
     elif done.changes:
-        print("tuned; steelyard tune --restore puts back what was")
+        print("tuned; steelyard tune --restore puts back what was", flush=True)
     else:
         print("nothing was changed")
     return FAILED if done.refused and (restoring or not done.changes) else 0

@@ -70,6 +70,13 @@ def control_finding(called: str, why_not: str | None) -> Finding:
     )
 
 
+NOT_CLEANED_UP = Finding(
+    code="not-cleaned-up",
+    message="--cleanup was interrupted: what it was to clean up may lie there yet",
+    remedy="run its command by hand, or look whether it waits for something",
+)
+
+
 def survivors(killed: Sequence[str], not_killed: Sequence[str]) -> list[Finding]:
     """Name the processes ("PID name" each) that outlived their launch; nothing if there were none."""
     findings = []

@@ -13,6 +13,7 @@ from steelyard.design.counting.stage import with_tool
 from steelyard.design.events import check_counters
 from steelyard.design.findings import (
     ISOLATED,
+    NOT_CLEANED_UP,
     NOT_ISOLATED,
     TUNED,
     chosen_processor_finding,
@@ -111,9 +112,9 @@ def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = 
     cancels: list[Callable[[], None]] = []
     world.sweep()
     with (
+        Interrupt(partial(_call_all, cancels), world.clock) as interrupt,  # first: what is made below is undone, too
         world.isolated(settings.cpu) if settings.isolate else nullcontext() as isolated,
         world.launcher() as launcher,
-        Interrupt(partial(_call_all, cancels), world.clock) as interrupt,
         no_collector(),
     ):
         if isolated is not None:
@@ -255,19 +256,19 @@ def _cleaned_up(
     record: Weighing | Run, header: Weighing | Run, error: SteelyardError | None, session: Session
 ) -> tuple[Weighing | Run, SteelyardError | None]:
     """The record when the clean-up commands have run, with what they failed in: an error, if there was none before."""
-    started, found = session.world.clock(), []
+    found = []
     try:
         runner = session.cleaning.run()
         if runner is not None:
             found = survivors(runner.left_behind, runner.not_killed)
     except Interrupted:
         record = _as_interrupted(record, header) if isinstance(record, Run) else record
+        found = [NOT_CLEANED_UP]
     except SteelyardError as failure:
         found = [Finding(code="failed", message=str(failure))]
         if "interrupted" not in record.stop:
             error = error or failure
-    seconds = record.seconds + session.world.clock() - started
-    return record.model_copy(update={"seconds": seconds, "findings": [*record.findings, *found]}), error
+    return record.model_copy(update={"findings": [*record.findings, *found]}), error
 
 
 def _with_isolation(record: Weighing | Run, isolated: Isolated | None) -> Weighing | Run:

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from steelyard.machine.readings import Tree
 
+# A process may give itself a name of blanks, which would leave a hole in a sentence.
+_NAMELESS = "a nameless program"
 # A line of /proc/PID/stat has up to 52 numbers and a name of 15 bytes.
 _LONGEST = 2048
 
@@ -38,6 +40,8 @@ class Moment:
     seconds: float
     ticks: Mapping[str, int]
     """Of all processors, by what they were spent on: `user`, `steal`, ..."""
+    processors: int
+    """Of how many those are; 0 where the system does not tell."""
     interrupts: int | None
     waiting_us: int | None
     """While some task waited for a processor."""
@@ -54,6 +58,7 @@ def read_moment(tree: Tree, seconds: float, known: Lines | None = None) -> Momen
     return Moment(
         seconds=seconds,
         ticks=spent.ticks,
+        processors=spent.processors,
         interrupts=spent.interrupts,
         waiting_us=tree.waited_us(),
         processes=read_processes(tree.root / "proc", {} if known is None else known),
@@ -102,6 +107,6 @@ def _process(line: bytes) -> tuple[int, Process] | None:
     try:
         ticks, ended = int(words[11]) + int(words[12]), int(words[13]) + int(words[14])
         name, processor = line[begin + 2 : end].decode("utf-8", "replace"), int(words[36]) if len(words) > 36 else None
-        return int(words[19]), Process(name, int(words[1]), ticks, ended, processor)
+        return int(words[19]), Process(name.strip() or _NAMELESS, int(words[1]), ticks, ended, processor)
     except ValueError:
         return None

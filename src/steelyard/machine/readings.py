@@ -25,6 +25,8 @@ class Spent(NamedTuple):
     ticks: dict[str, int]
     """By what they were spent on: `user`, `steal`, ..."""
     interrupts: int | None
+    processors: int
+    """Of how many that is; 0 where the system does not tell."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,8 @@ class Tree:
         lines = (self.text("proc/stat") or "").splitlines()
         numbers = [int(word) for word in (lines[0].split() if lines else [])[1:9] if word.isdigit()]
         interrupts = whole(next((line.split(None, 2)[1] for line in lines if line.startswith("intr ")), None))
-        return Spent(dict(zip(_SPENT_ON, numbers, strict=False)), interrupts)
+        processors = sum(line.startswith("cpu") for line in lines[1:])  # the first line is of all of them
+        return Spent(dict(zip(_SPENT_ON, numbers, strict=False)), interrupts, processors)
 
     def siblings(self, processor: int) -> set[int]:
         """The other processors of its core that are on."""

@@ -196,6 +196,28 @@ def test_what_is_changed_on_a_laptop(laptop: Kernel) -> None:
     assert not any("randomize_va_space" in setting for setting in changes)
 
 
+@pytest.mark.parametrize(
+    ("online", "before", "after"),
+    [
+        ("0-3", "1", "0,2"),
+        ("0-3", "1,3", "0,2"),
+        ("0-3", "3", "0,2"),
+        ("0-3", "2-3", None),
+        ("0-3", "0", None),
+        ("0-3", "5", None),
+        ("1,3", "1", None),
+        ("1,3", "1,3", None),
+        ("1,3", "3", "1"),
+    ],
+)
+def test_interrupts_do_not_go_to_a_sibling_that_is_switched_off(
+    laptop: Kernel, online: str, before: str, after: str | None
+) -> None:
+    irq = "proc/irq/24/smp_affinity_list"
+    made(laptop.root, {irq: f"{before}\n", f"{CPUS}/online": f"{online}\n"})
+    assert {one.setting: one.after for one in laptop.tuner.plan(1)}.get(irq) == after
+
+
 def test_without_a_processor_nothing_is_taken_from_the_others(laptop: Kernel) -> None:
     settings = {change.setting for change in laptop.tuner.plan(None)}
     assert not any("online" in setting or "irq/" in setting for setting in settings)

@@ -95,6 +95,7 @@ def test_parents_in_a_circle_end_too() -> None:
         ("node", "node\0server.js\0", "node server.js"),
         ("node", "/bin/sh\0/opt/node\0", "node"),
         ("bash", "-bash\0", "bash"),
+        ("bash", "bash\0/dev/fd/3\0", "bash"),
         ("python3", "", "python3"),
         ("cc1plus", "cc1plus\0secret.cc\0", "cc1plus"),
         ("a\x1b[31m\n", "", "a?[31m?"),

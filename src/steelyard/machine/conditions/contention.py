@@ -19,7 +19,9 @@ _MOST_NAMED = 5
 
 def load(tree: Tree, before: Moment, after: Moment, own: int) -> Condition:
     """Which processes ran; `own` is the number of our process."""
-    all_ticks, processors = _ticks(before, after), max(1, len(tree.processor_list(f"{CPUS}/online")))
+    all_ticks = _ticks(before, after)
+    # As many as the ticks are of: a container may be told of fewer than there are below /sys, or of none there.
+    processors = after.processors or len(tree.processor_list(f"{CPUS}/online")) or 1
     ticks = sum(all_ticks.values()) / processors
     if not ticks:
         return unknown("load", "the system does not tell what ran")

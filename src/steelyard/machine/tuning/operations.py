@@ -88,14 +88,24 @@ def _irqbalance(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
 
 
 def _interrupts(hand: Hand, processor: int | None) -> Wanted:
-    """All away from the processor that is measured on; those that cannot be moved are left where they are."""
-    others = hand.tree.processor_list(f"{CPUS}/online") - {processor}
-    if processor is None or not others:
+    """All away from the processor that is measured on; those that cannot be moved are left where they are.
+
+    Those of its siblings alone are moved too: the kernel would do so when these are switched off, and leave them there.
+    """
+    if processor is None:
         return
+    leaving = hand.tree.siblings(processor)
+    staying = hand.tree.processor_list(f"{CPUS}/online") - {processor} - leaving
     for path in hand.tree.below("proc/irq", "[0-9]*/smp_affinity_list"):
         taking = processor_numbers(hand.tree.text(path) or "")
-        if processor in taking:
-            yield path, ",".join(map(str, sorted(taking - {processor} or others)))
+        if taking & staying:
+            wanted = taking - {processor}
+        elif processor in taking:
+            wanted = staying
+        else:
+            wanted = staying or {processor} if taking & leaving else taking
+        if wanted and wanted != taking:
+            yield path, ",".join(map(str, sorted(wanted)))
 
 
 def _siblings(hand: Hand, processor: int | None) -> Wanted:

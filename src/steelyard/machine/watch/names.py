@@ -15,6 +15,8 @@ _INTERPRETER = re.compile(r"(python|perl|ruby|node|php|bash|dash|zsh|sh)[\d.]*")
 _FILE = re.compile(r"[\w./+@][\w./+@-]*")
 # Options whose value is the program itself, as in `bash -lc`, `perl -ne`, `node --eval` and `php -r`; and a few others.
 _CODE = re.compile(r"-\w*[cepr]|--(eval|print|run|exec)")
+# What a shell is handed without a file, as in `bash /dev/fd/3`, has no name of its own.
+_NO_FILE = ("/dev/", "/proc/")
 _LONGEST = 40
 # The kernel keeps so much of a name.
 _CUT_AT = 15
@@ -66,7 +68,7 @@ def _script(words: Sequence[str]) -> str | None:
             return None
         # Not the value of an option before it, as in `-W ignore script.py`.
         if _FILE.fullmatch(word) and ("." in word or "/" in word):
-            return PurePath(word).name
+            return None if word.startswith(_NO_FILE) else PurePath(word).name
     return None
 
 
