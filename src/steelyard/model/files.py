@@ -25,6 +25,7 @@ from steelyard.model.kept import FORMAT, KEPT_NAME, VERSION
 from steelyard.model.ratios import with_ratios
 from steelyard.model.samples import encoded
 from steelyard.model.structs import validated
+from steelyard.model.typed import typed
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, TypeAdapter
@@ -211,7 +212,7 @@ def fields_of(path: Path, largest_bytes: int | None = None) -> Any:
     try:
         return _fields(plausible(path, unpacked(path, read_bytes(path, largest_bytes), largest_bytes)))
     except LineError as error:
-        before = f"head -n {error.number - 1} {path} > before.journal"
+        before = f"head -n {error.number - 1} {typed(path)} > before.journal"
         raise UsageError(f"{path} is damaged in line {error.number}; what stands before it: {before}") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(
@@ -374,10 +375,10 @@ _OTHERS = {
 def _check_format(path: Path, fields: Any) -> None:
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         if isinstance(fields, dict) and (other := _OTHERS.get(str(fields.get("format")))):
-            raise UsageError(f"{path} is {other.format(path)}")
+            raise UsageError(f"{path} is {other.format(typed(path))}")
         raise UsageError(
             f"{path} is JSON, but no weighing: it does not say format: {FORMAT!r}; what another tool measured is taken "
-            f"over by steelyard import {path} -o ours.json"
+            f"over by steelyard import {typed(path)} -o ours.json"
         )
     version = fields.get("version")
     if type(version) is not int:  # not `isinstance`: true is an int

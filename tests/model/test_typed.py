@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from steelyard.model.errors import UsageError
+from steelyard.model.files import load
+from steelyard.model.typed import typed
+
+
+@pytest.mark.parametrize("name", ["a.json", "a b.json", "it's.json", "-o.json", "-- a.json", "ü\n.json", "$HOME.json"])
+def test_a_shell_reads_the_path_again_and_no_program_an_option(name: str) -> None:
+    (word,) = shlex.split(typed(Path(name)))
+    assert not word.startswith("-")
+    assert Path(word) == Path(name)
+
+
+@pytest.mark.parametrize(
+    ("holds", "says"),
+    [
+        ("[]", "steelyard import 'a b.json' -o ours.json"),
+        ('{"format": "steelyard-bisection"}', "steelyard report 'a b.json' makes a page of it"),
+    ],
+)
+def test_a_hint_about_a_file_can_be_typed_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, holds: str, says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a b.json").write_text(holds)
+    with pytest.raises(UsageError, match=says):
+        load(Path("a b.json"))
