@@ -7,7 +7,7 @@ import pytest
 
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load
-from steelyard.model.typed import typed
+from steelyard.model.typed import command_line, in_quotes, typed
 
 
 @pytest.mark.parametrize("name", ["a.json", "a b.json", "it's.json", "-o.json", "-- a.json", "ü\n.json", "$HOME.json"])
@@ -31,3 +31,21 @@ def test_a_hint_about_a_file_can_be_typed_as_it_stands(
     Path("a b.json").write_text(holds)
     with pytest.raises(UsageError, match=says):
         load(Path("a b.json"))
+
+
+@pytest.mark.parametrize(
+    ("words", "written"),
+    [
+        (["./spin", "3"], "'./spin 3'"),
+        (["./spin", "{n}"], "'./spin {n}'"),
+        (["my prog", "-n"], """"'my prog' -n\""""),
+        (["echo", "it's", "x"], None),
+        (["awk", "{print $1}", "a b", ""], None),
+        (["a\\b", '"', "!"], None),
+    ],
+)
+def test_words_that_stood_apart_are_one_command_in_quotes(words: list[str], written: str | None) -> None:
+    text = in_quotes(command_line(words))
+    (command,) = shlex.split(text)
+    assert shlex.split(command) == words
+    assert written is None or text == written
