@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import stat
 import tempfile
@@ -207,8 +208,16 @@ def within_memory(path: Path) -> Iterator[None]:
         raise UsageError(f"{path} takes more memory to be read than there is: read it on a larger machine") from error
 
 
+# As the names of baselines are given: without a folder, and without the ending of a file.
+_PLAIN_NAME = re.compile(r"[A-Za-z]\w{0,99}")
+
+
 def fields_of(path: Path, largest_bytes: int | None = None) -> Any:
     """What a file holds as JSON, or a journal's as those of a record; raises UsageError where it is none."""
+    if _PLAIN_NAME.fullmatch(str(path)) and not path.exists():
+        raise UsageError(
+            f"cannot read {path}: No such file, and no record of that name is kept: steelyard list has the names"
+        )
     try:
         return _fields(plausible(path, unpacked(path, read_bytes(path, largest_bytes), largest_bytes)))
     except LineError as error:
