@@ -46,6 +46,8 @@ def asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
         ("--shell=default", "--shell"),
         ("--shell default", "--shell"),
         ("-S sh", "--shell"),
+        ("--shell sh", "--shell"),
+        ("--shell /bin/sh", "--shell"),
         ("--shell=/bin/sh", "--shell"),
         ("--max-time 2m", "--max-time 120"),
         ("--timeout 500ms", "--timeout 0.5"),
@@ -61,6 +63,12 @@ def test_a_spelling_means_the_same(asked: CommandLine, spelt: str, usual: str) -
 
 def test_the_shell_is_not_forgotten(asked: CommandLine) -> None:
     assert [asked("compare", *TWO, *words).subjects[0].shell for words in (["-S", "sh"], ["-N"])] == [True, False]
+
+
+def test_a_shell_that_is_named_is_no_command(asked: CommandLine) -> None:
+    known = asked("compare", "--shell", "sh", *TWO)
+    assert ([one.command for one in known.subjects], known.subjects[0].shell) == ([*TWO], True)
+    assert [one.command for one in asked("compare", "--shell", "bash -c :", *TWO).subjects] == ["bash -c :", *TWO]
 
 
 def test_a_run_takes_exactly_so_many(asked: CommandLine) -> None:
@@ -88,6 +96,8 @@ def test_a_run_takes_exactly_so_many(asked: CommandLine) -> None:
         ("--input -", "--stdin -: standard input cannot be read again"),
         ("--shell=bash", "\"bash -c '...'\""),
         ("-S zsh", "\"zsh -c '...'\""),
+        ("--shell bash", "\"bash -c '...'\""),
+        ("--shell /usr/bin/fish", "\"/usr/bin/fish -c '...'\""),
         ("-u second", "--json FILE has nanoseconds"),
         ("--sort command", "in the order of the commands"),
         ("-D 2", "-P NAME FROM TO STEP"),

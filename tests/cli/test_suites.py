@@ -319,6 +319,10 @@ def test_a_file_goes_before_a_baseline_of_its_name(scripted: ScriptedWorld) -> N
 def test_a_name_by_which_nothing_is_kept(scripted: ScriptedWorld) -> None:
     for name in ("20260101T120000", "20260101T120000.000000-weighing-7"):
         assert scripted.refuses("show", name) == f"no record of the name {name} is kept: steelyard list has the names"
+    unknown = "cannot read mian: No such file, and no record of that name is kept: steelyard list has the names"
+    for words in ("show mian", "report mian", "export mian --format csv", "diff mian b.json"):
+        assert scripted.refuses(*words.split()) == unknown
+    assert scripted("gate", "mian").status == 3
 
 
 def test_a_baseline_hides_no_record(scripted: ScriptedWorld) -> None:

@@ -40,3 +40,10 @@ def test_a_shell_takes_a_command_as_it_was_meant_wherever_it_is_broken(words: li
     lines = [line.strip() for line in command.splitlines()]
     assert all(line.endswith(" \\") for line in lines[:-1] if line)
     assert all(len(line) <= sheet.text_width or len(shlex.split(line.removesuffix("\\"))) == 1 for line in lines)
+
+
+@given(st.text("ab日 ", min_size=1, max_size=200), st.integers(20, 90), st.sampled_from([": ", ", "]))
+def test_what_stands_behind_a_long_name_is_on_its_line(name: str, width: int, behind: str) -> None:
+    sheet = Sheet(Console(file=io.StringIO(), width=width, color_system=None))
+    shown = sheet.head_name(f"x{name}x").replace(" ", "_")
+    assert sheet.wrap(Text(f"{shown}{behind}said"))[0].plain.startswith(f"{shown}{behind}".rstrip())

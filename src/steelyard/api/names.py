@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
+from steelyard.model import typed
 from steelyard.model.errors import UsageError
 
 
@@ -38,8 +39,7 @@ def check_no_files(names: Iterable[str], commands: Sequence[str]) -> None:
 
 def in_quotes(command: str, before: str = "") -> str:
     """How to give a command of several words."""
-    quote = '"' if "'" in command else "'"
-    return f"give the command in quotes: {before}{quote}{command}{quote}"
+    return f"give the command in quotes: {before}{typed.in_quotes(command)}"
 
 
 def _one_by_one(given: Sequence[str], usual: Sequence[str]) -> list[str]:

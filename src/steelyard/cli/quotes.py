@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from steelyard.api.names import in_quotes
+from steelyard.model.typed import command_line
 
 _ONE_COMMAND = ("run", "count", "check")
 _SEVERAL = ("compare",)
@@ -27,7 +28,7 @@ def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
     ours = (
         place for place, word in enumerate(words) if word.startswith("--") and word.partition("=")[0] in takes_value
     )
-    return in_quotes(" ".join(words[: next(ours, len(words))]), f"steelyard {name} ")
+    return in_quotes(command_line(words[: next(ours, len(words))]), f"steelyard {name} ")
 
 
 def _from_first_argument(words: list[str], takes_value: dict[str, bool]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 from steelyard.model.errors import UsageError
@@ -38,6 +39,8 @@ _INSTEAD = {
     "--time-unit": "write --unit ns, us, ms or s; --json FILE has nanoseconds",
 }
 _SHELLS = ("default", "sh", "/bin/sh")
+# By itself each only waits for input, so behind --shell none of them is a command to weigh.
+_SHELL_NAME = re.compile(r"none|default|(/[\w/]*/)?(sh|bash|dash|zsh|fish|ksh|mksh|tcsh|csh|busybox|pwsh)")
 
 
 def respelt(words: Sequence[str], options: Collection[str]) -> list[str]:
@@ -74,7 +77,7 @@ def _shell(word: str, left: list[str]) -> list[str] | None:
     name, equals, value = word.partition("=")
     if word == "-N":
         return []
-    if (word == "-S" and left) or (word == "--shell" and left[:1] in (["none"], ["default"])):
+    if (word == "-S" and left) or (word == "--shell" and left and _SHELL_NAME.fullmatch(left[0])):
         value = left.pop(0)
     elif name != "--shell" or not equals:
         return None

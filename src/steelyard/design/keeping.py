@@ -16,6 +16,7 @@ from steelyard.model.files import save
 from steelyard.model.launches import Launches
 from steelyard.model.machine import MachineFacts
 from steelyard.model.records import Finding, Run, StopReason, Weighing
+from steelyard.model.typed import typed
 
 
 def unmeasured(record: Weighing | Run, world: World) -> Outcome:
@@ -73,7 +74,9 @@ def kept_in_place(outcome: Outcome, journal: Path, kept: Path, store: Store) -> 
     # Not wrong usage, whatever it was: it had begun well.
     where = f"The launches measured before that are kept in {path}." if there else f"{unkept}."
     if isinstance(outcome.error, UnwrittenError) and outcome.record.kind == "weighing" and there:
-        where += f" Carry it on by: steelyard compare --resume {path.name if path.parent == store.folder else path}"
+        where += (
+            f" Carry it on by: steelyard compare --resume {path.name if path.parent == store.folder else typed(path)}"
+        )
     said = str(outcome.error)
     failure = MeasurementError(f"{said}{'' if said.endswith(('.', '.)', '?')) else '.'} {where}")
     failure.__cause__ = outcome.error  # of which kind it was

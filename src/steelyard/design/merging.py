@@ -12,6 +12,7 @@ from steelyard.model.errors import UsageError
 from steelyard.model.heap import Heap
 from steelyard.model.launches import Launches
 from steelyard.model.records import Finding, Part, Run, Shard, Weighing
+from steelyard.model.typed import typed
 
 # What may differ between two parts of one suite: where and when they were measured, and how much of it they are.
 _OF_THE_PART = {"seed", "shard", "starts", "max_time_s", "directory", "output"}
@@ -45,7 +46,7 @@ def _part(path: Path, record: Weighing | Run) -> Weighing:
     if record.settings.shard is None:
         raise UsageError(f"{path} is no part of a suite: merge joins what was measured with --shard 1/4, 2/4, ...")
     if "interrupted" in record.stop:
-        raise UsageError(f"{path} was interrupted: carry it on first, by steelyard compare --resume {path}")
+        raise UsageError(f"{path} was interrupted: carry it on first, by steelyard compare --resume {typed(path)}")
     return record
 
 

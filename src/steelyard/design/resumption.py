@@ -16,6 +16,7 @@ from steelyard.design.runner.targets import layouts_of
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load
 from steelyard.model.records import Run, Weighing
+from steelyard.model.typed import typed
 from steelyard.subjects.command import of_layout
 from steelyard.subjects.revisions.cache import in_use
 
@@ -35,8 +36,8 @@ def resumable(path: Path, *, trusted: bool, more: More | None = None) -> Weighin
         raise UsageError(f"{path} is a run of one subject: only a weighing can be resumed")
     if more is None and {*record.stop} <= {"failed"}:
         raise UsageError(
-            f"{path} was not interrupted, a launch failed: weigh anew once it is mended; steelyard report {path} has "
-            "what was measured"
+            f"{path} was not interrupted, a launch failed: weigh anew once it is mended; steelyard report "
+            f"{typed(path)} has what was measured"
         )
     if more is None and "interrupted" not in record.stop:
         raise UsageError(

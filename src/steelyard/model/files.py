@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import stat
 import time
@@ -24,6 +25,7 @@ from steelyard.model.kept import FORMAT, KEPT_NAME, VERSION
 from steelyard.model.ratios import with_ratios
 from steelyard.model.samples import encoded
 from steelyard.model.structs import validated
+from steelyard.model.typed import typed
 from steelyard.model.writing import write_atomically
 
 if TYPE_CHECKING:
@@ -51,6 +53,8 @@ _OF_PARTS: Final = {
     "Unexpected keyword argument": "Extra inputs are not permitted",
     "a dictionary or an instance of": "a valid dictionary or instance of",
 }
+# As the names of baselines are given: without a folder, and without the ending of a file.
+_PLAIN_NAME = re.compile(r"[A-Za-z]\w{0,99}")
 # How long a pipe may be without a writer.
 _LONGEST_WAIT_S, _STEP_S = 3.0, 0.02
 
@@ -150,10 +154,14 @@ def within_memory(path: Path) -> Iterator[None]:
 
 def fields_of(path: Path, largest_bytes: int | None = None) -> Any:
     """What a file holds as JSON, or a journal's as those of a record; raises UsageError where it is none."""
+    if _PLAIN_NAME.fullmatch(str(path)) and not path.exists():
+        raise UsageError(
+            f"cannot read {path}: No such file, and no record of that name is kept: steelyard list has the names"
+        )
     try:
         return _fields(plausible(path, unpacked(path, read_bytes(path, largest_bytes), largest_bytes)))
     except LineError as error:
-        before = f"head -n {error.number - 1} {path} > before.journal"
+        before = f"head -n {error.number - 1} {typed(path)} > before.journal"
         raise UsageError(f"{path} is damaged in line {error.number}; what stands before it: {before}") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(
@@ -316,10 +324,10 @@ _OTHERS = {
 def _check_format(path: Path, fields: Any) -> None:
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         if isinstance(fields, dict) and (other := _OTHERS.get(str(fields.get("format")))):
-            raise UsageError(f"{path} is {other.format(path)}")
+            raise UsageError(f"{path} is {other.format(typed(path))}")
         raise UsageError(
             f"{path} is JSON, but no weighing: it does not say format: {FORMAT!r}; what another tool measured is taken "
-            f"over by steelyard import {path} -o ours.json"
+            f"over by steelyard import {typed(path)} -o ours.json"
         )
     version = fields.get("version")
     if type(version) is not int:  # not `isinstance`: true is an int

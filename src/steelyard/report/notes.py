@@ -153,7 +153,7 @@ def _note(told: dict[str, Finding], *, several: bool) -> Note:
 def show(sheet: Sheet, notes: Iterable[Note]) -> None:
     """Print each note with its remedy below it."""
     for note in notes:
-        about = _about(note, lambda name: sheet.name(name, sheet.text_width))
+        about = _about(note, sheet.head_name)
         message = printable.lines(f"{about}{note.message}")
         remedy = printable.lines(note.remedy) if note.remedy else []
         sheet.row("note", *message, *(Text(line, "italic") for line in remedy), style="yellow")

@@ -46,6 +46,10 @@ class Sheet:
         """A name that may be of any length, as it is shown here in at most `width` columns."""
         return printable.shorten(printable.plain(text, self.encoding), width)
 
+    def head_name(self, text: str) -> str:
+        """A name before a colon or comma, which has its place on the same line."""
+        return self.name(text, self.text_width - 1)
+
     def row(self, label: str, *paragraphs: Text | str, style: str = "dim") -> None:
         """Print a label and its paragraphs, each starting on a new line; `style` is the label's."""
         label = printable.plain(label, self.encoding)

@@ -299,7 +299,7 @@ def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     lines = []
     for verdict in undecided[:_MOST_OPEN]:
         known = sentences.excluded(verdict, record.settings) or "nothing is known"
-        lines.append(Text.assemble((sheet.name(verdict.benchmark, sheet.text_width), "bold"), f": {known}"))
+        lines.append(Text.assemble((sheet.head_name(verdict.benchmark), "bold"), f": {known}"))
     if len(undecided) > _MOST_OPEN:
         lines.append(Text(f"and {len(undecided) - _MOST_OPEN} more, as the table has them"))
     sheet.blank()
@@ -342,8 +342,7 @@ def _throughput_rows(sheet: Sheet, verdicts: Sequence[Verdict]) -> None:
     """Print the throughput of both sides below a table that had no room for it."""
     told = {verdict.benchmark: rates for verdict in verdicts if (rates := _throughputs(verdict))}
     lines = [
-        Text.assemble((sheet.name(name, sheet.text_width), "bold"), f": {rates}")
-        for name, rates in list(told.items())[:_MOST_OPEN]
+        Text.assemble((sheet.head_name(name), "bold"), f": {rates}") for name, rates in list(told.items())[:_MOST_OPEN]
     ]
     if len(told) > _MOST_OPEN:
         lines.append(Text(f"and {len(told) - _MOST_OPEN} more: --markdown FILE has all of them"))

@@ -16,6 +16,7 @@ from steelyard.model.counters import events_of
 from steelyard.model.errors import UsageError
 from steelyard.model.launches import MAPPING_PAGES, Draw, LaunchSpec
 from steelyard.model.records import Settings, Subject
+from steelyard.model.typed import in_quotes
 from steelyard.subjects.programs import digest
 from steelyard.subjects.shell_words import sets_variable, shell_words
 
@@ -241,8 +242,8 @@ def _how_to_find(role: str) -> str:
     """What to do about a program that is not on PATH; only what is measured may be a shell's."""
     if role not in _OF_A_SHELL:
         return "check the spelling, or give its path"
-    in_quotes = _IN_QUOTES if role == "candidate" else ""
-    return f"check the spelling, give its path, or use --shell for a shell's own commands{in_quotes}"
+    quotes = _IN_QUOTES if role == "candidate" else ""
+    return f"check the spelling, give its path, or use --shell for a shell's own commands{quotes}"
 
 
 def _how_to_start(name: str, directory: str | None) -> str | None:
@@ -280,8 +281,7 @@ def _in_own_quotes(command: str, directory: str | None) -> str:
     path = next((path for path in paths if os.path.isfile(Path(directory or "", path))), None)  # noqa: PTH113
     if path is None or shlex.quote(path) == path:
         return ""
-    inner = f"{shlex.quote(path)}{command[len(path) :]}"
-    typed = f'"{inner}"' if set('"$`\\!').isdisjoint(inner) else shlex.quote(inner)
+    typed = in_quotes(f"{shlex.quote(path)}{command[len(path) :]}")
     return f"; a path with spaces or quotes stands in quotes of its own: {typed}"
 
 

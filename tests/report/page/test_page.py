@@ -197,6 +197,7 @@ def test_an_import_and_the_diff_of_two(tmp_path: Path) -> None:
     diff = told(page_of_shown([found], pages.NOW))
     assert "+50" in diff
     assert "Every sample in its order" in diff
+    assert f"A: {one.provenance.tool}" in diff
 
 
 def test_the_diff_of_two_runs() -> None:

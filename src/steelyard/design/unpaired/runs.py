@@ -16,6 +16,7 @@ from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import METRICS, NOISY_METRIC, of_one_process
 from steelyard.model.ratios import with_rate
 from steelyard.model.records import Finding, Run, Weighing
+from steelyard.model.typed import typed
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report.figures import count, seconds
 from steelyard.stats.unpaired import (
@@ -69,7 +70,7 @@ def run_of(record: Weighing | Run | ForeignResults, path: Path) -> Run:
         )
     if not isinstance(record, Run):
         raise UsageError(
-            f"{path} is a weighing, which has its verdict: look at it with steelyard show {path}; "
+            f"{path} is a weighing, which has its verdict: look at it with steelyard show {typed(path)}; "
             "diff takes two runs, kept by steelyard run COMMAND -o FILE"
         )
     if all(reason == "failed" for reason in record.stop) or ("failed" in record.stop and not record.settings.harness):
