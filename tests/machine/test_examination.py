@@ -14,7 +14,20 @@ from steelyard.machine.conditions.kernel import Following
 from steelyard.machine.examination import examine
 from steelyard.machine.readings import Tree
 from steelyard.model.conditions import Condition
-from tests.machine.trees import BOARD, CONTAINER, CPUS, DESKTOP, FIRST, HYBRID, LAPTOP, NONE, SECOND, TOP, made
+from tests.machine.trees import (
+    BOARD,
+    CONTAINER,
+    CPUS,
+    DESKTOP,
+    FIRST,
+    HYBRID,
+    LAPTOP,
+    NONE,
+    SECOND,
+    TOP,
+    made,
+    of_another_namespace,
+)
 
 FOLLOWED = Following(told=True, server="/opt/steelyard launch", is_root=False)
 
@@ -187,6 +200,13 @@ def test_why_threads_cannot_be_followed(
     assert why in told.evidence
     assert remedy in told.remedy
     assert ("setcap cap_perfmon=ep '/opt/steelyard launch'" in told.remedy) == (not is_root)
+
+
+def test_another_namespace_s_proc_tells_nothing_of_ours(tmp_path: Path) -> None:
+    told = examined(of_another_namespace(made(tmp_path, LAPTOP)))["waiting-times"]
+    assert told.severity == "serious"
+    assert "of another namespace" in told.evidence
+    assert "unshare --mount-proc" in told.remedy
 
 
 def test_without_a_launch_server_nobody_tells_of_threads(tmp_path: Path) -> None:

@@ -28,6 +28,26 @@ def printed(launcher: Launcher, script: bytes, *arguments: bytes, **changes: Any
     return measured.stdout
 
 
+_IN_ANOTHER_NAMESPACE = """
+from steelyard.measure.launch import Launcher
+from tests.measure.launching import sh
+
+with Launcher() as launcher:
+    measured = launcher.launch(sh(b"sleep 600 & echo $!", stdout=100))
+print(launcher.offers["schedstat"], measured.cpu_ns, [*measured.left_behind] == [f"{int(measured.stdout)} ?"])
+"""
+
+
+@pytest.mark.real
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces everywhere")
+def test_another_namespace_s_proc_is_not_asked_for_our_processes() -> None:
+    words = ["unshare", "--pid", "--fork", sys.executable, "-c", _IN_ANOTHER_NAMESPACE]
+    told = subprocess.run(words, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+    if "unshare:" in told.stderr:
+        pytest.skip(told.stderr)
+    assert told.stdout.split() == ["False", "None", "True"], told
+
+
 # --- how it ended
 
 

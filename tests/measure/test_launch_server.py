@@ -138,6 +138,13 @@ def test_a_server_that_does_not_start_is_named(server: str) -> None:
     gc.collect()  # what was left open would warn now
 
 
+def test_a_system_without_dev_null_is_no_fault_of_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "devnull", "/no/where/null")
+    with pytest.raises(MeasurementError, match=r"/no/where/null cannot be opened .*: have a /dev mounted"):
+        Launcher()
+    gc.collect()
+
+
 @pytest.mark.parametrize("says", ["", "echo hello >&0"])
 def test_a_server_that_is_none_is_an_error(script: Callable[[str, int], bytes], says: str) -> None:
     server = Path(os.fsdecode(script(f"#!/bin/sh\n{says}\n", 0o755)))

@@ -1,7 +1,7 @@
 //! What else is known about a launch than its time: how the scheduler treated the target, and
 //! how busy the machine was.
 
-use crate::sys;
+use crate::{numbers, sys};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
@@ -19,9 +19,8 @@ pub struct Schedule {
 impl Schedule {
     /// Reads `/proc/PID/schedstat`, which a zombie still has.
     #[must_use]
-    pub fn of(pid: &str) -> Option<Self> {
-        let file = File::open(format!("/proc/{pid}/schedstat")).ok();
-        parse_schedstat(&head(file.as_ref())?)
+    pub fn of(pid: i32) -> Option<Self> {
+        parse_schedstat(&head(numbers::open(pid, "schedstat").as_ref())?)
     }
 
     /// What was added since an earlier reading.

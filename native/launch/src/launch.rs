@@ -144,7 +144,7 @@ pub fn to_the_end(
     // The targets are zombies now, so their numbers can still be read.
     let schedules = of_each
         .iter()
-        .map(|(_, started, ..)| Schedule::of(&started.pid.to_string()));
+        .map(|(_, started, ..)| Schedule::of(started.pid));
     let schedules: Vec<_> = schedules.collect();
     let ended: Vec<_> = of_each
         .iter()

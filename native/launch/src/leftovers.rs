@@ -1,9 +1,11 @@
 //! What a target leaves behind. As the server is a subreaper, every orphaned descendant of the
 //! target becomes its child, whatever group or session it moved to.
 
+use crate::numbers;
 use crate::protocol::latin1_encode;
 use crate::sys::{self, Child};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::time::Duration;
 
 /// How often to look again for processes that are still dying, or that others had started
@@ -105,8 +107,8 @@ fn told(names: BTreeMap<i32, String>) -> Vec<String> {
 
 /// The name of a process, which a zombie still has.
 fn name(pid: i32) -> String {
-    std::fs::read(format!("/proc/{pid}/comm")).map_or_else(
-        |_| String::from("?"),
+    contents(pid, "comm").map_or_else(
+        || String::from("?"),
         |name| latin1_encode(name.strip_suffix(b"\n").unwrap_or(&name)),
     )
 }
@@ -115,8 +117,8 @@ fn name(pid: i32) -> String {
 const NUMBERS_END: i32 = 1 << 22;
 
 fn living_children() -> Vec<i32> {
-    if !std::path::Path::new("/proc/self/stat").exists() {
-        // Half a second, where there is no /proc to tell: but then nothing else finds them.
+    if !numbers::are_ours() {
+        // Half a second, where no /proc tells of them: but then nothing else finds them.
         return (1..NUMBERS_END)
             .filter(|&pid| matches!(sys::exit_is_pending(pid, false), Ok(false)))
             .collect();
@@ -129,10 +131,15 @@ fn living_children() -> Vec<i32> {
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .filter(|&pid| {
-            std::fs::read(format!("/proc/{pid}/stat"))
-                .is_ok_and(|stat| parse_parent(&stat) == Some((us, true)))
+            contents(pid, "stat").is_some_and(|stat| parse_parent(&stat) == Some((us, true)))
         })
         .collect()
+}
+
+fn contents(pid: i32, name: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    numbers::open(pid, name)?.read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// The parent's number, and whether the process is alive.

@@ -26,6 +26,7 @@ pub mod guard;
 pub mod launch;
 pub mod leftovers;
 pub mod means;
+pub mod numbers;
 pub mod protocol;
 pub mod server;
 pub mod spawn;

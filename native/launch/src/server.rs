@@ -210,7 +210,7 @@ fn hello(means: &Means) -> Hello {
         version: env!("CARGO_PKG_VERSION"),
         pid: sys::own_pid(),
         pidfd: means.pidfd,
-        schedstat: Schedule::of("self").is_some(),
+        schedstat: Schedule::of(sys::own_pid()).is_some(),
         pressure: reading.pressure_ns.is_some(),
         steal: reading.steal_ns.is_some(),
         switches: means.switches.is_some(),

@@ -112,7 +112,7 @@ fn ready<'a>(
 /// What the scheduler has counted of a child that stands at its gate.
 fn standing(gated: &Gated) -> Schedule {
     gated.settle();
-    Schedule::of(&gated.pid.to_string()).unwrap_or_default()
+    Schedule::of(gated.pid).unwrap_or_default()
 }
 
 /// Lets both go. Nobody waits until they are executing their targets: the one may have ended before the other is.

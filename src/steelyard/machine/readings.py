@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -48,6 +49,10 @@ class Tree:
             return str((self.root / path).readlink())
         except OSError:
             return None
+
+    def knows_us(self) -> bool:
+        """Whether processes have the numbers there that they have for us: not in a /proc of another namespace."""
+        return self.link("proc/self") in (None, str(os.getpid()))
 
     def number(self, path: str | Path) -> int | None:
         """The one whole number in a file."""

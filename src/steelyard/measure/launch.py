@@ -74,6 +74,10 @@ class Launcher:
                 )
         except OSError as error:
             ours.close()
+            if error.filename == os.devnull:
+                raise MeasurementError(
+                    f"{os.devnull} cannot be opened ({error.strerror}): have a /dev mounted"
+                ) from error
             remedy = REMEDIES.get(error.errno or 0, "reinstall steelyard")
             raise MeasurementError(f"the launch server {server} does not start ({error.strerror}); {remedy}") from error
         self._socket = ours

@@ -6,8 +6,10 @@ import errno
 import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -351,6 +353,25 @@ def test_two_at_once(laptop: Kernel) -> None:
 def test_nothing_is_changed_where_the_state_cannot_be_kept(laptop: Kernel) -> None:
     (laptop.root / "var").write_text("no folder")
     before = contents(laptop.root)
-    with pytest.raises(MeasurementError, match="needs root"):
+    with pytest.raises(UsageError, match="it holds what was before: look what is in its place"):
+        laptop.tuner.restore()
+    with pytest.raises(MeasurementError, match="it is not tuned without a folder that can be written, and has room"):
+        tune(laptop.tuner)
+    assert contents(laptop.root) == before
+
+
+@pytest.mark.parametrize(
+    ("error", "way_out"),
+    [(errno.EACCES, "tuning needs root"), (errno.ENOSPC, "it is not tuned without a folder that can be written")],
+)
+def test_why_the_state_cannot_be_kept_is_told(
+    laptop: Kernel, monkeypatch: pytest.MonkeyPatch, error: int, way_out: str
+) -> None:
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise OSError(error, os.strerror(error))
+
+    before = contents(laptop.root)
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    with pytest.raises(MeasurementError, match=f"{os.strerror(error)}; {way_out}"):
         tune(laptop.tuner)
     assert contents(laptop.root) == before

@@ -12,7 +12,7 @@ import pytest
 from steelyard.machine.watch.gauges import Gauges
 from steelyard.machine.watch.watcher import Watcher, pause_s
 from steelyard.model.watch import Beside, Stretch
-from tests.machine.trees import CONTAINER, CPUS, FIRST, HYBRID, LAPTOP, NONE, TOP, made
+from tests.machine.trees import CONTAINER, CPUS, FIRST, HYBRID, LAPTOP, NONE, TOP, made, of_another_namespace
 from tests.machine.watch.processes import stat
 from tests.tool import wait_until
 
@@ -70,6 +70,20 @@ def test_who_ran_and_what_the_machine_did(tmp_path: Path) -> None:
         cost_ns=stretch.cost_ns,
     )
     assert stretch.cost_ns > 0
+
+
+def test_where_our_own_have_other_numbers_nobody_is_told_of(tmp_path: Path) -> None:
+    times = iter((5_000 * MS, 6_000 * MS))
+    tree = of_another_namespace(made(tmp_path, LAPTOP))
+    watcher = Watcher(30, tree=tree, clock_ns=lambda: next(times), tick_ns=10 * MS, work_ns=lambda: 1100)
+    watcher.begin()
+    made(tmp_path, {
+        "proc/stat": "cpu  270 0 70 1200 0 0 0 5 0 0\nintr 1800 1 2\n",
+        "proc/400031/stat": stat("target", number=400031, parent=400030, ticks=95, started=8),
+    })  # fmt: skip
+    watcher.look()
+    (stretch,) = watcher.taken()
+    assert (stretch.beside, stretch.hidden_ns) == ([], None)
 
 
 def test_the_clock_rate_is_that_of_the_processor_of_the_launches(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@
 
 use super::spawner::NOT_EXECUTED;
 use super::{fork, pipe, reap, Spawner};
+use crate::numbers;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -126,7 +127,7 @@ fn number_from(status: &mut File) -> io::Result<Option<i32>> {
 /// Whether a process has left its CPU to sleep. That it says it sleeps is not enough: it says so before it leaves, and
 /// may be made to wait in between. Without a /proc to tell there are no numbers of it either.
 fn sleeps(pid: i32) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/status")).map_or(true, |status| {
+    status_of(pid).map_or(true, |status| {
         let value = |key| status.lines().find_map(|line| line.strip_prefix(key));
         match value("State:\t").and_then(|state| state.chars().next()) {
             Some('R') => false,
@@ -134,6 +135,14 @@ fn sleeps(pid: i32) -> bool {
             _ => true,
         }
     })
+}
+
+fn status_of(pid: i32) -> Option<String> {
+    let mut status = String::new();
+    numbers::open(pid, "status")?
+        .read_to_string(&mut status)
+        .ok()?;
+    Some(status)
 }
 
 /// The child's whole life before the target: nothing that allocates, locks or panics.

@@ -122,7 +122,7 @@ def _fallback(record: Weighing | Run, asked: str, shown: str) -> Finding | None:
         return Finding(code="metric-fallback", message=f"{why}, so the processor time of all was judged, not active")
     remedy = "that is right for such programs; waits for a processor are not corrected"
     if not record.machine.offers.get("switches", True):
-        remedy += ": that takes root's rights here, to follow all threads"
+        remedy += ": steelyard doctor says what it takes here to follow all threads"
     return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active", remedy=remedy)
 
 

@@ -21,6 +21,13 @@ _SCHEDULER_SLICE = "sys/kernel/debug/sched/base_slice_ns"
 
 def waiting_times(tree: Tree) -> Condition:
     """Whether the scheduler tells how long a process waited, without which `active` is not defined."""
+    if not tree.knows_us():
+        return serious(
+            "waiting-times",
+            "/proc is of another namespace, where processes have other numbers: nothing is known of those here, so "
+            "`active` falls back to `wall`, and other work counts as the program's",
+            "this namespace's own: unshare --mount-proc, bwrap --proc /proc; till then --metric cpu",
+        )
     if tree.text("proc/self/schedstat"):
         return fine("waiting-times", "the scheduler tells how long a process waited for a processor")
     return serious(

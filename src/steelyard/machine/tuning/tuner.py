@@ -100,7 +100,8 @@ class Tuner:
             return None
         except OSError as error:
             raise UsageError(
-                f"cannot read {self.kept}: {error.strerror}; it holds what was before: read it as root"
+                f"cannot read {self.kept}: {error.strerror}; it holds what was before: "
+                f"{_way_out(error, 'read it as root', 'look what is in its place')}"
             ) from error
         except ValidationError as error:
             raise UsageError(
@@ -160,12 +161,22 @@ class Tuner:
         return self.hand.read(setting) is not None or self.hand.tree.is_there(setting)
 
     def _keep(self, state: Tuning) -> None:
-        write_atomically(self.kept, state.model_dump_json(indent=1).encode(), private=True)
+        try:
+            write_atomically(self.kept, state.model_dump_json(indent=1).encode(), private=True)
+        except MeasurementError as error:
+            raise self._unkept(error.__cause__) from error
         folder = os.open(self.kept.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(folder)  # its name, too, outlives a crash of the machine
         finally:
             os.close(folder)
+
+    def _unkept(self, error: BaseException | None) -> MeasurementError:
+        reason = error.strerror if isinstance(error, OSError) else error
+        way_out = _way_out(
+            error, "tuning needs root", "it is not tuned without a folder that can be written, and has room"
+        )
+        return MeasurementError(f"cannot keep what was before in {self.kept.parent}: {reason}; {way_out}")
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -174,9 +185,7 @@ class Tuner:
             self.kept.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
             handle = os.open(self.kept.with_name("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            raise MeasurementError(
-                f"cannot keep what was before in {self.kept.parent}: {error.strerror}; tuning needs root"
-            ) from error
+            raise self._unkept(error) from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -185,3 +194,8 @@ class Tuner:
             yield
         finally:
             os.close(handle)
+
+
+def _way_out(error: BaseException | None, as_root: str, others: str) -> str:
+    """What helps against an error of the file that is kept: root's rights do not where a disk is full."""
+    return as_root if isinstance(error, PermissionError) else others

@@ -63,6 +63,7 @@ class Watcher:
         self._launcher, self._processor = launcher, processor
         self._tree, self._clock_ns, self._work_ns = tree, clock_ns, work_ns
         self._tick_ns = tick_ns or 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+        self._knows_us = tree.knows_us()
         self._gauges = Gauges.found(tree, processor)
         self._interrupts = Interrupts(tree, processor)
         self._latest: _Look
@@ -133,12 +134,13 @@ class Watcher:
         """What is told of the stretch between two."""
         before, moment = earlier.moment, now.moment
         length_s = max(moment.seconds - before.seconds, 1e-9)
-        ran = ran_between(before.processes, moment.processes)
+        # Where our own cannot be told from others, nobody is.
+        ran = ran_between(before.processes, moment.processes) if self._knows_us else {}
         own = ours(moment.processes, self._launcher, os.getpid())
         time_gone = Time(length_s * 1e9 / self._tick_ns, self._tick_ns)
         ticks = {name: moment.ticks.get(name, 0) - before.ticks.get(name, 0) for name in moment.ticks}
         working = sum(ticks[name] for name in _WORKING) if ticks else None
-        hidden = None if working is None else max(0, working - sum(ran.values()))
+        hidden = None if working is None or not self._knows_us else max(0, working - sum(ran.values()))
         waiting_us = _growth(before.waiting_us, moment.waiting_us)
         return {
             "start_ns": round(before.seconds * 1e9),
