@@ -55,6 +55,7 @@ def command_subject(
     deferred = _PLACEHOLDER.search(argv[0]) is not None
     try:
         program = argv[0] if deferred else _find_program(argv[0], role, search_path, directory)
+        _check_entered(argv, role, directory)
     except UsageError as error:
         raise UsageError(f"{error}{_for_a_shell(command, argv[0])}") from error
     return Subject(
@@ -260,6 +261,16 @@ def _words(command: str, role: str) -> list[str]:
         raise UsageError(
             f"{_called(role)} {command!r} cannot be split into words ({error}): check its quotes"
         ) from error
+
+
+def _check_entered(argv: Sequence[str], role: str, directory: str | None) -> None:
+    """Raise UsageError where `env -C FOLDER ./program` finds none: what env says of it comes only with a launch."""
+    if argv[:2] != ["env", "-C"] or len(argv) < len(["env", "-C", "FOLDER", "PROGRAM"]):
+        return
+    folder, program = argv[2:4]
+    is_path = "/" in program and "=" not in program
+    if is_path and not any(map(_PLACEHOLDER.search, (folder, program))):
+        _find_program(program, role, None, str(Path(directory or "", folder)))
 
 
 def _find_program(argument: str, role: str, search_path: str | None, directory: str | None) -> str:
