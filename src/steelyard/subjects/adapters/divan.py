@@ -86,7 +86,7 @@ class Divan(StillHarness):
         return file_holds(launch.program, b"DIVAN_SAMPLE_COUNT", b"DIVAN_SKIP_EXT_TIME")
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """The launch that has it list them as for cargo-nextest, and not run them; raises UsageError for cargo itself."""
+        """The launch that lists the benchmarks as cargo-nextest does, running none; raises UsageError for cargo."""
         check_built(launch)
         return asked(launch, *lacking(launch, "--list", "--format=terse"), env={"NEXTEST": "1"}, stdout=True)
 
