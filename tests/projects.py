@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from steelyard.api import project
 from steelyard.api.project import Sides
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.subjects.revisions.sides import Side
+from tests.golden.programs import PLAIN, Call, Program
 from tests.world import ScriptedWorld, ctrl_c, measured, program_of
 
 TWO = """
@@ -54,6 +57,16 @@ class ProjectWorld(ScriptedWorld):
             if number == launch:
                 ctrl_c()
             return self.takes(spec, number)
+
+        self.script = script
+
+    def drives(self, **suites: Program) -> None:
+        """Have the programs of these names be suites of a harness, the same on both sides."""
+
+        def script(spec: LaunchSpec, number: int) -> Measured:
+            words = [os.fsdecode(word) for word in spec.argv]
+            call = Call(program_of(spec), suites[program_of(spec)], number, words[1:], number)
+            return replace(PLAIN, **call.measured())
 
         self.script = script
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import steelyard
+from tests.golden.programs import Bench, Program
 from tests.projects import TWO, ProjectWorld, project_world
 from tests.world import ScriptedWorld, measured, program_of
 
@@ -59,6 +60,16 @@ def test_what_the_user_should_know_is_in_its_notes(world: ProjectWorld) -> None:
     assert first.startswith("sort is not in main, so it is not compared: ")
     assert second == "steelyard.toml:10: the margin of 'srot*' is of no benchmark that was weighed"
     assert len(steelyard.compare_project(margin=0.02, world=world.outside()).notes) == 1
+
+
+def test_benchmarks_that_are_asked_for_are_of_all_targets_together(world: ProjectWorld) -> None:
+    world.says(TWO.replace("\n\n", '\nharness = "protocol"\n\n') + 'harness = "protocol"\n')
+    world.drives(sort=Program(benchmarks={"up": Bench()}), parse=Program(benchmarks={"csv": Bench()}))
+    found = steelyard.compare_project(benchmarks=["csv", "x"], pairs=12, world=world.outside())
+    assert [one.benchmarks for one in found.records] == [["csv"]]
+    assert found.notes == ["--benchmark 'x' is of no benchmark that was weighed"]
+    with pytest.raises(steelyard.UsageError, match="none of the baseline's benchmarks"):
+        steelyard.compare_project(benchmarks="x", world=world.outside())
 
 
 def test_one_that_fails_leaves_the_others_their_records(world: ProjectWorld) -> None:

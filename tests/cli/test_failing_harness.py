@@ -251,6 +251,13 @@ def test_all_fail(here: InProcess, sides: tuple[str, str], control: list[str]) -
     assert ({*record["stop"]}, record["launches"]["pair"]) == ({"failed"}, [])
 
 
+def test_where_all_fail_another_reason_is_told_too(here: InProcess) -> None:
+    done = here.weigh(*[suite("exit-9@a,exit-9@b,segfault@c", "a", "b", "c")] * 2, *SIDES)
+    assert done.sentence.startswith("all 3 benchmarks failed, the first: old (a) failed with exit status 9")
+    assert "; another: old (c) was killed by SIGSEGV" in done.sentence
+    assert "old (b)" not in done.sentence
+
+
 def test_one_alone_that_fails_is_not_counted(here: InProcess) -> None:
     done = here.weigh(suite("segfault@a", "a"), suite("well", "a"), *SIDES)
     assert done.sentence == (

@@ -300,6 +300,45 @@ def test_benches_of_one_name_in_several_packages_are_told_apart(here: InProcess)
         assert subprocess.check_output([target.command], cwd=here.folder) == f"{name}\n".encode()
 
 
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("kind", "gone", "tool", "called", "without"),
+    [
+        ("go", "with space", "go", ["-o ./steelyard.test .", "./with space/steelyard.test"], ["-o ./steelyard.test ."]),
+        (
+            "cargo",
+            "inner",
+            "cargo",
+            ["-p x --bench sort -p x --bench parse -p one --bench deep"],
+            ["--no-run -p x --bench sort -p x --bench parse --message"],
+        ),
+        ("cmake", "sub", "cmake", ["-S .", "--target bench_sort tests inner"], ["-S .", "--target bench_sort tests -"]),
+    ],
+)
+def test_what_an_older_revision_has_not_yet_is_left_out_of_its_build(
+    here: InProcess, kind: str, gone: str, tool: str, called: list[str], without: list[str]
+) -> None:
+    put(here.folder, PROJECTS[kind][0])
+    here("init")
+    build = written(here.folder).build.command
+    assert build is not None
+    made = {"benches/sort.rs": "sort", "benches/parse.rs": "parse", "inner/one/b.rs": "deep"}
+    line = '{"target":{"kind":["bench"],"name":"NAME"},"executable":"/bin/true"}'
+    telling = [f"[ ! -f {source} ] || echo '{line.replace('NAME', name)}'" for source, name in made.items()]
+    names = "bench_sort tests $(ls -d sub | sed s/sub/inner/)"
+    listing = f"mkdir -p build/CMakeFiles; printf '/%s.dir\\n' {names} > build/CMakeFiles/TargetDirectories.txt"
+    listed = listing if tool == "cmake" else ""
+    here.write(tool, "\n".join(["#!/bin/sh", 'echo "$*" >> calls', listed, *telling]))
+    environment = {"PATH": f"{here.folder}:/usr/bin:/bin"}
+    for expected in (called, without):
+        subprocess.run(["/bin/sh", "-c", build], cwd=here.folder, env=environment, check=True)
+        calls = here.lines("calls")
+        assert len(calls) == len(expected)
+        assert all(words in call for words, call in zip(expected, calls, strict=True)), calls
+        (here.folder / "calls").unlink()
+        shutil.rmtree(here.folder / gone, ignore_errors=True)
+
+
 def test_without_a_repository_it_says_that_one_is_needed(here_without_python: InProcess) -> None:
     put(here_without_python.folder, PROJECTS["make"][0])
     assert "git init, git add, git commit" in here_without_python("init").err.decode()

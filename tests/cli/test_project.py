@@ -9,6 +9,7 @@ import pytest
 from steelyard.api.project import build_variables
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.project_file import load_project
+from tests.golden.programs import Bench, Program
 from tests.projects import TWO, ProjectWorld, project_world
 from tests.world import ScriptedWorld, measured, program_of
 
@@ -253,6 +254,22 @@ def test_one_that_fails_leaves_the_others_their_verdicts(world: ProjectWorld) ->
     assert "steelyard: sort: main failed with exit status 3" in done.err.decode()
     assert "in all     1 same of 1 benchmark in 2 weighings\n" in done.text
     assert "failed     sort\n" in done.text
+
+
+def test_benchmarks_that_are_asked_for_are_of_all_targets_together(world: ProjectWorld) -> None:
+    world.says(TWO.replace("\n\n", '\nharness = "protocol"\n\n') + 'harness = "protocol"\n')
+    world.drives(sort=Program(benchmarks={"up": Bench(), "down": Bench()}), parse=Program(benchmarks={"csv": Bench()}))
+    done = world("compare", "-b", "up", "-b", "typo", "--pairs", "12")
+    assert done.status == 0
+    assert "in all     1 same of 1 benchmark in 1 weighing\n" in done.text
+    said = done.err.decode()
+    assert "parse: none of the baseline's benchmarks is among those asked for, so it is left out\n" in said
+    assert "--benchmark 'typo' is of no benchmark that was weighed\n" in said
+    assert "failed" not in done.text
+    assert "left out" not in done.text
+    done = world("compare", "-b", "typo")
+    assert done.status == 2
+    assert done.err.decode().endswith("--benchmark and --tag choose no benchmark of any target\n")
 
 
 @pytest.mark.parametrize(

@@ -225,6 +225,21 @@ def test_a_file_that_may_not_be_executed_is_refused(program: Program) -> None:
     assert "chmod +x" in refusal(str(program(mode=0o644)))
 
 
+def test_a_program_behind_env_is_looked_for_in_the_folder_that_it_enters(program: Program, tmp_path: Path) -> None:
+    file = program()
+    subject = command_subject("env -C bin ./tool -x", "x", "baseline", shell=False, directory=str(tmp_path))
+    assert subject.argv == ["env", "-C", "bin", "./tool", "-x"]
+    file.unlink()
+    for command in ("env -C bin ./tool", "env -C gone ./tool"):
+        with pytest.raises(UsageError, match="/tool' cannot be run: No such file or directory"):
+            command_subject(command, "x", "baseline", shell=False, directory=str(tmp_path))
+
+
+@pytest.mark.parametrize("words", ["-C bin tool", "-C bin A=./x tool", "-C {n} ./tool", "-C bin ./{n}", "-C bin"])
+def test_what_env_finds_by_itself_is_not_looked_for(words: str, tmp_path: Path) -> None:
+    assert command_subject(f"env {words}", "x", "baseline", shell=False, directory=str(tmp_path)).argv[0] == "env"
+
+
 # --- the environment
 
 

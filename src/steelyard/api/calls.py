@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Never, TypeVar, Unpack
@@ -13,7 +13,7 @@ from steelyard.api.asked import Asked
 from steelyard.api.checks import USUAL_S, target_of
 from steelyard.api.keywords import Checking, CommandLine, Comparing, Counted, PathName, Running, asked_of, seconds_of
 from steelyard.api.names import names_of, usual_names
-from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused_margins
+from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused_margins, unused_patterns
 from steelyard.api.record import IncompleteError, ProjectRecord, Record
 from steelyard.api.revisions import run_of_revision, weighing_of_revisions
 from steelyard.api.settings import count_of_command, run_of_command, weighing_of_commands
@@ -23,9 +23,9 @@ from steelyard.design.check.session import check_target
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
 from steelyard.design.session import measure
-from steelyard.design.several import measured
+from steelyard.design.several import Part, measured
 from steelyard.design.world import World
-from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
+from steelyard.model.errors import MeasurementError, NothingChosenError, SteelyardError, UsageError
 from steelyard.model.files import described
 from steelyard.model.progress import Progress, Watch
 from steelyard.model.project_file import load_project
@@ -33,6 +33,8 @@ from steelyard.model.records import Run, Weighing
 from steelyard.model.soundness import Soundness
 
 _Kind = TypeVar("_Kind", Weighing, Run)
+
+_Weighed = tuple[Part, Outcome | SteelyardError]
 
 _INTERRUPTED = 130
 _IN_A_LIST = "compare needs two commands or more, in a list: steelyard.compare(['./old', './new'])"
@@ -94,7 +96,8 @@ def compare_project(
             chosen = chosen_targets(project, patterns, wanted)
             plan = stack.enter_context(planned(project, chosen, wanted, watch, world))
         records = _all_whole(plan, watch, world)
-    notes = [*plan.left_out, *unused_margins(project, patterns, wanted, [one.data for one in records])]
+    data = [one.data for one in records]
+    notes = [*plan.left_out, *unused_margins(project, patterns, wanted, data), *unused_patterns(wanted, data)]
     return ProjectRecord(records, notes)
 
 
@@ -223,7 +226,7 @@ def _all_whole(plan: ProjectPlan, watch: Watch, world: World) -> list[Record[Wei
     Raises what kept some from being whole when all had their turn; at once where the user interrupts.
     """
     records, failures = list[Record[Weighing]](), dict[str, SteelyardError]()
-    for part, outcome in measured(plan.parts, plan.total_s, watch, world, lambda part: None):  # noqa: ARG005
+    for part, outcome in _of_chosen(measured(plan.parts, plan.total_s, watch, world, lambda part: None)):  # noqa: ARG005
         if isinstance(outcome, Outcome) and isinstance(outcome.record, Weighing) and not outcome.record.is_empty():
             records.append(Record(outcome.record, outcome.kept, outcome.error))
         if isinstance(outcome, SteelyardError):
@@ -240,6 +243,19 @@ def _all_whole(plan: ProjectPlan, watch: Watch, world: World) -> list[Record[Wei
         status = max(one.exit_status for one in failures.values())
         raise IncompleteError(f"{name}: {first}{others}", records, status) from first
     return records
+
+
+def _of_chosen(weighed: Iterable[_Weighed]) -> Iterator[_Weighed]:
+    """Those that have benchmarks that were asked for; raises NothingChosenError where none has."""
+    left_out, is_any = list[NothingChosenError](), False
+    for part, outcome in weighed:
+        if isinstance(outcome, NothingChosenError):
+            left_out.append(outcome)
+        else:
+            is_any = True
+            yield part, outcome
+    if left_out and not is_any:
+        raise left_out[0]
 
 
 def _is_whole(outcome: Outcome) -> bool:

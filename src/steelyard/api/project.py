@@ -18,9 +18,10 @@ from steelyard.api.streams import input_of_launches
 from steelyard.api.wording import split_option
 from steelyard.design.folders import entered
 from steelyard.design.several import Part, joined
+from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
-from steelyard.model.patterns import fits, parted
+from steelyard.model.patterns import fits, left_out_by, parted
 from steelyard.model.progress import Watch
 from steelyard.model.project import Compare, Target
 from steelyard.model.project_file import Project
@@ -126,6 +127,14 @@ def unused_margins(
     return found
 
 
+def unused_patterns(asked: Asked, records: Sequence[Weighing | Run]) -> list[str]:
+    """What is said of patterns of the command line that chose nothing: no single target could tell."""
+    names = [one.entry or one.name for record in records for one in record.benchmarks]
+    patterns = [pattern for pattern in asked.suite.benchmark or [] if left_out_by(pattern) is None]
+    unused = [pattern for pattern in patterns if not fits(names, [pattern])]
+    return [f"--benchmark {pattern!r} is of no benchmark that was weighed" for pattern in unused]
+
+
 def without_secrets(environment: Mapping[str, str], named: Sequence[str]) -> dict[str, str]:
     """What may reach commands that a project's file names: all but what looks like a secret and is not `named`."""
     return {name: value for name, value in environment.items() if name in named or not is_secret(name, value)}
@@ -199,7 +208,7 @@ def _parts_of(
     """The weighings that these targets make on both sides, and what is said of those that are left out."""
     parts, left_out = list[Part](), list[str]()
     for place, target in targets.items():
-        one = _Planned(project, place, target, asked, world)
+        one = _Planned(project, place, target, asked, world, is_alone=len(targets) == 1)
         try:
             part = one.part(sides)
         except UsageError as error:
@@ -223,6 +232,8 @@ class _Planned:
     target: Target
     asked: Asked
     world: World
+    is_alone: bool = True
+    """Whether no other target is weighed beside it."""
 
     def check(self, recipe: Recipe) -> None:
         """Raise UsageError, with its line, for what is wrong with it whatever comes of the build."""
@@ -251,7 +262,7 @@ class _Planned:
             return f"{self.target.name} is not in {sides.baseline.name}, so it is not compared: {error}"
         request = request_of(asked, [baseline, candidate], settings)
         findings = sides.findings(request.subjects, settings)
-        request = replace(request, findings=findings)
+        request = replace(request, findings=findings, selection=self._selection(request.selection))
         return Part([self.target.name], request, self._margin(), shares_time=self._shares_time())
 
     def _subject(self, side: Side, role: str, asked: Asked) -> Subject:
@@ -291,6 +302,12 @@ class _Planned:
             usual = settings.margin if compare.margin is None else compare.margin
             update |= {"margin": usual, "margins": compare.margins}
         return settings.model_copy(update=update)
+
+    def _selection(self, selection: Selection) -> Selection:
+        """Which benchmarks are measured: patterns of the command line are of all targets' together."""
+        suite = self.asked.suite
+        is_of_all = bool({"benchmark", "tag"} & {*suite.given}) and not self.is_alone
+        return replace(selection, of_several=is_of_all)
 
     def _shares_time(self) -> bool:
         """Whether a time was said for all targets together, and this one has none of its own."""

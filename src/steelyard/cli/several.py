@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused_margins
+from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused_margins, unused_patterns
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outcome import has_failed, none_of_earlier, show_outcome, shown, was_interrupted
 from steelyard.cli.outputs import check_apart, check_files, is_printed, page_of, write
@@ -21,7 +21,7 @@ from steelyard.design.identical import is_identical
 from steelyard.design.outcome import Outcome
 from steelyard.design.several import Part, measured
 from steelyard.design.world import World
-from steelyard.model.errors import SteelyardError, UsageError
+from steelyard.model.errors import NothingChosenError, SteelyardError, UsageError
 from steelyard.model.project_file import Project
 from steelyard.model.records import Weighing
 from steelyard.report import markdown as as_markdown
@@ -71,6 +71,8 @@ class _Several:
     outcomes: list[Outcome] = field(default_factory=list)
     results: list[several.Result] = field(default_factory=list)
     errors: list[SteelyardError] = field(default_factory=list)
+    unchosen: list[Part] = field(default_factory=list)
+    """Those that have none of the benchmarks asked for."""
     pages: list[str] = field(default_factory=list)
     written: list[Path] = field(default_factory=list)
     """Files whose names nobody has given: each has that of a target in it."""
@@ -89,9 +91,13 @@ class _Several:
             interrupted = self._show(part, outcome, files[part.name])
             if interrupted:
                 break
+        if len(self.unchosen) == len(parts):
+            raise UsageError("--benchmark and --tag choose no benchmark of any target")
         settings = parts[0].request.settings
         alpha = sum(part.request.settings.alpha for part in parts if not is_identical(part.request))
-        several.summary(console, self.results, alpha, settings.family, len(parts) - len(self.results))
+        several.summary(
+            console, self.results, alpha, settings.family, len(parts) - len(self.results) - len(self.unchosen)
+        )
         if self.options.files.markdown is not None:
             write(self.options.files.markdown, "\n".join(self.pages))
         if self.options.files.html is not None and self.outcomes:
@@ -103,6 +109,10 @@ class _Several:
 
     def _show(self, part: Part, outcome: Outcome | SteelyardError, files: FileOptions) -> bool:
         """Show what came of a part; returns whether the user has interrupted it."""
+        if isinstance(outcome, NothingChosenError):
+            say(f"{part.name}: {outcome}")
+            self.unchosen.append(part)
+            return False
         error = outcome if isinstance(outcome, SteelyardError) else None
         derived = outcome.record.derived if isinstance(outcome, Outcome) else None
         if isinstance(outcome, Outcome):
@@ -178,5 +188,9 @@ def _page(part: Part, outcome: Outcome | SteelyardError, error: SteelyardError |
 
 
 def _say_unused(project: Project, outcomes: Sequence[Outcome], options: CompareOptions) -> None:
-    for sentence in unused_margins(project, options.target or [], options, [outcome.record for outcome in outcomes]):
+    records = [outcome.record for outcome in outcomes]
+    for sentence in (
+        *unused_margins(project, options.target or [], options, records),
+        *unused_patterns(options, records),
+    ):
         say(sentence)

@@ -119,7 +119,14 @@ def _failure(record: Weighing | Run) -> MeasurementError | None:
         return MeasurementError(failed[0] if failed else "a launch failed")
     count, number = record.stop.count("failed"), len(record.stop)
     of_all = f"{'all' if count == number else f'{count} of'} {number} benchmarks failed"
-    return MeasurementError(f"{of_all}, the first: {failed[0]}" if failed else of_all)
+    told = _unlike(failed) if count == number else failed[:1]  # what others measured is shown, with a note of each
+    return MeasurementError(f"{of_all}, the first: {'; another: '.join(told)}" if told else of_all)
+
+
+def _unlike(failed: list[str]) -> list[str]:
+    """The first of what is said of benchmarks that failed, and the first that gives another reason than that one."""
+    reasons = {said: said.partition(") ")[2] for said in failed}  # behind the benchmark's name
+    return failed[:1] + [said for said, reason in reasons.items() if reason != reasons[failed[0]]][:1]
 
 
 def _is_partial(record: Weighing | Run) -> bool:

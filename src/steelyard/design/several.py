@@ -25,7 +25,7 @@ from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
 from steelyard.design.session import attempted
 from steelyard.design.world import World
-from steelyard.model.errors import SteelyardError, UsageError
+from steelyard.model.errors import NothingChosenError, SteelyardError, UsageError
 from steelyard.model.metrics import is_counted
 from steelyard.model.progress import Watch
 from steelyard.model.records import Benchmark, Settings, Subject
@@ -150,6 +150,8 @@ def measured(
         request = replace(part.request, settings=settings)
         try:
             outcome: Outcome | SteelyardError = attempted(request, watch, world)
+        except NothingChosenError as error:  # which says nothing against it
+            outcome = error
         except UsageError as error:  # it is none of those beside it
             outcome = unstarted(request, error, world) if len(parts) > 1 else error
         except SteelyardError as error:

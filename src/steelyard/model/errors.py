@@ -18,6 +18,10 @@ class UsageError(SteelyardError):
     exit_status = 2
 
 
+class NothingChosenError(UsageError):
+    """A program has none of the benchmarks that were asked for; another one beside it may."""
+
+
 class InterruptedBeforeStart(SteelyardError):  # noqa: N818 - it is no error
     """The user stopped before the first launch had ended: there is nothing to keep or to show."""
 

@@ -56,6 +56,7 @@ def command_subject(
     deferred = _PLACEHOLDER.search(argv[0]) is not None
     try:
         program = argv[0] if deferred else _find_program(argv[0], role, search_path, directory)
+        _check_entered(argv, role, directory)
     except UsageError as error:
         raise UsageError(f"{error}{_in_own_quotes(command, directory) or _for_a_shell(command, argv[0])}") from error
     return Subject(
@@ -283,6 +284,16 @@ def _in_own_quotes(command: str, directory: str | None) -> str:
         return ""
     typed = in_quotes(f"{shlex.quote(path)}{command[len(path) :]}")
     return f"; a path with spaces or quotes stands in quotes of its own: {typed}"
+
+
+def _check_entered(argv: Sequence[str], role: str, directory: str | None) -> None:
+    """Raise UsageError where `env -C FOLDER ./program` finds none: what env says of it comes only with a launch."""
+    if argv[:2] != ["env", "-C"] or len(argv) < len(["env", "-C", "FOLDER", "PROGRAM"]):
+        return
+    folder, program = argv[2:4]
+    is_path = "/" in program and "=" not in program
+    if is_path and not any(map(_PLACEHOLDER.search, (folder, program))):
+        _find_program(program, role, None, str(Path(directory or "", folder)))
 
 
 def _find_program(argument: str, role: str, search_path: str | None, directory: str | None) -> str:

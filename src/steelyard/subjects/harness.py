@@ -83,6 +83,9 @@ class Harness(Protocol):
     lists_first: bool = False
     """Whether it can run a benchmark only once this process has read the list of the program."""
 
+    lists_by_running: bool = False
+    """Whether its list takes an iteration of each of its benchmarks: so it is no measure of how soon one starts."""
+
     stands_still: bool = False
     """Whether it tells elapsed time alone, by a clock that can stand still while it waits (`still_clock.StillHarness`).
     """

@@ -210,6 +210,14 @@ def test_no_instruction_is_an_error(stage: Stage, field: str, said: str) -> None
     assert said in str(ended.error)
 
 
+def test_of_a_harness_that_cannot_be_counted_it_is_said_what_can(stage: Stage) -> None:
+    benchmark = Benchmark(name="work", entry="work", loops=10, samples=1)
+    record = fresh(harness="protocol").model_copy(update={"benchmarks": [benchmark], "stop": ["interrupted"]})
+    ended = stage(record, lambda *_: launched(0))
+    ((_, message),) = ended.failed
+    assert "Time it alone, by another --metric, or count a whole command, without --harness" in message
+
+
 def test_an_interrupt_between_counts_keeps_what_is_there(stage: Stage) -> None:
     ended = stage(fresh(), lambda number, _: launched(5, cancelled=number == 2))
     assert (ended.error, ended.record.stop) == (None, ["interrupted"])

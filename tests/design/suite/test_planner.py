@@ -14,7 +14,7 @@ from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.targets import work_of
 from steelyard.design.suite.loops import PILOT_SAMPLES, TARGET_NS
 from steelyard.design.suite.selection import Selection
-from steelyard.model.errors import LaunchError, MeasurementError, UsageError
+from steelyard.model.errors import LaunchError, MeasurementError, NothingChosenError, UsageError
 from steelyard.model.launches import ROLES, USED, LaunchSpec
 from steelyard.model.progress import Progress
 from steelyard.model.records import Benchmark, RevisionFacts
@@ -222,6 +222,12 @@ class TestTheChoice:
     def test_a_pattern_that_fits_none_is_wrong_usage(self, pattern: str) -> None:
         with pytest.raises(UsageError, match="is none of the baseline's benchmarks: a, ab, sort"):
             plan(both(**self.LISTED), header(), Selection(only=["a", pattern]))
+
+    def test_patterns_that_are_of_several_programs_may_fit_none_of_one(self) -> None:
+        wanted = Selection(only=["a*", "other", "!b*"], of_several=True)
+        assert names(plan(both(**self.LISTED), header(), wanted)) == ["a", "ab"]
+        with pytest.raises(NothingChosenError, match="none of the baseline's benchmarks is among those asked for"):
+            plan(both(**self.LISTED), header(), Selection(only=["other"], of_several=True))
 
     @pytest.mark.parametrize(
         ("patterns", "tags", "chosen"),

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from steelyard.design.runner.runner import Runner
 from steelyard.design.suite.loops import computes_alone, process_amounts
+from steelyard.design.suite.pilot_time import PilotTime
+from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
 from steelyard.model.launches import ROLES, USED, LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Starting, Work
@@ -99,6 +102,24 @@ def test_others_are_not(body: Body) -> None:
     assert record.benchmarks[0].clock is None
     assert record.stop == ["interrupted"]
     assert messages(record, "process-time") == []
+
+
+@pytest.mark.parametrize(("lists_by_running", "clock"), [(True, "process"), (False, None)])
+def test_a_list_that_runs_every_benchmark_does_not_tell_how_long_one_takes(
+    monkeypatch: pytest.MonkeyPatch, *, lists_by_running: bool, clock: str | None
+) -> None:
+    monkeypatch.setattr(ProtocolHarness, "lists_by_running", lists_by_running)
+    suites = both(**{f"b{number}": waiting(0.0) for number in range(10)})
+    listing_ns = 3_000_000_000
+
+    def script(number: int, spec: LaunchSpec) -> Measured:
+        answer = suites.answer(number, spec)
+        return replace(answer, wall_ns=listing_ns) if any(b"-list" in word for word in spec.argv) else answer
+
+    suites.script = script
+    time = PilotTime(suites.clock, suites.clock() + 30)
+    found = Planner(header(max_time_s=30), {}, Runner(suites), lambda _: None, time).planned(Selection(only=["b1"]))
+    assert [one.clock for one in found.benchmarks] == [clock]
 
 
 def test_all_parts_of_a_suite_run_their_pairs_alike_whatever_is_in_them() -> None:

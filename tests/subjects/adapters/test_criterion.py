@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from steelyard.measure.launch import Launcher
-from steelyard.model.errors import LaunchError, VanishedError
+from steelyard.model.errors import LaunchError, UsageError, VanishedError
 from steelyard.model.launches import Measured, Sample
 from steelyard.subjects.adapters.criterion import Criterion, check_unit, processed_in, samples_in, title_in
 from steelyard.subjects.adapters.divan import Divan
@@ -302,3 +302,8 @@ def test_what_is_no_list(text: str) -> None:
 )
 def test_what_its_code_says_is_processed(told: object, processed: dict[str, float]) -> None:
     assert processed_in(json.dumps({"title": "x", "throughput": told})) == processed
+
+
+def test_cargo_itself_is_no_executable_of_benchmarks() -> None:
+    with pytest.raises(UsageError, match="give the executable that cargo bench --no-run names"):
+        Criterion().listing(spec("/usr/bin/cargo", "bench", "--bench", "speed"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.measure.launch import Launcher
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.launches import Sample
 from steelyard.subjects.adapters.criterion import Criterion
 from steelyard.subjects.adapters.divan import Divan, Row, rows_in
@@ -291,3 +291,8 @@ def test_what_is_no_sample(text: str) -> None:
     with pytest.raises(LaunchError) as refused:
         answer(text)
     assert len(str(refused.value)) < 300
+
+
+def test_cargo_itself_is_no_executable_of_benchmarks() -> None:
+    with pytest.raises(UsageError, match="give the executable that cargo bench --no-run names"):
+        Divan().listing(spec("/usr/bin/cargo", "bench", "--bench", "speed"))

@@ -178,8 +178,9 @@ class CountingStage:
         """No instruction at all is no count: nothing had the counting begin."""
         if self._record.settings.harness is not None:
             return LaunchError(
-                f"{name} was not counted: its harness makes no requests to Valgrind around its "
-                "samples (steelyard docs protocol, Counting), or this machine's kind of processor has none"
+                f"{name} was not counted: only suites of steelyard's SDKs ask Valgrind to count their samples (and on "
+                "some kinds of processors none can; steelyard docs protocol, Counting). Time it alone, by another "
+                "--metric, or count a whole command, without --harness"
             )
         if self._settings.body:
             return MeasurementError(

@@ -31,7 +31,7 @@ class PilotTime:
     _first_s: float = _LEAST_FIRST_S
 
     def begin(self, listings: int, begun: float) -> None:
-        """Share what is left, now that so many listings have been made since `begun`."""
+        """Share what is left, now that so many listings were made since `begun`, or benchmarks run once for them."""
         now = self.clock()
         self._listing_s = (now - begun) / max(1, listings)
         self._first_s = max(_LEAST_FIRST_S, 2 * ((self.end or begun) - begun))

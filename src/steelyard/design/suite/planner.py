@@ -58,10 +58,10 @@ class Planner:
             return self._with(clock="still").planned(selection)
         begun = self.time.clock()
         lists = self.lists()
-        self.time.begin(len(lists), begun)
+        self.time.begin(sum(map(len, lists)) if self._harness.lists_by_running else len(lists), begun)
         if not lists[0]:
             raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")
-        chosen = chosen_benchmarks(lists[0], selection.only, tags=selection.tags)
+        chosen = chosen_benchmarks(lists[0], selection.only, tags=selection.tags, of_several=selection.of_several)
         benchmarks = _shared_benchmarks(self.record, lists, chosen)
         settings = self.record.settings
         if selection.shard is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from steelyard.design.findings import some_names
-from steelyard.model.errors import UsageError
+from steelyard.model.errors import NothingChosenError, UsageError
 from steelyard.model.patterns import fits, is_chosen, left_out_by
 from steelyard.model.throughput import Processed
 
@@ -24,6 +24,8 @@ class Selection:
     """Patterns of names (as in a shell), `!PATTERN` for all but those; without any, all benchmarks."""
     tags: Sequence[str] = ()
     """Patterns of tags, of which a benchmark has to have one that fits; without any, all benchmarks."""
+    of_several: bool = False
+    """Whether the patterns choose from other programs' benchmarks too, which may have what this one has not."""
     seconds_each: float | None = None
     """How long each may take, if that is more in all than the time limit."""
     shard: ShardAsked | None = None
@@ -39,12 +41,23 @@ class Selection:
 
 
 def chosen_benchmarks(
-    listed: Sequence[Listed], patterns: Sequence[str], whose: str = "the baseline's", tags: Sequence[str] = ()
+    listed: Sequence[Listed],
+    patterns: Sequence[str],
+    whose: str = "the baseline's",
+    tags: Sequence[str] = (),
+    *,
+    of_several: bool = False,
 ) -> list[Listed]:
     """Those whose name the patterns choose and one of whose tags fits one of `tags`; all, where none are given.
 
-    Raises UsageError for a pattern that none fits, and where nothing is left.
+    Raises UsageError for a pattern that none fits, and where nothing is left. Patterns that are `of_several` programs
+    may fit none here: then only NothingChosenError is raised, where nothing is left.
     """
+    if of_several:
+        found = fitting(listed, patterns, tags)
+        if listed and not found:
+            raise NothingChosenError(f"none of {whose} benchmarks is among those asked for, so it is left out")
+        return found
     names, known = [one.name for one in listed], sorted({tag for one in listed for tag in one.tags})
     for pattern in patterns:
         if not fits(names, [left_out_by(pattern) or pattern]):

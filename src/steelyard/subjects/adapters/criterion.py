@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError, VanishedError
-from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in, stderr_of, stdout_of
+from steelyard.subjects.adapters.rust import check_built, complaint_of, lacking, listed_in, stderr_of, stdout_of
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     amounts,
@@ -67,7 +67,8 @@ class Criterion(StillHarness):
         return file_holds(launch.program, b"This executable is a Criterion.rs benchmark", b"CRITERION_HOME")
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """The launch that lists the benchmarks."""
+        """The launch that lists the benchmarks; raises UsageError for cargo itself."""
+        check_built(launch)
         return asked(launch, *lacking(launch, "--bench", "--list"), stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:

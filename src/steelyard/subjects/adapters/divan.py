@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
-from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in
+from steelyard.subjects.adapters.rust import check_built, complaint_of, lacking, listed_in
 from steelyard.subjects.responses import (
     amounts,
     asked,
@@ -86,7 +86,8 @@ class Divan(StillHarness):
         return file_holds(launch.program, b"DIVAN_SAMPLE_COUNT", b"DIVAN_SKIP_EXT_TIME")
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """The launch that lists the benchmarks: for cargo-nextest alone it does so without running them."""
+        """The launch that lists the benchmarks as cargo-nextest does, running none; raises UsageError for cargo."""
+        check_built(launch)
         return asked(launch, *lacking(launch, "--list", "--format=terse"), env={"NEXTEST": "1"}, stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:

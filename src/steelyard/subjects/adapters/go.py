@@ -87,6 +87,7 @@ class Go(Harness):
 
     tells = frozenset({"active", "cpu"})
     times_processes = True
+    lists_by_running = True
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether the program is a test binary: those have the parts of package testing that run it, and no others."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, UsageError
 from steelyard.subjects.harness import Listed
 from steelyard.subjects.responses import MOST_CHARACTERS, arguments_of, checked_list, quoted
 
@@ -26,6 +27,15 @@ def listed_in(text: str) -> list[Listed]:
             "it benchmarks that are not filtered out?"
         )
     return checked_list(map(Listed, found))
+
+
+def check_built(launch: LaunchSpec) -> None:
+    """Raise UsageError for a command that has cargo build its benchmarks, which would then be timed too."""
+    if PurePath(arguments_of(launch)[0]).name == "cargo":
+        raise UsageError(
+            "`cargo bench` would build anew in each launch: give the executable that cargo bench --no-run names, "
+            "target/release/deps/NAME-HASH"
+        )
 
 
 def lacking(launch: LaunchSpec, *options: str) -> list[str]:

@@ -26,6 +26,13 @@ _OUTPUT = re.compile(
 _GOOGLE = re.compile(r"\bbenchmark(?:::|_main\b|\b)")
 _CATCH = re.compile(r"\bCatch2?(?:::|WithMain\b|\b)")
 _CATCH_BENCHMARK = re.compile(r"\bBENCHMARK(?:_ADVANCED)?\s*\(")
+_CONFIGURE, _BUILD_ALL = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release\n", "cmake --build build --parallel"
+# Make and Ninja refuse a target that an older revision has not yet; CMake lists all of them for either.
+_BUILD_CHOSEN = r"""set --
+for one in {names}; do
+    if grep -q "/$one\.dir\$" build/CMakeFiles/TargetDirectories.txt; then set -- "$@" "$one"; fi
+done
+[ $# = 0 ] || cmake --build build --target "$@" --parallel"""
 _SOURCES = (".cpp", ".cc", ".cxx", ".c++", ".C")
 
 
@@ -45,9 +52,7 @@ def cmake(folder: Path) -> Found | None:
     targets = [one for one in found if one.harness is not None] or found
     harnesses = dict.fromkeys(one.harness for one in targets if one.harness)
     names = " ".join(shlex.quote(one.name) for one in targets)
-    build = f"cmake -S . -B build -DCMAKE_BUILD_TYPE=Release\ncmake --build build --parallel --target {names}"
-    if not targets:
-        build = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release\ncmake --build build --parallel"
+    build = _CONFIGURE + (_BUILD_CHOSEN.format(names=names) if targets else _BUILD_ALL)
     return Found(f"CMake with {' and '.join(harnesses)}" if harnesses else "CMake", build, targets)
 
 

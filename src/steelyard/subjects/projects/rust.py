@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,9 @@ _HARNESSES = ("criterion", "divan")
 # Cargo puts a hash behind the name of each executable: it says which one it made.
 _BUILD = r"""mkdir -p target/steelyard
 built=target/steelyard/built.json
-cargo bench --no-run {chosen} --message-format=json > $built
+set --
+{chosen}
+[ $# = 0 ] || cargo bench --no-run "$@" --message-format=json > $built
 copy() {{
     is_it='"kind":\["bench"\].*"name":"'$1'"'
     of="${{3:+\"manifest_path\":\"$3Cargo.toml\".*}}"
@@ -34,6 +36,8 @@ class _Bench:
     package: str | None
     folder: str
     """That of its package, from the root; empty for the root itself."""
+    source: str
+    """Its file, from the root."""
 
     def called(self, others: Sequence[_Bench]) -> str:
         """Its name, with that of its package where another has that name too."""
@@ -45,11 +49,20 @@ class _Bench:
         called = self.called(others)
         return FoundTarget(called, f"./target/steelyard/{shlex.quote(called)}", self.harness)
 
+    def chosen(self, *, by_package: bool) -> str:
+        """The line of the build that has cargo build it too."""
+        package = f"-p {shlex.quote(self.package)} " if by_package and self.package else ""
+        return self._where_it_is(f'set -- "$@" {package}--bench {shlex.quote(self.name)}')
+
     def copied(self, others: Sequence[_Bench]) -> str:
         """The line of the build that puts its executable where it is looked for."""
         called = self.called(others)
         folder = "" if called == self.name else f' "$(pwd -P)/"{shlex.quote(self.folder)}'
-        return f"copy {shlex.quote(self.name)} {shlex.quote(called)}{folder}"
+        return self._where_it_is(f"copy {shlex.quote(self.name)} {shlex.quote(called)}{folder}")
+
+    def _where_it_is(self, line: str) -> str:
+        """A line for the revisions that have it: cargo refuses to build what an older one has not yet."""
+        return f"[ ! -f {shlex.quote(self.source)} ] || {line}"
 
 
 def cargo(folder: Path) -> Found | None:
@@ -61,12 +74,11 @@ def cargo(folder: Path) -> Found | None:
     for member in _members(folder, manifest):
         benches += _benches(folder, member, _manifest(member) or {})
     if benches:
-        packages = dict.fromkeys(one.package for one in benches if one.package and any(one.folder for one in benches))
-        names = dict.fromkeys(one.name for one in benches)
+        by_package = any(one.folder for one in benches)
         return Found(
             f"Cargo with {' and '.join(dict.fromkeys(one.harness for one in benches))}",
             _BUILD.format(
-                chosen=" ".join([*_options("-p", packages), *_options("--bench", names)]),
+                chosen="\n".join(one.chosen(by_package=by_package) for one in benches),
                 copies="\n".join(one.copied(benches) for one in benches),
             ),
             [one.target(benches) for one in benches],
@@ -77,10 +89,6 @@ def cargo(folder: Path) -> Found | None:
         "cargo build --release",
         [FoundTarget(name, f"./target/release/{shlex.quote(name)}") for name in programs],
     )
-
-
-def _options(option: str, values: Iterable[str]) -> Iterator[str]:
-    return (f"{option} {shlex.quote(value)}" for value in values)
 
 
 def _manifest(folder: Path) -> dict[str, Any] | None:
@@ -112,11 +120,12 @@ def _benches(root: Path, folder: Path, manifest: dict[str, Any]) -> Iterator[_Be
             continue
         name = str(bench["name"])
         ways = [bench["path"]] if bench.get("path") else [f"benches/{name}.rs", f"benches/{name}/main.rs"]
-        source = "".join(text_of(folder / str(way)) for way in ways)
-        harness = next((one for one in _HARNESSES if one in source), None)
+        texts = {str(way): text_of(folder / str(way)) for way in ways}
+        source = next((way for way, text in texts.items() if text), ways[0])
+        harness = next((one for one in _HARNESSES if one in "".join(texts.values())), None)
         if harness is not None:
             within = "" if folder == root else f"{folder.relative_to(root).as_posix()}/"
-            yield _Bench(name, harness, _package(manifest), within)
+            yield _Bench(name, harness, _package(manifest), within, f"{within}{source}")
 
 
 def _programs(folder: Path, manifest: dict[str, Any]) -> list[str]:
