@@ -293,12 +293,17 @@ def test_what_is_missing_around_launches_is_told_before_any(scripted: ScriptedWo
     assert scripted.launched == []
 
 
+# As it is split again into the words that were given.
+AWK = """awk "{print '1'}" -x"""
+
+
 @pytest.mark.parametrize(
     ("words", "way_out"),
     [
         (["run", "gzip", "-6", "-c", "f"], "steelyard run 'gzip -6 -c f'"),
         (["run", "--launches", "3", "gzip", "f", "--warmup", "0"], "steelyard run 'gzip f'"),
-        (["count", "awk", "{print '1'}", "-x"], "steelyard count \"awk {print '1'} -x\""),
+        (["count", "awk", "{print '1'}", "-x"], f"steelyard count {shlex.quote(AWK)}"),
+        (["count", "awk", "{print 1}", "-x"], "steelyard count \"awk '{print 1}' -x\""),
         (["compare", "gzip", "-6", "f"], "give each command in quotes: steelyard compare"),
         (["compare", "./old", "a-file", "./new", "a-file"], "stands in quotes together with its words"),
         (["check", "gzip", "-6"], "steelyard check 'gzip -6'"),
