@@ -51,8 +51,8 @@ def test_files() -> None:
     assert refusals.refusal(OSError(errno.EIO, "Input/output error", "a.json")) == "Input/output error: a.json"
     unnamed = OSError(errno.ENOSPC, "No space left on device")
     assert refusals.refusal(unnamed) == (
-        "No space left on device while the output was written; what was measured is kept (steelyard list, or where -o "
-        "has it)"
+        "No space left on device while the output was written; a weighing, run or count is kept all the same "
+        "(steelyard list)"
     )
 
 

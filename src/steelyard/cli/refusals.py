@@ -28,8 +28,8 @@ def check_room() -> None:
             raise MemoryError from error
 
 
-# What was measured has been kept by then.
-_OUTPUT = " while the output was written; what was measured is kept (steelyard list, or where -o has it)"
+# Those have been kept by then; but what `doctor` has found, say, is nowhere else.
+_OUTPUT = " while the output was written; a weighing, run or count is kept all the same (steelyard list)"
 
 
 def refusal(error: BaseException) -> str | None:

@@ -120,7 +120,7 @@ def test_what_is_shown_again_is_judged_as_it_was(machine: Machine) -> None:
 def test_where_both_are_shared_by_two_the_report_says_how_much_longer_it_takes(machine: Machine) -> None:
     machine.crowded = 1.5
     machine.noise = {ALONE: 0.0001, BESIDE: 0.0001}
-    assert "50% longer than alone" in notes(machine.weighed("--pairing", "tandem"))["tandem"]
+    assert "50 % longer than alone" in notes(machine.weighed("--pairing", "tandem"))["tandem"]
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_auto_stays_where_the_caches_hold_one_and_not_two(machine: Machine) -> N
     record = machine.weighed("--pairing", "auto", "--pairs", "400")
     assert ways(record)[BESIDE] == 0
     assert ways(record, TRIED)[BESIDE] == 2 * FEWEST_TRIED
-    assert re.search("took (2[6-9]|3[0-4])% longer", notes(record)["adjacent"])
+    assert re.search("took (2[6-9]|3[0-4]) % longer", notes(record)["adjacent"])
 
 
 def test_the_choice_knows_no_sign(machine: Machine) -> None:
@@ -643,7 +643,7 @@ def test_what_has_too_little_of_the_caches_is_said_once_pairs_around_it_tell(tur
     record = turning.weighed("--pairing", "auto", "--pairs", "60")
     assert ways(record)[BESIDE] == 0
     assert ways(record, TRIED) == {ALONE: 0, BESIDE: 4 * FEWEST_TRIED}
-    assert re.search("took (4[5-9]|5[0-5])% longer, as the two share the caches", notes(record)["adjacent"])
+    assert re.search("took (4[5-9]|5[0-5]) % longer, as the two share the caches", notes(record)["adjacent"])
     (remedy,) = (found["remedy"] for found in record["findings"] if found["code"] == "adjacent")
     assert remedy.startswith("--pairing tandem ")
 

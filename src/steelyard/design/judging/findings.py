@@ -188,7 +188,8 @@ def _tandem(launches: Launches, benchmark: int, shown: str) -> Finding | None:
         return Finding(code="tandem", message=f"{message}, and so are the times shown")
     return Finding(
         code="tandem",
-        message=f"{message}, where it takes {rise:.0%} longer than alone, as the two share the processor's caches",
+        message=f"{message}, where it takes {100 * rise:.0f} % longer than alone, as the two share the processor's "
+        "caches",
         remedy="--pairing adjacent weighs it as it runs alone",
     )
 

@@ -55,8 +55,8 @@ def _finding(found: Leaning, metric: str, change: str) -> Finding:
     hidden = "some pairs that waited were repeated" if metric == "wall" else f"{metric} leaves waits out"
     return Finding(
         code="uneven-waits",
-        message=f"the {more} waited for a processor in {sides[more]:.0%} of its launches, the {less} in "
-        f"{sides[less]:.0%}, which is hardly chance (p = {found.p_value:.1g}): {hidden}, and all pairs together say "
-        f"{change} of wall time",
+        message=f"the {more} waited for a processor in {100 * sides[more]:.0f} % of its launches, the {less} in "
+        f"{100 * sides[less]:.0f} %, which is hardly chance (p = {found.p_value:.1g}): {hidden}, and all pairs "
+        f"together say {change} of wall time",
         remedy="waits of its own making (more threads or wake-ups) are a cost: then that is the change to go by",
     )

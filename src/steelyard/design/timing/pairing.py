@@ -220,8 +220,8 @@ class Pairing:
         if rise - error <= log1p(MOST_CROWDED):
             return None
         return (
-            f"beside its like the program took {expm1(rise):.0%} longer, as the two share the caches of a processor, "
-            "and a change may weigh otherwise there"
+            f"beside its like the program took {100 * expm1(rise):.0f} % longer, as the two share the caches of a "
+            "processor, and a change may weigh otherwise there"
         )
 
     def _is_short(self) -> bool:
@@ -259,7 +259,7 @@ class Pairing:
         if any(row.written_blocks for row in pair):
             return "it writes to files, which two at once may both want"
         if self._memory_bytes and sum(row.max_rss_bytes for row in pair) > MOST_OF_MEMORY * self._memory_bytes:
-            return f"two at once take more than {MOST_OF_MEMORY:.0%} of the memory"
+            return f"two at once take more than {100 * MOST_OF_MEMORY:.0f} % of the memory"
         return None
 
     def _of_several(self) -> str | None:
