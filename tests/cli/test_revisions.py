@@ -204,6 +204,11 @@ def test_refusals(scripted: ScriptedWorld, words: list[str], said: str) -> None:
             ["main", "./program"],
             "'main' is a revision here, in which one command can be weighed: steelyard compare --base main",
         ),
+        (
+            ["main"],
+            "'main' is a revision here, in which one command can be weighed: steelyard compare --base main 'COM",
+        ),
+        (["./program"], "compare needs two commands or more"),
         (["nothing", "main"], "'nothing' was not found on PATH"),
         (["source", "source"], "a file of that name is here"),
     ],
@@ -211,6 +216,17 @@ def test_refusals(scripted: ScriptedWorld, words: list[str], said: str) -> None:
 @pytest.mark.usefixtures("repo")
 def test_revisions_in_the_place_of_commands(scripted: ScriptedWorld, words: list[str], said: str) -> None:
     assert said in scripted.refuses("compare", *words)
+
+
+@pytest.mark.parametrize(
+    ("words", "options"), [(["main"], "--base main"), (["main", "HEAD"], "--base main --candidate HEAD")]
+)
+def test_revisions_in_the_place_of_commands_in_a_project(
+    scripted: ScriptedWorld, repo: Repo, words: list[str], options: str
+) -> None:
+    repo.write("steelyard.toml", '[[target]]\nname = "x"\ncommand = "./program"\n')
+    said = scripted.refuses("compare", *words)
+    assert said.endswith(f" here: steelyard compare {options} weighs what steelyard.toml says")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ def meant_revisions(commands: Sequence[str], missing: str, environment: Mapping[
     The `missing` one names no program.
     """
     from steelyard.model.errors import SteelyardError
-    from steelyard.model.project_file import repository_top
+    from steelyard.model.project_file import load_project, repository_top
     from steelyard.subjects.revisions.git import Git
 
     here = Path.cwd()
@@ -27,15 +27,18 @@ def meant_revisions(commands: Sequence[str], missing: str, environment: Mapping[
     try:
         git = Git.found(here, environment)
         found = list(takewhile(lambda word: _is_revision(word, git), commands[:2]))
+        project = load_project(here) if found == [*commands] else None
     except SteelyardError:  # without git there is none
         return None
     if not found:
         return None
     options = " ".join(f"{option} {word}" for option, word in zip(("--base", "--candidate"), found, strict=False))
-    command = shlex.quote(commands[len(found)]) if len(commands) > len(found) else "'COMMAND its words'"
     are = "are revisions" if len(found) > 1 else "is a revision"
-    said = " and ".join(map(repr, found))
-    return f"{said} {are} here, in which one command can be weighed: steelyard compare {options} {command}"
+    said = f"{' and '.join(map(repr, found))} {are} here"
+    if project is not None:
+        return f"{said}: steelyard compare {options} weighs what {project.file} says"
+    command = shlex.quote(commands[len(found)]) if len(commands) > len(found) else "'COMMAND its words'"
+    return f"{said}, in which one command can be weighed: steelyard compare {options} {command}"
 
 
 def _may_be_revision(word: str) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.api.kept import kept_by_name
+from steelyard.api.mistaken import meant_revisions
 from steelyard.api.names import check_no_files, names_of, usual_names
 from steelyard.api.revisions import weighing_of_revisions
 from steelyard.api.settings import check_budget, current_folder, processor_of, weighing_of_commands
@@ -239,6 +240,8 @@ def _requested(options: CompareOptions, watch: Watch, world: World) -> AbstractC
 def _request(options: CompareOptions, world: World) -> Request:
     commands = options.commands or []
     if len(commands) < 2:
+        if commands and (meant := meant_revisions(commands, commands[0], world.environment)):
+            raise UsageError(meant)
         raise UsageError(
             "compare needs two commands or more, each in quotes: steelyard compare './old' './new'; or one in two "
             "revisions: steelyard compare --base main './program'; or a project's file, which steelyard init writes"
