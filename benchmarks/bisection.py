@@ -27,7 +27,7 @@ from benchmarks.simulation import SYNTHETIC, FloatArray, Noise, table, trace, wi
 from steelyard.design.bisection.search import Searching, Telling
 from steelyard.design.bisection.weighing import Weighed
 from steelyard.model.bisection import Bisection, Commit, Compared, Sought
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 from steelyard.stats.family import sharing_now
 from steelyard.stats.looks import next_look
 from steelyard.stats.paired import Judgement, judge

@@ -19,7 +19,9 @@ import numpy.typing as npt
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from steelyard.machine.facts import read_facts
-from steelyard.model.records import Benchmark, Run, Settings, Subject, Weighing
+from steelyard.model.records import Run, Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark, Subject
 
 IntArray = npt.NDArray[np.int64]
 

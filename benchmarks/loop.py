@@ -17,7 +17,9 @@ from steelyard.machine.facts import read_facts
 from steelyard.measure.launch import Launcher
 from steelyard.model.journal import Journal
 from steelyard.model.launches import USED, Launches
-from steelyard.model.records import Benchmark, Settings, Weighing
+from steelyard.model.records import Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark
 from steelyard.subjects.command import command_subject
 
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}

@@ -36,7 +36,7 @@ from benchmarks.simulation import SYNTHETIC, FloatArray, table, weigh_once
 from steelyard.design.runner.draws import draw_places
 from steelyard.design.timing.pairing import Pairing
 from steelyard.model.launches import NUMBERS, USED, WARM_UP, LaunchRow
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.paired import Judgement
 from steelyard.stats.sequential import Hypothesis, tested

@@ -20,7 +20,9 @@ from benchmarks.simulation import table
 from steelyard.machine.facts import read_facts
 from steelyard.model.files import save
 from steelyard.model.launches import Launches, LaunchRow
-from steelyard.model.records import Benchmark, Settings, Subject, Weighing
+from steelyard.model.records import Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark, Subject
 
 STEELYARD = str(Path(sys.executable).with_name("steelyard"))
 TRIES = 21

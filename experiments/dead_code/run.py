@@ -19,8 +19,11 @@ from random import Random
 from steelyard.design.request import Request
 from steelyard.design.session import measure
 from steelyard.design.world import World
+from steelyard.model.derived import Verdict
 from steelyard.model.launches import Launches
-from steelyard.model.records import Benchmark, Settings, Verdict, Weighing
+from steelyard.model.records import Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark
 from steelyard.report import figures
 from steelyard.subjects.command import command_subject
 

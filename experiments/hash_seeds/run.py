@@ -19,8 +19,8 @@ from experiments.figure import Row, rows
 from experiments.launching import CALLS, Change, Tool, calls, folder
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import INSTRUCTIONS
+from steelyard.model.derived import Verdict
 from steelyard.model.errors import MeasurementError
-from steelyard.model.records import Verdict
 from steelyard.report import figures
 
 SEEDS = (1, 2, 3, 4, 5)

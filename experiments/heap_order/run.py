@@ -25,8 +25,9 @@ from steelyard.measure.heap import HeapWatcher
 from steelyard.measure.launch import Launcher
 from steelyard.model.heap import HeapLaunch
 from steelyard.model.launches import LaunchSpec, judged_samples
-from steelyard.model.records import Settings, Subject
+from steelyard.model.settings import Settings
 from steelyard.model.soundness import Looked
+from steelyard.model.subject import Subject
 from steelyard.report import figures
 from steelyard.report.figures import duration
 from steelyard.stats.signed_rank import estimate

@@ -22,9 +22,10 @@ from steelyard.api.taken import TAKES
 from steelyard.cli.check import CheckOptions
 from steelyard.cli.compare import CompareOptions
 from steelyard.cli.count import CountOptions
+from steelyard.model.derived import Summary
 from steelyard.model.errors import LaunchError
 from steelyard.model.progress import Progress
-from steelyard.model.records import Run, Summary, Weighing
+from steelyard.model.records import Run, Weighing
 from tests.golden.world import World
 from tests.world import ScriptedWorld, ctrl_c, measured, steady
 

@@ -20,8 +20,10 @@ from steelyard.model.documents import Document, load_document
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.launches import Launches, Sample
-from steelyard.model.records import Benchmark, Settings, Weighing
+from steelyard.model.records import Weighing
+from steelyard.model.settings import Settings
 from steelyard.model.soundness import Soundness
+from steelyard.model.subject import Benchmark
 from steelyard.subjects.formats.recognise import FORMATS as IMPORTED
 from tests.calibrations import calibration
 from tests.foreign import CREATED, fields_in_file, foreign_results

@@ -13,7 +13,7 @@ from steelyard.design import session
 from steelyard.design.request import Request
 from steelyard.design.world import World
 from steelyard.machine.quietest import Choice
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 from tests.world import MACHINE, SEED
 
 HERE = str(Path(__file__).parent)

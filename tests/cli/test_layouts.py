@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.model.derived import Verdict
 from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.layouts import LayoutFacts
-from steelyard.model.records import Verdict, Weighing
+from steelyard.model.records import Weighing
 from tests.world import LaunchScript, ScriptedWorld, ctrl_c, measured, program_of
 
 COMMANDS = ("./old-{layout}", "./new-{layout}")

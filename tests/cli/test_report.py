@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.files import save
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 from tests.foreign import foreign_results, processes
 from tests.in_process import InProcess
 from tests.report import records

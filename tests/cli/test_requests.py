@@ -22,7 +22,7 @@ from steelyard.cli.settings import CountingOptions, MeasuringOptions
 from steelyard.cli.timeit import TimeitOptions
 from steelyard.history.calibrations import store
 from steelyard.model.counting import Caches, CountSettings, Weights
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 from steelyard.stats.looks import RESERVE
 from tests.calibrations import calibration
 from tests.cli.command_line import ENVIRONMENT, HERE, NAMES, TWO, Asked, CommandLine, command_line

@@ -22,7 +22,8 @@ from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import Count, Counting, CountSettings, CountTool, Functions
 from steelyard.model.errors import SteelyardError
 from steelyard.model.launches import LaunchSpec, Measured
-from steelyard.model.records import Run, Subject, Weighing
+from steelyard.model.records import Run, Weighing
+from steelyard.model.subject import Subject
 from tests.design.scripted import PLAIN, run_header, weighing
 
 TOOL = CountTool(tool="cachegrind", version="3.19.0", program="valgrind", flags=["--tool=cachegrind"])

@@ -16,7 +16,9 @@ from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.launches import Draw, Launches, LaunchRow, LaunchSpec, Measured
 from steelyard.model.machine import MachineFacts
-from steelyard.model.records import Benchmark, Run, Settings, Subject, Weighing
+from steelyard.model.records import Run, Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark, Subject
 from steelyard.subjects.programs import Programs
 
 MACHINE = MachineFacts(key="0", cpu_model="scripted", architecture="none", cores_logical=1)

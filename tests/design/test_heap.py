@@ -18,7 +18,8 @@ from steelyard.design.runner.targets import Targets
 from steelyard.measure import heap
 from steelyard.model.heap import HeapLaunch
 from steelyard.model.launches import LaunchSpec, Measured
-from steelyard.model.records import Benchmark, Weighing
+from steelyard.model.records import Weighing
+from steelyard.model.subject import Benchmark
 from tests.design import scripted
 from tests.design.scripted import PLAIN, Machine, weighing
 

@@ -13,8 +13,10 @@ from steelyard.design import session
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
 from steelyard.design.several import Part, measured, passed_on
+from steelyard.model.derived import Derived, Verdict
 from steelyard.model.errors import MeasurementError
-from steelyard.model.records import IDENTICAL, Derived, Finding, Settings, Verdict
+from steelyard.model.kept import IDENTICAL, Finding
+from steelyard.model.settings import Settings
 from tests.report.records import verdict, weighing
 from tests.world import ScriptedWorld
 

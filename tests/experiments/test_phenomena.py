@@ -22,8 +22,8 @@ from experiments.pairing import run as pairing
 from experiments.surroundings import slowest, told_of_scans
 
 from steelyard.model.calibration import Point
+from steelyard.model.derived import Verdict
 from steelyard.model.launches import Sample
-from steelyard.model.records import Verdict
 from tests.world import measured
 
 

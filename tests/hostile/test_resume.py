@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from steelyard.model.files import load, save
-from steelyard.model.records import VERSION, Run, Weighing
+from steelyard.model.kept import VERSION
+from steelyard.model.records import Run, Weighing
 from tests.hostile.tool import Tool, kill
 from tests.in_process import InProcess
 from tests.tool import SOME_TIME, announced, status_of, wait_until

@@ -15,9 +15,10 @@ from typing import Any, get_type_hints
 import pytest
 from pydantic import BaseModel
 
+from steelyard.model.derived import Derived, Summary, Verdict
 from steelyard.model.files import load_any
 from steelyard.model.foreign import ForeignResults
-from steelyard.model.records import Derived, Run, Summary, Verdict, Weighing
+from steelyard.model.records import Run, Weighing
 from steelyard.model.structs import Kept
 from tests.hostile.full_records import full_records
 from tests.hostile.json_places import Place, found, places, replaced

@@ -6,7 +6,9 @@ from typing import Any
 
 from steelyard.model.launches import ROLES, Launches, LaunchRow
 from steelyard.model.machine import MachineFacts
-from steelyard.model.records import Benchmark, Run, Settings, Subject, Weighing
+from steelyard.model.records import Run, Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark, Subject
 
 MACHINE = MachineFacts(key="0", cpu_model="made up", architecture="none", cores_logical=1)
 WARM_UP, USED, DISTURBED, TRIED = range(len(ROLES))

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from steelyard.model.derived import Derived, Verdict
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load, save, with_derived
-from steelyard.model.records import Derived, Run, Verdict, Weighing
+from steelyard.model.records import Run, Weighing
 from tests.model.samples import pairs, row, run, subject, weighing
 
 # The byte 0xff, as Python's file system encoding shows it.

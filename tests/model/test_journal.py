@@ -19,7 +19,8 @@ from steelyard.model.heap import Heap, HeapLaunch, HeapUse
 from steelyard.model.journal import Journal
 from steelyard.model.json_text import parse
 from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Measured, Place, Sample
-from steelyard.model.records import Run, Settings, Weighing
+from steelyard.model.records import Run, Weighing
+from steelyard.model.settings import Settings
 from steelyard.model.watch import Beside, Stretch, Watch
 from tests.model.samples import DISTURBED, TRIED, USED, WARM_UP, row, run, subject, weighing
 

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from steelyard.design.outcome import derive
+from steelyard.model.derived import Derived
 from steelyard.model.files import load
-from steelyard.model.records import VERSION, Derived, Run, Weighing
+from steelyard.model.kept import VERSION
+from steelyard.model.records import Run, Weighing
 
 RECORDS = Path(__file__).resolve().parent.parent / "data" / "records"
 

@@ -7,7 +7,8 @@ from pydantic import ValidationError
 
 from steelyard.model.launches import Launches
 from steelyard.model.metrics import METRICS
-from steelyard.model.records import Benchmark, Settings
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark
 from tests.model.samples import row, run, subject, weighing
 
 NOT_FINITE = [float("nan"), float("inf"), -float("inf")]

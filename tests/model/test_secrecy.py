@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from steelyard.model.records import Settings
 from steelyard.model.secrecy import is_secret
+from steelyard.model.settings import Settings
 
 SECRET = (
     "TOKEN GITHUB_TOKEN GITHUBTOKEN accessToken GH_PAT SECRET AWS_SECRET_ACCESS_KEY MYSECRET PASSWORD PGPASSWORD "

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from steelyard.model.derived import Derived
 from steelyard.model.errors import UsageError
 from steelyard.model.ratios import with_ratios
-from steelyard.model.records import Benchmark, Derived
+from steelyard.model.subject import Benchmark
 from steelyard.model.throughput import Processed, per_second, processed_of
 from steelyard.model.units import units_of
 from steelyard.model.values import quantity_of_items

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from steelyard.model.derived import Side, Summary, Verdict
+from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.machine import MachineFacts
-from steelyard.model.records import (
-    Benchmark,
-    Finding,
-    Run,
-    Settings,
-    Side,
-    StopReason,
-    Subject,
-    Summary,
-    Verdict,
-    Weighing,
-)
+from steelyard.model.records import Run, StopReason, Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark, Subject
 from steelyard.stats.verdict import CHANGED
 
 MACHINE = MachineFacts(key="0123456789abcdef", cpu_model="Abacus 9000", architecture="x86_64", cores_logical=2)

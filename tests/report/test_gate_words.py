@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from steelyard.model.derived import Verdict
 from steelyard.model.gate import Judged
 from steelyard.model.limits import Limit
-from steelyard.model.records import Verdict
 from steelyard.report import gate_words
 from tests.report.records import LEANING, SLOWER, UNDECIDED, verdict, weighing
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.model.records import Side
+from steelyard.model.derived import Side
 from steelyard.report import gate_markdown, levels, markdown, sentences
 from tests.report.records import SUMMARY
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from steelyard.model.records import Finding
+from steelyard.model.kept import Finding
 from steelyard.report import markdown, notes, terminal
 from steelyard.report.notes import Note
 from steelyard.report.sheet import Sheet

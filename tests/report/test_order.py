@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from steelyard.model.records import Derived
+from steelyard.model.derived import Derived
 from steelyard.report.order import in_order, sorts
 from tests.report.records import FASTER, NOTHING, SAME, SLOWER, SUMMARY, verdict
 

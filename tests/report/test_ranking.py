@@ -6,7 +6,9 @@ import io
 
 from rich.console import Console
 
-from steelyard.model.records import Benchmark, Verdict, Weighing
+from steelyard.model.derived import Verdict
+from steelyard.model.records import Weighing
+from steelyard.model.subject import Benchmark
 from steelyard.report import ranking
 from steelyard.report.sheet import Sheet
 from tests.report import records

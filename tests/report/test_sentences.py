@@ -4,8 +4,10 @@ import math
 
 import pytest
 
-from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE
-from steelyard.model.records import Finding, Settings, Side, StopReason
+from steelyard.model.derived import Side
+from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE, Finding
+from steelyard.model.records import StopReason
+from steelyard.model.settings import Settings
 from steelyard.report import sentences
 
 from .records import (

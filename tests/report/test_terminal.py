@@ -8,8 +8,11 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from steelyard.model.kept import SHARED
-from steelyard.model.records import Benchmark, Finding, Settings, Side, Verdict, Weighing
+from steelyard.model.derived import Side, Verdict
+from steelyard.model.kept import SHARED, Finding
+from steelyard.model.records import Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark
 from steelyard.report import figures, terminal
 from steelyard.report.strip import ZERO
 from steelyard.report.verdicts import open_end

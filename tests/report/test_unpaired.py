@@ -7,7 +7,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from steelyard.model.records import Benchmark, Finding, Side
+from steelyard.model.derived import Side
+from steelyard.model.kept import Finding
+from steelyard.model.subject import Benchmark
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import unpaired
 

@@ -10,7 +10,8 @@ import pytest
 
 from steelyard.model.errors import UsageError
 from steelyard.model.launches import MAPPING_PAGES, Draw
-from steelyard.model.records import Settings, Subject
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Subject
 from steelyard.subjects.command import (
     PADDING_NAME,
     PASSED_ON,

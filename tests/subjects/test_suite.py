@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.model.errors import UsageError
-from steelyard.model.records import Subject
+from steelyard.model.subject import Subject
 from steelyard.subjects.command import command_subject, with_parameters
 from steelyard.subjects.suite import benchmarks_of, parameter_list, parameter_scan
 

@@ -10,7 +10,8 @@ from steelyard.model.values import seconds_in_range
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
-    from steelyard.model.records import Settings, Subject
+    from steelyard.model.settings import Settings
+    from steelyard.model.subject import Subject
 
 USUAL_S = 20.0
 """How long each benchmark is looked at."""

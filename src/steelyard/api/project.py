@@ -21,12 +21,15 @@ from steelyard.design.several import Part, joined
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
+from steelyard.model.kept import Finding
 from steelyard.model.patterns import fits, left_out_by, parted
 from steelyard.model.progress import Watch
 from steelyard.model.project import Compare, Target
 from steelyard.model.project_file import Project
-from steelyard.model.records import Finding, Run, Settings, Subject, Weighing
+from steelyard.model.records import Run, Weighing
 from steelyard.model.secrecy import is_secret
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Subject
 from steelyard.model.values import AUTO
 
 if TYPE_CHECKING:

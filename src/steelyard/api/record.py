@@ -14,10 +14,12 @@ from steelyard.api.wording import told_of_arguments
 from steelyard.design.unpaired.foreign import levels
 from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
+from steelyard.model.derived import Summary, Verdict
 from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.files import plain_json, save
 from steelyard.model.foreign import ForeignReport, ForeignResults, ForeignVerdict, Level
-from steelyard.model.records import Finding, Run, Summary, Verdict, VerdictName, Weighing
+from steelyard.model.kept import Finding, VerdictName
+from steelyard.model.records import Run, Weighing
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.model.writing import write_atomically
 

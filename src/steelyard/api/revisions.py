@@ -18,8 +18,10 @@ from steelyard.model.values import seconds_in_range
 if TYPE_CHECKING:
     from steelyard.design.request import Request
     from steelyard.design.world import World
+    from steelyard.model.kept import Finding
     from steelyard.model.progress import Watch
-    from steelyard.model.records import Finding, Settings, Subject
+    from steelyard.model.settings import Settings
+    from steelyard.model.subject import Subject
     from steelyard.subjects.revisions.builds import Recipe
     from steelyard.subjects.revisions.git import Repository
     from steelyard.subjects.revisions.revision import Revision
@@ -165,8 +167,7 @@ def _shared(
     repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings, world: World
 ) -> list[Finding]:
     """What is said of files that are the work tree's, whichever revision runs."""
-    from steelyard.model.kept import SHARED
-    from steelyard.model.records import Finding
+    from steelyard.model.kept import SHARED, Finding
     from steelyard.subjects.command import shared_environment
     from steelyard.subjects.revisions.shared import shared_by_revisions
 
@@ -178,7 +179,7 @@ def _shared(
 def _notes(sides: Sequence[Builds]) -> list[Finding]:
     """What is said of files that are in a checkout, or are not."""
     from steelyard.design.findings import built_files_finding
-    from steelyard.model.records import Finding
+    from steelyard.model.kept import Finding
 
     firsts = [builds[0] for builds in sides]
     notes = dict.fromkeys(note for one in firsts for note in one.notes)

@@ -24,7 +24,8 @@ from steelyard.model.values import AUTO, alpha_checked, in_range, metric_names, 
 if TYPE_CHECKING:
     from steelyard.design.request import Request
     from steelyard.design.world import World
-    from steelyard.model.records import Settings, Subject
+    from steelyard.model.settings import Settings
+    from steelyard.model.subject import Subject
     from steelyard.subjects.revisions.builds import Recipe
 
 
@@ -113,7 +114,7 @@ def settings_of(
     `judged` is whether there are to be verdicts, for which a number of pairs may be too small; by the `recipe` the
     commands' programs are built, if they are.
     """
-    from steelyard.model.records import Settings
+    from steelyard.model.settings import Settings
 
     judging, weighing, suite = options.judging, options.weighing, options.suite
     _check_numbers(judging, options.launch, judged=judged)
@@ -142,7 +143,7 @@ def settings_of(
 
 def _judged_by(judging: Judging, *, judged: bool) -> dict[str, Any]:
     """How surely, and for how long: those fields of the settings."""
-    from steelyard.model.records import Settings
+    from steelyard.model.settings import Settings
     from steelyard.stats.looks import RESERVE
 
     is_unlimited = judging.max_time is None and judging.pairs is None

@@ -24,7 +24,7 @@ from steelyard.model.values import seconds
 if TYPE_CHECKING:
     from steelyard.design.world import World
     from steelyard.model.bisection import Commit, Sought, Step
-    from steelyard.model.records import Settings
+    from steelyard.model.settings import Settings
     from steelyard.report.live import LiveLine
 
 _USUAL_S = 120.0

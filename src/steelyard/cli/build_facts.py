@@ -9,7 +9,7 @@ from steelyard import __version__
 from steelyard.design.world import World
 from steelyard.measure.launch import SERVER
 from steelyard.model.errors import SteelyardError
-from steelyard.model.records import VERSION
+from steelyard.model.kept import VERSION
 
 _LIBRARIES = ("numpy", "pydantic", "psutil", "rich", "typer")
 

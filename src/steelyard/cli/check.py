@@ -19,7 +19,8 @@ from steelyard.model.values import seconds
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
-    from steelyard.model.records import Settings, Subject
+    from steelyard.model.settings import Settings
+    from steelyard.model.subject import Subject
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,9 +19,10 @@ from steelyard.cli.signals import uninterrupted
 from steelyard.cli.status import INTERRUPTED, said_status
 from steelyard.design.outcome import Outcome
 from steelyard.design.world import World
+from steelyard.model.derived import Derived
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import as_saved
-from steelyard.model.records import Derived, Weighing
+from steelyard.model.records import Weighing
 from steelyard.report import markdown as as_markdown
 from steelyard.report import table, terminal
 from steelyard.report.sheet import Sheet

@@ -59,8 +59,8 @@ def show(options: ShowOptions, world: World) -> int:
 def _show(options: ShowOptions, world: World) -> None:
     from steelyard.cli.outcome import show_outcome
     from steelyard.design.outcome import recall
+    from steelyard.model.derived import Derived
     from steelyard.model.foreign import NotMeasuredError
-    from steelyard.model.records import Derived
     from steelyard.report.views import view
 
     files, views, chosen = options.files, options.shown.views(), options.shown.benchmark or []

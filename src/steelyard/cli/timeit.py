@@ -27,7 +27,7 @@ from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
-    from steelyard.model.records import Subject
+    from steelyard.model.subject import Subject
 
 
 @dataclass(frozen=True, kw_only=True)

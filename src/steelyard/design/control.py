@@ -15,7 +15,8 @@ from steelyard.design.runner.targets import Targets, layouts_of, longest_at_firs
 from steelyard.measure.elf import read_elf
 from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError
-from steelyard.model.records import Run, Subject, Weighing
+from steelyard.model.records import Run, Weighing
+from steelyard.model.subject import Subject
 
 _OTHERS_RIGHTS = stat.S_ISUID | stat.S_ISGID
 

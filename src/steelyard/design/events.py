@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from steelyard.model.counters import events_of
 from steelyard.model.errors import UsageError
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 
 _NONE = "its processor has no such counter, or is a virtual one without"
 _WHY = {

@@ -11,7 +11,8 @@ from steelyard.report import figures
 
 if TYPE_CHECKING:
     from steelyard.model.isolation import Isolation
-    from steelyard.model.records import Benchmark, Settings, Subject
+    from steelyard.model.settings import Settings
+    from steelyard.model.subject import Benchmark, Subject
     from steelyard.model.tuning import Change
 
 _MOST_NAMES = 10

@@ -15,8 +15,11 @@ from steelyard.design.judging.budgets import ENDS, budgets_of
 from steelyard.design.judging.judgement import by_benchmark, judged_members
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.errors import UsageError
+from steelyard.model.kept import Finding
 from steelyard.model.metrics import timed
-from steelyard.model.records import Benchmark, Finding, Run, Settings, StopReason, Weighing
+from steelyard.model.records import Run, StopReason, Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark
 from steelyard.stats.looks import Budgets, next_look
 
 # What the end of a budget said of itself, and is said anew at the next one.

@@ -16,8 +16,10 @@ from steelyard.measure.native import HEAP
 from steelyard.measure.preloading import refusal
 from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
+from steelyard.model.kept import Finding
 from steelyard.model.progress import Progress, Watch
-from steelyard.model.records import Finding, Run, StopReason, Subject, Weighing
+from steelyard.model.records import Run, StopReason, Weighing
+from steelyard.model.subject import Subject
 
 # Of allocators inside programs: what is not seen of them, and what can be done.
 _INSIDE = {

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 from steelyard.design.findings import same_command_findings
 from steelyard.design.request import Request
-from steelyard.model.records import IDENTICAL, Benchmark, Finding, Run, Subject, Verdict, Weighing
+from steelyard.model.derived import Verdict
+from steelyard.model.kept import IDENTICAL, Finding
+from steelyard.model.records import Run, Weighing
+from steelyard.model.subject import Benchmark, Subject
 
 EVERY_BENCHMARK = "every benchmark"
 """What those of a harness are called, which is not asked for them."""

@@ -7,7 +7,9 @@ import numpy as np
 from steelyard.design.findings import some_names
 from steelyard.design.runner.draws import draw_pair
 from steelyard.model.errors import UsageError
-from steelyard.model.records import Finding, Run, Subject, Weighing
+from steelyard.model.kept import Finding
+from steelyard.model.records import Run, Weighing
+from steelyard.model.subject import Subject
 from steelyard.subjects.command import launch_spec, of_layout
 from steelyard.subjects.harness import AUTO, recognised_harness
 from steelyard.subjects.responses import runs_pytest

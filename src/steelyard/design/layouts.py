@@ -7,7 +7,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from steelyard.design.runner.targets import layouts_of
-from steelyard.model.records import Finding, Settings, Subject
+from steelyard.model.kept import Finding
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Subject
 from steelyard.subjects.command import LAYOUT_PLACE, of_layout
 from steelyard.subjects.programs import digest
 from steelyard.subjects.revisions.identity import digest_but_for_paths

@@ -10,8 +10,10 @@ import steelyard
 from steelyard.model.counting import Counting
 from steelyard.model.errors import UsageError
 from steelyard.model.heap import Heap
+from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches
-from steelyard.model.records import Finding, Part, Run, Shard, Weighing
+from steelyard.model.records import Part, Run, Weighing
+from steelyard.model.settings import Shard
 from steelyard.model.typed import typed
 
 # What may differ between two parts of one suite: where and when they were measured, and how much of it they are.

@@ -6,6 +6,7 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from steelyard.model.derived import Derived
 from steelyard.model.errors import (
     InterruptedBeforeStart,
     LaunchError,
@@ -17,7 +18,7 @@ from steelyard.model.errors import (
 from steelyard.model.files import load, with_derived
 from steelyard.model.journal import is_being_measured
 from steelyard.model.metrics import METRICS, is_counted
-from steelyard.model.records import Derived, Run, Weighing
+from steelyard.model.records import Run, Weighing
 from steelyard.report import sentences
 from steelyard.subjects.suite import MOST_BENCHMARKS
 

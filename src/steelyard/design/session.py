@@ -45,10 +45,13 @@ from steelyard.design.written import placeholder_findings, shell_words_findings,
 from steelyard.machine.isolation.isolation import Isolated
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
 from steelyard.model.journal import Journal, is_journal
+from steelyard.model.kept import Finding
 from steelyard.model.launches import LaunchRow
 from steelyard.model.machine import MachineFacts
 from steelyard.model.progress import Watch
-from steelyard.model.records import Finding, Run, Settings, Subject, Weighing
+from steelyard.model.records import Run, Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Subject
 from steelyard.subjects.command import shared_environment
 
 

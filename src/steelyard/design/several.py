@@ -28,7 +28,8 @@ from steelyard.design.world import World
 from steelyard.model.errors import NothingChosenError, SteelyardError, UsageError
 from steelyard.model.metrics import is_counted
 from steelyard.model.progress import Watch
-from steelyard.model.records import Benchmark, Settings, Subject
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark, Subject
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import CHANGED
 from steelyard.subjects.suite import CONTROL_NAME

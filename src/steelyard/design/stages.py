@@ -26,7 +26,8 @@ from steelyard.model.journal import Journal
 from steelyard.model.launches import LaunchRow
 from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Watch
-from steelyard.model.records import Run, Settings, StopReason, Weighing
+from steelyard.model.records import Run, StopReason, Weighing
+from steelyard.model.settings import Settings
 
 Stage = Callable[[Weighing | Run], tuple[Weighing | Run, SteelyardError | None]]
 """Adds to a record what it measures, and why that failed if it did."""

@@ -13,7 +13,8 @@ from steelyard.subjects.shell_words import shell_words
 from steelyard.subjects.shims import MANAGERS, is_shim, manager_of
 
 if TYPE_CHECKING:
-    from steelyard.model.records import Benchmark, Settings, Subject
+    from steelyard.model.settings import Settings
+    from steelyard.model.subject import Benchmark, Subject
 
 
 def shell_words_findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:

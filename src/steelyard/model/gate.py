@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from steelyard.model.derived import Verdict
+from steelyard.model.kept import Finding
 from steelyard.model.limits import Limit, Limits
-from steelyard.model.records import Finding, StopReason, Verdict, Weighing
+from steelyard.model.records import StopReason, Weighing
 
 Standing = Literal["above", "within", "open"]
 """Of a change and its limit: a change surely, and by its estimate above; surely not above; neither."""

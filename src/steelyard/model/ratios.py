@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from steelyard.model.throughput import Processed, per_second
 
 if TYPE_CHECKING:
-    from steelyard.model.records import Benchmark, Derived, Side, Summary, Verdict
+    from steelyard.model.derived import Derived, Side, Summary, Verdict
+    from steelyard.model.subject import Benchmark
 
 
 def with_ratios(benchmarks: Sequence[Benchmark], derived: Derived) -> Derived:

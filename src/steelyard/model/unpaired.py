@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from steelyard.model.records import Finding, Run, Side, VerdictName
+    from steelyard.model.derived import Side
+    from steelyard.model.kept import Finding, VerdictName
+    from steelyard.model.records import Run
 
 
 @dataclass(frozen=True)

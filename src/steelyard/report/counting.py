@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from steelyard.model.counting import INSTRUCTIONS, Counting, CountSettings, Functions
-from steelyard.model.records import Run, Summary, Verdict, Weighing
+from steelyard.model.derived import Summary, Verdict
+from steelyard.model.records import Run, Weighing
 from steelyard.report import attribution, figures
 from steelyard.report.markup import code
 from steelyard.report.sheet import Sheet

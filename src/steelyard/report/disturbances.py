@@ -9,7 +9,7 @@ from steelyard.report import figures
 from steelyard.report.printable import plain, shorten
 
 if TYPE_CHECKING:
-    from steelyard.model.records import Summary, Verdict
+    from steelyard.model.derived import Summary, Verdict
     from steelyard.model.watch import Disturber
 
 _MOST_NAMED = 3
@@ -33,7 +33,7 @@ _BESIDE: Final = {
 
 def noise(verdict: Verdict | Summary) -> str:
     """Say what disturbed the launches: how many waited for a processor, the worst; repeats; who was beside."""
-    from steelyard.model.records import Verdict  # whoever asks has one, or a summary
+    from steelyard.model.derived import Verdict  # whoever asks has one, or a summary
 
     repeated = verdict.repeated if isinstance(verdict, Verdict) else 0
     if verdict.worst_delay is None and not verdict.disturbed:
@@ -67,7 +67,7 @@ def _of_launches(verdict: Verdict | Summary) -> str:
 
 
 def _launches(verdict: Verdict | Summary) -> int:
-    from steelyard.model.records import Verdict
+    from steelyard.model.derived import Verdict
 
     if isinstance(verdict, Verdict):
         return sum(part.launches for part in (verdict.baseline, verdict.candidate) if part)

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from steelyard.model.derived import Side
 from steelyard.model.gate import GateReport, Judged, worst_first
-from steelyard.model.records import Finding, Side, Weighing
+from steelyard.model.kept import Finding
+from steelyard.model.records import Weighing
 from steelyard.report import figures, gate_words, levels, notes
 from steelyard.report.markup import code, document, escape, items, table
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from steelyard.model.derived import Verdict
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.metrics import METRICS
-from steelyard.model.records import Verdict, Weighing
+from steelyard.model.records import Weighing
 from steelyard.report import disturbances, figures, printable, sentences
 from steelyard.stats.verdict import excludes_no_change
 

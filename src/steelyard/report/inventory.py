@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.inventory import Entry
-from steelyard.model.records import VerdictName
+from steelyard.model.kept import VerdictName
 from steelyard.report import figures
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from steelyard.model.derived import Verdict
 from steelyard.model.layouts import UNLIKE_BELOW, LayoutFacts, Level
-from steelyard.model.records import Verdict
 from steelyard.report import figures
 from steelyard.report.markup import code
 from steelyard.report.sheet import Sheet

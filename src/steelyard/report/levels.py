@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from steelyard.report import figures
 
 if TYPE_CHECKING:
-    from steelyard.model.records import Side, Summary
+    from steelyard.model.derived import Side, Summary
 
 SEEN_ONCE = "seen once"
 
@@ -36,6 +36,6 @@ def varies(part: Side | Summary) -> str:
 
 def _is_relative(part: Side | Summary) -> bool:
     """Whether the spread says anything: it is relative to the median."""
-    from steelyard.model.records import Summary  # whoever has one has it already
+    from steelyard.model.derived import Summary  # whoever has one has it already
 
     return part.median != 0 or (isinstance(part, Summary) and part.lowest == part.highest)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from steelyard.model.derived import deciding_of
 from steelyard.model.metrics import is_counted
-from steelyard.model.records import deciding_of
 from steelyard.report import counting, figures, heap, layouts, levels, notes, ranking, sentences, words
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.stats.verdict import CHANGED
 
 if TYPE_CHECKING:
-    from steelyard.model.records import Run, Side, Summary, Verdict, Weighing
+    from steelyard.model.derived import Side, Summary, Verdict
+    from steelyard.model.records import Run, Weighing
 
 
 def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, running: bool = False) -> str:

@@ -18,8 +18,9 @@ from steelyard.report import printable, sentences
 from steelyard.report.markup import code, escape
 
 if TYPE_CHECKING:
+    from steelyard.model.derived import Summary, Verdict
     from steelyard.model.foreign import ForeignReport, ForeignResults
-    from steelyard.model.records import Run, Summary, Verdict, Weighing
+    from steelyard.model.records import Run, Weighing
     from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
     from steelyard.report.sheet import Sheet
 

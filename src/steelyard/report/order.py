@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from steelyard.model.records import Derived, Verdict
+from steelyard.model.derived import Derived, Verdict
 
 BY_CHANGE, BY_NAME, BY_VERDICT = "change", "name", "verdict"
 ORDERS: Final = (BY_CHANGE, BY_NAME, BY_VERDICT)

@@ -8,7 +8,8 @@ from math import log1p
 
 from rich.text import Text
 
-from steelyard.model.records import Verdict, Weighing
+from steelyard.model.derived import Verdict
+from steelyard.model.records import Weighing
 from steelyard.report import figures, words
 from steelyard.report.bounds import show_left_out
 from steelyard.report.markup import code, escape

@@ -6,7 +6,9 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from steelyard.model.records import Settings, Subject, Weighing
+from steelyard.model.records import Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Subject
 
 _LABEL = 13
 

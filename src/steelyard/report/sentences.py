@@ -13,8 +13,10 @@ from steelyard.report.plain import one_line
 from steelyard.stats.looks import FEWEST_WITH_NOISE, FIRST_LOOK
 
 if TYPE_CHECKING:
+    from steelyard.model.derived import Side, Summary, Verdict
     from steelyard.model.kept import Finding
-    from steelyard.model.records import Run, Settings, Side, StopReason, Summary, Verdict, Weighing
+    from steelyard.model.records import Run, StopReason, Weighing
+    from steelyard.model.settings import Settings
     from steelyard.model.unpaired import UnpairedVerdict
 
 _STOPPED: dict[StopReason, str] = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.records import Verdict
+from steelyard.model.derived import Verdict
 from steelyard.report import figures, sentences
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.sheet import Sheet

@@ -10,7 +10,8 @@ from itertools import chain, islice
 from typing import Any
 
 from steelyard.model.launches import COLUMNS, ROLES, LaunchRow, Sample
-from steelyard.model.records import Run, Subject, Weighing
+from steelyard.model.records import Run, Weighing
+from steelyard.model.subject import Subject
 from steelyard.report import printable
 
 SIDES = ("baseline", "candidate")

@@ -9,8 +9,10 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.text import Text
 
+from steelyard.model.derived import Summary, Verdict, deciding_of
+from steelyard.model.kept import Finding
 from steelyard.model.metrics import METRICS, is_counted, of_one_process
-from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing, deciding_of
+from steelyard.model.records import Run, Weighing
 from steelyard.report import counting, disturbances, figures, heap, layouts, notes, printable, ranking, sentences, words
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.named import benchmark_row, is_told

@@ -11,7 +11,7 @@ from steelyard.report import figures, sentences
 from steelyard.report.sheet import Sheet
 
 if TYPE_CHECKING:
-    from steelyard.model.records import VerdictName
+    from steelyard.model.kept import VerdictName
 
 STYLES: dict[VerdictName, str] = {
     "slower": "bold red",

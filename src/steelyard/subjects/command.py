@@ -15,7 +15,8 @@ from typing import Final
 from steelyard.model.counters import events_of
 from steelyard.model.errors import UsageError
 from steelyard.model.launches import MAPPING_PAGES, Draw, LaunchSpec
-from steelyard.model.records import Settings, Subject
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Subject
 from steelyard.model.typed import in_quotes
 from steelyard.subjects.programs import digest
 from steelyard.subjects.shell_words import sets_variable, shell_words

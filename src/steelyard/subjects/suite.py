@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from itertools import product
 
 from steelyard.model.errors import UsageError
-from steelyard.model.records import Benchmark, Subject
+from steelyard.model.subject import Benchmark, Subject
 
 # More rounds than this would not end; a scan that makes more has a step that is wrong.
 MOST_BENCHMARKS = 10_000

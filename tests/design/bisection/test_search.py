@@ -25,7 +25,7 @@ from steelyard.design.bisection.search import Searching, Telling
 from steelyard.design.bisection.weighing import Weighed
 from steelyard.model.bisection import Commit, Sought
 from steelyard.model.errors import UsageError
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 
 
 @pytest.fixture(scope="module")

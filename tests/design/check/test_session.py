@@ -13,7 +13,7 @@ from steelyard.design.check.conformance import Conformance, try_protocol
 from steelyard.design.check.session import check_target
 from steelyard.model.errors import InterruptedBeforeStart
 from steelyard.model.launches import LaunchSpec, Measured
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 from steelyard.model.soundness import Looked, Soundness
 from tests.design.checked import EACH_NS, RSS, Body, Call, Doctor, Server, lognormal, plain
 from tests.design.scripted import PLAIN, Machine, subject

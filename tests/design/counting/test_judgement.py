@@ -10,8 +10,8 @@ import pytest
 from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
 from steelyard.design.counting.plan import missing
 from steelyard.model.counting import Count, CountSettings, Weights
+from steelyard.model.derived import Verdict
 from steelyard.model.errors import MeasurementError
-from steelyard.model.records import Verdict
 from steelyard.stats.counts import counts_needed
 from tests.design.counted import count, counted_run, counted_weighing, counts
 from tests.report.records import verdict

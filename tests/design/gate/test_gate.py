@@ -11,13 +11,16 @@ from steelyard.design.gate import gate as room
 from steelyard.design.gate.gate import gate, of_one
 from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.design.outcome import Outcome, derive
+from steelyard.model.derived import Derived, Verdict
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import with_derived
 from steelyard.model.gate import GateReport
 from steelyard.model.journal import Journal
+from steelyard.model.kept import IDENTICAL, Finding
 from steelyard.model.launches import Launches
 from steelyard.model.limits import limits_from
-from steelyard.model.records import IDENTICAL, Derived, Finding, Run, Settings, Shard, Verdict, Weighing
+from steelyard.model.records import Run, Weighing
+from steelyard.model.settings import Settings, Shard
 from tests.report.records import row, verdict, weighing
 
 HERE = Path(__file__)

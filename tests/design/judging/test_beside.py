@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from steelyard.design.judging.judgement import verdicts
-from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE
+from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE, Finding
 from steelyard.model.launches import IN_TANDEM, Launches, LaunchSpec, Measured
-from steelyard.model.records import Finding, Weighing
+from steelyard.model.records import Weighing
 from tests.design.scripted import PLAIN, Script, weigh
 
 

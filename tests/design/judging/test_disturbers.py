@@ -7,7 +7,8 @@ import pytest
 from steelyard.design.judging.disturbers import disturbers
 from steelyard.design.judging.judgement import verdicts
 from steelyard.model.launches import Launches, LaunchRow
-from steelyard.model.records import Benchmark, Part, Weighing
+from steelyard.model.records import Part, Weighing
+from steelyard.model.subject import Benchmark
 from steelyard.model.watch import Beside, Disturber, Interrupting, Stretch, Watch
 from tests.model.samples import DISTURBED, MACHINE, TRIED, WARM_UP, pairs, row, run, weighing
 

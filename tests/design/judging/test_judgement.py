@@ -9,9 +9,9 @@ import pytest
 
 from steelyard.design.judging.judgement import summaries, verdicts
 from steelyard.design.timing.alone import Measuring
+from steelyard.model.derived import Verdict
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
-from steelyard.model.records import Verdict
 from tests.design.scripted import PLAIN, Machine, Script, noisy, recorder, run_header, weigh
 
 

@@ -10,7 +10,8 @@ from benchmarks.hints_on_traces import CHANGES, Followed, follow, noises
 from benchmarks.simulation import weigh_once
 
 from steelyard.design.judging.judgement import verdicts
-from steelyard.model.records import Part, Verdict
+from steelyard.model.derived import Verdict
+from steelyard.model.records import Part
 from tests.design.scripted import noisy, weigh
 
 

@@ -8,7 +8,7 @@ import pytest
 from steelyard.design.judging.findings import order_finding
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.launches import IN_TANDEM, Launches, LaunchRow
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 from tests.model.samples import row
 
 # Whose launch comes first, and what the second one takes longer.

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from steelyard.design.judging.judgement import verdicts
+from steelyard.model.kept import Finding
 from steelyard.model.launches import LaunchSpec, Measured
-from steelyard.model.records import Finding, Weighing
+from steelyard.model.records import Weighing
 from tests.design.scripted import PLAIN, Script, weigh
 
 WORK_NS = 12_000_000

@@ -12,7 +12,7 @@ from steelyard.design.runner.target import COMMAND_REMEDY
 from steelyard.design.runner.targets import subject_of, targets_of, with_time_limit
 from steelyard.model.errors import UsageError
 from steelyard.model.launches import Draw
-from steelyard.model.records import Benchmark, RevisionFacts, Subject
+from steelyard.model.subject import Benchmark, RevisionFacts, Subject
 from tests.design.scripted import run_header, weighing
 
 MISSING = Subject(name="tool", command="{tool}", argv=["{tool}"], program="{tool}")

@@ -16,8 +16,9 @@ from steelyard.design.suite.loops import TARGET_NS, TURN_NS
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
+from steelyard.model.derived import Verdict
 from steelyard.model.launches import LaunchSpec
-from steelyard.model.records import Verdict, Weighing
+from steelyard.model.records import Weighing
 from tests.design.scripted import PLAIN
 from tests.design.scripted_harness import Asked, Body, Suites, header, machine, plan, share_starts, steady, weigh
 from tests.design.suite.made import ONE, messages

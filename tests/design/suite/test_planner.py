@@ -17,7 +17,7 @@ from steelyard.design.suite.selection import Selection
 from steelyard.model.errors import LaunchError, MeasurementError, NothingChosenError, UsageError
 from steelyard.model.launches import ROLES, USED, LaunchSpec
 from steelyard.model.progress import Progress
-from steelyard.model.records import Benchmark, RevisionFacts
+from steelyard.model.subject import Benchmark, RevisionFacts
 from steelyard.model.throughput import Processed, processed_of
 from steelyard.subjects.harness import Work
 from steelyard.subjects.protocol import ProtocolHarness

@@ -11,7 +11,8 @@ from steelyard.design.judging.judgement import verdicts
 from steelyard.design.timing.experiment import Experiment
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.model.launches import DISTURBED, ROLES, USED, Launches, LaunchSpec, Measured
-from steelyard.model.records import Benchmark, Weighing
+from steelyard.model.records import Weighing
+from steelyard.model.subject import Benchmark
 from tests.design.scripted import Machine, Script, experiment, noisy, recorder, weighing
 
 

@@ -12,7 +12,7 @@ import pytest
 from steelyard.design.runner.tandem import obstacle
 from steelyard.design.suite.loops import TARGET_NS, TURN_NS
 from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, LaunchSpec, Measured
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 from tests.design.timing.test_pairing import ALONE, BESIDE, notes, ways
 from tests.world import ScriptedWorld, measured, program_of
 

@@ -34,7 +34,7 @@ from steelyard.model.launches import (
     Measured,
     Sample,
 )
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 from tests.world import OFFERS, Killed, ScriptedServer, ScriptedWorld, ctrl_c, kill, measured, program_of
 
 ALONE, BESIDE = "adjacent", "tandem"

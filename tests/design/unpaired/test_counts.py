@@ -6,7 +6,9 @@ from steelyard.design.unpaired.counts import compare_counts
 from steelyard.model.counting import Count, Counting, CountSettings, CountTool, Functions
 from steelyard.model.errors import UsageError
 from steelyard.model.launches import Launches
-from steelyard.model.records import Benchmark, Run, Settings, Subject
+from steelyard.model.records import Run
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark, Subject
 from tests.design.scripted import MACHINE
 
 FLAGS = ["--tool=cachegrind", "--cache-sim=no", "--LL=8388608,16,64"]

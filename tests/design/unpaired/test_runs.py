@@ -11,7 +11,8 @@ from steelyard.design.unpaired.runs import compare_runs, run_of
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load_any, save
 from steelyard.model.launches import LaunchSpec, Measured
-from steelyard.model.records import Benchmark, Run, Subject
+from steelyard.model.records import Run
+from steelyard.model.subject import Benchmark, Subject
 from steelyard.model.unpaired import UnpairedReport
 from tests.design.scripted import MACHINE, Machine, Script, noisy, recorder, run_header, weigh
 

@@ -8,7 +8,9 @@ from steelyard.model.counting import Count as Counted
 from steelyard.model.counting import Counting, CountTool, Functions
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
 from steelyard.model.launches import Launches, LaunchRow, Sample
-from steelyard.model.records import Benchmark, Run, Settings, Weighing
+from steelyard.model.records import Run, Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark
 from steelyard.report.data import samples
 from steelyard.report.data.table import Table
 from tests.foreign import foreign_results

@@ -18,7 +18,9 @@ import numpy as np
 from steelyard.design.reporting import page_of
 from steelyard.model.files import save
 from steelyard.model.launches import Launches, Sample
-from steelyard.model.records import Benchmark, Settings, Weighing
+from steelyard.model.records import Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark
 from tests.report import records
 
 RECORDS = Path(__file__).resolve().parents[2] / "data" / "records"

@@ -16,8 +16,10 @@ from steelyard.history.calibrations import to_json
 from steelyard.model.bisection import Bisection, Commit, Compared, Step
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load_any, save
+from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches, Sample
-from steelyard.model.records import Benchmark, Finding, Settings
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark
 from tests.calibrations import calibration, interrupted_calibration
 from tests.foreign import foreign_results, processes
 from tests.hostile.full_records import full_records

@@ -11,10 +11,11 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from steelyard.model.derived import Derived
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignFile, ForeignResults, Provenance
 from steelyard.model.launches import Launches, LaunchRow
-from steelyard.model.records import Derived, Run, Weighing
+from steelyard.model.records import Run, Weighing
 from steelyard.report.figures import shown_in
 from steelyard.report.views.view import HIST, PAIRS, RUNS, VIEWS, prepared, show
 from tests.foreign import benchmark_of

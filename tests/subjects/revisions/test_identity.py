@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from steelyard.measure.elf import names_library_folders
-from steelyard.model.records import Settings, Subject
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Subject
 from steelyard.subjects.revisions.builds import Built, Recipe
 from steelyard.subjects.revisions.identity import is_identical
 from steelyard.subjects.revisions.revision import Revision

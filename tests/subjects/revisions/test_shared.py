@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.model.records import Subject
+from steelyard.model.subject import Subject
 from steelyard.subjects.revisions.builds import Built, Recipe
 from steelyard.subjects.revisions.git import Git, Repository
 from steelyard.subjects.revisions.revision import WORK_TREE, Revision

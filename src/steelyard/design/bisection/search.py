@@ -13,7 +13,7 @@ from steelyard.model.bisection import Bisection, Commit, Compared, End, Side, So
 from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Watch
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 from steelyard.stats.bisection import OF_ENDS, OF_LAST, Search, exactly, side_of, step_margin
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import CHANGED

@@ -13,10 +13,12 @@ from steelyard.design.session import measure
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.bisection import Commit, Compared, Sought
+from steelyard.model.derived import Verdict
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError, UsageError
 from steelyard.model.kept import VerdictName
 from steelyard.model.progress import Watch
-from steelyard.model.records import Settings, Subject, Verdict
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Subject
 from steelyard.stats import bisection as rules
 from steelyard.subjects.revisions.builds import USUAL_TIMEOUT_S, Built
 from steelyard.subjects.revisions.identity import is_identical

@@ -17,7 +17,8 @@ from steelyard.design.world import World
 from steelyard.model.checked import Checked
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError
 from steelyard.model.launches import LaunchSpec, Sample
-from steelyard.model.records import Settings, Subject
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Subject
 from steelyard.subjects.command import launch_spec, shared_environment
 from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.protocol import VERSION, ProtocolHarness

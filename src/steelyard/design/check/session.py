@@ -18,8 +18,9 @@ from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 from steelyard.model.launches import LaunchSpec
 from steelyard.model.progress import Watch
-from steelyard.model.records import Settings, Subject
+from steelyard.model.settings import Settings
 from steelyard.model.soundness import Soundness
+from steelyard.model.subject import Subject
 from steelyard.subjects.command import command_subject, launch_maker, shared_environment
 from steelyard.subjects.harness import AUTO, Harness, Listed, harness_named, recognised_harness
 

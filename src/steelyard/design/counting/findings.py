@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from steelyard.model.records import Finding, Verdict
+from steelyard.model.derived import Verdict
+from steelyard.model.kept import Finding
 
 # What a function's name says of why it executes more or less from launch to launch.
 _SIGNS = (

@@ -11,9 +11,11 @@ from steelyard.design.counting.findings import disagreement
 from steelyard.design.counting.plan import CountedSide, by_place, has_set_aside, judged
 from steelyard.design.counting.values import value_of
 from steelyard.model.counting import Count
+from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.errors import MeasurementError
+from steelyard.model.kept import Finding
 from steelyard.model.metrics import METRICS
-from steelyard.model.records import Finding, Run, Side, Summary, Verdict, Weighing
+from steelyard.model.records import Run, Weighing
 from steelyard.stats.counts import CountJudgement, counts_needed, judge_counts, spread, stability
 from steelyard.stats.verdict import CHANGED
 

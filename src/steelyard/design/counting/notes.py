@@ -7,7 +7,8 @@ from steelyard.design.counting.plan import are_equal, by_place, has_set_aside
 from steelyard.design.findings import survivors
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import Count
-from steelyard.model.records import Finding, Run, Weighing
+from steelyard.model.kept import Finding
+from steelyard.model.records import Run, Weighing
 from steelyard.stats.counts import FIRST_COUNTS
 
 

@@ -22,8 +22,9 @@ from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import INSTRUCTIONS, Count, CountSettings, Functions
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
+from steelyard.model.kept import Finding
 from steelyard.model.progress import Progress, Watch
-from steelyard.model.records import Finding, Run, StopReason, Weighing
+from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.stats.counts import FIRST_COUNTS
 from steelyard.subjects.command import shared_environment
 

@@ -12,13 +12,16 @@ from pathlib import Path
 from steelyard.design.findings import some_names
 from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.design.outcome import Outcome, recall
+from steelyard.model.derived import Verdict
 from steelyard.model.errors import SteelyardError
 from steelyard.model.foreign import NotMeasuredError
 from steelyard.model.gate import GateReport, Judged, Standing
 from steelyard.model.journal import is_journal, is_still_written
+from steelyard.model.kept import Finding
 from steelyard.model.limits import NEVER, Limit, Limits
 from steelyard.model.patterns import fits
-from steelyard.model.records import Benchmark, Finding, Run, Verdict, Weighing
+from steelyard.model.records import Run, Weighing
+from steelyard.model.subject import Benchmark
 from steelyard.report.figures import count
 from steelyard.stats.verdict import against_limit
 

@@ -7,8 +7,8 @@ import numpy as np
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.tandem import SHORTEST_NS, gains_beside, gains_from_ns, keeps_step, obstacle
 from steelyard.design.timing.pairing import MOST_WAITING
-from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE
-from steelyard.model.records import Finding, Weighing
+from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE, Finding
+from steelyard.model.records import Weighing
 from steelyard.report.figures import percent
 from steelyard.stats.paired import Judgement
 from steelyard.stats.summary import centre

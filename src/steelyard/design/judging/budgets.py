@@ -7,7 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from steelyard.model.records import Benchmark, Settings, StopReason, Weighing
+from steelyard.model.records import StopReason, Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark
 from steelyard.stats.looks import Budgets, Look, plan_looks
 from steelyard.stats.sequential import Hypothesis, tested
 from steelyard.stats.signed_rank import fewest_differences

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from steelyard.model.kept import Finding
 from steelyard.model.launches import ROLES, USED, Launches
-from steelyard.model.records import Finding, Run, Weighing
+from steelyard.model.records import Run, Weighing
 from steelyard.report import figures
 
 _SIDES = ("baseline", "candidate")

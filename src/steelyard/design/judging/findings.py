@@ -14,9 +14,12 @@ from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.judging.short_samples import too_short_to_tell
 from steelyard.design.runner.tandem import MOST_CROWDED
 from steelyard.model.counters import EVENTS, part
+from steelyard.model.derived import Side, Summary, Verdict
+from steelyard.model.kept import Finding, VerdictName
 from steelyard.model.launches import ROLES, TRIED, USED, FloatArray, Launches, says_order
 from steelyard.model.metrics import METRICS, NOISY_METRIC, timed
-from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, VerdictName, Weighing
+from steelyard.model.records import Run, Weighing
+from steelyard.model.settings import Settings
 from steelyard.report.figures import change, percent
 from steelyard.stats.halves import halves_of
 from steelyard.stats.paired import Judgement

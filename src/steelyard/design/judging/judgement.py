@@ -28,10 +28,13 @@ from steelyard.design.judging.layouts import layout_facts, layout_findings
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
 from steelyard.design.judging.pairs import MetricPairs, why_unknown
 from steelyard.design.judging.waits import waits_finding
+from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.errors import MeasurementError, NoRatioError
+from steelyard.model.kept import Finding
 from steelyard.model.launches import DISTURBED, DISTURBED_FROM, ROLES, USED, WARM_UP, FloatArray, Launches
 from steelyard.model.metrics import METRICS, of_one_process, timed
-from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
+from steelyard.model.records import Run, Weighing
+from steelyard.model.settings import Settings
 from steelyard.stats.family import judge_family, sharing_now
 from steelyard.stats.looks import Budgets
 from steelyard.stats.modes import modes

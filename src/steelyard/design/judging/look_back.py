@@ -8,10 +8,11 @@ from math import expm1
 from steelyard.design.judging.budgets import ENDS, budgets_of
 from steelyard.design.judging.judgement import by_benchmark
 from steelyard.design.judging.pairs import MetricPairs
+from steelyard.model.derived import Verdict
 from steelyard.model.errors import MeasurementError
 from steelyard.model.looks import Look, LookBack
 from steelyard.model.metrics import METRICS
-from steelyard.model.records import Verdict, Weighing
+from steelyard.model.records import Weighing
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.paired import interval_roughly
 

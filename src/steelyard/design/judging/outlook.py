@@ -10,8 +10,10 @@ from statistics import fmean
 import numpy as np
 
 from steelyard.design.judging.budgets import fewest_pairs
+from steelyard.model.derived import Verdict
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
-from steelyard.model.records import Settings, Verdict, Weighing
+from steelyard.model.records import Weighing
+from steelyard.model.settings import Settings
 from steelyard.stats.looks import FIRST_LOOK, Budgets
 from steelyard.stats.paired import DECIDES_BY, EVEN, Judgement, guess_of_few, margin_needed, pairs_needed
 from steelyard.stats.sequential import level_at_end

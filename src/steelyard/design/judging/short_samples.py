@@ -6,9 +6,10 @@ from statistics import median
 
 from steelyard.design.runner.targets import place_of
 from steelyard.design.suite.loops import TOLD_NS, are_far_apart, is_long
+from steelyard.model.kept import Finding
 from steelyard.model.launches import Sample
 from steelyard.model.metrics import PER_ITERATION
-from steelyard.model.records import Finding, Run, Weighing
+from steelyard.model.records import Run, Weighing
 from steelyard.report.figures import count, duration
 
 

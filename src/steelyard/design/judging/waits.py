@@ -7,8 +7,8 @@ from math import expm1
 import numpy as np
 
 from steelyard.design.timing.disturbance import DISTURBED_SHARE
+from steelyard.model.kept import Finding
 from steelyard.model.launches import DISTURBED, ROLES, USED, FloatArray, Launches
-from steelyard.model.records import Finding
 from steelyard.report import figures
 from steelyard.stats.leaning import Leaning, leaning
 from steelyard.stats.signed_rank import estimate

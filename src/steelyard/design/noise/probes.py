@@ -14,7 +14,7 @@ from steelyard.measure import native
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import Draw, LaunchSpec
 from steelyard.model.noise import Work
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 from steelyard.subjects.command import command_subject, launch_maker, shared_environment
 
 # The loop stays in the first level. The walk over 4 MiB needs the cache that processors share, or the last one of its

@@ -15,7 +15,7 @@ from steelyard.design.noise.plan import Cell
 from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import DEFAULT_METRIC
 from steelyard.model.noise import Expected, Spread, Way, Work
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 from steelyard.stats.prospects import Deviations, Sample, deviation, pairs_to_find
 
 CHANGES = (0.01, 0.001)

@@ -11,7 +11,7 @@ from steelyard.model.counters import events_of
 from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.journal import Journal
 from steelyard.model.launches import Frame, LaunchSpec, Measured, Place
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 
 _NO_FRAME = Frame("", "")
 

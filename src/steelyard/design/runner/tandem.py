@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from steelyard.model.metrics import PER_ITERATION, timed
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 from steelyard.subjects.harness import AUTO, harness_named
 
 # What a partner on the same processor makes of its own, with what would be better.

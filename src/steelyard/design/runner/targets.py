@@ -16,7 +16,9 @@ from steelyard.design.written import unshelled
 from steelyard.measure.heap import scattered
 from steelyard.model.launches import Draw, LaunchSpec
 from steelyard.model.metrics import timed
-from steelyard.model.records import Run, Settings, Subject, Weighing
+from steelyard.model.records import Run, Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Subject
 from steelyard.subjects.command import (
     LAYOUT,
     LAYOUT_PLACE,

@@ -22,10 +22,13 @@ from steelyard.design.suite.trials import Trials
 from steelyard.measure.still import can_stand_still
 from steelyard.model.counters import events_of
 from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.kept import Finding
 from steelyard.model.launches import LaunchSpec
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Watch
-from steelyard.model.records import Benchmark, Finding, Run, Settings, StopReason, Subject, Weighing
+from steelyard.model.records import Run, StopReason, Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark, Subject
 from steelyard.model.throughput import Processed, processed_of
 from steelyard.subjects.command import launch_spec
 from steelyard.subjects.harness import AUTO, Harness, Listed, harness_named, recognised_harness

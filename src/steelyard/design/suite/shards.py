@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from steelyard.model.records import Benchmark, Shard
+    from steelyard.model.settings import Shard
+    from steelyard.model.subject import Benchmark
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def dealt(benchmarks: Sequence[Benchmark], asked: ShardAsked) -> tuple[list[Benc
     if asked.of > len(names):  # a part without any could not be measured, nor the others be merged without it
         most = "is one benchmark: leave it out" if len(names) == 1 else f"are {len(names)} benchmarks: make it as many"
         raise UsageError(f"--shard {asked} makes {asked.of} parts, and there {most}")
-    from steelyard.model.records import Shard
+    from steelyard.model.settings import Shard
 
     shard = Shard(number=asked.number, of=asked.of, suite=[benchmark.name for benchmark in suite])
     return [benchmark for benchmark in benchmarks if benchmark.control or _name(benchmark) in mine], shard

@@ -38,10 +38,12 @@ from steelyard.design.suite.loops import (
 )
 from steelyard.design.suite.pilot_time import REFINEMENT, PilotTime
 from steelyard.model.errors import LaunchError
+from steelyard.model.kept import Finding
 from steelyard.model.launches import LaunchSpec, Sample, judged_samples
 from steelyard.model.metrics import PER_ITERATION, timed
 from steelyard.model.progress import Progress, Watch
-from steelyard.model.records import Benchmark, Finding, Settings, Subject
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark, Subject
 from steelyard.report.figures import count, seconds
 from steelyard.subjects.harness import Harness, Work
 

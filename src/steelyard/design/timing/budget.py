@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from steelyard.design.judging.budgets import fewest_pairs
-from steelyard.model.records import Settings
+from steelyard.model.settings import Settings
 
 
 @dataclass

@@ -20,9 +20,10 @@ from steelyard.design.timing.recorder import Recorder
 from steelyard.design.timing.shared_starts import SharedStarts
 from steelyard.design.timing.standing import Standing
 from steelyard.model.errors import LaunchError, MeasurementError, NoRatioError, SteelyardError
+from steelyard.model.kept import Finding
 from steelyard.model.launches import TRIED, USED, WARM_UP, LaunchRow
 from steelyard.model.progress import Watch
-from steelyard.model.records import Finding, StopReason, Weighing
+from steelyard.model.records import StopReason, Weighing
 
 
 class Experiment:

@@ -10,7 +10,8 @@ from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.model.metrics import timed
-from steelyard.model.records import Settings, StopReason, Weighing
+from steelyard.model.records import StopReason, Weighing
+from steelyard.model.settings import Settings
 from steelyard.stats.family import sharing_now
 from steelyard.stats.looks import Budgets, next_look
 from steelyard.stats.paired import is_futile

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.budget import Budget
-from steelyard.model.records import Settings, StopReason
+from steelyard.model.records import StopReason
+from steelyard.model.settings import Settings
 
 # Short pairs are measured several at once, for so many seconds.
 _AT_ONCE_S = 0.1

@@ -25,6 +25,7 @@ from steelyard.design.runner.tandem import (
     out_of_step,
 )
 from steelyard.design.timing.trial import ENOUGH_TO_CHOOSE, FEWEST_TRIED, Ran, Trial
+from steelyard.model.kept import Finding
 from steelyard.model.launches import (
     IN_TANDEM,
     ROLES,
@@ -39,7 +40,7 @@ from steelyard.model.launches import (
     worked_alone,
 )
 from steelyard.model.metrics import timed
-from steelyard.model.records import Finding, Settings
+from steelyard.model.settings import Settings
 from steelyard.stats.looks import FIRST_LOOK
 from steelyard.stats.native import effects_of_order
 from steelyard.stats.summary import quartile_deviation

@@ -18,6 +18,7 @@ from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.watched import Watched
 from steelyard.model.errors import LaunchError
+from steelyard.model.kept import Finding
 from steelyard.model.launches import (
     DISTURBED,
     IN_TANDEM,
@@ -34,7 +35,8 @@ from steelyard.model.launches import (
     waited_ns,
     worked_alone,
 )
-from steelyard.model.records import Benchmark, Finding, StopReason
+from steelyard.model.records import StopReason
+from steelyard.model.subject import Benchmark
 
 _MOST_PAIRS = 8
 _SHELL_STARTS = 9

@@ -10,8 +10,9 @@ from steelyard.design.runner.draws import draw_shared_places
 from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError
+from steelyard.model.kept import Finding
 from steelyard.model.launches import WARM_UP, LaunchRow
-from steelyard.model.records import Finding, Weighing
+from steelyard.model.records import Weighing
 
 _Pair = tuple[LaunchRow, LaunchRow]
 

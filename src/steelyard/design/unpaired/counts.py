@@ -9,10 +9,12 @@ from steelyard.design.findings import some_names
 from steelyard.design.judging.judgement import verdicts
 from steelyard.design.unpaired.runs import shared_benchmarks
 from steelyard.model.counting import Count, Counting, Functions
+from steelyard.model.derived import Derived
 from steelyard.model.errors import UsageError
 from steelyard.model.files import with_derived
+from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches
-from steelyard.model.records import Derived, Finding, Run, Weighing
+from steelyard.model.records import Run, Weighing
 
 _OF_CACHES = ("--cache-sim=", "--I1=", "--D1=", "--LL=")
 

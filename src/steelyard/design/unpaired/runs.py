@@ -12,10 +12,11 @@ from steelyard.design.judging.judgement import by_benchmark, seconds_of, side_of
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.foreign import ForeignResults
+from steelyard.model.kept import Finding
 from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import METRICS, NOISY_METRIC, of_one_process
 from steelyard.model.ratios import with_rate
-from steelyard.model.records import Finding, Run, Weighing
+from steelyard.model.records import Run, Weighing
 from steelyard.model.typed import typed
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report.figures import count, seconds

@@ -14,8 +14,9 @@ from steelyard.model.counting import INSTRUCTIONS, Count, Functions, Weights
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.launches import DISTURBED, ROLES, USED, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, timed
-from steelyard.model.records import Benchmark, Run, Weighing
+from steelyard.model.records import Run, Weighing
 from steelyard.model.samples import joined as bits
+from steelyard.model.subject import Benchmark
 from steelyard.report.data.table import (
     Column,
     Table,

@@ -13,7 +13,8 @@ from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults
 from steelyard.model.launches import ROLES, USED, Launches, judged_samples, times_ns
 from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, timed
-from steelyard.model.records import Benchmark, Run, Weighing
+from steelyard.model.records import Run, Weighing
+from steelyard.model.subject import Benchmark
 from steelyard.model.units import NANOSECONDS
 
 SideName = Literal["baseline", "candidate"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.model.records import Run, Verdict, Weighing
+from steelyard.model.derived import Verdict
+from steelyard.model.records import Run, Weighing
 from steelyard.report import attribution, counting, figures
 from steelyard.report.page import elements, svg
 from steelyard.report.page.data import Figure

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from steelyard.model.derived import Verdict
 from steelyard.model.foreign import ForeignVerdict
-from steelyard.model.records import Verdict, VerdictName
+from steelyard.model.kept import VerdictName
 from steelyard.model.unpaired import UnpairedVerdict
 from steelyard.report import figures
 from steelyard.report.page import elements, svg

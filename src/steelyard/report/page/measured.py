@@ -7,7 +7,9 @@ import numpy as np
 from steelyard.model.launches import ROLES, USED, FloatArray, Launches, says_order, times_ns
 from steelyard.model.machine import MachineFacts
 from steelyard.model.metrics import PER_ITERATION
-from steelyard.model.records import Run, Settings, Subject, Weighing
+from steelyard.model.records import Run, Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Subject
 from steelyard.report import figures, heap, sentences
 from steelyard.report.page import elements, sequences
 from steelyard.report.page.budget import Budget

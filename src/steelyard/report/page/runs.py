@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from steelyard.model.derived import Summary
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults, Level
 from steelyard.model.launches import Launches
 from steelyard.model.metrics import is_counted, of_one_process
-from steelyard.model.records import Run, Summary
+from steelyard.model.records import Run
 from steelyard.model.samples import joined
 from steelyard.report import disturbances, figures, foreign, levels, notes, sentences
 from steelyard.report.page import (

@@ -8,10 +8,11 @@ from math import isfinite
 
 import numpy as np
 
+from steelyard.model.derived import Verdict, deciding_of
 from steelyard.model.launches import USED
 from steelyard.model.looks import LookBack
 from steelyard.model.metrics import is_counted, of_one_process
-from steelyard.model.records import Verdict, Weighing, deciding_of
+from steelyard.model.records import Weighing
 from steelyard.report import counting, disturbances, figures, layouts, notes, ranking, sentences
 from steelyard.report.page import (
     budget,

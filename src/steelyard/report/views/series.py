@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 from rich.text import Text
 
+from steelyard.model.derived import Derived, Summary, Verdict
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults
 from steelyard.model.metrics import METRICS, Unit, is_counted, of_one_process
 from steelyard.model.patterns import is_chosen
-from steelyard.model.records import Derived, Run, Summary, Verdict, Weighing
+from steelyard.model.records import Run, Weighing
 from steelyard.model.samples import joined
 from steelyard.model.units import NANOSECONDS
 from steelyard.report import figures, sentences

@@ -7,9 +7,10 @@ from typing import Final
 
 from rich.console import Console
 
+from steelyard.model.derived import Derived
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignResults
-from steelyard.model.records import Derived, Run, Weighing
+from steelyard.model.records import Run, Weighing
 from steelyard.report.sheet import Sheet
 from steelyard.report.views import histogram, launches, pairs
 from steelyard.report.views.series import Drawn, drawn

@@ -16,7 +16,7 @@ from typing import Literal
 from steelyard.measure.tools import Command, Ended, run_all
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.progress import Progress, Watch
-from steelyard.model.records import RevisionFacts
+from steelyard.model.subject import RevisionFacts
 from steelyard.report.figures import seconds
 from steelyard.report.plain import one_line
 from steelyard.subjects.command import LAYOUT_PLACE

@@ -14,7 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from steelyard.measure.elf import names_library_folders, read_elf
-from steelyard.model.records import Settings, Subject
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Subject
 from steelyard.subjects.command import of_layout
 from steelyard.subjects.revisions.builds import Built
 

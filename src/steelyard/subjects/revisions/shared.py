@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.model.records import Subject
+from steelyard.model.subject import Subject
 from steelyard.subjects.command import of_layout
 from steelyard.subjects.responses import opened, runs_pytest
 from steelyard.subjects.revisions.builds import Built

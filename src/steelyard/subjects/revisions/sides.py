@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.model.errors import UsageError
-from steelyard.model.records import RevisionFacts, Subject
+from steelyard.model.subject import RevisionFacts, Subject
 from steelyard.subjects.command import LAYOUT_PLACE, command_subject
 from steelyard.subjects.revisions.builds import Built
 from steelyard.subjects.revisions.git import Repository
