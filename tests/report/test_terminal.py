@@ -268,6 +268,12 @@ def test_a_run_shows_its_level_and_how_quiet_it_was() -> None:
     assert "crowd" not in text
 
 
+def test_a_run_that_varies_by_itself_is_noisy_though_nothing_waited() -> None:
+    summary = SUMMARY.model_copy(update={"quality": "noisy", "disturbed": 0, "worst_delay": 0.0})
+    text = flat(printed(lambda console: terminal.run(console, records.run(), [summary])))
+    assert "noise noisy, though no launch waited long for a processor" in text
+
+
 def test_a_run_with_two_modes_points_at_them() -> None:
     summary = SUMMARY.model_copy(update={"modes": [12.7e6, 15e6]})
     text = flat(printed(lambda console: terminal.run(console, records.run(), [summary])))

@@ -398,14 +398,17 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool, explain
         sheet.row("metric", sentences.metric(metric, record.settings))
     if not is_counted(metric):
         _strip(sheet, "launches", _around_median(record, summary), "the median")
-        quality, noise = Text(summary.quality, _QUALITIES[summary.quality]), _without_quiet(summary)
-        sheet.row("noise", Text.assemble(quality, "" if noise in explained else f": {noise}"))
+        noise = disturbances.noise(summary)
+        sheet.row("noise", _quality(summary, "" if noise in explained else noise))
         explained.add(noise)
     explained.add(metric)
 
 
-def _without_quiet(summary: Summary) -> str:
-    return disturbances.noise(summary).removeprefix("quiet, ")
+def _quality(summary: Summary, noise: str) -> Text:
+    """How quiet it was, with what disturbed the launches; they may vary without that."""
+    quality, quiet = Text(summary.quality, _QUALITIES[summary.quality]), "quiet, "
+    joint = ", though " if noise.startswith(quiet) and summary.quality != "quiet" else ": "
+    return Text.assemble(quality, f"{joint}{noise.removeprefix(quiet)}" if noise else "")
 
 
 def _around_median(record: Run, summary: Summary) -> FloatArray:
