@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.simulation import SYNTHETIC, TRACE_NAMES, FloatArray, Noise, one_budget, table, trace, weigh_once
 from steelyard.design.judging.outlook import Needed, needed, needed_by_few
 from steelyard.model.settings import Settings
-from steelyard.report.sentences import MOST_MARGIN, TO_SPARE
+from steelyard.report.budgets import MOST_MARGIN, TO_SPARE
 
 ALPHA, MARGIN = 0.01, 0.005
 SETTINGS = Settings(alpha=ALPHA, margin=MARGIN)

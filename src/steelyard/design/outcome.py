@@ -19,7 +19,7 @@ from steelyard.model.files import load, with_derived
 from steelyard.model.journal import is_being_measured
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Run, Weighing
-from steelyard.report import sentences
+from steelyard.report import budgets
 from steelyard.subjects.suite import MOST_BENCHMARKS
 
 NOTHING_MEASURED = "interrupted before anything was measured"
@@ -49,7 +49,7 @@ class Outcome:
         if self.resumed_by is None or not isinstance(record, Weighing) or record.derived is None:
             return None
         measured = [one for one in record.derived.verdicts if not one.control and not is_counted(one.metric)]
-        option = sentences.way_on(measured, record)
+        option = budgets.way_on(measured, record)
         return None if option is None else f"steelyard compare --resume {shlex.quote(self.resumed_by)} {option}"
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.gate import GateReport, GateVerdict, Judged, worst_first
-from steelyard.report import figures, gate_words, notes, sentences
+from steelyard.report import budgets, figures, gate_words, notes
 from steelyard.report.bounds import MOST_BENCHMARKS
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES, open_end
@@ -37,7 +37,7 @@ def show(console: Console, report: GateReport) -> None:
     ways = gate_words.what_would_decide(undecided)
     opened = [_line(sheet, one, several=several).append(f": {why}") for one, why in zip(undecided, whys, strict=True)]
     _list(sheet, "open", opened, [Text(way) for way in ways])
-    if any(sentences.SEE_NOTE in said for said in (*whys, *ways)):
+    if any(budgets.SEE_NOTE in said for said in (*whys, *ways)):
         sheet.blank()
         notes.show(sheet, notes.pointed_at([one.verdict for one in undecided]))
     _list(sheet, "note", [Text(finding.message) for finding in report.findings])

@@ -8,7 +8,7 @@ from steelyard.model.derived import Verdict
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Weighing
-from steelyard.report import disturbances, figures, printable, sentences
+from steelyard.report import budgets, disturbances, figures, printable, sentences
 from steelyard.stats.verdict import excludes_no_change
 
 _LONGEST_PROBLEM, _LONGEST_NAME = 400, 60
@@ -80,7 +80,7 @@ def why_open(judged: Judged, *, alone: bool = True) -> str:
 
 def why_open_by_itself(judged: Judged) -> str:
     """The same where no notes are shown, as in an annotation."""
-    return why_open(judged).replace(sentences.SEE_NOTE, "")
+    return why_open(judged).replace(budgets.SEE_NOTE, "")
 
 
 def _not_above(verdict: Verdict, interval: tuple[float, float]) -> str:
@@ -101,7 +101,7 @@ def what_would_decide(opened: Sequence[Judged]) -> list[str]:
         mine = [one for one in opened if one.weighing is first.weighing and one.verdict.verdict == "undecided"]
         # What lies on both sides of a limit of the gate's own is not what its weighing was to decide.
         lacking = [one.verdict for one in mine if one.limit is None or one.verdict.interval is None]
-        ways = sentences.budget_of_all(lacking, first.weighing) if lacking else []
+        ways = budgets.budget_of_all(lacking, first.weighing) if lacking else []
         said += ways if len(by_record) == 1 else [f"{first.source}: {way}" for way in ways]
     return said
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.model.derived import deciding_of
 from steelyard.model.metrics import is_counted
-from steelyard.report import counting, figures, heap, layouts, levels, notes, ranking, sentences, words
+from steelyard.report import budgets, counting, figures, heap, layouts, levels, notes, ranking, sentences, words
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.stats.verdict import CHANGED
 
@@ -162,7 +162,7 @@ def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
         else:
             continue
         explained.append(f"{code(verdict.benchmark)} is {verdict.verdict}: {text}")
-    return explained if alone else [*explained, *sentences.budget_of_all(undecided, record)]
+    return explained if alone else [*explained, *budgets.budget_of_all(undecided, record)]
 
 
 def _margins(record: Weighing) -> list[str]:

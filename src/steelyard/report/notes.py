@@ -14,7 +14,7 @@ from rich.text import Text
 
 from steelyard.model.kept import SHARED, Finding
 from steelyard.model.metrics import METRICS, NOISY_METRIC
-from steelyard.report import printable, sentences
+from steelyard.report import budgets, printable
 from steelyard.report.markup import code, escape
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def of_weighing(record: Weighing, verdicts: Sequence[Verdict]) -> list[Note]:
 
 def pointed_at(verdicts: Sequence[Verdict]) -> list[Note]:
     """The notes that sentences about these verdicts point at, where no others are shown."""
-    told = [(each.benchmark, sentences.pointed_at(each)) for each in verdicts]
+    told = [(each.benchmark, budgets.pointed_at(each)) for each in verdicts]
     return _gathered([], told, several=len({name for name, _ in told}) > 1)
 
 

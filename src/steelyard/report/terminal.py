@@ -13,7 +13,19 @@ from steelyard.model.derived import Summary, Verdict, deciding_of
 from steelyard.model.kept import Finding
 from steelyard.model.metrics import METRICS, is_counted, of_one_process
 from steelyard.model.records import Run, Weighing
-from steelyard.report import counting, disturbances, figures, heap, layouts, notes, printable, ranking, sentences, words
+from steelyard.report import (
+    budgets,
+    counting,
+    disturbances,
+    figures,
+    heap,
+    layouts,
+    notes,
+    printable,
+    ranking,
+    sentences,
+    words,
+)
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.named import benchmark_row, is_told
 from steelyard.report.sheet import Sheet
@@ -305,7 +317,7 @@ def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     if len(undecided) > _MOST_OPEN:
         lines.append(Text(f"and {len(undecided) - _MOST_OPEN} more, as the table has them"))
     sheet.blank()
-    sheet.row("undecided", *lines, *sentences.budget_of_all(undecided, record), style=STYLES["undecided"])
+    sheet.row("undecided", *lines, *budgets.budget_of_all(undecided, record), style=STYLES["undecided"])
 
 
 def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> list[str]:

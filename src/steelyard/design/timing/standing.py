@@ -10,7 +10,7 @@ from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.pace import Pace
 from steelyard.model.progress import Member, Progress, Watch
 from steelyard.model.records import Weighing
-from steelyard.report.sentences import allowance
+from steelyard.report.budgets import allowance
 from steelyard.stats.paired import Judgement
 
 # Trying takes half of a budget at most: with so much of it, it has been cut short.

@@ -1,0 +1,221 @@
+"""What would decide an undecided weighing: which budget, or what else; and whether a budget allows a verdict at all."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE
+from steelyard.model.metrics import is_counted
+from steelyard.report import figures
+from steelyard.stats.looks import FEWEST_WITH_NOISE, FIRST_LOOK
+
+if TYPE_CHECKING:
+    from steelyard.model.derived import Verdict
+    from steelyard.model.kept import Finding
+    from steelyard.model.records import StopReason, Weighing
+    from steelyard.model.settings import Settings
+
+_WHY_UNDECIDED: dict[StopReason, str] = {
+    "time": "the time was up",
+    "pairs": "the limit of pairs was reached",
+    "futile": "stopped early, no verdict was in reach",
+}
+# Longer than this nobody waits for one verdict.
+_MOST_SENSIBLE_S = 3600.0
+# What is granted of that which is needed, itself an estimate, in pairs, seconds or margin. Followed in ten kinds of
+# noise, 95 % of such hints of pairs led to a verdict (in the worst kind 75 %), and 90 % of those of a margin
+# (benchmarks/hints_on_traces.py).
+TO_SPARE = 1.4
+# By so many times fewer pairs are worth to be named, too.
+_FAR_LESS = 2
+# The option takes up to 50 %.
+MOST_MARGIN = 0.4
+# Of a pair's two launches, so many waited on average.
+_MANY = 1.0
+_TELLS = "would decide a large change, and tell how many more a small one needs"
+SEE_NOTE = " (see the note)"
+"""Stands where one of a verdict's notes says why; what shows no notes leaves it out."""
+_COARSE_CLOCK = "coarse-clock"
+_POINTED_AT = frozenset({NOISY_ALONE, WRITING_ALONE, _COARSE_CLOCK, "undefined"})
+
+
+def margin_of(verdict: Verdict, settings: Settings) -> float:
+    """The margin by which it was judged."""
+    return settings.margin if verdict.margin is None else verdict.margin
+
+
+def budget(verdict: Verdict, settings: Settings, reason: StopReason | None, of_a_part: bool = False) -> str:
+    """Say what budget would decide an undecided verdict, or why none would, and the option that grants it.
+
+    Of a suite that was merged it is the budget `of_a_part`: merge itself measures nothing.
+    """
+    why = _WHY_UNDECIDED.get(reason) if reason else None
+    way_out = _way_out(verdict, settings, reason, of_a_part)
+    return f"{why}; {way_out}" if why else way_out
+
+
+def budget_of_all(verdicts: list[Verdict], record: Weighing) -> list[str]:
+    """Say once what would decide all undecided verdicts: the budget of the one that needs most; what others need."""
+    settings = record.settings
+    in_reach = [verdict for verdict in verdicts if _is_in_reach(verdict)]
+    said = []
+    if in_reach:
+        last = max(in_reach, key=lambda verdict: verdict.seconds_needed or 0.0)
+        all_of = "" if len(in_reach) == len(verdicts) else f"{len(in_reach)} of them: "
+        said.append(all_of + budget(last, settings, record.stop[last.index], bool(record.parts)))
+    if others := [verdict for verdict in verdicts if verdict.change is not None and not _is_in_reach(verdict)]:
+        worst = max(others, key=lambda verdict: verdict.margin_needed or 0.0)
+        all_of = "" if len(others) == len(verdicts) else f"{len(others)} of them: "
+        said.append(all_of + budget(worst, settings, record.stop[worst.index], bool(record.parts)))
+    return said
+
+
+def way_on(verdicts: list[Verdict], record: Weighing) -> str | None:
+    """The option with which an undecided weighing goes on from where it is; None where that would decide nothing."""
+    settings = record.settings
+    lacking = [verdict for verdict in verdicts if verdict.verdict == "undecided" and _is_in_reach(verdict)]
+    if not settings.reserve or record.parts or not lacking:
+        return None
+    if settings.pairs is not None:
+        more = max(TO_SPARE * (verdict.pairs_needed or 0) - verdict.pairs for verdict in lacking)
+        return f"--pairs {_rounded_up(more)}"
+    return f"--max-time {_rounded_up(max(TO_SPARE * (one.seconds_needed or 0.0) - record.seconds for one in lacking))}"
+
+
+def _is_in_reach(verdict: Verdict) -> bool:
+    """Whether pairs would decide it that somebody would wait for."""
+    return verdict.pairs_needed is not None and (verdict.seconds_needed or 0.0) <= _MOST_SENSIBLE_S
+
+
+def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None, of_a_part: bool) -> str:
+    if is_counted(verdict.metric):
+        return _way_out_of_counts(verdict)
+    if verdict.change is None:
+        return f"no number of pairs would tell one{SEE_NOTE}" if verdict.pairs else "no pair was measured to its end"
+    if verdict.pairs_needed is None or not _is_in_reach(verdict):
+        return _instead(verdict, settings)
+    pairs, seconds = _rounded_up(verdict.pairs_needed), verdict.seconds_needed
+    amount = f"about {figures.count(pairs, 'pair')}" + ("" if seconds is None else f", {figures.seconds(seconds)},")
+    does = "would decide" if verdict.interval is not None or verdict.pairs >= FEWEST_WITH_NOISE else _TELLS
+    beside = _beside(verdict)
+    sooner = f"; perhaps far sooner: {beside}{SEE_NOTE}" if beside else ""
+    options = _options(pairs, seconds, settings, reason, of_a_part)
+    return f"{amount} {does}{_even(verdict)}{options}{sooner}"
+
+
+def _even(verdict: Verdict) -> str:
+    """Say what is enough in half of all cases, where that is far less than what is needed."""
+    pairs, seconds = verdict.pairs_even, verdict.seconds_even
+    if pairs is None or seconds is None or _FAR_LESS * pairs > (verdict.pairs_needed or 0):
+        return ""
+    return f" (in half of all cases {_rounded_up(pairs):,}, {figures.seconds(seconds)})"
+
+
+def _beside(verdict: Verdict) -> str | None:
+    """What has its launches run beside their like, if it may gain by that."""
+    ways = {NOISY_ALONE: "--pairing auto", WRITING_ALONE: "--pairing tandem"}
+    return next((way for code, way in ways.items() if _has(verdict, code)), None)
+
+
+def pointed_at(verdict: Verdict) -> list[Finding]:
+    """What SEE_NOTE may point at."""
+    return [finding for finding in verdict.findings if finding.code in _POINTED_AT]
+
+
+def is_too_coarse(verdict: Verdict) -> bool:
+    """Whether its clock's ticks may hide a change."""
+    return _has(verdict, _COARSE_CLOCK)
+
+
+def _has(verdict: Verdict, code: str) -> bool:
+    return any(finding.code == code for finding in verdict.findings)
+
+
+def _instead(verdict: Verdict, settings: Settings) -> str:
+    """Say what else would decide it where no sensible number of pairs would."""
+    if is_too_coarse(verdict):
+        return f"what a clock's ticks may hide, no number of pairs shows{SEE_NOTE}"
+    why = f"no sensible budget would decide it at your margin of {figures.percent(margin_of(verdict, settings))}"
+    if verdict.pairs_needed is not None and verdict.seconds_needed is not None:
+        why = f"more pairs would take {figures.seconds(verdict.seconds_needed)}"
+    beside = _beside(verdict)
+    ways = [f"{beside} may need far fewer{SEE_NOTE}"] if beside else []
+    margin = TO_SPARE * (math.inf if verdict.margin_needed is None else verdict.margin_needed)
+    if margin <= MOST_MARGIN:
+        ways.append(f"--margin {_rounded_up(1e4 * margin) / 100:g}% would be decided in as many pairs")
+    if verdict.disturbed > _MANY * verdict.pairs:
+        ways.append("a machine with less other work needs fewer pairs")
+    if not ways and verdict.seconds_needed is not None:
+        ways.append("a smaller input would take less")
+    return "; ".join([why, *ways])
+
+
+def _way_out_of_counts(verdict: Verdict) -> str:
+    if verdict.pairs < 2:
+        return "too few counts for any verdict: let it run to its end"
+    if verdict.pairs_needed is not None:
+        return f"counts that do not repeat need {verdict.pairs_needed} a side: let it run to its end"
+    if verdict.change is None:
+        return "a side without any has no relative change: choose another metric, such as instructions"
+    return "the counts of one program differ by more than the change: fix what makes them differ, or weigh by time"
+
+
+def _options(pairs: int, seconds: float | None, settings: Settings, reason: StopReason | None, of_a_part: bool) -> str:
+    """The options that grant a budget, with some to spare: what is needed is itself an estimate."""
+    options = []
+    if reason == "interrupted":
+        return ""  # to carry it on takes no more than --resume, and the budget that it had
+    if settings.pairs is not None and pairs > settings.pairs:
+        options.append(f"--pairs {_rounded_up(TO_SPARE * pairs)}")
+    if settings.max_time_s is not None and seconds is not None:
+        spare_s = TO_SPARE * seconds
+        if spare_s > settings.max_time_s or reason == "time":
+            options.append(f"--max-time {_rounded_up(max(spare_s, settings.max_time_s + 1))}")
+    if not options:
+        return "; your budget allows it"
+    return f"; with some to spare{', given to its part' if of_a_part else ''}: {' '.join(options)}"
+
+
+def _rounded_up(number: float) -> int:
+    """Round up to two digits: what is needed is itself an estimate."""
+    step: int = 10 ** max(0, math.floor(math.log10(max(number, 1))) - 1)
+    return math.ceil(number / step) * step
+
+
+def allowance(
+    settings: Settings, fewest: int, fitting: int, spent_s: float, seconds_each: float, benchmarks: int
+) -> str | None:
+    """Say, as soon as a pair took its time, that the budget is too short for a verdict; None where it is not.
+
+    A verdict takes the `fewest` pairs; so many are `fitting`, with `spent_s` gone and `seconds_each` for one of each
+    benchmark.
+    """
+    verdicts, take = f"a verdict at alpha {settings.alpha:g}", "takes"
+    if benchmarks > 1:
+        verdicts, take = f"verdicts that share alpha {settings.alpha:g}", "take"
+    if settings.pairs is not None and settings.pairs < fewest:
+        spare = _rounded_up(TO_SPARE * fewest)
+        return (
+            f"{figures.count(settings.pairs, 'pair')} are too few for {verdicts}, which {take} {fewest}; with some to "
+            f"spare: --pairs {spare}"
+        )
+    needed_s = spent_s + fewest * seconds_each
+    if settings.max_time_s is None or (fitting >= fewest and needed_s <= settings.max_time_s):
+        return None
+    pair = "a pair" if benchmarks == 1 else f"a pair of each of the {benchmarks} benchmarks"
+    each = f"{pair} takes {figures.seconds(seconds_each)}"
+    if fitting >= fewest:
+        usual = figures.seconds(settings.max_time_s)
+        return (
+            f"{each}, so it goes on for about {figures.seconds(needed_s)}: {verdicts} {take} {fewest} pairs, for which "
+            f"the usual {usual} are too short; --max-time sets a limit that holds"
+        )
+    longest = figures.seconds(settings.longest_time_s or settings.max_time_s)
+    allowed = f"at most {figures.count(fitting, 'pair')}" if fitting else "no pair but the warm-up"
+    # The fewest decide where all point one way; a dozen is what is named, too, where so few leave it open.
+    sensible_s = needed_s + max(0, FIRST_LOOK - fewest) * seconds_each
+    return (
+        f"{each}, so {longest} leave time for {allowed}: too few for {verdicts}, which {take} {fewest}; with some to "
+        f"spare: --max-time {_rounded_up(TO_SPARE * sensible_s)}"
+    )

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE, Finding
+from steelyard.model.settings import Settings
+from steelyard.report import budgets
+
+from .records import LEANING, NOTHING, TOO_FEW, UNDECIDED, verdict, weighing
+
+SETTINGS = Settings(max_time_s=3.0)
+
+
+def test_the_budget_that_would_decide_is_an_option_to_copy() -> None:
+    text = budgets.budget(UNDECIDED, SETTINGS, "time")
+    assert text == "the time was up; about 240 pairs, 6.3 s, would decide; with some to spare: --max-time 9"
+
+
+def test_what_is_enough_in_half_of_all_cases_is_said_where_it_is_far_less() -> None:
+    far_less = UNDECIDED.model_copy(update={"pairs_even": 61, "seconds_even": 1.6})
+    text = budgets.budget(far_less, SETTINGS, "time")
+    assert text == (
+        "the time was up; about 240 pairs, 6.3 s, would decide (in half of all cases 61, 1.6 s); "
+        "with some to spare: --max-time 9"
+    )
+    half = UNDECIDED.model_copy(update={"pairs_even": 130, "seconds_even": 3.4})
+    assert "half" not in budgets.budget(half, SETTINGS, "time")
+
+
+def test_the_limit_that_binds_is_the_one_to_raise() -> None:
+    by_pairs = budgets.budget(UNDECIDED, Settings(pairs=100, max_time_s=60), "pairs")
+    assert by_pairs.endswith(": --pairs 340")
+    by_both = budgets.budget(UNDECIDED, Settings(pairs=100, max_time_s=3), "futile")
+    assert by_both.endswith(": --pairs 340 --max-time 9")
+    of_a_part = budgets.budget(UNDECIDED, Settings(max_time_s=1), "time", of_a_part=True)
+    assert "; with some to spare, given to its part: --max-time " in of_a_part
+    unbound = budgets.budget(UNDECIDED, Settings(max_time_s=60), "futile")
+    assert "--" not in unbound
+    assert "your budget allows" in unbound
+
+
+def test_an_interrupted_one_names_no_option_that_carrying_it_on_refuses() -> None:
+    assert budgets.budget(UNDECIDED, Settings(pairs=100), "interrupted").endswith("would decide")
+
+
+def test_a_budget_is_never_below_the_one_that_was_spent() -> None:
+    text = budgets.budget(UNDECIDED, Settings(max_time_s=30), "time")
+    assert text.endswith("--max-time 31")
+
+
+def test_where_nobody_would_wait_the_margin_is_named_that_would_do() -> None:
+    close = verdict(verdict="undecided", change=0.0042, interval=(0.001, 0.008), margin_needed=0.0123)
+    assert budgets.budget(close, SETTINGS, "time") == (
+        "the time was up; no sensible budget would decide it at your margin of 0.5 %; "
+        "--margin 1.8% would be decided in as many pairs"
+    )
+    long = verdict(verdict="undecided", pairs_needed=900, seconds_needed=5e4, margin_needed=0.0123, disturbed=40)
+    assert budgets.budget(long, SETTINGS, None) == (
+        "more pairs would take 13 h 53 min; --margin 1.8% would be decided in as many pairs; "
+        "a machine with less other work needs fewer pairs"
+    )
+    assert "--margin" not in budgets.budget(LEANING, SETTINGS, "time")
+    slow = verdict(verdict="undecided", interval=None, pairs=1, pairs_needed=12, seconds_needed=4500, disturbed=0)
+    assert budgets.budget(slow, SETTINGS, None) == ("more pairs would take 1 h 15 min; a smaller input would take less")
+    assert "--margin" not in budgets.budget(verdict(verdict="undecided", margin_needed=0.45), SETTINGS, "time")
+
+
+def test_another_way_of_pairing_is_named_beside_the_budget_where_it_may_need_far_less() -> None:
+    noisy, writing = ([Finding(code=code, message="pairs vary by 3 %")] for code in (NOISY_ALONE, WRITING_ALONE))
+    told = budgets.budget(UNDECIDED.model_copy(update={"findings": writing}), Settings(max_time_s=30), "time")
+    assert told.endswith("; perhaps far sooner: --pairing tandem (see the note)")
+    text = budgets.budget(UNDECIDED.model_copy(update={"findings": noisy}), Settings(max_time_s=30), "time")
+    assert text.endswith("--max-time 31; perhaps far sooner: --pairing auto (see the note)")
+    far = verdict(verdict="undecided", pairs_needed=900, seconds_needed=5e4, margin_needed=0.0123, findings=noisy)
+    assert budgets.budget(far, SETTINGS, None) == (
+        "more pairs would take 13 h 53 min; --pairing auto may need far fewer (see the note); "
+        "--margin 1.8% would be decided in as many pairs"
+    )
+    hopeless = verdict(verdict="undecided", seconds_needed=5e4, pairs_needed=900, interval=None, findings=noisy)
+    assert "smaller input" not in budgets.budget(hopeless, SETTINGS, None)
+
+
+def test_no_budget_sees_through_a_coarse_clock() -> None:
+    coarse = Finding(code="coarse-clock", message="ticks")
+    text = budgets.budget(verdict(verdict="undecided", margin_needed=0.1, findings=[coarse]), SETTINGS, "futile")
+    assert "what a clock's ticks may hide, no number of pairs shows" in text
+    assert "--" not in text
+
+
+def test_so_few_pairs_that_their_noise_is_not_known_say_what_a_dozen_would_tell() -> None:
+    text = budgets.budget(TOO_FEW.model_copy(update={"pairs": 1, "pairs_needed": 12}), SETTINGS, "time")
+    assert "about 12 pairs, 3.2 s, would decide a large change, and tell how many more a small one needs" in text
+    assert "would decide; " in budgets.budget(TOO_FEW, SETTINGS, "time")
+    assert "no pair was measured to its end" in budgets.budget(NOTHING, SETTINGS, "time")
+
+
+def test_of_several_the_budget_is_said_once_that_decides_all() -> None:
+    record = weighing(benchmarks=("a", "b", "c"), stop="time", settings=SETTINGS)
+    long = UNDECIDED.model_copy(update={"index": 1, "pairs_needed": 400, "seconds_needed": 10.0})
+    close = LEANING.model_copy(update={"index": 2, "margin_needed": 0.02})
+    (all_of,) = budgets.budget_of_all([UNDECIDED, long], record)
+    assert all_of == "the time was up; about 400 pairs, 10 s, would decide; with some to spare: --max-time 14"
+    some, others = budgets.budget_of_all([UNDECIDED, long, close], record)
+    assert some == f"2 of them: {all_of}"
+    assert others.startswith("1 of them: the time was up; no sensible budget")
+    assert budgets.budget_of_all([], record) == []
