@@ -60,8 +60,9 @@ def _how_to_weigh(arguments: list[str]) -> str:
 
 def _is_this_python(found: str | None) -> bool:
     """Whether a program is the one that runs here, maybe by another of its names in the same environment."""
-    beside = found is not None and os.path.dirname(found) == os.path.dirname(sys.executable)
-    return found is not None and beside and os.path.samefile(found, sys.executable)
+    if found is None or os.path.dirname(found) != os.path.dirname(sys.executable):
+        return False
+    return os.path.samefile(found, sys.executable)
 
 
 def _is_in_repository(folder: str) -> bool:
