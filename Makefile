@@ -9,6 +9,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 MEASURING := native/launch native/clock
 CRATES := $(NATIVE) sdk/rust examples/rust
 INSTALLED := $(VENV)/.installed
+NATIVE_SOURCES := $(wildcard $(NATIVE:=/src/*.rs) $(NATIVE:=/src/sys/*.rs)) $(NATIVE:=/Cargo.toml) $(NATIVE:=/Cargo.lock)
 WHEEL_TOOLS := build/wheel-tools
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -20,9 +21,10 @@ export PYTHONDONTWRITEBYTECODE :=
 demo: $(INSTALLED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/demo/demo.py demo
 
-# What needs nothing of the others goes side by side, the Rust tests beside the set-up; the launches that are measured do not.
+# What needs nothing of the others goes side by side, the Rust tests and builds beside pip, which waits for its downloads;
+# the launches that are measured do not.
 test:
-	$(MAKE) --jobs=2 --output-sync=target rust lint types floors compiled
+	$(MAKE) --jobs=3 --output-sync=target rust lint types floors compiled
 	$(MAKE) python
 	$(MAKE) end-to-end
 
@@ -142,8 +144,20 @@ clean:
 
 # Editable, so that tests see the sources; built again when the native part or the packaging changes. To compile all
 # that is installed would take half of the time, and most of it is never imported.
-$(INSTALLED): pyproject.toml setup.py constraints.txt $(wildcard $(NATIVE:=/src/*.rs) $(NATIVE:=/src/sys/*.rs)) $(NATIVE:=/Cargo.toml) $(NATIVE:=/Cargo.lock)
-	@command -v cargo >/dev/null || { echo "steelyard builds its small native parts with Rust: install cargo (https://rustup.rs), then run make again"; exit 2; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --no-compile --editable '.[dev,docs]'
+$(INSTALLED): $(VENV)/.dependencies build/.released pyproject.toml setup.py
+	$(BIN)/pip install --quiet --no-compile --no-build-isolation --editable '.[dev,docs]'
 	touch $@
+
+$(VENV)/.dependencies: constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --no-compile --no-deps --requirement constraints.txt
+	touch $@
+
+# As pip would build those that take long, one after the other and behind its downloads.
+build/.released: $(NATIVE_SOURCES)
+	@command -v cargo >/dev/null || { echo "steelyard builds its small native parts with Rust: install cargo (https://rustup.rs), then run make again"; exit 2; }
+	unset MAKEFLAGS MFLAGS; for crate in launch probes read; do \
+		cargo build --quiet --manifest-path native/$$crate/Cargo.toml --release || exit; \
+	done; \
+	cargo rustc --quiet --lib --manifest-path native/signs/Cargo.toml --release --crate-type cdylib
+	mkdir -p build && touch $@
