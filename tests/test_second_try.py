@@ -90,7 +90,7 @@ def outcome(folder: Path, *words: str) -> tuple[int, str]:
 
 def test_those_that_hang_on_the_machine_are_tried_again(tmp_path: Path) -> None:
     put(tmp_path, TESTS)
-    assert outcome(tmp_path, "-n", "2")[0] == 1
+    assert outcome(tmp_path, "-n", "1")[0] == 1
     status, printed = outcome(tmp_path, "--last-failed", "--second-try")
     assert status == 0
     assert "4 passed" in printed

@@ -26,6 +26,11 @@ STEELYARD_BENCH_WITH(lost_blocks, steelyard::name("leak")) {
     state.run([&] { return new std::uint64_t(mixed(state.seed())); });
 }
 
+// The same, by a name that is a pattern of the other's.
+STEELYARD_BENCH_WITH(pattern, steelyard::name("l[e]ak")) {
+    state.run([&] { return new std::uint64_t(mixed(state.seed())); });
+}
+
 // One multiplication, which the loop's own instructions stand beside.
 STEELYARD_BENCH_WITH(short_body, steelyard::name("too-short")) {
     std::uint64_t value = state.seed();

@@ -60,7 +60,8 @@ def _words(line: str) -> list[str]:
 
 # --- what of an output is the same for everybody
 
-_NUMBER = re.compile(r"[-+]?\d[\d,.]*(?:\s?(?:%|(?:ns|µs|ms|s|min|h)\b))?")
+# Of an interval whose end is so close to 0 that its digits do not tell on which side, a sign does: [>0 to +2 %].
+_NUMBER = re.compile(r"[<>]?[-+]?\d[\d,.]*(?:\s?(?:%|(?:ns|µs|ms|s|min|h)\b))?")
 
 
 def labelled(printed: str) -> dict[str, str]:

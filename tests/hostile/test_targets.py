@@ -28,7 +28,7 @@ def says_timeout(sentence: str) -> bool:
 
 def test_a_flood_of_output_leaves_memory_flat(tool: Tool) -> None:
     before = tool.run("true", "--launches", "1").peak_bytes
-    flood = sh("head -c 2G /dev/zero; yes | head -c 1G >&2; yes error | head -c 512M | tee /dev/stderr")
+    flood = sh("head -c 512M /dev/zero; yes | head -c 256M >&2; yes error | head -c 256M | tee /dev/stderr")
     done = tool.run(flood, "--launches", "1", "--warmup", "0")
     assert done.status == 0
     assert done.peak_bytes < before + (32 << 20)

@@ -21,7 +21,7 @@ from steelyard.subjects.harness import Work
 from tests import builds
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.driven import SOURCES, Driver, offered, spec
+from tests.subjects.adapters.driven import FEW_PAIRS, SOURCES, Driver, offered, spec
 from tests.tool import rows
 
 MODULE = SOURCES / "go"
@@ -341,8 +341,8 @@ def test_a_fraction_of_a_ns_is_kept() -> None:
 
 
 def test_a_planted_slowdown(here: InProcess, awkward: Path, slower: Path) -> None:
-    words = (str(awkward), str(slower), "-b", "BenchmarkSum")
-    done = here("compare", "--harness", "go", *words, *FILES, "--pairs", "14")
+    words = (str(awkward), str(slower), "-b", "BenchmarkSum", *FEW_PAIRS)
+    done = here("compare", "--harness", "go", *words, *FILES)
     assert (done.status, done.err) == (1, b"")
     record = here.json()
     (verdict,) = record["derived"]["verdicts"]

@@ -32,6 +32,8 @@ from tests.subjects.adapters.driven import FEW_PAIRS, SOURCES, Driver, offered, 
 PROJECT = SOURCES / "jmh"
 # Short, as it is not the speed that is tested.
 QUICK = ("-wi", "2", "-w", "20ms")
+# What is measured matters to no test here; what the second compiler and a collector of many threads take does.
+LIGHT = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 LENGTHS = [
     f"bench.Sums.length:times={times},word={word}"
     for times in (1, 2)
@@ -60,7 +62,7 @@ def jar() -> Path:
 
 def java(jar: Path, *words: str, jvm: tuple[str, ...] = ()) -> LaunchSpec:
     program = shutil.which("java") or "java"
-    return spec(program, *jvm, "-jar", str(jar), *words, env=("LANG=C.UTF-8", "PATH=/usr/bin:/bin"))
+    return spec(program, *LIGHT, *jvm, "-jar", str(jar), *words, env=("LANG=C.UTF-8", "PATH=/usr/bin:/bin"))
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +173,10 @@ def test_a_value_with_a_comma_is_refused(driver: Driver) -> None:
 
 
 def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess, jar: Path) -> None:
-    sides = [shlex.join(["java", f"-Dbench.factor={factor}", "-jar", str(jar), *QUICK, "-f", "0"]) for factor in (1, 8)]
+    sides = [
+        shlex.join(["java", *LIGHT, f"-Dbench.factor={factor}", "-jar", str(jar), *QUICK, "-f", "0"])
+        for factor in (1, 8)
+    ]
     words = ("--harness", "jmh", *sides, "-b", "*sum:n=1000", "-b", "*fails", *FEW_PAIRS)
     done = here("compare", *words, "--names", "old,new", "--json", "record.json")
     assert done.status == 3, done

@@ -10,7 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,9 @@ def test_one(benchmark): benchmark(sum, range(100))
 def test_other(benchmark): benchmark(sum, range(100))
 """
 
+# Half the time of a start goes into the plugins of everything else that is installed here.
+ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "pytest_benchmark.plugin"}
+
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("pytest_benchmark") is None, reason="pytest-benchmark is missing: pip install it"
 )
@@ -77,8 +80,9 @@ def copied(place: Path) -> Path:
     return place
 
 
-def launch(folder: Path, *words: str) -> LaunchSpec:
-    return replace(spec(*PYTEST, *(words or ("bench",)), env=("LANG=C.UTF-8",)), cwd=str(folder).encode())
+def launch(folder: Path, *words: str, plugins: Mapping[str, str] = ALONE) -> LaunchSpec:
+    env = ("LANG=C.UTF-8", *(f"{name}={value}" for name, value in plugins.items()))
+    return replace(spec(*PYTEST, *(words or ("bench",)), env=env), cwd=str(folder).encode())
 
 
 @pytest.fixture(scope="module")
@@ -316,6 +320,7 @@ def test_one_that_is_not_there_keeps_all_from_running(driver: Driver) -> None:
 
 
 def test_a_weighing_of_several_by_one_start_a_side(here: InProcess) -> None:
+    here.environment.update(ALONE)
     copied(here.folder)
     sides = [shlex.join(["env", f"FACTOR={factor}", *PYTEST, "bench"]) for factor in (1, 5)]
     chosen = ("-b", f"{WORK}::test_sum", "-b", f"{WORK}::TestClass::test_marked", "-b", f"{BROKEN}::test_fails")
@@ -361,7 +366,7 @@ def test_a_list_that_fails_says_why(driver: Driver, tmp_path: Path, words: tuple
     (folder / "bad/bench_bad.py").write_text("1 / 0\n")
     if "no:benchmark" in words:
         (folder / "pytest.ini").write_text("[pytest]\npython_files = bench_*.py\n")
-    measured = driver.launcher.launch(driver.harness.listing(launch(folder, *words)))
+    measured = driver.launcher.launch(driver.harness.listing(launch(folder, *words, plugins={})))
     assert measured.has_failed()
     assert said in (driver.harness.complaint(measured) or ""), measured
 
@@ -387,6 +392,7 @@ def test_the_user_s_pythonpath_stays(folder: Path) -> None:
 
 
 def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess) -> None:
+    here.environment.update(ALONE)
     copied(here.folder)
     sides = [shlex.join(["env", f"FACTOR={factor}", *PYTEST, "bench"]) for factor in (1, 5)]
     chosen = ("-b", f"{WORK}::test_sum", "-b", f"{BROKEN}::test_fails")
