@@ -51,6 +51,7 @@ from steelyard.model.rows import (
     waited_ns,
     worked_alone,
 )
+from steelyard.model.tandem import shares_of_others
 from steelyard.model.throughput import is_empty
 
 if TYPE_CHECKING:
@@ -94,8 +95,6 @@ FloatArray: TypeAlias = "npt.NDArray[np.float64]"
 
 DISTURBED_FROM: Final = 0.01
 """A launch that waited for a processor for longer than this share of its time counts as disturbed in the report."""
-# Of the time of two at once the launch server takes 3 to 6 % to end their turns of 0.3 ms.
-_MOST_OF_TURNS = 0.1
 
 # Those that cannot be 0.
 _TIMES = frozenset({"wall_ns"})
@@ -336,28 +335,10 @@ class Launches(_Columns):
         tandem = self.in_tandem()
         share = self.waited_ns() / self.column("wall_ns")
         if tandem.any():
-            share[tandem] = np.fmin(share[tandem], self._others_beside(tandem))
+            places = np.asarray([self.benchmark, self.pair], dtype=np.int64)[:, tandem]
+            ran_ns = (self.column("user_ns") + self.column("sys_ns"))[tandem]
+            share[tandem] = np.fmin(share[tandem], shares_of_others(places, ran_ns, self.spans_ns()[tandem]))
         return share
-
-    def _others_beside(self, tandem: npt.NDArray[np.bool_]) -> FloatArray:
-        """What others had of the processor while both launches of a pair shared it, of their time; for each launch."""
-        import numpy as np
-
-        places = np.asarray([self.benchmark, self.pair], dtype=np.int64)[:, tandem]
-        (benchmarks, _), pairs = np.unique(places, axis=1, return_inverse=True)
-        pairs = pairs.reshape(-1)
-        ran_ns = np.bincount(pairs, (self.column("user_ns") + self.column("sys_ns"))[tandem])
-        start_ns, end_ns = self.spans_ns()[tandem].T
-        first_ns, last_ns = np.full(len(ran_ns), np.inf), np.zeros(len(ran_ns))
-        np.minimum.at(first_ns, pairs, start_ns)
-        np.maximum.at(last_ns, pairs, end_ns)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            others = np.maximum(0.0, 1 - ran_ns / (last_ns - first_ns))
-        # To end their turns takes about the same of all pairs of a program.
-        programs, program = np.unique(benchmarks, return_inverse=True)
-        least = np.full(len(programs), _MOST_OF_TURNS)
-        np.fmin.at(least, program, others)
-        return np.asarray((others - least[program])[pairs])
 
     def waited_ns(self) -> FloatArray:
         """How long each launch waited for a processor, as `waited_ns` says of one; NaN where that is not known."""
