@@ -63,7 +63,7 @@ def test_a_record_may_come_by_standard_input_or_by_its_kept_name(job: Job, monke
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"", "truncated"),
+        (b"", "is empty, and no record"),
         (b"{", "truncated"),
         (b"[1]", "no weighing"),
         (b'{"format": "steelyard", "version": 99}', "upgrade"),

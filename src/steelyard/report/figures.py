@@ -156,6 +156,11 @@ def percent(share: float) -> str:
     return f"{_points(abs(share))} %" if share >= 0 else f"-{_points(abs(share))} %"
 
 
+def whole_percent(share: float) -> str:
+    """Write a share in whole percents, where tenths would say nothing: `3 %`, `43 %`."""
+    return f"{100 * share:.0f} %"
+
+
 def change(relative: float) -> str:
     """Write a relative change with its sign: `+1.02 %`, `-0.30 %`."""
     digits = _hundredths(abs(relative))
