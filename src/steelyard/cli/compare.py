@@ -122,6 +122,7 @@ def compare(options: CompareOptions, world: World) -> int:
     Without commands those of the project's file are weighed, steelyard.toml (see steelyard init).
 
     They run in adjacent pairs, in random order, until the verdict stands or the budget ends.
+    Limits for a CI job are steelyard gate's, which reads what --json keeps (steelyard docs ci).
 
     Exit status: 0 nothing is slower, 1 a candidate is slower, 2 wrong usage, 3 a measurement failed, 4 undecided
     (with --strict), 130 interrupted.
