@@ -103,6 +103,16 @@ def test_one_unit_for_all_values(asked: InProcess) -> None:
     assert "µs" not in table
 
 
+@pytest.mark.parametrize(("units", "unused"), [("MiB", ["MiB"]), ("us,GiB,k", ["GiB", "k"]), ("us", [])])
+def test_a_unit_of_nothing_that_is_shown_is_told(asked: InProcess, units: str, unused: list[str]) -> None:
+    done = asked("show", WEIGHING, "--unit", units)
+    told = [
+        f"steelyard: --unit {unit} is of nothing that is shown here: of what is, choose from ns, us, ms, s"
+        for unit in unused
+    ]
+    assert (done.status, done.err.decode().splitlines()) == (0, told)
+
+
 # --- on a terminal
 
 

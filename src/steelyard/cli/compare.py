@@ -32,7 +32,7 @@ from steelyard.cli.outputs import check_files, check_not_launched
 from steelyard.cli.revisions import RevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import CountingOptions, HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
-from steelyard.cli.views import ShownUnits
+from steelyard.cli.views import ShownUnits, in_units
 from steelyard.cli.wrong_usage import RESUME_LACKS_VALUE
 from steelyard.model.errors import UsageError
 
@@ -128,11 +128,10 @@ def compare(options: CompareOptions, world: World) -> int:
     (with --strict), 130 interrupted.
     """
     from steelyard.cli.calm import tuned
-    from steelyard.report.figures import shown_in
 
     check_files(options.files, options.launch.output)
     processor = processor_of(options.launch.cpu, world)[0] if options.tuned else None
-    with shown_in(options.unit or {}), tuned(options.tuned, processor, world):
+    with in_units(options.unit), tuned(options.tuned, processor, world):
         return _compared(options, world)
 
 

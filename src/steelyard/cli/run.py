@@ -26,7 +26,7 @@ from steelyard.cli.outputs import check_files, check_not_launched
 from steelyard.cli.revisions import OneRevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
-from steelyard.cli.views import ShownUnits
+from steelyard.cli.views import ShownUnits, in_units
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -103,9 +103,7 @@ def run(options: RunOptions, world: World) -> int:
     To compare two versions use `steelyard compare`: numbers of two runs, taken one after the other, are apart by more
     than most changes.
     """
-    from steelyard.report.figures import shown_in
-
-    with shown_in(options.unit or {}):
+    with in_units(options.unit):
         return _measured(options, world)
 
 
