@@ -12,6 +12,7 @@ import typer
 from steelyard.api.revisions import run_of_revision
 from steelyard.api.settings import run_of_command
 from steelyard.cli.command import Only, Without, command
+from steelyard.cli.inputs import say_what_is_unread
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     AlphaOfInterval,
@@ -122,6 +123,7 @@ def _measured(options: RunOptions, world: World) -> int:
     with none_of_earlier(options.files), watching(world) as watch, _requested(options, watch, world) as request:
         watch.wipe()
         check_not_launched(request, *options.files.paths(), options.launch.output)
+        say_what_is_unread(options.launch)
         outcome = attempted(request, watch, world)
     status = shown(outcome, options.files, world, functions=options.functions)
     if status or not isinstance(outcome.record, Run):
