@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import html
 import json
 import re
@@ -38,6 +39,21 @@ from tests.world import steady
 )
 def test_the_status_is_what_the_limits_say(job: Job, words: list[str], status: int) -> None:
     assert job("gate", *words).status == status
+
+
+def test_a_weighing_counts_once_whatever_it_is_named(job: Job) -> None:
+    alone = job("gate", "slower.json").text
+    assert "above" in alone
+    (job.folder / "copy.json").write_bytes((job.folder / "slower.json").read_bytes())
+    (job.folder / "copy.json.gz").write_bytes(gzip.compress((job.folder / "slower.json").read_bytes()))
+    copies = " ".join(job("gate", "slower.json", "copy.json", "copy.json.gz", "same.json").text.split())
+    assert "1 of 2 verdicts" in copies
+    for name in ("copy.json", "copy.json.gz"):
+        assert f"{name} holds the same weighing as slower.json, and counts once" in copies
+    twice = " ".join(job("gate", "slower.json", "./slower.json").text.split())
+    assert "slower.json is named twice, and counts once" in twice
+    missing = " ".join(job("gate", "none.json", "none.json").text.split())
+    assert "more problem" not in missing
 
 
 def test_what_stayed_undecided_fails_a_strict_one(job: Job) -> None:

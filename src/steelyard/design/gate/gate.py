@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log1p
 from pathlib import Path
+
+import numpy as np
 
 from steelyard.design.findings import some_names
 from steelyard.design.identical import EVERY_BENCHMARK
@@ -49,8 +51,9 @@ def gate(
     gate without data is none that was passed. So is a part of a suite whose others are not here, but where the gate is
     `of_parts` alone.
     """
-    read = [_read(name, path, limits, largest_bytes) for name, path in records]
-    return _report(read, limits, of_parts=of_parts)
+    read = [_read(name, path, limits, largest_bytes) for name, path in dict.fromkeys(records)]
+    twice = [_once(name) for name, times in Counter(name for name, _ in records).items() if times > 1]
+    return _report([*_without_copies(read)], limits, of_parts=of_parts, findings=twice)
 
 
 def of_one(name: str, outcome: Outcome, limits: Limits) -> GateReport:
@@ -58,7 +61,9 @@ def of_one(name: str, outcome: Outcome, limits: Limits) -> GateReport:
     return _report([_of_outcome(name, outcome, limits)], limits, of_parts=True)
 
 
-def _report(read: Sequence[_Read], limits: Limits, *, of_parts: bool = False) -> GateReport:
+def _report(
+    read: Sequence[_Read], limits: Limits, *, of_parts: bool = False, findings: Sequence[Finding] = ()
+) -> GateReport:
     weighings = {one.name: one.weighing for one in read if one.weighing is not None}
     judged = [one for name, weighing in weighings.items() for one in _judged(name, weighing, limits)]
     report = GateReport(limits, list(weighings), list(weighings.values()), judged)
@@ -68,9 +73,30 @@ def _report(read: Sequence[_Read], limits: Limits, *, of_parts: bool = False) ->
     problems += _unheld(report) if weighings else []
     alone = list(_parts_alone(weighings))
     problems += [] if of_parts else [_MISSING.format(one.message) for one in alone]
-    findings = [finding for one in read for finding in one.findings]
+    findings = [*findings, *(finding for one in read for finding in one.findings)]
     findings += [*_passed_over(report), *_unused(report), *(alone if of_parts else [])]
     return replace(report, problems=problems, findings=findings)
+
+
+def _without_copies(read: Sequence[_Read]) -> Iterator[_Read]:
+    """The same, of each weighing its first record alone."""
+    firsts: dict[Hashable, str] = {}
+    for one in read:
+        first = one.name if one.weighing is None else firsts.setdefault(_identity(one.weighing), one.name)
+        if first == one.name:
+            yield one
+        else:
+            yield _Read(one.name, None, None, [_once(one.name, f"holds the same weighing as {first}")])
+
+
+def _identity(weighing: Weighing) -> Hashable:
+    """What no two weighings have in common, whatever their files are called and however they were written."""
+    asked = repr((weighing.created, weighing.machine, weighing.settings, weighing.subjects, weighing.benchmarks))
+    return asked, weighing.seconds, tuple(weighing.stop), np.asarray(weighing.launches.wall_ns).tobytes()
+
+
+def _once(name: str, why: str = "is named twice") -> Finding:
+    return Finding(code="counted-once", message=f"{name} {why}, and counts once", remedy="name each weighing once")
 
 
 def _read(name: str, path: Path, limits: Limits, largest_bytes: int | None) -> _Read:
