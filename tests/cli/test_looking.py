@@ -72,6 +72,7 @@ def test_a_suite_is_sorted(asked: InProcess, by: str, order: list[str]) -> None:
         (("show", COUNTED, "--hist"), "--hist is drawn of timed launches, and here are none: this was counted"),
         (("show", WEIGHING, "--sort", "size"), "--sort 'size' is not known: choose from change, name, verdict"),
         (("show", WEIGHING, "--runs", "--benchmark", "x*"), "--benchmark x* fits none of the 3 benchmarks"),
+        (("show", RUN, "--runs", "--benchmark", "x*"), "--benchmark x* fits not the one benchmark of this record"),
         (("show", WEIGHING, "--benchmark", "n=1"), "--benchmark chooses what is drawn"),
         (("show", WEIGHING, "--unit", "fortnights"), "--unit 'fortnights' is not known: choose from ns, us, ms, s"),
         (("show", WEIGHING, "--unit", "ms,s"), "--unit 'ms,s' names two units of one kind"),
