@@ -221,6 +221,21 @@ def test_a_part_of_a_suite_says_that_others_are_not_here(tmp_path: Path, monkeyp
     assert [finding.message for finding in report.findings] == [alone]
 
 
+def test_what_a_name_that_fits_none_may_have_meant_is_told(held: Held) -> None:
+    names = [f"{file}.py::{name}" for file in ("one", "two") for name in ("sort", "parse")]
+    verdicts = [of(0.0, -0.001, 0.001, "same", benchmark=name, index=place) for place, name in enumerate(names)]
+    report = held(verdicts, "one.py::s=1%", "add=1%", require=["parse", "*two.py::s*", "gone"])
+    assert [finding.message for finding in report.findings] == [
+        "the limit one.py::s=1% fits no benchmark; there is one.py::sort",
+        "the limit add=1% fits no benchmark",
+    ]
+    none = "has no verdict: it was renamed, removed, or it failed"
+    assert report.problems == [
+        f"required benchmark parse {none}; there are one.py::parse, two.py::parse",
+        f"required benchmark gone {none}",
+    ]
+
+
 def test_one_that_is_measured_right_now_has_no_answer_yet(tmp_path: Path) -> None:
     header = weighing().model_copy(update={"launches": Launches(), "stop": ["interrupted"]})
     with Journal(tmp_path / "a.journal", header) as journal:

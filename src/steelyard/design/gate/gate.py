@@ -252,7 +252,7 @@ def _unheld(report: GateReport) -> list[str]:
     """What is required and is not there, and metrics with a limit that nothing was measured in."""
     names = {one.verdict.benchmark for one in report.deciding if one.verdict.change is not None}
     wanted = [
-        f"required benchmark {pattern} has no verdict: it was renamed, removed, or it failed"
+        f"required benchmark {pattern} has no verdict: it was renamed, removed, or it failed{_like(pattern, names)}"
         for pattern in ([] if _stands_for_all(report) else report.limits.require)
         if not fits(names | _elsewhere(report), [pattern])
     ]
@@ -297,8 +297,20 @@ def _unused(report: GateReport) -> list[Finding]:
         return []
     names = {one.verdict.benchmark for one in report.judged} | _elsewhere(report)
     names |= {one.name for weighing in report.weighings for one in _failed(weighing)}
-    unused = [str(limit) for limit in report.limits.limits if limit.benchmark and not fits(names, [limit.benchmark])]
+    patterns = ((limit, limit.benchmark) for limit in report.limits.limits if limit.benchmark)
     return [
-        Finding(code="unused-limit", message=f"the limit {each} fits no benchmark", remedy="mend its pattern")
-        for each in unused
+        Finding(
+            code="unused-limit",
+            message=f"the limit {limit} fits no benchmark{_like(pattern, names)}",
+            remedy="mend its pattern",
+        )
+        for limit, pattern in patterns
+        if not fits(names, [pattern])
     ]
+
+
+def _like(pattern: str, names: set[str]) -> str:
+    """Which benchmarks have in their names what fits none: of a suite, these often begin with that of a file."""
+    part = pattern.strip("*")
+    holding = sorted(name for name in names if part and part in name)
+    return f"; there {'is' if len(holding) == 1 else 'are'} {some_names(holding)}" if holding else ""
