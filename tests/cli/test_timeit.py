@@ -78,7 +78,7 @@ def test_words_that_do_not_fit(asked: InProcess, words: list[str], sentence: str
     [
         (["1 +"], "SyntaxError"),
         (["pass", "-s", "def"], "SyntaxError"),
-        (["undefined"], "NameError"),
+        (["undefined"], "NameError: name 'undefined' is not defined (--setup CODE runs before it)"),
         (["pass", "-s", "1/0"], "ZeroDivisionError"),
     ],
 )
