@@ -76,7 +76,7 @@ def test_the_default_of_how_to_count(asked: CommandLine) -> None:
     [
         (RunOptions(command="true"), ["--wait-quiet", "--margin", "--family", "--control", "--caches"]),
         (CountOptions(command="true"), ["--warmup", "--seed", "--cpu", "--repeat", "--margin", "--max-time"]),
-        (TimeitOptions(statements=["pass"]), ["--harness", "--repeat", "--stdin", "--family", "--heap"]),
+        (TimeitOptions(statements=["pass"]), ["--harness", "--warmup", "--stdin", "--family", "--heap"]),
         (CheckOptions(command="true"), ["--tag", "--cpu", "--alpha", "--metric", "--heap-shuffle"]),
     ],
 )

@@ -16,6 +16,7 @@ from steelyard.api.names import check_no_files, names_of, usual_names
 from steelyard.api.revisions import weighing_of_revisions
 from steelyard.api.settings import check_budget, current_folder, processor_of, weighing_of_commands
 from steelyard.cli.command import command
+from steelyard.cli.inputs import say_what_is_unread
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     WHAT_IS_RUN,
@@ -32,7 +33,7 @@ from steelyard.cli.outputs import check_files, check_not_launched
 from steelyard.cli.revisions import RevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import CountingOptions, HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
-from steelyard.cli.views import ShownUnits
+from steelyard.cli.views import ShownUnits, in_units
 from steelyard.cli.wrong_usage import RESUME_LACKS_VALUE
 from steelyard.model.errors import UsageError
 
@@ -122,16 +123,16 @@ def compare(options: CompareOptions, world: World) -> int:
     Without commands those of the project's file are weighed, steelyard.toml (see steelyard init).
 
     They run in adjacent pairs, in random order, until the verdict stands or the budget ends.
+    Limits for a CI job are steelyard gate's, which reads what --json keeps (steelyard docs ci).
 
     Exit status: 0 nothing is slower, 1 a candidate is slower, 2 wrong usage, 3 a measurement failed, 4 undecided
     (with --strict), 130 interrupted.
     """
     from steelyard.cli.calm import tuned
-    from steelyard.report.figures import shown_in
 
     check_files(options.files, options.launch.output)
     processor = processor_of(options.launch.cpu, world)[0] if options.tuned else None
-    with shown_in(options.unit or {}), tuned(options.tuned, processor, world):
+    with in_units(options.unit), tuned(options.tuned, processor, world):
         return _compared(options, world)
 
 
@@ -164,6 +165,7 @@ def _compared(options: CompareOptions, world: World) -> int:
     with none_of_earlier(options.files), watching(world) as watch, _requested(options, watch, world) as request:
         watch.wipe()
         check_not_launched(request, *options.files.paths(), options.launch.output)
+        say_what_is_unread(options.launch)
         outcome = session.attempted(request, watch, world)
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
 

@@ -32,7 +32,7 @@ from steelyard.model.subject import Benchmark, Subject
 from steelyard.model.throughput import Processed, processed_of
 from steelyard.subjects.command import launch_spec
 from steelyard.subjects.harness import AUTO, Harness, Listed, harness_named, recognised_harness
-from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS
+from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS, STATEMENT_NAME
 
 # A benchmark whose launches are slow to start gets the time for so many pairs, or for the fewest that can show anything
 # among so many benchmarks, if these are more.
@@ -248,7 +248,7 @@ def _shared_benchmarks(
     several = len(candidates) > 1
     benchmarks = [
         Benchmark(
-            name=f"{record.subjects[number].name}, {one.name}" if several else one.name,
+            name=_named(record.subjects[number].name, one.name) if several else one.name,
             candidate=number if isinstance(record, Weighing) else 1,
             entry=one.name,
             params=one.params,
@@ -267,6 +267,11 @@ def _shared_benchmarks(
     if len(benchmarks) > MOST_BENCHMARKS:
         raise UsageError(f"these are more than {MOST_BENCHMARKS} benchmarks: choose some with --benchmark")
     return benchmarks
+
+
+def _named(candidate: str, listed: str) -> str:
+    """A benchmark of one of several candidates."""
+    return candidate if listed == STATEMENT_NAME else f"{candidate}, {listed}"
 
 
 def _one_sided(record: Weighing | Run, lists: Sequence[Sequence[Listed]]) -> list[Finding]:
