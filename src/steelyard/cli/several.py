@@ -29,7 +29,7 @@ from steelyard.report import several
 from steelyard.report.markup import code, document, escape
 
 if TYPE_CHECKING:
-    from steelyard.cli.compare import CompareOptions
+    from steelyard.cli.compare_options import CompareOptions
     from steelyard.report.live import LiveLine
 
 
