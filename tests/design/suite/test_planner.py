@@ -326,6 +326,13 @@ class TestTheTrial:
         assert (benchmark.loops or 0) > 1000
         assert benchmark.samples == 1
 
+    def test_one_that_is_recognised_and_cannot_be_counted_runs_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("steelyard.design.suite.planner.recognised_harness", lambda _: "go")
+        suites = both(a=steady())
+        with pytest.raises(UsageError, match="--harness go cannot count instructions and cost"):
+            plan(suites, header(harness="auto", metrics=["active", "instructions", "cost"]))
+        assert suites.of("a") == []
+
     def test_a_long_benchmark_is_tried_once_a_side(self) -> None:
         suites = both(a=steady(2e9))
         (benchmark,) = plan(suites, header()).benchmarks
