@@ -21,7 +21,8 @@ _SECONDS_EACH = 3.0
 def harness_checked(options: Suite, metrics: Sequence[str], of_commands: Mapping[str, bool]) -> str | None:
     """The harness that is asked for, if it is known and nothing stands beside it that it has no use for.
 
-    `metrics` are those that are measured; `of_commands` are the options of a command as a whole, and whether each is asked for.
+    `metrics` are those that are measured, `of_commands` the options of a command as a whole, and whether each is asked
+    for.
     """
     name = options.harness
     if name is None:
