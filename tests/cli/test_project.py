@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from steelyard.api.project import build_variables
+from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.project_file import load_project
 from tests.golden.programs import Bench, Program
@@ -254,6 +256,18 @@ def test_one_that_fails_leaves_the_others_their_verdicts(world: ProjectWorld) ->
     assert "steelyard: sort: main failed with exit status 3" in done.err.decode()
     assert "in all     1 same of 1 benchmark in 2 weighings\n" in done.text
     assert "failed     sort\n" in done.text
+
+
+def test_each_that_is_undecided_says_how_it_goes_on_beside_one_that_fails(world: ProjectWorld) -> None:
+    world.program("parse", 7, 7)
+    world.says(SEVERAL.replace("6s", "1s"))
+    world.script = lambda spec, number: (
+        measured(1, exit_code=3) if program_of(spec) == "sort" else measured(7 + number * 7919 % 13)
+    )
+    done = world("compare")
+    assert done.status == 3
+    (kept,) = re.findall(r"^go on      steelyard compare --resume (\S+) --max-time", done.text, re.MULTILINE)
+    assert load(next(path for path in world.kept() if path.name == kept)).benchmarks[0].name == "parse"
 
 
 def test_benchmarks_that_are_asked_for_are_of_all_targets_together(world: ProjectWorld) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused_margins, unused_patterns
 from steelyard.cli.options import FileOptions
-from steelyard.cli.outcome import has_failed, none_of_earlier, show_outcome, shown, was_interrupted
+from steelyard.cli.outcome import has_failed, none_of_earlier, show_outcome, show_way_on, shown, was_interrupted
 from steelyard.cli.outputs import check_apart, check_files, is_printed, page_of, write
 from steelyard.cli.project import announce, from_here
 from steelyard.cli.say import say
@@ -122,6 +122,7 @@ class _Several:
                 )
             except SteelyardError as failure:
                 error = failure
+            show_way_on(outcome, files, self.world, beside_data=self._beside_data)
             self.outcomes.append(outcome)
             if error is outcome.error:  # else they could not be written
                 self._note_files(part, outcome)
