@@ -266,6 +266,17 @@ class TestTheChoice:
             "only in candidate, so not compared: x3",
         ]
 
+    def test_one_that_only_the_candidate_has_is_none_that_is_misspelt(self) -> None:
+        suites = machine(baseline=named("a"), candidate=named("a", "new"))
+        record = plan(suites, header(), Selection(only=["a", "new"]))
+        assert (names(record), messages(record, "added")) == (["a"], ["only in candidate, so not compared: new"])
+        with pytest.raises(UsageError, match="the baseline lacks what is asked for, new: there is nothing to weigh"):
+            plan(suites, header(), Selection(only=["n*"]))
+        with pytest.raises(NothingChosenError, match="the baseline lacks what is asked for, new, so it is left out"):
+            plan(suites, header(), Selection(only=["n*"], of_several=True))
+        with pytest.raises(UsageError, match="'misspelt' is none of the baseline's benchmarks: a"):
+            plan(suites, header(), Selection(only=["new", "misspelt"]))
+
     def test_one_that_the_candidate_lacks(self) -> None:
         suites = machine(baseline=named("a", "b"), candidate=named("b"))
         with pytest.raises(MeasurementError, match="of the baseline a would be, and the candidate has b"):

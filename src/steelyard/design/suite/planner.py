@@ -64,7 +64,9 @@ class Planner:
         self.time.begin(sum(map(len, lists)) if self._harness.lists_by_running else len(lists), begun)
         if not lists[0]:
             raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")
-        chosen = chosen_benchmarks(lists[0], selection.only, tags=selection.tags, of_several=selection.of_several)
+        new = [one for listed in lists[1:] for one in listed if one.name not in {old.name for old in lists[0]}]
+        of_several = selection.of_several
+        chosen = chosen_benchmarks(lists[0], selection.only, tags=selection.tags, new=new, of_several=of_several)
         benchmarks = _shared_benchmarks(self.record, lists, chosen)
         settings = self.record.settings
         if selection.shard is not None:
