@@ -260,7 +260,7 @@ def test_one_that_fails_leaves_the_others_their_verdicts(world: ProjectWorld) ->
     done = world("compare")
     assert done.status == 3
     assert "steelyard: sort: main failed with exit status 3" in done.err.decode()
-    assert "in all     1 same of 1 benchmark in 2 weighings\n" in done.text
+    assert "in all     1 same of 2 benchmarks in 2 weighings\n" in done.text
     assert "failed     sort\n" in done.text
 
 

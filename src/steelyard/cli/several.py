@@ -131,7 +131,8 @@ class _Several:
         is_interrupted = error is not None and error.exit_status == INTERRUPTED
         if error is not None and not is_interrupted:
             self.errors.append(error)
-        self.results.append(several.Result(part.name, derived.deciding() if derived else [], failed=error is not None))
+        verdicts = derived.deciding() if derived else []
+        self.results.append(several.Result(part.name, verdicts, _weighed(outcome), failed=error is not None))
         self.pages.append(_page(part, outcome, error, functions=self.options.functions))
         return is_interrupted or (isinstance(outcome, Outcome) and was_interrupted(outcome))
 
@@ -177,6 +178,11 @@ def _named(path: Path | None, target: str) -> Path | None:
     stem, dot, suffixes = path.name.partition(".")
     called = re.sub(r"[^\w.-]+", "-", target).strip("-.") or "target"
     return path.with_name(f"{stem}-{called}{dot}{suffixes}")
+
+
+def _weighed(outcome: Outcome | SteelyardError) -> int:
+    """How many benchmarks, as far as they were known before it ended."""
+    return sum(not one.control for one in outcome.record.benchmarks) if isinstance(outcome, Outcome) else 0
 
 
 def _page(part: Part, outcome: Outcome | SteelyardError, error: SteelyardError | None, *, functions: int) -> str:
