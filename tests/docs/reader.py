@@ -80,12 +80,14 @@ def _stop_there(_spec: LaunchSpec, _number: int) -> Measured:
 
 
 def _programs(words: Sequence[str]) -> Iterator[str]:
-    """The paths of programs in a line, and of what is in the folders that `env -C` goes to; each variant of them."""
+    """The paths of programs and jars in a line, and of what is in the folders of `env -C`; each variant of them."""
     for word in words[1:]:
         try:
             first, *others = shlex.split(word) or [""]
         except ValueError:
             continue  # code of Python
+        if first == "java":
+            yield others[others.index("-jar") + 1]
         if first == "env":
             first = f"{others[1]}/{others[2]}"
         if "/" in first and _PATH.fullmatch(first):

@@ -58,6 +58,7 @@ def command_subject(
     try:
         program = argv[0] if deferred else _find_program(argv[0], role, search_path, directory)
         _check_entered(argv, role, directory)
+        _check_jar(argv, role, directory)
     except UsageError as error:
         raise UsageError(f"{error}{_in_own_quotes(command, directory) or _for_a_shell(command, argv[0])}") from error
     return Subject(
@@ -295,6 +296,19 @@ def _check_entered(argv: Sequence[str], role: str, directory: str | None) -> Non
     is_path = "/" in program and "=" not in program
     if is_path and not any(map(_PLACEHOLDER.search, (folder, program))):
         _find_program(program, role, None, str(Path(directory or "", folder)))
+
+
+def _check_jar(argv: Sequence[str], role: str, directory: str | None) -> None:
+    """Raise UsageError where `java -jar FILE` has no such file: of two revisions one may lack it, but not its java."""
+    if Path(argv[0]).name != "java" or "-jar" not in argv[:-1]:
+        return
+    place = argv.index("-jar")
+    jar = argv[place + 1]
+    is_option = all(word.startswith("-") for word in argv[1:place])  # else it is the program's own
+    if is_option and not _PLACEHOLDER.search(jar) and "\0" not in jar and not Path(directory or "", jar).is_file():
+        raise UsageError(
+            f"{_called(role)} has java run {jar!r}, and no such file is there: build it, or check the path"
+        )
 
 
 def _find_program(argument: str, role: str, search_path: str | None, directory: str | None) -> str:
