@@ -329,6 +329,14 @@ def test_commands_alone_of_which_none_is_asked_for(world: ProjectWorld) -> None:
     assert world.launched == []
 
 
+def test_where_a_list_failed_nobody_knows_which_patterns_fit(world: ProjectWorld) -> None:
+    world.says(f'{TWO}harness = "protocol"\n')
+    world.script = lambda *_: measured(1, exit_code=3)
+    done = world("compare", "-b", "csv")
+    assert done.status == 3
+    assert b"of no benchmark" not in done.err
+
+
 def test_of_sides_that_are_one_program_nobody_knows_which_patterns_fit(
     world: ProjectWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -154,7 +154,8 @@ def unused_margins(
 def unused_patterns(asked: Asked, records: Sequence[Weighing | Run]) -> list[str]:
     """What is said of patterns of the command line that chose nothing: no single target could tell."""
     names = [one.entry or one.name for record in records for one in record.benchmarks]
-    if EVERY_BENCHMARK in names:  # of sides that are one program, so that nobody has asked which there are
+    # Of sides that are one program nobody has asked for a list, and one may have failed.
+    if EVERY_BENCHMARK in names or not all(record.benchmarks for record in records):
         return []
     patterns = [pattern for pattern in asked.suite.benchmark or [] if left_out_by(pattern) is None]
     # A command has the values of its parameters behind its name.

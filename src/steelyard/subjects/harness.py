@@ -181,7 +181,7 @@ def check_counts(name: str, metrics: Sequence[str]) -> None:
     if metrics and not harness_named(name).counts:
         raise UsageError(
             f"--harness {name} cannot count {' and '.join(metrics)}: only suites of steelyard's SDKs ask Valgrind to "
-            "count their samples. Time it alone, by another --metric, or count a whole command, without --harness"
+            "count their samples. Time it alone, by another metric, or count a whole command, without --harness"
         )
 
 

@@ -223,6 +223,11 @@ class TestTheChoice:
         with pytest.raises(UsageError, match="is none of the baseline's benchmarks: a, ab, sort"):
             plan(both(**self.LISTED), header(), Selection(only=["a", pattern]))
 
+    @pytest.mark.parametrize("pattern", ["ort", "ort*", "!ort"])
+    def test_a_part_of_a_name_is_told_how_it_fits(self, pattern: str) -> None:
+        with pytest.raises(UsageError, match=re.escape("größe/日本, *; '*ort*' fits a part of a name")):
+            plan(both(**self.LISTED), header(), Selection(only=[pattern]))
+
     def test_patterns_that_are_of_several_programs_may_fit_none_of_one(self) -> None:
         wanted = Selection(only=["a*", "other", "!b*"], of_several=True)
         assert names(plan(both(**self.LISTED), header(), wanted)) == ["a", "ab"]
