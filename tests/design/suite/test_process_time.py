@@ -152,6 +152,12 @@ def test_a_trial_that_other_work_has_made_longer_is_repeated() -> None:
     assert plan(both(one=body), header()).benchmarks[0].clock == "process"
 
 
+def test_it_is_repeated_more_often_where_nothing_else_speaks_against_it() -> None:
+    left = iter([True] * 11)
+    body = where(waiting(0.0), lambda asked: (waiting(0.4) if next(left, False) else waiting(0.0))(asked))
+    assert plan(both(one=body), header()).benchmarks[0].clock == "process"
+
+
 @pytest.mark.parametrize(
     ("program", "settings"),
     [
