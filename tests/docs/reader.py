@@ -23,6 +23,12 @@ _ENVIRONMENT = """#!/bin/sh
 mkdir -p .venv/bin
 for name in pip python; do echo '#!/bin/sh' > .venv/bin/$name; chmod +x .venv/bin/$name; done
 """
+_GO = f"""#!/bin/sh
+while [ $1 != -o ]; do shift; done
+mkdir -p $(dirname $2)
+echo '# {_SIGN}' > $2
+chmod +x $2
+"""
 _MAKEFILE = "all: prog bench\nprog bench: build.sh\n\tsh build.sh\n"
 _ON_PATH = ("cargo", "gzip", "java", "pytest", "python", "python-new", "python-old")
 _PROJECT = '[build]\ncommand = "make -s"\n\n[[target]]\nname = "prog"\ncommand = "./prog"\n'
@@ -104,6 +110,7 @@ def make_folder(world: ScriptedWorld) -> None:
     for name in _ON_PATH:
         world.executable(f"bin/{name}")
     world.executable("bin/cmake").write_text(_BUILD)
+    world.executable("bin/go").write_text(_GO)
     world.executable("bin/python").write_text(_ENVIRONMENT)
     world.script = _STEADY
     for name in ("old", "new"):

@@ -241,6 +241,15 @@ def test_what_env_finds_by_itself_is_not_looked_for(words: str, tmp_path: Path) 
     assert command_subject(f"env {words}", "x", "baseline", shell=False, directory=str(tmp_path)).argv[0] == "env"
 
 
+def test_an_executable_of_cargo_without_its_hash_is_told_of_it(tmp_path: Path) -> None:
+    made = tmp_path / "target/release/deps/fold-0123456789abcdef"
+    assert "; check the path" in refusal(str(made.with_name("fold")))
+    made.parent.mkdir(parents=True)
+    made.touch()
+    assert "cargo puts a hash behind that name: have the build copy" in refusal(str(made.with_name("fold")))
+    assert "; check the path" in refusal(str(made.with_name("old")))
+
+
 @pytest.fixture
 def java(tmp_path: Path) -> Path:
     java = tmp_path / "java"

@@ -9,6 +9,7 @@ import shutil
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 from typing import Final
 
@@ -262,6 +263,16 @@ def _how_to_start(name: str, directory: str | None) -> str | None:
     return f"{interpreter}, or make it executable and give ./{name}"
 
 
+def _behind_a_hash(path: Path) -> str | None:
+    """What to do where cargo has put a hash behind the name of an executable, which differs from build to build."""
+    if path.parent.name != "deps" or not any(path.parent.glob(f"{escape(path.name)}-*")):
+        return None
+    return (
+        "cargo puts a hash behind that name: have the build copy the executable to a path without one, as that which "
+        "steelyard init writes"
+    )
+
+
 def _called(role: str) -> str:
     return "the command" if role == "command" else f"the {role} command"
 
@@ -324,7 +335,8 @@ def _find_program(argument: str, role: str, search_path: str | None, directory: 
     except ValueError as error:
         raise UsageError(f"{_called(role)} {program!r} cannot be run: no path has a NUL in it") from error
     except OSError as error:
-        raise UsageError(f"{_called(role)} {program!r} cannot be run: {error.strerror}; check the path") from error
+        how = _behind_a_hash(Path(program)) or "check the path"
+        raise UsageError(f"{_called(role)} {program!r} cannot be run: {error.strerror}; {how}") from error
     if not stat.S_ISREG(mode):
         raise UsageError(f"{_called(role)} {argument!r} is no program: give the path of a file")
     if not os.access(program, os.X_OK):

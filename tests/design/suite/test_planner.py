@@ -223,6 +223,10 @@ class TestTheChoice:
         with pytest.raises(UsageError, match="is none of the baseline's benchmarks: a, ab, sort"):
             plan(both(**self.LISTED), header(), Selection(only=["a", pattern]))
 
+    def test_a_run_has_no_baseline(self) -> None:
+        with pytest.raises(UsageError, match="--benchmark 'c' is none of its benchmarks: a"):
+            planner(both(a=steady()), run_header()).planned(Selection(only=["c"]))
+
     @pytest.mark.parametrize("pattern", ["ort", "ort*", "!ort"])
     def test_a_part_of_a_name_is_told_how_it_fits(self, pattern: str) -> None:
         with pytest.raises(UsageError, match=re.escape("größe/日本, *; '*ort*' fits a part of a name")):

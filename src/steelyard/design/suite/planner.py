@@ -65,8 +65,9 @@ class Planner:
         if not lists[0]:
             raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")
         new = [one for listed in lists[1:] for one in listed if one.name not in {old.name for old in lists[0]}]
+        whose = "the baseline's" if isinstance(self.record, Weighing) else "its"
         of_several = selection.of_several
-        chosen = chosen_benchmarks(lists[0], selection.only, tags=selection.tags, new=new, of_several=of_several)
+        chosen = chosen_benchmarks(lists[0], selection.only, whose, selection.tags, new=new, of_several=of_several)
         benchmarks = _shared_benchmarks(self.record, lists, chosen)
         settings = self.record.settings
         if selection.shard is not None:
