@@ -7,7 +7,7 @@ import pytest
 from steelyard.model.derived import Side
 from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.model.settings import Settings
-from steelyard.model.subject import RevisionFacts
+from steelyard.model.subject import Benchmark, RevisionFacts
 from steelyard.report import sentences
 from tests.report import records
 
@@ -21,6 +21,7 @@ from .records import (
     TOO_FEW,
     UNDECIDED,
     verdict,
+    weighing,
 )
 
 SETTINGS = Settings(max_time_s=3.0)
@@ -128,6 +129,15 @@ def test_the_stop_is_said_only_where_it_came_early() -> None:
 
 def test_a_tally_counts_each_verdict() -> None:
     assert sentences.tally([SAME, SLOWER, SAME]) == "1 slower, 2 same"
+
+
+def test_a_tally_of_some_names_how_many_there_were() -> None:
+    names = ("a", "b", "control")
+    record = weighing().model_copy(
+        update={"benchmarks": [Benchmark(name=name, control=name == "control") for name in names]}
+    )
+    assert sentences.tally_in(record, [SAME]) == "1 same of 2 benchmarks"
+    assert sentences.tally_in(record, [SAME, SLOWER]) == "1 slower, 1 same"
 
 
 @pytest.mark.parametrize(

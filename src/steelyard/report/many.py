@@ -34,7 +34,7 @@ def rows(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
             _throughput_rows(sheet, shown)
         show_left_out(sheet, len(chosen) - len(shown), ", which changed less")
         counted = [verdict for verdict in chosen if not verdict.control]
-        said = f"{sentences.tally(counted)} in {figures.seconds(record.seconds)}"
+        said = f"{sentences.tally_in(record, counted)} in {figures.seconds(record.seconds)}"
         sheet.row("in all", f"{said}; baseline and candidate are medians" if "baseline" in titles else said)
     notes.show(sheet, at_verdict)
     margins_row(sheet, record)

@@ -234,3 +234,10 @@ def not_strict() -> str:
 def tally(verdicts: list[Verdict]) -> str:
     """Count the verdicts of several benchmarks: `1 slower, 3 same`."""
     return figures.tally([verdict.verdict for verdict in verdicts])
+
+
+def tally_in(record: Weighing, verdicts: list[Verdict]) -> str:
+    """The same, with how many benchmarks were weighed where others failed, or fell back: `3 same of 4 benchmarks`."""
+    weighed = sum(not one.control for one in record.benchmarks)
+    of_all = f" of {figures.count(weighed, 'benchmark')}" if len(verdicts) < weighed else ""
+    return tally(verdicts) + of_all

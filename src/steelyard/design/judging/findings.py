@@ -249,8 +249,10 @@ def _tells_cpu(record: Weighing | Run) -> bool:
 
 
 def _tells_some_wait(record: Weighing | Run) -> bool:
-    """Whether some samples of a harness have their wait for a processor."""
-    return any(sample[3] is not None for launch in record.launches.samples for sample in launch)
+    """Whether some samples of a harness have their wait for a processor, as the harness itself tells it."""
+    launches, clocks = record.launches, [one.clock for one in record.benchmarks]
+    each = zip(launches.benchmark, launches.samples, strict=False)
+    return any(sample[3] is not None for number, samples in each if clocks[number] is None for sample in samples)
 
 
 def _caution(shown: str) -> Finding | None:
