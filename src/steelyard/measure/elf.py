@@ -64,7 +64,7 @@ def names_library_folders(data: bytes) -> bool:
         _number(data, place, word)
         for kind, start, length in _segments(data)
         if kind == _DYNAMIC
-        for place in range(start, start + length, 2 * word)
+        for place in range(start, min(start + length, len(data)), 2 * word)  # as it says, it may be endless
     )
     return any(tag in _LIBRARY_FOLDERS for tag in tags)
 
