@@ -117,7 +117,12 @@ fn change_personality(change: impl Fn(libc::c_int) -> libc::c_int) -> bool {
     unsafe { libc::personality(change(current) as libc::c_ulong) != -1 }
 }
 
-/// How much of something a process may have, in bytes.
+#[cfg(target_env = "gnu")]
+type Resource = libc::__rlimit_resource_t;
+#[cfg(not(target_env = "gnu"))]
+type Resource = libc::c_int;
+
+/// How much of something a process may have.
 #[derive(Clone, Copy)]
 pub struct Limit {
     /// What holds now.
@@ -126,21 +131,12 @@ pub struct Limit {
     pub most: u64,
 }
 
-/// That of the stack, which children inherit.
+/// That of the stack in bytes, which children inherit.
 ///
 /// # Errors
 /// If the system refuses.
 pub fn stack_limit() -> io::Result<Limit> {
-    let mut found = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: `found` is a valid place for the result.
-    check(unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut found) })?;
-    Ok(Limit {
-        now: found.rlim_cur,
-        most: found.rlim_max,
-    })
+    limit(libc::RLIMIT_STACK)
 }
 
 /// Sets that.
@@ -148,12 +144,48 @@ pub fn stack_limit() -> io::Result<Limit> {
 /// # Errors
 /// If the system refuses.
 pub fn set_stack_limit(limit: Limit) -> io::Result<()> {
+    set_limit(libc::RLIMIT_STACK, limit)
+}
+
+/// Lets this process, and its children, have as many files open as it may; the limit before, where that was lower.
+#[must_use]
+pub fn raise_file_limit() -> Option<Limit> {
+    let before = limit(libc::RLIMIT_NOFILE).ok()?;
+    let raised = Limit {
+        now: before.most,
+        ..before
+    };
+    (before.now < before.most && set_limit(libc::RLIMIT_NOFILE, raised).is_ok()).then_some(before)
+}
+
+/// Sets that of the calling process, which has its own even while it shares another's memory.
+///
+/// # Errors
+/// If the system refuses.
+pub(super) fn set_file_limit(limit: Limit) -> io::Result<()> {
+    set_limit(libc::RLIMIT_NOFILE, limit)
+}
+
+fn limit(resource: Resource) -> io::Result<Limit> {
+    let mut found = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `found` is a valid place for the result.
+    check(unsafe { libc::getrlimit(resource, &mut found) })?;
+    Ok(Limit {
+        now: found.rlim_cur,
+        most: found.rlim_max,
+    })
+}
+
+fn set_limit(resource: Resource, limit: Limit) -> io::Result<()> {
     let wanted = libc::rlimit {
         rlim_cur: limit.now,
         rlim_max: limit.most,
     };
     // SAFETY: `wanted` is a valid limit.
-    check(unsafe { libc::setrlimit(libc::RLIMIT_STACK, &wanted) }).map(drop)
+    check(unsafe { libc::setrlimit(resource, &wanted) }).map(drop)
 }
 
 /// Keeps `signals` from interrupting this thread; children are spawned with none blocked.
