@@ -5,7 +5,7 @@ use crate::failure::{Failure, Stage};
 use crate::protocol::{Request, Sink, Text};
 use crate::sys::{self, Changed, Gated, Spawner};
 use crate::tail::Capture;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
@@ -90,10 +90,11 @@ fn piped(stage: Stage, keep: usize) -> Result<(Capture, OwnedFd), Failure> {
 
 fn open(options: &mut OpenOptions, stage: Stage, path: &Path) -> Result<OwnedFd, Failure> {
     options
-        // The server leads a session, and must not get a terminal by opening one.
-        .custom_flags(libc::O_NOCTTY)
+        // The server leads a session, and must not get a terminal by opening one; nor wait for whoever has the other end of
+        // a pipe, deaf to its driver.
+        .custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK)
         .open(path)
-        .map(File::into)
+        .and_then(|file| sys::make_blocking(&file).map(|()| file.into()))
         .map_err(|error| Failure::system(stage, &opening(path), &error))
 }
 

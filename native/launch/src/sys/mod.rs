@@ -11,8 +11,8 @@ mod scheduling;
 mod spawner;
 
 pub use descriptors::{
-    capturing_pipe, close_all_on_exec, open_on_stdin, pidfd_open, pipe, poll, poll_entry, receive,
-    SignalFd,
+    capturing_pipe, close_all_on_exec, make_blocking, open_on_stdin, pidfd_open, pipe, poll,
+    poll_entry, receive, SignalFd,
 };
 pub use event::Event;
 pub use gate::{Executing, Gated};
