@@ -3,6 +3,8 @@
 Such a test that failed gets one more try: what it was told by a real clock may have been wrong by chance. Any other
 that fails has failed. What a test is follows from what it did when it failed, not from its name or place: each program
 that is started within the process of the tests is noted, for the test and for the fixtures that it shares with others.
+
+PYTEST_DONT_REWRITE: conftest.py has imported this by the time that it is a plugin, and nothing is asserted here.
 """
 
 from __future__ import annotations
