@@ -33,7 +33,7 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 
 types: $(INSTALLED)
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 
 floors: $(INSTALLED)
 	$(BIN)/lint-imports

@@ -20,7 +20,7 @@ from steelyard.api.asked import Asked
 from steelyard.api.keywords import Checking, Comparing, Counted, Running, asked_of
 from steelyard.api.taken import TAKES
 from steelyard.cli.check import CheckOptions
-from steelyard.cli.compare import CompareOptions
+from steelyard.cli.compare_options import CompareOptions
 from steelyard.cli.count import CountOptions
 from steelyard.model.derived import Summary
 from steelyard.model.errors import LaunchError

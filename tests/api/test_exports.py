@@ -88,6 +88,7 @@ def test_it_is_written_or_refused_with_the_way_out(kind: str, format_: str) -> N
         ("run", "pyperf", {"metric": "cost"}, "cost is counted"),
         ("run", "hyperfine", {"metric": "max_rss"}, "max_rss is none"),
         ("run", "pyperf", {"metric": "major_faults"}, "takes 0 for no measurement"),
+        ("weighing", "openmetrics", {}, "; OpenMetrics is written by steelyard gate --metrics"),
     ],
 )
 def test_what_is_refused(record: str, format_: str, options: dict[str, str], said: str) -> None:

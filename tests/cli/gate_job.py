@@ -36,6 +36,15 @@ def changed(job: Job, name: str, **changes: object) -> str:
     return "changed.json"
 
 
+def repeated(job: Job, name: str, many: int) -> list[str]:
+    """So many weighings that found the same, each of its own time."""
+    record = load(job.folder / f"{name}.json")
+    names = [f"{name}-{number}.json" for number in range(many)]
+    for number, one in enumerate(names):
+        save(record.model_copy(update={"seconds": record.seconds + number}), job.folder / one)
+    return names
+
+
 def renamed(job: Job, name: str, source: str = "slower") -> str:
     """The record with a benchmark of another name, as somebody else may have written it."""
     fields = json.loads((job.folder / f"{source}.json").read_text())

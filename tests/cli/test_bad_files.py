@@ -130,7 +130,7 @@ def test_an_output_that_fails_in_the_end_costs_neither_the_verdict_nor_the_recor
     ("content", "says"),
     [
         (None, "No such file"),
-        (b"", "truncated"),
+        (b"", "is empty, and no record"),
         (b"{", "truncated"),
         (b"#!/bin/sh\n", "no JSON"),
         (b'{"results": []}', "no weighing"),

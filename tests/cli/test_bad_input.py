@@ -40,6 +40,10 @@ HUGE = "9" * 400
         (["compare", "true", "true", "--control=1"], ["--control takes no value; see steelyard compare --help"]),
         (["run"], ["COMMAND is missing, as in: steelyard run 'gzip ", "(see steelyard run --help)"]),
         (["gate"], ["RECORD... is missing, as in: steelyard compare ", "; steelyard gate weighing.json (see "]),
+        (
+            ["bisect", "./prog"],
+            ["--good is missing, as in: steelyard bisect --good v1.2 ", "(see steelyard bisect --help)"],
+        ),
         (["run", "true", "true"], ["there are too many words (true)"]),
         (["show", "a", "b"], ["(b)"]),
         (["", "a"], ["steelyard --help"]),

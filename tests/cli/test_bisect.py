@@ -218,6 +218,21 @@ def test_the_same_files_are_not_weighed(scripted: ScriptedWorld, git: Callable[.
     assert f"{repository.short(4)} holds the same files as the good end" in done.err.decode()
 
 
+def test_what_the_commits_share_is_told(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
+    git(commits=3, slow=2)
+    number = scripted.folder / "number"
+    done = scripted("bisect", "--good", "c0", f"./prog {number}", "--pairs", "40", "--json", "found.json")
+    said = f"{number} is a file of the work tree, whichever revision is measured"
+    assert said in " ".join(done.text.split())
+    found = json.loads(Path("found.json").read_text())
+    assert [finding["message"] for finding in found["findings"]] == [said]
+    # Each weighing has it too.
+    assert {finding.message for path in scripted.kept() for finding in load(path).findings} >= {said}
+    page = scripted("report", "found.json", "-o", "page.html")
+    assert page.status == 0
+    assert "whichever revision is measured" in Path("page.html").read_text()
+
+
 def test_the_same_program_is_not_weighed(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
     """Many commits change no program: what they build is equal, byte by byte."""
     repository = git()

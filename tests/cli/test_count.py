@@ -87,6 +87,11 @@ def test_a_value_that_is_malformed_or_out_of_range(refuses: Refuses, option: str
         (["compare", "true", "true", "--body"], "--body is about counting: add --metric instructions"),
         (["compare", "true", "true", "--metric", "wall", "--jobs", "2"], "--jobs is about counting"),
         (["compare", "true", "true", "--call-graph"], "--call-graph is about counting"),
+        (["count", "true", "--harness", "go"], "--harness go cannot count instructions"),
+        (
+            ["compare", "true", "true", "--harness", "criterion", "--metric", "active,cost"],
+            "--harness criterion cannot count cost: only suites of steelyard's SDKs ask Valgrind to count their",
+        ),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
 )

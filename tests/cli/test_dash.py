@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -114,3 +116,46 @@ def test_an_installed_command_in_a_pipe(tool: Tool) -> None:
     assert imported.status == 0
     shown = tool("show", "-", input=imported.out, stdin=None)
     assert (shown.status, shown.out, shown.err) == (0, imported.err, b"")
+
+
+# --- what comes on standard input, and is nobody's
+
+
+UNREAD = (
+    b"steelyard: what comes on standard input reaches no launch: put it into a file, and give that by --stdin FILE\n"
+)
+
+
+@pytest.fixture
+def piped(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """The end of a pipe to write to, whose other one is standard input."""
+    read, write = os.pipe()
+    monkeypatch.setattr(inputs, "_INPUT", read)
+    yield write
+    os.close(read)
+    os.close(write)
+
+
+@pytest.mark.parametrize("words", [("compare", "./old", "./new"), ("run", "./old")], ids=["compare", "run"])
+def test_data_that_reach_no_launch_are_told_once(scripted: ScriptedWorld, piped: int, words: tuple[str, ...]) -> None:
+    assert scripted(*words).err == b""
+    os.write(piped, b"data\n")
+    assert scripted(*words).err == UNREAD
+    (scripted.folder / "data").write_text("data\n")
+    assert scripted(*words, "--stdin", "data").err == b""
+
+
+def test_a_file_with_more_to_be_read_is_told_too(
+    scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "data").write_text("data\n")
+    with (tmp_path / "data").open("rb") as file:
+        monkeypatch.setattr(inputs, "_INPUT", file.fileno())
+        assert scripted("run", "./old").err == UNREAD
+        os.lseek(file.fileno(), 0, os.SEEK_END)
+        assert scripted("run", "./old").err == b""
+
+
+def test_an_input_that_cannot_be_asked_needs_no_words(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "_INPUT", 12345)
+    assert scripted("run", "./old").err == b""

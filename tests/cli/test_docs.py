@@ -46,6 +46,11 @@ def test_what_is_no_page_is_told_those_there_are(asked: InProcess, topic: str) -
     assert "choose from adapters/catch2, " in asked.refuses("docs", topic)
 
 
+def test_a_page_that_was_meant_is_told_first(asked: InProcess) -> None:
+    sentence = asked.refuses("docs", "revision")
+    assert sentence.startswith("there is no page 'revision' (did you mean 'revisions'?): choose from ")
+
+
 @pytest.mark.parametrize(
     ("package", "pages"),
     [

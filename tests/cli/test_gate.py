@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import html
 import json
 import re
@@ -40,6 +41,21 @@ def test_the_status_is_what_the_limits_say(job: Job, words: list[str], status: i
     assert job("gate", *words).status == status
 
 
+def test_a_weighing_counts_once_whatever_it_is_named(job: Job) -> None:
+    alone = job("gate", "slower.json").text
+    assert "above" in alone
+    (job.folder / "copy.json").write_bytes((job.folder / "slower.json").read_bytes())
+    (job.folder / "copy.json.gz").write_bytes(gzip.compress((job.folder / "slower.json").read_bytes()))
+    copies = " ".join(job("gate", "slower.json", "copy.json", "copy.json.gz", "same.json").text.split())
+    assert "1 of 2 verdicts" in copies
+    for name in ("copy.json", "copy.json.gz"):
+        assert f"{name} holds the same weighing as slower.json, and counts once" in copies
+    twice = " ".join(job("gate", "slower.json", "./slower.json").text.split())
+    assert "slower.json is named twice, and counts once" in twice
+    missing = " ".join(job("gate", "none.json", "none.json").text.split())
+    assert "more problem" not in missing
+
+
 def test_what_stayed_undecided_fails_a_strict_one(job: Job) -> None:
     assert job("gate", "open.json").status == 0
     assert job("gate", "open.json", "--strict").status == 4
@@ -63,7 +79,7 @@ def test_a_record_may_come_by_standard_input_or_by_its_kept_name(job: Job, monke
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"", "truncated"),
+        (b"", "is empty, and no record"),
         (b"{", "truncated"),
         (b"[1]", "no weighing"),
         (b'{"format": "steelyard", "version": 99}', "upgrade"),
@@ -112,6 +128,7 @@ def test_one_that_was_interrupted_before_it_was_decided_is_no_pass(job: Job) -> 
     [
         (["--fail-above", "x"], "'x' is no limit: write for example 5%"),
         (["--fail-above", "a=b=-1%"], "is no limit"),
+        (["--require", " "], "--require '' names no benchmark: give a name or a pattern, or leave it out"),
         (["--fail-above", ":foo=5%"], "':foo=5%': the metric 'foo' is not known: choose from active"),
         (["--fail-above", "1001%"], "out of range"),
         (["--fail-above", "nan%"], "is no limit"),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 
 import pytest
 
-from tests.cli.gate_job import Job, err, pull_request, renamed
+from tests.cli.gate_job import Job, err, pull_request, renamed, repeated
 from tests.forges.fake import BOT, TOKEN, Forge, Reply
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -16,7 +15,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 def test_a_comment_is_never_longer_than_github_takes(job: Job, forge: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
     pull_request(job, forge)
-    names = [shutil.copy("slower.json", f"slower-{number}.json") for number in range(110)]
+    names = repeated(job, "slower", 110)
     monkeypatch.setattr("steelyard.report.gate_markdown.COMMENT_BYTES", 16_384)
     assert job("gate", *names, "--comment").status == 1
     (comment,) = forge.comments
@@ -193,7 +192,7 @@ def test_what_stayed_open_is_annotated_by_what_it_does(job: Job, forge: Forge) -
 
 def test_many_annotations_are_few(job: Job, forge: Forge) -> None:
     pull_request(job, forge)
-    names = [shutil.copy("slower.json", f"slower-{number}.json") for number in range(30)]
+    names = repeated(job, "slower", 30)
     done = job("gate", *names, "--github")
     lines = [line for line in done.text.splitlines() if line.startswith("::error")]
     assert len(lines) == 10

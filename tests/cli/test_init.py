@@ -171,6 +171,10 @@ PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
         {"Makefile": MAKE},
         {"./w": "", "./sub/v": ""},
     ),
+    "maven, in modules": (
+        {"pom.xml": "<modules>", "one/pom.xml": JMH, "inner/pom.xml": JMH},
+        {"java -jar inner/target/b-1.jar": "jmh", "java -jar one/target/b-1.jar": "jmh"},
+    ),
     "several": (
         {
             "go.mod": "module x\n",
@@ -312,6 +316,7 @@ def test_benches_of_one_name_in_several_packages_are_told_apart(here: InProcess)
             ["-p x --bench sort -p x --bench parse -p one --bench deep"],
             ["--no-run -p x --bench sort -p x --bench parse --message"],
         ),
+        ("maven, in modules", "inner", "mvn", ["-DskipTests -pl inner,one -am"], ["-DskipTests -pl one -am"]),
         ("cmake", "sub", "cmake", ["-S .", "--target bench_sort tests inner"], ["-S .", "--target bench_sort tests -"]),
     ],
 )
@@ -337,6 +342,21 @@ def test_what_an_older_revision_has_not_yet_is_left_out_of_its_build(
         assert all(words in call for words, call in zip(expected, calls, strict=True)), calls
         (here.folder / "calls").unlink()
         shutil.rmtree(here.folder / gone, ignore_errors=True)
+
+
+@pytest.mark.real
+def test_programs_without_a_rule_in_an_older_makefile_are_left_out_of_its_build(here: InProcess) -> None:
+    put(here.folder, {"Makefile": "w: w.c\nsub/a++ b: x.c\n"})
+    here("init")
+    build = written(here.folder).build.command
+    assert build is not None
+    here.write("make", '#!/bin/sh\necho "$*" >> calls\n')
+    environment = {"PATH": f"{here.folder}:/usr/bin:/bin"}
+    older = "all:\n\techo b: x\nb ww: x.c\nsub/a++:: x.c\n"
+    for makefile, called in (("w: w.c\nsub/a++ b: x.c\n", ["w sub/a++ b"]), (older, ["sub/a++ b"]), ("all:\n", [])):
+        put(here.folder, {"Makefile": makefile, "calls": ""})
+        subprocess.run(["/bin/sh", "-c", build], cwd=here.folder, env=environment, check=True)
+        assert here.lines("calls") == called
 
 
 def test_without_a_repository_it_says_that_one_is_needed(here_without_python: InProcess) -> None:

@@ -72,6 +72,7 @@ def test_a_suite_is_sorted(asked: InProcess, by: str, order: list[str]) -> None:
         (("show", COUNTED, "--hist"), "--hist is drawn of timed launches, and here are none: this was counted"),
         (("show", WEIGHING, "--sort", "size"), "--sort 'size' is not known: choose from change, name, verdict"),
         (("show", WEIGHING, "--runs", "--benchmark", "x*"), "--benchmark x* fits none of the 3 benchmarks"),
+        (("show", RUN, "--runs", "--benchmark", "x*"), "--benchmark x* fits not the one benchmark of this record"),
         (("show", WEIGHING, "--benchmark", "n=1"), "--benchmark chooses what is drawn"),
         (("show", WEIGHING, "--unit", "fortnights"), "--unit 'fortnights' is not known: choose from ns, us, ms, s"),
         (("show", WEIGHING, "--unit", "ms,s"), "--unit 'ms,s' names two units of one kind"),
@@ -101,6 +102,16 @@ def test_one_unit_for_all_values(asked: InProcess) -> None:
     table = text[: text.index("in all")]
     assert "0.5313 ms" in table
     assert "µs" not in table
+
+
+@pytest.mark.parametrize(("units", "unused"), [("MiB", ["MiB"]), ("us,GiB,k", ["GiB", "k"]), ("us", [])])
+def test_a_unit_of_nothing_that_is_shown_is_told(asked: InProcess, units: str, unused: list[str]) -> None:
+    done = asked("show", WEIGHING, "--unit", units)
+    told = [
+        f"steelyard: --unit {unit} is of nothing that is shown here: of what is, choose from ns, us, ms, s"
+        for unit in unused
+    ]
+    assert (done.status, done.err.decode().splitlines()) == (0, told)
 
 
 # --- on a terminal

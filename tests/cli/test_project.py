@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from steelyard.api.project import build_variables
+from steelyard.api import project
+from steelyard.api.project import Sides, build_variables
+from steelyard.model.files import load
+from steelyard.model.kept import IDENTICAL, Finding
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.project_file import load_project
 from tests.golden.programs import Bench, Program
@@ -252,8 +260,20 @@ def test_one_that_fails_leaves_the_others_their_verdicts(world: ProjectWorld) ->
     done = world("compare")
     assert done.status == 3
     assert "steelyard: sort: main failed with exit status 3" in done.err.decode()
-    assert "in all     1 same of 1 benchmark in 2 weighings\n" in done.text
+    assert "in all     1 same of 2 benchmarks in 2 weighings\n" in done.text
     assert "failed     sort\n" in done.text
+
+
+def test_each_that_is_undecided_says_how_it_goes_on_beside_one_that_fails(world: ProjectWorld) -> None:
+    world.program("parse", 7, 7)
+    world.says(SEVERAL.replace("6s", "1s"))
+    world.script = lambda spec, number: (
+        measured(1, exit_code=3) if program_of(spec) == "sort" else measured(7 + number * 7919 % 13)
+    )
+    done = world("compare")
+    assert done.status == 3
+    (kept,) = re.findall(r"^go on      steelyard compare --resume (\S+) --max-time", done.text, re.MULTILINE)
+    assert load(next(path for path in world.kept() if path.name == kept)).benchmarks[0].name == "parse"
 
 
 def test_benchmarks_that_are_asked_for_are_of_all_targets_together(world: ProjectWorld) -> None:
@@ -270,6 +290,68 @@ def test_benchmarks_that_are_asked_for_are_of_all_targets_together(world: Projec
     done = world("compare", "-b", "typo")
     assert done.status == 2
     assert done.err.decode().endswith("--benchmark and --tag choose no benchmark of any target\n")
+
+
+@pytest.mark.parametrize(
+    ("patterns", "weighed", "left_out"),
+    [
+        (["up"], ["up"], ["parse"]),
+        (["!parse"], ["up", "down"], ["parse"]),
+        (["p*"], ["parse, n=1", "parse, n=2"], ["sort"]),
+        (["parse", "up"], ["up", "parse, n=1", "parse, n=2"], []),
+    ],
+    ids=str,
+)
+def test_commands_beside_a_harness_are_asked_for_by_their_names(
+    world: ProjectWorld, patterns: list[str], weighed: list[str], left_out: list[str]
+) -> None:
+    parse = './parse {n}"\nparameters = { n = [1, 2] }\n'
+    world.says(TWO.replace("\n\n", '\nharness = "protocol"\n\n').replace('./parse"\n', parse))
+    world.drives(sort=Program(benchmarks={"up": Bench(), "down": Bench()}), parse=Program())
+    suites = world.script
+    world.script = lambda spec, number: (
+        world.takes(spec, number) if program_of(spec) == "parse" else suites(spec, number)
+    )
+    done = world("compare", *(word for one in patterns for word in ("-b", one)), "--json", "out.json")
+    said = done.err.decode()
+    assert done.status == 0, said
+    records = [load(path) for path in world.kept()]
+    assert sorted(one.name for record in records for one in record.benchmarks) == sorted(weighed)
+    assert [line.split(":")[1].strip() for line in said.splitlines() if line.endswith("left out")] == left_out
+    assert "of no benchmark" not in said
+
+
+def test_commands_alone_of_which_none_is_asked_for(world: ProjectWorld) -> None:
+    world.says(TWO)
+    done = world("compare", "-b", "srot")
+    assert done.status == 2
+    assert b"choose none of the commands, which go by their names: sort, parse\n" in done.err
+    assert world.launched == []
+
+
+def test_where_a_list_failed_nobody_knows_which_patterns_fit(world: ProjectWorld) -> None:
+    world.says(f'{TWO}harness = "protocol"\n')
+    world.script = lambda *_: measured(1, exit_code=3)
+    done = world("compare", "-b", "csv")
+    assert done.status == 3
+    assert b"of no benchmark" not in done.err
+
+
+def test_of_sides_that_are_one_program_nobody_knows_which_patterns_fit(
+    world: ProjectWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sides_of = project.sides_of
+
+    @contextmanager
+    def equal(*words: Any) -> Iterator[Sides]:
+        with sides_of(*words) as sides:
+            yield replace(sides, findings=lambda *_: [Finding(code=IDENTICAL, message="both are one program")])
+
+    monkeypatch.setattr(project, "sides_of", equal)
+    world.says(TWO.replace("\n\n", '\nharness = "protocol"\n\n') + 'harness = "protocol"\n')
+    done = world("compare", "-b", "up")
+    assert done.status == 0
+    assert b"of no benchmark" not in done.err
 
 
 @pytest.mark.parametrize(

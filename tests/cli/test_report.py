@@ -76,7 +76,7 @@ def test_a_page_that_cannot_be_written_is_refused_before_anything_is_read(
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("", "is not a weighing: it is truncated, or no JSON at all"),
+        ("", "is empty, and no record: steelyard list shows those that are kept"),
         ("[]", "is JSON, but no weighing"),
         ('{"format": "other"}', "is JSON, but no weighing"),
         ('{"benchmarks": []}', "what another tool measured is taken over by steelyard import "),

@@ -14,7 +14,7 @@ import pytest
 from steelyard.api.settings import settings_of
 from steelyard.cli.app import run
 from steelyard.cli.check import CheckOptions
-from steelyard.cli.compare import CompareOptions
+from steelyard.cli.compare_options import CompareOptions
 from steelyard.cli.count import CountOptions
 from steelyard.cli.options import JudgingOptions
 from steelyard.cli.run import RunOptions
@@ -76,7 +76,7 @@ def test_the_default_of_how_to_count(asked: CommandLine) -> None:
     [
         (RunOptions(command="true"), ["--wait-quiet", "--margin", "--family", "--control", "--caches"]),
         (CountOptions(command="true"), ["--warmup", "--seed", "--cpu", "--repeat", "--margin", "--max-time"]),
-        (TimeitOptions(statements=["pass"]), ["--harness", "--repeat", "--stdin", "--family", "--heap"]),
+        (TimeitOptions(statements=["pass"]), ["--harness", "--warmup", "--stdin", "--family", "--heap"]),
         (CheckOptions(command="true"), ["--tag", "--cpu", "--alpha", "--metric", "--heap-shuffle"]),
     ],
 )

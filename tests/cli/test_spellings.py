@@ -106,6 +106,12 @@ def test_a_run_takes_exactly_so_many(asked: CommandLine) -> None:
         ("--reference true", "give that command first"),
         ("--reference-name x", "the first --name"),
         ("--min-benchmarking-time 3", "--max-time SECONDS"),
+        ("--no-fail", "which `|| test $? -eq 1` lets pass; steelyard gate"),
+        ("--exit-zero", "which `|| test $? -eq 1` lets pass; steelyard gate"),
+        ("--fail-above 5%", "steelyard gate FILE --fail-above 5%"),
+        ("--fail-above=5%", "steelyard gate FILE --fail-above 5%"),
+        ("--junit f", "steelyard gate FILE --junit"),
+        ("--openmetrics f", "steelyard gate FILE --metrics metrics.txt"),
     ],
 )
 def test_another_option_of_hyperfine_is_told_its_place_here(asked: CommandLine, words: str, instead: str) -> None:
@@ -113,6 +119,29 @@ def test_another_option_of_hyperfine_is_told_its_place_here(asked: CommandLine, 
     assert instead in error
     assert error.startswith("steelyard: ")
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "instead"),
+    [
+        ("-n 5", "-n and --name name a statement here, and 5 is no name"),
+        ("--number 5", "how often a statement runs is found by itself"),
+        ("-r 5", "there is no -r here: give --pairs N"),
+        ("--repeat 5", "there is no --repeat here: give --pairs N"),
+        ("-u ms", "write --unit ns, us, ms or s, of compare, run and show"),
+        ("-p", "--metric cpu"),
+        ("-v", "--csv FILE"),
+    ],
+)
+def test_another_option_of_python_s_timeit_is_told_its_place_here(asked: CommandLine, words: str, instead: str) -> None:
+    assert instead in asked.refused("timeit", *words.split(), "pass")
+
+
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_an_option_of_the_tool_itself_is_told_its_place(asked: CommandLine, option: str) -> None:
+    of_the_tool = f"steelyard: {option} is of the tool itself: steelyard {option}"
+    assert asked.refused("compare", option) == f"{of_the_tool}\n"
+    assert asked.refused("run", "python3", option).startswith(f"{of_the_tool}; give the command in quotes: ")
 
 
 def test_no_option_of_hyperfine_is_unheard_of(asked: CommandLine) -> None:

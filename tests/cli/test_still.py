@@ -117,7 +117,8 @@ def test_how_much_was_left_out_is_said_and_the_status_is_the_commands(
 def test_limits_that_were_met_are_said(said: Still, foreground: Foreground) -> None:
     foreground.numbers |= {"clocks": 1200, "several": 2, "unknown": 1, "slow": 3}
     assert said("true")[1].splitlines() == [
-        "steelyard: the clock stood still for 1.235 s of waiting (1,200 processes)",
+        "steelyard: the clock stood still for 1.235 s of waiting (1,200 processes, all together: "
+        "those that start or build the benchmarks, too)",
         "  2 processes asked for the time in several threads: the clock went on as usual there",
         "  1 process could not read the wait: the clock went on as usual there",
         "  3 processes read the wait at every question, some 0.4 µs: shorter samples than 50 µs are too long by it",

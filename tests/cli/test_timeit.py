@@ -39,6 +39,13 @@ def test_each_statement_may_have_its_own_set_up(here: InProcess) -> None:
     assert done.status == 1, done.err
 
 
+def test_of_several_statements_each_is_its_own_name(here: InProcess) -> None:
+    statements = ["sum(data)", "max(data), min(data)", "data.sort()"]
+    done = here("timeit", *statements, "-s", SETUP, "--pairs", "5", "--alpha", "0.2", "--json", "r.json")
+    assert done.status in (0, 1), done.err
+    assert [benchmark["name"] for benchmark in here.json("r.json")["benchmarks"]] == statements[1:]
+
+
 def test_one_statement_under_several_pythons(here: InProcess) -> None:
     done = here(
         "timeit", "pass", "--python", sys.executable, "--python", sys.executable, "--pairs", "8", "--json", "r.json"
@@ -71,7 +78,7 @@ def test_words_that_do_not_fit(asked: InProcess, words: list[str], sentence: str
     [
         (["1 +"], "SyntaxError"),
         (["pass", "-s", "def"], "SyntaxError"),
-        (["undefined"], "NameError"),
+        (["undefined"], "NameError: name 'undefined' is not defined (--setup CODE runs before it)"),
         (["pass", "-s", "1/0"], "ZeroDivisionError"),
     ],
 )

@@ -23,6 +23,12 @@ _ENVIRONMENT = """#!/bin/sh
 mkdir -p .venv/bin
 for name in pip python; do echo '#!/bin/sh' > .venv/bin/$name; chmod +x .venv/bin/$name; done
 """
+_GO = f"""#!/bin/sh
+while [ $1 != -o ]; do shift; done
+mkdir -p $(dirname $2)
+echo '# {_SIGN}' > $2
+chmod +x $2
+"""
 _MAKEFILE = "all: prog bench\nprog bench: build.sh\n\tsh build.sh\n"
 _ON_PATH = ("cargo", "gzip", "java", "pytest", "python", "python-new", "python-old")
 _PROJECT = '[build]\ncommand = "make -s"\n\n[[target]]\nname = "prog"\ncommand = "./prog"\n'
@@ -80,12 +86,14 @@ def _stop_there(_spec: LaunchSpec, _number: int) -> Measured:
 
 
 def _programs(words: Sequence[str]) -> Iterator[str]:
-    """The paths of programs in a line, and of what is in the folders that `env -C` goes to; each variant of them."""
+    """The paths of programs and jars in a line, and of what is in the folders of `env -C`; each variant of them."""
     for word in words[1:]:
         try:
             first, *others = shlex.split(word) or [""]
         except ValueError:
             continue  # code of Python
+        if first == "java":
+            yield others[others.index("-jar") + 1]
         if first == "env":
             first = f"{others[1]}/{others[2]}"
         if "/" in first and _PATH.fullmatch(first):
@@ -102,6 +110,7 @@ def make_folder(world: ScriptedWorld) -> None:
     for name in _ON_PATH:
         world.executable(f"bin/{name}")
     world.executable("bin/cmake").write_text(_BUILD)
+    world.executable("bin/go").write_text(_GO)
     world.executable("bin/python").write_text(_ENVIRONMENT)
     world.script = _STEADY
     for name in ("old", "new"):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +137,7 @@ def test_no_shell_reads_the_words_of_the_action(tmp_path: Path, step: str, expec
 @pytest.mark.parametrize("step", ["Weigh", "Find the records", "Gate"])
 def test_no_module_of_the_folder_is_imported_by_the_action(tmp_path: Path, step: str) -> None:
     # A pull request could have any file there, and the gate has the token.
-    for name in ("glob", "os", "pathlib", "shlex", "sys"):
+    for name in ("glob", "gzip", "json", "os", "pathlib", "shlex", "sys"):
         (tmp_path / f"{name}.py").write_text(f"open('stolen', 'w').write({name!r})\nfrom posix import *\n")
     done = run_as_the_runner(tmp_path, step, STATUS="", BEGUN="")
     expected = {"Weigh": "compare", "Gate": "gate"}.get(step)
@@ -170,6 +172,30 @@ def test_all_records_of_a_project_are_found(
     begin, *paths, end = (tmp_path / "outputs").read_text().splitlines()
     assert begin == f"paths<<{end}"
     assert paths == [f"weighing{one}.json.gz" if one.startswith("-") else one for one in expected]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("fields", "is_named"),
+    [
+        ({"stop": ["decided", "failed"], "findings": []}, False),
+        ({"stop": [], "findings": [{"code": "failed"}]}, False),
+        ({"stop": ["decided"], "findings": [{"code": "tandem"}]}, True),
+        ({"stop": None}, True),
+        ([], True),
+    ],
+    ids=["a benchmark", "before it began", "none", "damaged", "no record"],
+)
+@pytest.mark.parametrize("packed", [gzip.compress, bytes], ids=["packed", "plain"])
+def test_a_record_that_tells_the_failure_is_all_that_the_gate_needs(
+    tmp_path: Path, fields: object, is_named: bool, packed: Callable[[bytes], bytes]
+) -> None:
+    (tmp_path / "w-fine.json").write_bytes(packed(json.dumps({"stop": ["decided"], "findings": []}).encode()))
+    (tmp_path / "w-sort.json").write_bytes(packed(json.dumps(fields).encode()))
+    done = run_as_the_runner(tmp_path, "Find the records", RECORD="w.json", STATUS="3", BEGUN="")
+    assert done.returncode == 0, done.stderr
+    _, *paths, _ = (tmp_path / "outputs").read_text().splitlines()
+    assert paths == ["w-fine.json", "w-sort.json", *(["w.json"] if is_named else [])]
 
 
 @pytest.mark.real

@@ -266,5 +266,5 @@ def test_statements_that_are_no_python(arguments: list[str]) -> None:
 
 def test_a_statement_that_raises() -> None:
     called = call([*HARNESS, "--timeit", "a\nb", "--setup", "a = 1\n"], run_arguments("timeit"))
-    assert called.error == "<timeit>:4: NameError: name 'b' is not defined"
+    assert called.error == "<timeit>:4: NameError: name 'b' is not defined (--setup CODE runs before it)"
     assert called.status == 1

@@ -5,9 +5,11 @@ import math
 import pytest
 
 from steelyard.model.derived import Side
-from steelyard.model.records import StopReason
+from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark, RevisionFacts
 from steelyard.report import sentences
+from tests.report import records
 
 from .records import (
     FASTER,
@@ -19,6 +21,7 @@ from .records import (
     TOO_FEW,
     UNDECIDED,
     verdict,
+    weighing,
 )
 
 SETTINGS = Settings(max_time_s=3.0)
@@ -55,6 +58,20 @@ def test_who_is_slower_is_said() -> None:
     memory = sentences.explanation(verdict(metric="max_rss"), SETTINGS, None)[0]
     assert "more max_rss" in memory
     assert "counts as slower" in memory
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        (records.run(), "in this revision, as it is checked out"),
+        (records.weighing(), "in each revision, as they are checked out"),
+    ],
+    ids=["run", "weighing"],
+)
+def test_what_is_not_built_runs_as_it_is_checked_out(record: Weighing | Run, said: str) -> None:
+    revision = RevisionFacts(name="main", commit=None, tree="0", build=None)
+    subjects = [one.model_copy(update={"revision": revision}) for one in record.subjects]
+    assert (sentences.built(record.model_copy(update={"subjects": subjects})) or "").endswith(said)
 
 
 def test_a_real_but_small_change_is_told_from_none() -> None:
@@ -112,6 +129,15 @@ def test_the_stop_is_said_only_where_it_came_early() -> None:
 
 def test_a_tally_counts_each_verdict() -> None:
     assert sentences.tally([SAME, SLOWER, SAME]) == "1 slower, 2 same"
+
+
+def test_a_tally_of_some_names_how_many_there_were() -> None:
+    names = ("a", "b", "control")
+    record = weighing().model_copy(
+        update={"benchmarks": [Benchmark(name=name, control=name == "control") for name in names]}
+    )
+    assert sentences.tally_in(record, [SAME]) == "1 same of 2 benchmarks"
+    assert sentences.tally_in(record, [SAME, SLOWER]) == "1 slower, 1 same"
 
 
 @pytest.mark.parametrize(

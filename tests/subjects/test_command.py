@@ -241,6 +241,38 @@ def test_what_env_finds_by_itself_is_not_looked_for(words: str, tmp_path: Path) 
     assert command_subject(f"env {words}", "x", "baseline", shell=False, directory=str(tmp_path)).argv[0] == "env"
 
 
+def test_an_executable_of_cargo_without_its_hash_is_told_of_it(tmp_path: Path) -> None:
+    made = tmp_path / "target/release/deps/fold-0123456789abcdef"
+    assert "; check the path" in refusal(str(made.with_name("fold")))
+    made.parent.mkdir(parents=True)
+    made.touch()
+    assert "cargo puts a hash behind that name: have the build copy" in refusal(str(made.with_name("fold")))
+    assert "; check the path" in refusal(str(made.with_name("old")))
+
+
+@pytest.fixture
+def java(tmp_path: Path) -> Path:
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\n")
+    java.chmod(0o755)
+    return java
+
+
+def test_a_jar_that_java_is_to_run_is_looked_for(java: Path, tmp_path: Path) -> None:
+    command = f"{java} -Xmx1g -jar b.jar -f 1"
+    with pytest.raises(UsageError, match=r"the baseline command has java run 'b\.jar', and no such file is there"):
+        command_subject(command, "x", "baseline", shell=False, directory=str(tmp_path))
+    (tmp_path / "b.jar").touch()
+    assert command_subject(command, "x", "baseline", shell=False, directory=str(tmp_path)).argv[3] == "b.jar"
+
+
+@pytest.mark.parametrize("words", ["-jar", "-jar {n}.jar", "-cp a Main -jar b.jar", "Main"])
+def test_other_words_of_java_are_not(java: Path, words: str, tmp_path: Path) -> None:
+    assert command_subject(f"{java} {words}", "x", "baseline", shell=False, directory=str(tmp_path)).program == str(
+        java
+    )
+
+
 # --- the environment
 
 

@@ -105,7 +105,8 @@ def exported(
 def format_named(name: str) -> ExportFormat:
     """The format of that name; raises UsageError, naming all, if there is none."""
     if name not in FORMATS:
-        raise UsageError(f"--format {name!r} is not known: choose from {', '.join(FORMATS)}")
+        of_a_gate = "; OpenMetrics is written by steelyard gate --metrics" if "metrics" in name else ""
+        raise UsageError(f"--format {name!r} is not known: choose from {', '.join(FORMATS)}{of_a_gate}")
     return FORMATS[name]
 
 

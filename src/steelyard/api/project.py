@@ -17,12 +17,13 @@ from steelyard.api.settings import parameters_of, request_of, settings_of
 from steelyard.api.streams import input_of_launches
 from steelyard.api.wording import split_option
 from steelyard.design.folders import entered
+from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.design.several import Part, joined
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
 from steelyard.model.kept import Finding
-from steelyard.model.patterns import fits, left_out_by, parted
+from steelyard.model.patterns import fits, is_chosen, left_out_by, parted
 from steelyard.model.progress import Watch
 from steelyard.model.project import Compare, Target
 from steelyard.model.project_file import Project
@@ -111,6 +112,26 @@ def chosen_targets(project: Project, patterns: Sequence[str], asked: Asked) -> d
     return chosen
 
 
+def asked_for(targets: Mapping[int, Target], asked: Asked) -> tuple[dict[int, Target], list[str]]:
+    """Those that may have benchmarks that `asked` chooses, and what is said of the others.
+
+    A plain command is one benchmark of its target's name, without tags; which a harness has shows when it lists them.
+    Raises UsageError where there are only commands, and none is chosen.
+    """
+    suite = asked.suite
+    chosen = {
+        place: target
+        for place, target in targets.items()
+        if target.harness is not None or (not suite.tag and is_chosen([target.name], suite.benchmark or []))
+    }
+    others = [target.name for place, target in targets.items() if place not in chosen]
+    if not chosen:
+        raise UsageError(
+            f"--benchmark and --tag choose none of the commands, which go by their names: {', '.join(others)}"
+        )
+    return chosen, [f"{name}: a command that is not among those asked for, so it is left out" for name in others]
+
+
 def unused_margins(
     project: Project, patterns: Sequence[str], asked: Asked, records: Sequence[Weighing | Run]
 ) -> list[str]:
@@ -133,8 +154,12 @@ def unused_margins(
 def unused_patterns(asked: Asked, records: Sequence[Weighing | Run]) -> list[str]:
     """What is said of patterns of the command line that chose nothing: no single target could tell."""
     names = [one.entry or one.name for record in records for one in record.benchmarks]
+    # Of sides that are one program nobody has asked for a list, and one may have failed.
+    if EVERY_BENCHMARK in names or not all(record.benchmarks for record in records):
+        return []
     patterns = [pattern for pattern in asked.suite.benchmark or [] if left_out_by(pattern) is None]
-    unused = [pattern for pattern in patterns if not fits(names, [pattern])]
+    # A command has the values of its parameters behind its name.
+    unused = [pattern for pattern in patterns if not fits(names, [pattern, f"{pattern}, *"])]
     return [f"--benchmark {pattern!r} is of no benchmark that was weighed" for pattern in unused]
 
 
@@ -283,6 +308,8 @@ class _Planned:
                 if value is not None and not getattr(self.asked, group).chooses(name):
                     found.setdefault(group, {})[name] = self._as_option(key, value)
         asked = _with_layouts(self.project, self.asked)
+        if self.target.harness is None and (suite := asked.suite).given:  # they have chosen it as it is
+            asked = replace(asked, suite=replace(suite, benchmark=None, tag=None))
         return replace(asked, **{group: replace(getattr(asked, group), **values) for group, values in found.items()})
 
     def _as_option(self, key: str, value: Any) -> Any:
@@ -309,7 +336,10 @@ class _Planned:
     def _selection(self, selection: Selection) -> Selection:
         """Which benchmarks are measured: patterns of the command line are of all targets' together."""
         suite = self.asked.suite
-        is_of_all = bool({"benchmark", "tag"} & {*suite.given}) and not self.is_alone
+        left_out = [pattern for one in suite.benchmark or [] if (pattern := left_out_by(one)) is not None]
+        commands = [target.name for target in self.project.targets if target.harness is None]
+        is_alone = self.is_alone and not fits(commands, left_out)
+        is_of_all = bool({"benchmark", "tag"} & {*suite.given}) and not is_alone
         return replace(selection, of_several=is_of_all)
 
     def _shares_time(self) -> bool:

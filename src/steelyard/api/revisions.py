@@ -70,6 +70,7 @@ def weighing_of_revisions(
 @contextmanager
 def run_of_revision(command: str, name: str | None, asked: Asked, watch: Watch, world: World) -> Iterator[Request]:
     """What is measured of a command in one revision, which stays as long as the context lasts; raises as for two."""
+    from steelyard.design.findings import shared_findings
     from steelyard.subjects.revisions.builds import Recipe
     from steelyard.subjects.revisions.git import repository_of
     from steelyard.subjects.revisions.revision import alone
@@ -87,7 +88,8 @@ def run_of_revision(command: str, name: str | None, asked: Asked, watch: Watch, 
             search_path = world.environment.get("PATH")
             names = [name or revision.label]
             subjects = subjects_of(sides, command, names, shell=asked.launch.shell, search_path=search_path)
-            findings = [*_shared(repository, sides, subjects, settings, world), *_notes(sides)]
+            shared = shared_findings(repository, sides, subjects, settings, world.environment)
+            findings = [*shared, *_notes(sides)]
             yield replace(request_of(asked, subjects, settings), findings=findings)
 
 
@@ -153,27 +155,14 @@ def findings_of(
     repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings, world: World
 ) -> list[Finding]:
     """What the user should know of the sides before they are weighed."""
-    from steelyard.design.findings import identical_finding
+    from steelyard.design.findings import identical_finding, shared_findings
     from steelyard.subjects.revisions.identity import are_identical, is_one_build
 
     firsts = [builds[0] for builds in sides]
     if are_identical(sides, subjects, settings):
         labels = [one.revision.label for one in firsts]
         return [identical_finding(*labels, is_one_build=is_one_build(firsts)), *_notes(sides)]
-    return [*_shared(repository, sides, subjects, settings, world), *_notes(sides)]
-
-
-def _shared(
-    repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings, world: World
-) -> list[Finding]:
-    """What is said of files that are the work tree's, whichever revision runs."""
-    from steelyard.model.kept import SHARED, Finding
-    from steelyard.subjects.command import shared_environment
-    from steelyard.subjects.revisions.shared import shared_by_revisions
-
-    environment = shared_environment(settings, world.environment)
-    found = shared_by_revisions(repository, sides, subjects, environment)
-    return [Finding(code=SHARED, message=one.message, remedy=one.remedy) for one in found]
+    return [*shared_findings(repository, sides, subjects, settings, world.environment), *_notes(sides)]
 
 
 def _notes(sides: Sequence[Builds]) -> list[Finding]:

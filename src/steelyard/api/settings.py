@@ -131,7 +131,7 @@ def settings_of(
         counting=count_settings(
             options.counting, metrics, commands, world, harness=is_harness, control=weighing.control
         ),
-        harness=harness_checked(suite, _of_commands(options)),
+        harness=harness_checked(suite, metrics, _of_commands(options)),
         heap=heap_launches(options.heap, harness=suite.harness),
         heap_shuffle=options.heap.shuffled,
         layouts=layouts_checked(weighing, commands, recipe),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from steelyard.api.asked import HeapWatch, Judging, Plan, Suite
@@ -18,10 +18,11 @@ _LAUNCHES, _LAUNCHES_OF_HARNESS = 3, 1
 _SECONDS_EACH = 3.0
 
 
-def harness_checked(options: Suite, of_commands: Mapping[str, bool]) -> str | None:
+def harness_checked(options: Suite, metrics: Sequence[str], of_commands: Mapping[str, bool]) -> str | None:
     """The harness that is asked for, if it is known and nothing stands beside it that it has no use for.
 
-    `of_commands` are the options of a command as a whole, and whether each is asked for.
+    `metrics` are those that are measured, `of_commands` the options of a command as a whole, and whether each is asked
+    for.
     """
     name = options.harness
     if name is None:
@@ -30,10 +31,12 @@ def harness_checked(options: Suite, of_commands: Mapping[str, bool]) -> str | No
                 raise UsageError(f"{option} chooses from those of a harness: say of which with --harness auto")
         return None
 
-    from steelyard.subjects.harness import AUTO, harness_named
+    from steelyard.model.metrics import counted
+    from steelyard.subjects.harness import AUTO, check_counts, harness_named
 
     if name != AUTO:
         harness_named(name)
+        check_counts(name, counted([*metrics]))
     for option, is_asked_for in of_commands.items():
         if is_asked_for:
             raise UsageError(f"{option} is for plain commands: leave it out, or --harness {name}")

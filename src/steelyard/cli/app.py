@@ -51,6 +51,7 @@ _COMMANDS = {
 }
 """Under each heading the commands, and where the function of each is: what is not asked for is not imported."""
 
+_OF_THE_TOOL = ("--version", "-V")
 _COMPLETION = "_STEELYARD_COMPLETE"
 
 # The parser's UsageError. Where typer keeps it differs between its versions; this child of it is always at hand.
@@ -69,7 +70,7 @@ def steelyard(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", "-V", callback=_print_version, is_eager=True, help="Show the version and build, and exit."
+            *_OF_THE_TOOL, callback=_print_version, is_eager=True, help="Show the version and build, and exit."
         ),
     ] = False,
 ) -> None:
@@ -131,13 +132,17 @@ def command_line(only: str | None = None) -> Any:
 
 
 def _sentence(error: Exception, arguments: Sequence[str]) -> str:
-    if instead := instead_of(str(getattr(error, "option_name", ""))):
+    option, name = str(getattr(error, "option_name", "")), next(iter(arguments), None)
+    if instead := instead_of(option, name):
         return instead
     message = in_our_words(str(getattr(error, "format_message", error.__str__)()))
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "steelyard"
     is_cut = message.startswith(("no such option", "there are too many words"))
-    way_out = (quotes_needed(context, arguments) if is_cut else None) or f"see {command} --help"
+    quotes = quotes_needed(context, arguments) if is_cut else None
+    if is_cut and option in _OF_THE_TOOL:
+        return "; ".join(filter(None, [f"{option} is of the tool itself: steelyard {option}", quotes]))
+    way_out = quotes or f"see {command} --help"
     if message.endswith(" is missing") and context is not None and context.command.epilog:
         return f"{message}, as in: {context.command.epilog.splitlines()[0]} ({way_out})"
     return f"{message}; {way_out}"

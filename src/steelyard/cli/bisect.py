@@ -13,6 +13,7 @@ from steelyard.api.counting import jobs_checked
 from steelyard.api.revisions import build_timeout_checked
 from steelyard.api.settings import settings_of
 from steelyard.cli.command import Only, ReadBy, Without, command
+from steelyard.cli.inputs import say_what_is_unread
 from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptions, WeighingOptions, json_option
 from steelyard.cli.outputs import check_writable, is_printed, write_json
 from steelyard.cli.say import say
@@ -130,6 +131,7 @@ def bisect(options: BisectOptions, world: World) -> int:
         build_timeout_s=build_timeout_checked(options.build_timeout),
         sought="faster" if options.faster else "slower",
     )
+    say_what_is_unread(options.launch)
     with watching(world) as line:
         said = _Said(line, asked.sought)
         found, error = bisect(asked, Telling(line, said.begun, said.step), world)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from steelyard.api.kept import kept_by_name
 from steelyard.api.mistaken import meant_revisions
@@ -16,23 +13,11 @@ from steelyard.api.names import check_no_files, names_of, usual_names
 from steelyard.api.revisions import weighing_of_revisions
 from steelyard.api.settings import check_budget, current_folder, processor_of, weighing_of_commands
 from steelyard.cli.command import command
-from steelyard.cli.options import (
-    SHOWN_FUNCTIONS,
-    WHAT_IS_RUN,
-    FileOptions,
-    JudgingOptions,
-    LaunchOptions,
-    Names,
-    OldNames,
-    ShownFunctions,
-    Strict,
-    WeighingOptions,
-)
+from steelyard.cli.compare_options import CompareOptions
+from steelyard.cli.inputs import say_what_is_unread
 from steelyard.cli.outputs import check_files, check_not_launched
-from steelyard.cli.revisions import RevisionOptions
 from steelyard.cli.say import say
-from steelyard.cli.settings import CountingOptions, HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
-from steelyard.cli.views import ShownUnits
+from steelyard.cli.views import in_units
 from steelyard.cli.wrong_usage import RESUME_LACKS_VALUE
 from steelyard.model.errors import UsageError
 
@@ -44,69 +29,6 @@ if TYPE_CHECKING:
     from steelyard.model.progress import Watch
     from steelyard.model.project_file import Project
     from steelyard.model.records import Weighing
-
-
-_TO_CARRY_ON = "To carry on"
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompareOptions(MeasuringOptions):
-    """What `compare` is asked."""
-
-    commands: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[BASELINE CANDIDATE...]",
-            help="Commands in quotes; each is compared with the first. With --base one, which runs in both revisions.  "
-            "[default: what steelyard.toml says]",
-        ),
-    ] = None
-    revisions: RevisionOptions = RevisionOptions()
-    judging: JudgingOptions = JudgingOptions()
-    name: Names = None
-    names: OldNames = None
-    weighing: WeighingOptions = WeighingOptions()
-    suite: SuiteOptions = SuiteOptions()
-    heap: HeapOptions = HeapOptions()
-    launch: LaunchOptions = LaunchOptions()
-    throughput: ThroughputOptions = ThroughputOptions()
-    counting: CountingOptions = CountingOptions()
-    functions: ShownFunctions = SHOWN_FUNCTIONS
-    unit: ShownUnits = None
-    target: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--target",
-            metavar="PATTERN",
-            rich_help_panel=WHAT_IS_RUN,
-            help="Only those targets of the project's file (steelyard docs config).",
-        ),
-    ] = None
-    tuned: Annotated[
-        bool,
-        typer.Option(
-            "--tuned",
-            rich_help_panel=WHAT_IS_RUN,
-            help="Calm the machine meanwhile, and put back what was (steelyard docs tune); needs root.",
-        ),
-    ] = False
-    strict: Strict = False
-    resume: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="RECORD",
-            rich_help_panel=_TO_CARRY_ON,
-            help="Carry on an interrupted weighing with the same plan; give no commands. With --max-time or --pairs: "
-            "one that stayed undecided goes on for so much more.",
-        ),
-    ] = None
-    trust_journal: Annotated[
-        bool,
-        typer.Option(
-            "--trust-journal", rich_help_panel=_TO_CARRY_ON, help="Carry on also what another user may have written."
-        ),
-    ] = False
-    files: FileOptions = FileOptions()
 
 
 @command(
@@ -122,16 +44,16 @@ def compare(options: CompareOptions, world: World) -> int:
     Without commands those of the project's file are weighed, steelyard.toml (see steelyard init).
 
     They run in adjacent pairs, in random order, until the verdict stands or the budget ends.
+    Limits for a CI job are steelyard gate's, which reads what --json keeps (steelyard docs ci).
 
     Exit status: 0 nothing is slower, 1 a candidate is slower, 2 wrong usage, 3 a measurement failed, 4 undecided
     (with --strict), 130 interrupted.
     """
     from steelyard.cli.calm import tuned
-    from steelyard.report.figures import shown_in
 
     check_files(options.files, options.launch.output)
     processor = processor_of(options.launch.cpu, world)[0] if options.tuned else None
-    with shown_in(options.unit or {}), tuned(options.tuned, processor, world):
+    with in_units(options.unit), tuned(options.tuned, processor, world):
         return _compared(options, world)
 
 
@@ -164,6 +86,7 @@ def _compared(options: CompareOptions, world: World) -> int:
     with none_of_earlier(options.files), watching(world) as watch, _requested(options, watch, world) as request:
         watch.wipe()
         check_not_launched(request, *options.files.paths(), options.launch.output)
+        say_what_is_unread(options.launch)
         outcome = session.attempted(request, watch, world)
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
 

@@ -13,6 +13,7 @@ import typer
 
 from steelyard.api.settings import count_of_command
 from steelyard.cli.command import Only, Without, command
+from steelyard.cli.inputs import say_what_is_unread
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     AlphaOfInterval,
@@ -90,6 +91,7 @@ def count(options: CountOptions, world: World) -> int:
     judging = JudgingOptions(metric=options.metric, alpha=options.alpha)
     request = count_of_command(options.command, options.name, replace(options, judging=judging), world)
     check_not_launched(request, *options.files.paths())
+    say_what_is_unread(options.launch)
     with (
         watching(world) as watch,
         _imported_meanwhile("steelyard.cli.outcome", "steelyard.design.judging.judgement"),

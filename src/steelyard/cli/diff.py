@@ -27,7 +27,7 @@ from steelyard.cli.options import (
     Strict,
 )
 from steelyard.cli.outputs import check_apart, check_writable, is_printed, page_of, write
-from steelyard.cli.views import ShownUnits
+from steelyard.cli.views import ShownUnits, in_units
 from steelyard.model.values import alpha_checked, metric_names, relative_margin
 
 if TYPE_CHECKING:
@@ -101,9 +101,7 @@ def diff(options: DiffOptions, world: World) -> int:
     Exit status: 0 nothing is slower, 1 B is slower, 2 wrong usage, 3 the metric could not be measured, 4 undecided
     (with --strict).
     """
-    from steelyard.report.figures import shown_in
-
-    with shown_in(options.unit or {}):
+    with in_units(options.unit):
         return _compared(options, world)
 
 

@@ -58,7 +58,11 @@ def docs(options: DocsOptions, world: World) -> int:  # noqa: ARG001 - as every 
         return 0
     topic = _linked(options.topic)
     if topic not in known:
-        raise UsageError(f"there is no page {options.topic!r}: choose from {', '.join(known)}")
+        from difflib import get_close_matches
+
+        close = get_close_matches(topic, known)
+        meant = f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
+        raise UsageError(f"there is no page {options.topic!r}{meant}: choose from {', '.join(known)}")
     write(STANDARD_STREAM, _page(topic))
     return 0
 

@@ -137,6 +137,8 @@ def _limits(options: GateOptions) -> Limits:
     from steelyard.model.limits import Limits, limits_from
     from steelyard.model.project_file import load_project
 
+    if not all(pattern.strip() for pattern in options.require or []):
+        raise UsageError("--require '' names no benchmark: give a name or a pattern, or leave it out")
     asked = limits_from(options.fail_above or [], strict=options.strict, require=options.require or ())
     project = load_project(Path(current_folder()))
     if project is None:

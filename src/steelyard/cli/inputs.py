@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import stat
+import sys
+import termios
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from steelyard.cli.say import say
 from steelyard.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from steelyard.api.asked import Launching
 
 STANDARD_STREAM = Path("-")
 _STDIN = Path("/dev/stdin")
+_INPUT = 0
 
 
 def readable(*paths: Path) -> list[Path]:
@@ -15,3 +26,22 @@ def readable(*paths: Path) -> list[Path]:
     if paths.count(STANDARD_STREAM) > 1:
         raise UsageError("two files would be read from standard input: give one of them by its name")
     return [_STDIN if path == STANDARD_STREAM else path for path in paths]
+
+
+def say_what_is_unread(launch: Launching) -> None:
+    """Say that data which wait on standard input reach no launch, where no other input is given."""
+    if launch.stdin is None and _has_data(_INPUT):
+        say("what comes on standard input reaches no launch: put it into a file, and give that by --stdin FILE")
+
+
+def _has_data(number: int) -> bool:
+    """Whether something is to be read from a file or a pipe that was put there, as far as can be told by now."""
+    try:
+        status = os.fstat(number)
+        if stat.S_ISREG(status.st_mode):
+            return os.lseek(number, 0, os.SEEK_CUR) < status.st_size
+        is_piped = stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode)
+        waiting = fcntl.ioctl(number, termios.FIONREAD, bytes(4)) if is_piped else b""
+    except OSError:
+        return False
+    return int.from_bytes(waiting, sys.byteorder) > 0

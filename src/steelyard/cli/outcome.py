@@ -38,12 +38,11 @@ def shown(
     try:
         show_outcome(outcome, files, world, functions=functions)
     except MeasurementError:
-        if _has_results(outcome) and "interrupted" not in outcome.record.stop:
-            _show_way_on(outcome, files, world)  # what failed is one benchmark, and the others may be undecided
+        show_way_on(outcome, files, world)  # what failed is one benchmark, and the others may be undecided
         raise
     if was_interrupted(outcome):
         return INTERRUPTED
-    _show_way_on(outcome, files, world)
+    show_way_on(outcome, files, world)
     deciding = outcome.record.derived.deciding() if outcome.record.derived else []
     return said_status({verdict.verdict for verdict in deciding}, world, strict=strict, beside_data=_prints_data(files))
 
@@ -103,10 +102,12 @@ def _report(console: Console, outcome: Outcome, functions: int) -> None:
         terminal.run(console, record, derived.summaries, functions=functions, running=running)
 
 
-def _show_way_on(outcome: Outcome, files: FileOptions, world: World) -> None:
-    """Print how what is undecided goes on from here."""
+def show_way_on(outcome: Outcome, files: FileOptions, world: World, *, beside_data: bool = False) -> None:
+    """Print how what is undecided goes on from here; of what was interrupted more is said."""
+    if not _has_results(outcome) or "interrupted" in outcome.record.stop:
+        return
     if (way_on := outcome.way_on()) is not None:
-        Sheet(output(world.environment, beside_data=_prints_data(files))).command("go on", way_on)
+        Sheet(output(world.environment, beside_data=beside_data or _prints_data(files))).command("go on", way_on)
 
 
 def _prints_data(files: FileOptions) -> bool:

@@ -12,6 +12,7 @@ import typer
 from steelyard.api.revisions import run_of_revision
 from steelyard.api.settings import run_of_command
 from steelyard.cli.command import Only, Without, command
+from steelyard.cli.inputs import say_what_is_unread
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     AlphaOfInterval,
@@ -26,7 +27,7 @@ from steelyard.cli.outputs import check_files, check_not_launched
 from steelyard.cli.revisions import OneRevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
-from steelyard.cli.views import ShownUnits
+from steelyard.cli.views import ShownUnits, in_units
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -103,9 +104,7 @@ def run(options: RunOptions, world: World) -> int:
     To compare two versions use `steelyard compare`: numbers of two runs, taken one after the other, are apart by more
     than most changes.
     """
-    from steelyard.report.figures import shown_in
-
-    with shown_in(options.unit or {}):
+    with in_units(options.unit):
         return _measured(options, world)
 
 
@@ -124,6 +123,7 @@ def _measured(options: RunOptions, world: World) -> int:
     with none_of_earlier(options.files), watching(world) as watch, _requested(options, watch, world) as request:
         watch.wipe()
         check_not_launched(request, *options.files.paths(), options.launch.output)
+        say_what_is_unread(options.launch)
         outcome = attempted(request, watch, world)
     status = shown(outcome, options.files, world, functions=options.functions)
     if status or not isinstance(outcome.record, Run):

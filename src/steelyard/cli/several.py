@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused_margins, unused_patterns
+from steelyard.api.project import ProjectPlan, asked_for, chosen_targets, planned, unused_margins, unused_patterns
 from steelyard.cli.options import FileOptions
-from steelyard.cli.outcome import has_failed, none_of_earlier, show_outcome, shown, was_interrupted
+from steelyard.cli.outcome import has_failed, none_of_earlier, show_outcome, show_way_on, shown, was_interrupted
 from steelyard.cli.outputs import check_apart, check_files, is_printed, page_of, write
 from steelyard.cli.project import announce, from_here
 from steelyard.cli.say import say
@@ -29,7 +29,7 @@ from steelyard.report import several
 from steelyard.report.markup import code, document, escape
 
 if TYPE_CHECKING:
-    from steelyard.cli.compare import CompareOptions
+    from steelyard.cli.compare_options import CompareOptions
     from steelyard.report.live import LiveLine
 
 
@@ -38,7 +38,7 @@ def weighed(project: Project, options: CompareOptions, world: World) -> int:
     check_files(options.files, options.launch.output)
     check_apart(options.files.paths(), [project.folder / project.file.name])
     asked, options = options.files, replace(options, files=from_here(options.files))
-    targets = chosen_targets(project, options.target or [], options)
+    targets, unasked = asked_for(chosen_targets(project, options.target or [], options), options)
     announce(project, targets)
     own = [_named(options.files.json, target.name) for target in targets.values()] if len(targets) > 1 else []
     with ExitStack() as meanwhile:
@@ -46,7 +46,7 @@ def weighed(project: Project, options: CompareOptions, world: World) -> int:
             watch = meanwhile.enter_context(watching(world))
             plan = meanwhile.enter_context(planned(project, targets, options, watch, world))
         watch.wipe()
-        for sentence in plan.left_out:
+        for sentence in (*unasked, *plan.left_out):
             say(sentence)
         if len(plan.parts) > 1:
             return _Several(project, plan, options, asked, watch, world).weighed()
@@ -122,6 +122,7 @@ class _Several:
                 )
             except SteelyardError as failure:
                 error = failure
+            show_way_on(outcome, files, self.world, beside_data=self._beside_data)
             self.outcomes.append(outcome)
             if error is outcome.error:  # else they could not be written
                 self._note_files(part, outcome)
@@ -130,7 +131,8 @@ class _Several:
         is_interrupted = error is not None and error.exit_status == INTERRUPTED
         if error is not None and not is_interrupted:
             self.errors.append(error)
-        self.results.append(several.Result(part.name, derived.deciding() if derived else [], failed=error is not None))
+        verdicts = derived.deciding() if derived else []
+        self.results.append(several.Result(part.name, verdicts, _weighed(outcome), failed=error is not None))
         self.pages.append(_page(part, outcome, error, functions=self.options.functions))
         return is_interrupted or (isinstance(outcome, Outcome) and was_interrupted(outcome))
 
@@ -176,6 +178,11 @@ def _named(path: Path | None, target: str) -> Path | None:
     stem, dot, suffixes = path.name.partition(".")
     called = re.sub(r"[^\w.-]+", "-", target).strip("-.") or "target"
     return path.with_name(f"{stem}-{called}{dot}{suffixes}")
+
+
+def _weighed(outcome: Outcome | SteelyardError) -> int:
+    """How many benchmarks, as far as they were known before it ended."""
+    return sum(not one.control for one in outcome.record.benchmarks) if isinstance(outcome, Outcome) else 0
 
 
 def _page(part: Part, outcome: Outcome | SteelyardError, error: SteelyardError | None, *, functions: int) -> str:

@@ -14,7 +14,7 @@ from steelyard.cli.command import Options, command
 from steelyard.cli.inputs import readable
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions, ShownFunctions
 from steelyard.cli.outputs import check_apart, check_files
-from steelyard.cli.views import ShownUnits, ViewOptions, sorted_import, sorted_outcome
+from steelyard.cli.views import ShownUnits, ViewOptions, in_units, sorted_import, sorted_outcome
 
 if TYPE_CHECKING:
     from steelyard.design.outcome import Outcome
@@ -47,11 +47,9 @@ class ShowOptions(Options):
 )
 def show(options: ShowOptions, world: World) -> int:
     """Show a kept weighing or run again: its verdicts are derived anew from the raw launches; or an import."""
-    from steelyard.report.figures import shown_in
-
     check_files(options.files)
     options.shown.check()
-    with shown_in(options.unit or {}):
+    with in_units(options.unit):
         _show(options, world)
     return 0
 

@@ -36,7 +36,28 @@ _INSTEAD = {
     "--show-output": "give --output FILE, which says where the commands' output goes",
     "--sort": "results stand in the order of the commands, and several candidates are ranked; show has --sort",
     "--style": "there is progress where stderr is a terminal, and NO_COLOR=1 keeps colours away",
-    "--time-unit": "write --unit ns, us, ms or s; --json FILE has nanoseconds",
+    "--time-unit": "write --unit ns, us, ms or s, of compare, run and show; --json FILE has nanoseconds",
+}
+_ALL_THE_SAME = (
+    "status 1 says that something is slower, which `|| test $? -eq 1` lets pass; steelyard gate holds a record, which "
+    "--json keeps, to limits of your own"
+)
+_LIMITS = "--json FILE keeps the record, and steelyard gate FILE --fail-above 5% holds it to a limit"
+_OF_A_GATE = "--json FILE keeps the record, and steelyard gate FILE {} says it of that"
+_OF_COMMANDS = {
+    "compare": {
+        **dict.fromkeys(("--no-fail", "--no-error", "--exit-zero", "--ignore-slower", "--allow-slower"), _ALL_THE_SAME),
+        **dict.fromkeys(("--fail-above", "--fail-on", "--fail-threshold", "--threshold", "--max-slower"), _LIMITS),
+        **{option: _OF_A_GATE.format(option) for option in ("--junit", "--github", "--gitlab", "--comment")},
+        **dict.fromkeys(("--metrics", "--openmetrics"), _OF_A_GATE.format("--metrics metrics.txt")),
+    },
+    # Python's own timeit has these.
+    "timeit": {
+        "--number": "how often a statement runs is found by itself, so that a sample takes about 1.5 ms",
+        **dict.fromkeys(("-r", "--repeat"), "give --pairs N, the most that are measured, or --max-time SECONDS"),
+        **dict.fromkeys(("-p", "--process"), "--metric cpu is the time of the processor"),
+        **dict.fromkeys(("-v", "--verbose"), "--csv FILE has every sample"),
+    },
 }
 _SHELLS = ("default", "sh", "/bin/sh")
 # By itself each only waits for input, so behind --shell none of them is a command to weigh.
@@ -56,8 +77,10 @@ def respelt(words: Sequence[str], options: Collection[str]) -> list[str]:
     return [*spelt, *left]
 
 
-def instead_of(option: str) -> str | None:
-    """What to do instead of giving an option that only hyperfine has; None if it has none such either."""
+def instead_of(option: str, command: str | None) -> str | None:
+    """What to do instead of giving a `command` an option that only other tools have; None if they have none such."""
+    if instead := _OF_COMMANDS.get(command or "", {}).get(option):
+        return f"there is no {option} here: {instead}"
     if option in _LONG_ONLY:
         return f"there is no {option} here: write {_LONG_ONLY[option]}, or give each command in quotes"
     name = _SHORT.get(option, option)

@@ -82,7 +82,8 @@ def _tell(use: StillUse | None, program: Path) -> None:
     ]
     if use.clocks:
         clocks = count(use.clocks, "process", "processes")
-        say(f"the clock stood still for {use.left_out_ns / 1e9:.3f} s of waiting ({clocks})", *limits)
+        together = "" if use.clocks == 1 else ", all together: those that start or build the benchmarks, too"
+        say(f"the clock stood still for {use.left_out_ns / 1e9:.3f} s of waiting ({clocks}{together})", *limits)
     else:
         say(f"no clock stood still: {_unasked(use, program)}", *limits)
 

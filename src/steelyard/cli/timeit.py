@@ -85,6 +85,7 @@ def timeit(options: TimeitOptions, world: World) -> int:
     from steelyard.design.session import attempted
 
     check_files(options.files)
+    _check_names(options.name or [])
     pythons = options.python or [sys.executable]
     subjects = _subjects(options.statements, options.setup or [], pythons, world.environment.get("PATH"))
     names = names_of(options.name, options.names, [subject.name for subject in subjects])
@@ -93,6 +94,15 @@ def timeit(options: TimeitOptions, world: World) -> int:
     with watching(world) as watch:
         outcome = attempted(request_of(options, subjects, settings), watch, world)
     return shown(outcome, options.files, world, strict=options.strict)
+
+
+def _check_names(names: list[str]) -> None:
+    """Of Python's own timeit, -n is how many times a statement runs."""
+    if number := next((name for name in names if name.strip().isdigit()), None):
+        raise UsageError(
+            f"-n and --name name a statement here, and {number} is no name: how often it runs is found by itself; "
+            "leave it out, and give --pairs N or --max-time SECONDS for more or less"
+        )
 
 
 def _subjects(statements: list[str], setups: list[str], pythons: list[str], search_path: str | None) -> list[Subject]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -10,9 +11,10 @@ import typer
 
 from steelyard.cli.command import Options, ReadBy
 from steelyard.cli.options import OUTPUT
+from steelyard.cli.say import say
 from steelyard.model.errors import UsageError
 from steelyard.model.metrics import Unit
-from steelyard.model.units import units_of
+from steelyard.model.units import UNITS, units_of
 
 if TYPE_CHECKING:
     from steelyard.design.outcome import Outcome
@@ -30,6 +32,18 @@ ShownUnits = Annotated[
     ),
     ReadBy(units_of),
 ]
+
+
+@contextmanager
+def in_units(units: Mapping[Unit, str] | None) -> Iterator[None]:
+    """Show all values in these units; of one that none of them has it is said in the end."""
+    from steelyard.report.figures import shown_in
+
+    with shown_in(units or {}) as shown:
+        yield
+    for unit in shown.unused():
+        known = ", ".join(name for kind in sorted(shown.kinds) for name in UNITS[kind]).replace("µs", "us")
+        say(f"--unit {unit} is of nothing that is shown here: of what is, choose from {known}")
 
 
 @dataclass(frozen=True, kw_only=True)

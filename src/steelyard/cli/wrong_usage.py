@@ -9,6 +9,7 @@ RESUME_LACKS_VALUE = "--resume needs RECORD, as in --resume 20261126T072314 (ste
 # Its sentences differ a little between its versions.
 _OURS = (
     (r"Missing argument '(.+)'", r"\1 is missing"),
+    (r"Missing option '(--[\w-]+)'.*", r"\1 is missing"),
     (r"Got unexpected extra argument\S* \((.*)\)", r"there are too many words (\1)"),
     (r"Option '--resume' requires an argument", RESUME_LACKS_VALUE),
     (r"Option '(.+)' requires an argument", r"\1 lacks its value"),

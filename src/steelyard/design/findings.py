@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from steelyard.model.kept import IDENTICAL, Finding
+from steelyard.model.kept import IDENTICAL, SHARED, Finding
 from steelyard.report import figures
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from steelyard.model.settings import Settings
     from steelyard.model.subject import Benchmark, Subject
     from steelyard.model.tuning import Change
+    from steelyard.subjects.revisions.builds import Built
+    from steelyard.subjects.revisions.git import Repository
 
 _MOST_NAMES = 10
 _OWN_STARTS = "it went on with starts of its own; --own-starts begins with them"
@@ -47,6 +49,21 @@ def identical_finding(baseline: str, candidate: str, *, is_one_build: bool) -> F
     return Finding(
         code=IDENTICAL, message=f"identical: {baseline} and {candidate} {what}, so that nothing had to be measured"
     )
+
+
+def shared_findings(
+    repository: Repository,
+    sides: Sequence[Sequence[Built]],
+    subjects: Sequence[Subject],
+    settings: Settings,
+    environment: Mapping[str, str],
+) -> list[Finding]:
+    """Say which files are the work tree's, whichever revision runs; the `environment` is the user's."""
+    from steelyard.subjects.command import shared_environment
+    from steelyard.subjects.revisions.shared import shared_by_revisions
+
+    found = shared_by_revisions(repository, sides, subjects, shared_environment(settings, environment))
+    return [Finding(code=SHARED, message=one.message, remedy=one.remedy) for one in found]
 
 
 def built_files_finding(paths: Sequence[str]) -> Finding:

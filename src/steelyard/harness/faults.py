@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 DONE, RAISED, USAGE, INTERRUPTED = 0, 1, 2, 130
+STATEMENT = "<timeit>"
+"""What tracebacks call the file of a statement."""
 
 
 class BodyError(Exception):
@@ -60,10 +62,18 @@ def _place(error: BaseException, files: Mapping[str, str]) -> str:
     return place
 
 
+def _lacks_a_name(error: BaseException) -> bool:
+    """Whether a statement has a name that nothing has defined; not code that it calls."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return isinstance(error, NameError) and trace is not None and trace.tb_frame.f_code.co_filename == STATEMENT
+
+
 def _message(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return str(error.msg)
     try:
-        return str(error)
+        return f"{error} (--setup CODE runs before it)" if _lacks_a_name(error) else str(error)
     except Exception:  # the user's exception, whose own text fails
         return ""

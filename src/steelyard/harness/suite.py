@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from steelyard.harness.entry import Entry
-from steelyard.harness.faults import told
+from steelyard.harness.faults import STATEMENT, told
 from steelyard.harness.find import FindError, entries_of, entry_called, files_of
 from steelyard.harness.loop import Text, is_empty
 from steelyard.harness.names import check_names
@@ -72,7 +72,7 @@ class Files:
 class Statement:
     """The one benchmark that is a statement, compiled into the loop with its set-up before it."""
 
-    file = "<timeit>"
+    file = STATEMENT
 
     def __init__(self, statement: str, setup: str, name: str) -> None:
         self._text = Text(statement, setup, file=self.file)

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from steelyard.model.kept import VerdictName
+from steelyard.model.kept import Finding, VerdictName
 
 BISECTION_FORMAT: Final = "steelyard-bisection"
 
@@ -102,5 +102,6 @@ class Bisection(_Part):
     )
     skipped: list[str] = Field(default_factory=list)
     several: bool = Field(default=False, description="whether more than one commit was seen to change it")
+    findings: list[Finding] = Field(default_factory=list, description="what all commits share that should be their own")
     steps: list[Step] = Field(default_factory=list)
     seconds: float

@@ -159,8 +159,11 @@ def fields_of(path: Path, largest_bytes: int | None = None) -> Any:
         raise UsageError(
             f"cannot read {path}: No such file, and no record of that name is kept: steelyard list has the names"
         )
+    data = plausible(path, unpacked(path, read_bytes(path, largest_bytes), largest_bytes))
+    if not data.strip():
+        raise UsageError(f"{path} is empty, and no record: steelyard list shows those that are kept")
     try:
-        return _fields(plausible(path, unpacked(path, read_bytes(path, largest_bytes), largest_bytes)))
+        return _fields(data)
     except LineError as error:
         before = f"head -n {error.number - 1} {typed(path)} > before.journal"
         raise UsageError(f"{path} is damaged in line {error.number}; what stands before it: {before}") from error

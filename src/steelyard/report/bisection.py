@@ -9,7 +9,7 @@ from rich.text import Text
 
 from steelyard.model.bisection import Bisection, Commit, Compared, Sought, Step, word_of
 from steelyard.model.metrics import METRICS
-from steelyard.report import figures
+from steelyard.report import figures, notes
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES
 
@@ -85,6 +85,7 @@ def bisection(console: Console, found: Bisection) -> None:
         sheet.row("skipped", f"{figures.count(len(found.skipped), 'commit')} that could not be weighed")
     if said := caution(found):
         sheet.row("caution", said)
+    notes.show(sheet, notes.of_findings(found.findings))
     weighings = figures.count(sum(bool(step.compared) for step in found.steps), "weighing")
     metric = found.metric if found.change is None else found.change.metric
     sheet.row("method", f"{weighings} in {figures.seconds(found.seconds)}, metric {metric}")

@@ -189,7 +189,7 @@ def allowance(
     """Say, as soon as a pair took its time, that the budget is too short for a verdict; None where it is not.
 
     A verdict takes the `fewest` pairs; so many are `fitting`, with `spent_s` gone and `seconds_each` for one of each
-    benchmark.
+    benchmark. The first pair may have taken longer than those to come will: what fits is said to rest on it.
     """
     verdicts, take = f"a verdict at alpha {settings.alpha:g}", "takes"
     if benchmarks > 1:
@@ -204,18 +204,18 @@ def allowance(
     if settings.max_time_s is None or (fitting >= fewest and needed_s <= settings.max_time_s):
         return None
     pair = "a pair" if benchmarks == 1 else f"a pair of each of the {benchmarks} benchmarks"
-    each = f"{pair} takes {figures.seconds(seconds_each)}"
     if fitting >= fewest:
         usual = figures.seconds(settings.max_time_s)
         return (
-            f"{each}, so it goes on for about {figures.seconds(needed_s)}: {verdicts} {take} {fewest} pairs, for which "
-            f"the usual {usual} are too short; --max-time sets a limit that holds"
+            f"{pair} takes {figures.seconds(seconds_each)}, so it goes on for about {figures.seconds(needed_s)}: "
+            f"{verdicts} {take} {fewest} pairs, for which the usual {usual} are too short; --max-time sets a "
+            "limit that holds"
         )
     longest = figures.seconds(settings.longest_time_s or settings.max_time_s)
-    allowed = f"at most {figures.count(fitting, 'pair')}" if fitting else "no pair but the warm-up"
+    allowed = figures.count(fitting, "pair") if fitting else "no pair but the warm-up"
     # The fewest decide where all point one way; a dozen is what is named, too, where so few leave it open.
     sensible_s = needed_s + max(0, FIRST_LOOK - fewest) * seconds_each
     return (
-        f"{each}, so {longest} leave time for {allowed}: too few for {verdicts}, which {take} {fewest}; with some to "
-        f"spare: --max-time {_rounded_up(TO_SPARE * sensible_s)}"
+        f"{pair} took {figures.seconds(seconds_each)}; at that pace {longest} leave time for {allowed}: too few for "
+        f"{verdicts}, which {take} {fewest}; with some to spare: --max-time {_rounded_up(TO_SPARE * sensible_s)}"
     )

@@ -94,9 +94,10 @@ def _last_levels(calibration: Calibration) -> str:
     best = min(calibration.last_levels, key=lambda level: level.error)
     if best is said:
         return f"as the machine says: with a smaller last level, down to {_size(less[-1].size_bytes)}, the fit is worse"
+    missed, misses = figures.whole_percent(said.error), figures.whole_percent(best.error)
     return (
         f"this machine says {_size(said.size_bytes)} of LL, but {_size(best.size_bytes)} explain the times better: "
-        f"the fit is off by {100 * best.error:.0f} % (root mean square) instead of {100 * said.error:.0f} %"
+        f"the fit is off by {misses} (root mean square) instead of {missed}"
     )
 
 

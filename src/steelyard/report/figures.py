@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from steelyard.model.metrics import METRICS, Unit
@@ -13,18 +14,32 @@ from steelyard.model.units import UNITS
 
 NOT_KNOWN = "n/a"
 
-_chosen: ContextVar[Mapping[Unit, str] | None] = ContextVar("chosen", default=None)
+
+@dataclass(frozen=True)
+class Shown:
+    """The units that were chosen, and of which kinds values were written since."""
+
+    units: Mapping[Unit, str]
+    kinds: set[Unit] = field(default_factory=set)
+
+    def unused(self) -> list[str]:
+        """Those of which no value was written, where any were."""
+        return [unit for kind, unit in self.units.items() if self.kinds and kind not in self.kinds]
+
+
+_chosen: ContextVar[Shown | None] = ContextVar("chosen", default=None)
 
 
 @contextmanager
-def shown_in(units: Mapping[Unit, str]) -> Iterator[None]:
+def shown_in(units: Mapping[Unit, str]) -> Iterator[Shown]:
     """Write all measured values in these units, one for each kind of quantity, instead of those that suit each value.
 
     As with `decimal.localcontext`, since every format writes its values here, and none of them need know.
     """
-    before = _chosen.set(units)
+    shown = Shown(units)
+    before = _chosen.set(shown)
     try:
-        yield
+        yield shown
     finally:
         _chosen.reset(before)
 
@@ -51,7 +66,10 @@ def _in_chosen(value: float, kind: Unit) -> str | None:
 
 
 def _chosen_for(kind: Unit) -> str | None:
-    return (_chosen.get() or {}).get(kind)
+    if (shown := _chosen.get()) is None:
+        return None
+    shown.kinds.add(kind)
+    return shown.units.get(kind)
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
@@ -154,6 +172,11 @@ def moment(created: str) -> str:
 def percent(share: float) -> str:
     """Write a share or a margin without a sign: `0.5 %`, `43 %`."""
     return f"{_points(abs(share))} %" if share >= 0 else f"-{_points(abs(share))} %"
+
+
+def whole_percent(share: float) -> str:
+    """Write a share in whole percents, where tenths would say nothing: `3 %`, `43 %`."""
+    return f"{100 * share:.0f} %"
 
 
 def change(relative: float) -> str:

@@ -51,11 +51,11 @@ def built(record: Weighing | Run) -> str | None:
     subject = record.subjects[0]
     if subject.revision is None:
         return None
-    how = (
-        "as they are checked out" if subject.revision.build is None else f"built by {one_line(subject.revision.build)}"
-    )
+    is_one = record.kind == "run"
+    checked_out = "as it is checked out" if is_one else "as they are checked out"
+    how = checked_out if subject.revision.build is None else f"built by {one_line(subject.revision.build)}"
     commands = {one.command for one in record.subjects}
-    where = "in each revision" if record.kind == "weighing" else "in this revision"
+    where = "in this revision" if is_one else "in each revision"
     return f"{subject.command if len(commands) == 1 else 'each command'}, {where}, {how}"
 
 
@@ -234,3 +234,10 @@ def not_strict() -> str:
 def tally(verdicts: list[Verdict]) -> str:
     """Count the verdicts of several benchmarks: `1 slower, 3 same`."""
     return figures.tally([verdict.verdict for verdict in verdicts])
+
+
+def tally_in(record: Weighing, verdicts: list[Verdict]) -> str:
+    """The same, with how many benchmarks were weighed where others failed, or fell back: `3 same of 4 benchmarks`."""
+    weighed = sum(not one.control for one in record.benchmarks)
+    of_all = f" of {figures.count(weighed, 'benchmark')}" if len(verdicts) < weighed else ""
+    return tally(verdicts) + of_all

@@ -18,10 +18,11 @@ from steelyard.stats.verdict import CHANGED
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one weighing: the verdicts that decide, and whether it failed."""
+    """What came of one weighing: the verdicts that decide, of how many benchmarks, and whether it failed."""
 
     name: str
     verdicts: Sequence[Verdict]
+    weighed: int
     failed: bool = False
 
 
@@ -40,7 +41,7 @@ def summary(console: Console, results: Sequence[Result], alpha: float, family: s
     sheet.blank()
     # Of what is identical nothing is measured, and nothing can be wrong.
     confidence = [_confidence(alpha, family)] if alpha else []
-    sheet.row("in all", _tally(verdicts, len(results)), *confidence, style="bold")
+    sheet.row("in all", _tally(verdicts, results), *confidence, style="bold")
     changed = [verdict for verdict in verdicts if verdict.verdict in CHANGED]
     for verdict in most_changed(changed, lambda verdict: verdict.change):
         change = emphasised(_change(verdict), verdict.verdict, verdict.change)
@@ -54,11 +55,12 @@ def summary(console: Console, results: Sequence[Result], alpha: float, family: s
         sheet.row("left out", f"{figures.count(left, 'weighing')} that had not begun")
 
 
-def _tally(verdicts: Sequence[Verdict], weighings: int) -> str:
+def _tally(verdicts: Sequence[Verdict], results: Sequence[Result]) -> str:
+    weighings = figures.count(len(results), "weighing")
     if not verdicts:
-        return f"no verdict in {figures.count(weighings, 'weighing')}"
-    said = f"{sentences.tally(list(verdicts))} of {figures.count(len(verdicts), 'benchmark')}"
-    return f"{said} in {figures.count(weighings, 'weighing')}"
+        return f"no verdict in {weighings}"
+    weighed = sum(result.weighed for result in results)
+    return f"{sentences.tally(list(verdicts))} of {figures.count(weighed, 'benchmark')} in {weighings}"
 
 
 def _confidence(alpha: float, family: str) -> Text:

@@ -9,38 +9,30 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.derived import Summary, Verdict, deciding_of
+from steelyard.model.derived import Summary, Verdict
 from steelyard.model.kept import Finding
 from steelyard.model.metrics import METRICS, is_counted, of_one_process
 from steelyard.model.records import Run, Weighing
 from steelyard.report import (
-    budgets,
     counting,
     disturbances,
     figures,
     heap,
     layouts,
+    many,
     notes,
     printable,
-    ranking,
     sentences,
-    words,
 )
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.named import benchmark_row, is_told
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
-from steelyard.report.verdicts import STYLES, emphasised
+from steelyard.report.verdicts import STYLES, change_of, emphasised, interval_of, margins_row, word_of
 from steelyard.stats.changes import relative_changes
-from steelyard.stats.verdict import CHANGED
 
 _QUALITIES = {"quiet": "green", "noisy": "yellow", "disturbed": "red"}
 _STRIP_COLUMNS = 60
-_NAME_COLUMNS = 24
-_MOST_OPEN = 10
-# Columns of the table, behind the name, with which it has the medians.
-_WITH_MEDIANS = 6
-_THROUGHPUT = "throughput"
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -58,7 +50,8 @@ def weighing(
         sheet.row("no result", "no pair was measured to its end", style="bold yellow")
         notes.show(sheet, notes.of_weighing(record, verdicts))
     elif len(record.benchmarks) > 1:
-        _many(sheet, record, verdicts)
+        _names(sheet, record)
+        many.rows(sheet, record, verdicts)
     else:
         _one(sheet, record, verdicts)
     _counted(sheet, record, verdicts, functions)
@@ -167,7 +160,7 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     if not is_counted(first.metric):
         _strip(sheet, "pairs", _changes(record, first), "no change")
     _details(sheet, first)
-    _margins(sheet, record)
+    margins_row(sheet, record)
     if others:
         _others(sheet, others)
     notes.show(sheet, below)
@@ -205,40 +198,21 @@ def _details(sheet: Sheet, verdict: Verdict) -> None:
     layouts.rows(sheet, verdict)
 
 
-def _margins(sheet: Sheet, record: Weighing) -> None:
-    if said := sentences.margins(record):
-        sheet.row("margin", said)
-
-
 def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
     """Print the metrics that do not decide, a line each."""
     sheet.blank()
     if sheet.narrow:
         for verdict in verdicts:
-            numbers = f" {_change(verdict)} {_interval(verdict)}".rstrip()
-            sheet.row(verdict.metric, Text.assemble(_verdict_name(verdict), numbers))
+            numbers = f" {change_of(verdict)} {interval_of(verdict)}".rstrip()
+            sheet.row(verdict.metric, Text.assemble(word_of(verdict), numbers))
         return
     rows = [
-        [Text(each.metric, "dim"), _verdict_name(each), Text(_change(each)), Text(_interval(each)), _medians(each)]
+        [Text(each.metric, "dim"), word_of(each), Text(change_of(each)), Text(interval_of(each)), _medians(each)]
         for each in verdicts
     ]
     widest = max(9, *(len(verdict.metric) for verdict in verdicts))
     rows[0][0].pad_right(widest - rows[0][0].cell_len)
     sheet.grid(rows, optional=1)
-
-
-def _verdict_name(verdict: Verdict) -> Text:
-    if verdict.control and verdict.verdict in ("same", "undecided"):
-        return Text("no alarm")
-    return Text(verdict.verdict, STYLES[verdict.verdict])
-
-
-def _change(verdict: Verdict) -> str:
-    return figures.change(verdict.change) if verdict.change is not None else figures.NOT_KNOWN
-
-
-def _interval(verdict: Verdict) -> str:
-    return figures.interval(verdict.interval) if verdict.interval is not None else ""
 
 
 def _medians(verdict: Verdict) -> Text:
@@ -266,126 +240,6 @@ def _strip(sheet: Sheet, label: str, changes: FloatArray, zero: str) -> None:
 
 def _changes(record: Weighing, verdict: Verdict) -> FloatArray:
     return relative_changes(*record.launches.pair_values(verdict.index, verdict.metric))
-
-
-# --- several benchmarks
-
-
-def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
-    _names(sheet, record)
-    at_verdict, below = notes.parted(notes.of_weighing(record, [each for each in verdicts if not each.control]))
-    for metric in dict.fromkeys(verdict.metric for verdict in verdicts):
-        chosen = [verdict for verdict in verdicts if verdict.metric == metric]
-        sheet.blank()
-        sheet.row("metric", sentences.metric(metric, record.settings))
-        shown = most_changed(chosen, lambda verdict: verdict.change)
-        titles = _table(sheet, shown, figures.confidence(record.settings.alpha))
-        if _THROUGHPUT not in titles:
-            _throughput_rows(sheet, shown)
-        show_left_out(sheet, len(chosen) - len(shown), ", which changed less")
-        counted = [verdict for verdict in chosen if not verdict.control]
-        said = f"{sentences.tally(counted)} in {figures.seconds(record.seconds)}"
-        sheet.row("in all", f"{said}; baseline and candidate are medians" if "baseline" in titles else said)
-    notes.show(sheet, at_verdict)
-    _margins(sheet, record)
-    verdicts = [verdict for verdict in verdicts if not verdict.control]
-    first = deciding_of(verdicts)
-    ranking.rows(sheet, record, first)
-    _open(sheet, record, first)
-    disturbed = sum(verdict.disturbed for verdict in first)
-    if disturbed or below:
-        sheet.blank()
-    if disturbed:
-        worst = max(first, key=lambda verdict: verdict.worst_delay or 0.0)
-        launches = figures.count(disturbed, "launch", "launches")
-        name = sheet.name(worst.benchmark, _NAME_COLUMNS)
-        where = "" if worst.worst_delay is None else f" ({name})"
-        waited = disturbances.waited(launches, worst.worst_delay) + where
-        sheet.row("noise", disturbances.with_beside(waited, disturbances.together(first), waited=True))
-    notes.show(sheet, below)
-
-
-def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
-    """Say of the undecided benchmarks what is known all the same, and what would decide them."""
-    undecided = [verdict for verdict in verdicts if verdict.verdict == "undecided"]
-    if not undecided:
-        return
-    lines = []
-    for verdict in undecided[:_MOST_OPEN]:
-        known = sentences.excluded(verdict, record.settings) or "nothing is known"
-        lines.append(Text.assemble((sheet.head_name(verdict.benchmark), "bold"), f": {known}"))
-    if len(undecided) > _MOST_OPEN:
-        lines.append(Text(f"and {len(undecided) - _MOST_OPEN} more, as the table has them"))
-    sheet.blank()
-    sheet.row("undecided", *lines, *budgets.budget_of_all(undecided, record), style=STYLES["undecided"])
-
-
-def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> list[str]:
-    """Print one row a benchmark; columns that do not fit are left out, the least needed first.
-
-    The titles of those that are shown are returned.
-    """
-    if sheet.narrow:
-        for verdict in verdicts:
-            name = sheet.name(verdict.benchmark, sheet.width)
-            sheet.row(name, Text.assemble(_verdict_name(verdict), f" {_change(verdict)}"), style="")
-        return []
-    head = ["benchmark", "verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
-    beside = {title: column for title, column in _beside(verdicts).items() if any(column)}
-    head += beside
-    cells = [
-        [*_cells(verdict), *(Text(column[place]) for column in beside.values())]
-        for place, verdict in enumerate(verdicts)
-    ]
-    names = [Text(sheet.name(verdict.benchmark, sheet.width)) for verdict in verdicts]
-    longest = max(len(head[0]), *(name.cell_len for name in names))
-    columns = 0
-    for columns in (*range(len(head) - 1, _WITH_MEDIANS, -1), _WITH_MEDIANS, 4, 3, 2):
-        taken = [max(len(head[i + 1]), *(row[i].cell_len for row in cells)) + 2 for i in range(columns)]
-        room = sheet.width - sum(taken)
-        if room >= min(longest, _NAME_COLUMNS):
-            break
-    rows = [[Text(title, "dim") for title in head[: columns + 1]]]
-    for verdict, row in zip(verdicts, cells, strict=True):
-        rows.append([Text(sheet.name(verdict.benchmark, room)), *row[:columns]])
-    sheet.grid(rows, right=frozenset({2, 4, 5, 6}))
-    return head[: columns + 1]
-
-
-def _throughput_rows(sheet: Sheet, verdicts: Sequence[Verdict]) -> None:
-    """Print the throughput of both sides below a table that had no room for it."""
-    told = {verdict.benchmark: rates for verdict in verdicts if (rates := _throughputs(verdict))}
-    lines = [
-        Text.assemble((sheet.head_name(name), "bold"), f": {rates}") for name, rates in list(told.items())[:_MOST_OPEN]
-    ]
-    if len(told) > _MOST_OPEN:
-        lines.append(Text(f"and {len(told) - _MOST_OPEN} more: --markdown FILE has all of them"))
-    if lines:
-        sheet.row(_THROUGHPUT, *lines)
-
-
-def _beside(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
-    """What is said where there is room: the throughput of both sides, and how fast a change makes it."""
-    return {
-        _THROUGHPUT: [_throughputs(verdict) for verdict in verdicts],
-        "in words": [
-            (words.speed(verdict.change, verdict.metric) or "") if verdict.verdict in CHANGED else ""
-            for verdict in verdicts
-        ],
-    }
-
-
-def _throughputs(verdict: Verdict) -> str:
-    """Of the first unit alone: Markdown and JSON have all of them."""
-    rates = [sentences.rates(side)[:1] for side in (verdict.baseline, verdict.candidate) if side is not None]
-    return " -> ".join(rate for side in rates for rate in side)
-
-
-def _cells(verdict: Verdict) -> list[Text]:
-    sides = (verdict.baseline, verdict.candidate)
-    medians = [figures.quantity(part.median, verdict.metric) if part else "" for part in sides]
-    plain = [_change(verdict), _interval(verdict), f"{verdict.pairs:,}", *medians]
-    return [_verdict_name(verdict), *map(Text, plain)]
 
 
 # --- a run

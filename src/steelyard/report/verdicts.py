@@ -11,7 +11,9 @@ from steelyard.report import figures, sentences
 from steelyard.report.sheet import Sheet
 
 if TYPE_CHECKING:
+    from steelyard.model.derived import Verdict
     from steelyard.model.kept import VerdictName
+    from steelyard.model.records import Weighing
 
 STYLES: dict[VerdictName, str] = {
     "slower": "bold red",
@@ -32,3 +34,26 @@ def emphasised(evidence: str, verdict: VerdictName, change: float | None) -> Tex
 def open_end(console: Console) -> None:
     """Print as the last line what the exit status of an undecided weighing means, where it is 0."""
     Sheet(console).row("exit", Text(sentences.not_strict(), "dim"))
+
+
+def word_of(verdict: Verdict) -> Text:
+    """The verdict in its colour; of a control, whether it alarms."""
+    if verdict.control and verdict.verdict in ("same", "undecided"):
+        return Text("no alarm")
+    return Text(verdict.verdict, STYLES[verdict.verdict])
+
+
+def change_of(verdict: Verdict) -> str:
+    """The estimate of the change, as far as it is known."""
+    return figures.change(verdict.change) if verdict.change is not None else figures.NOT_KNOWN
+
+
+def interval_of(verdict: Verdict) -> str:
+    """The interval of the change; nothing where there is none."""
+    return figures.interval(verdict.interval) if verdict.interval is not None else ""
+
+
+def margins_row(sheet: Sheet, record: Weighing) -> None:
+    """Print the margins, where some benchmark or metric has its own."""
+    if said := sentences.margins(record):
+        sheet.row("margin", said)

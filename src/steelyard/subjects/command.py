@@ -9,6 +9,7 @@ import shutil
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 from typing import Final
 
@@ -58,6 +59,7 @@ def command_subject(
     try:
         program = argv[0] if deferred else _find_program(argv[0], role, search_path, directory)
         _check_entered(argv, role, directory)
+        _check_jar(argv, role, directory)
     except UsageError as error:
         raise UsageError(f"{error}{_in_own_quotes(command, directory) or _for_a_shell(command, argv[0])}") from error
     return Subject(
@@ -261,6 +263,16 @@ def _how_to_start(name: str, directory: str | None) -> str | None:
     return f"{interpreter}, or make it executable and give ./{name}"
 
 
+def _behind_a_hash(path: Path) -> str | None:
+    """What to do where cargo has put a hash behind the name of an executable, which differs from build to build."""
+    if path.parent.name != "deps" or not any(path.parent.glob(f"{escape(path.name)}-*")):
+        return None
+    return (
+        "cargo puts a hash behind that name: have the build copy the executable to a path without one, as that which "
+        "steelyard init writes"
+    )
+
+
 def _called(role: str) -> str:
     return "the command" if role == "command" else f"the {role} command"
 
@@ -297,6 +309,19 @@ def _check_entered(argv: Sequence[str], role: str, directory: str | None) -> Non
         _find_program(program, role, None, str(Path(directory or "", folder)))
 
 
+def _check_jar(argv: Sequence[str], role: str, directory: str | None) -> None:
+    """Raise UsageError where `java -jar FILE` has no such file: of two revisions one may lack it, but not its java."""
+    if Path(argv[0]).name != "java" or "-jar" not in argv[:-1]:
+        return
+    place = argv.index("-jar")
+    jar = argv[place + 1]
+    is_option = all(word.startswith("-") for word in argv[1:place])  # else it is the program's own
+    if is_option and not _PLACEHOLDER.search(jar) and "\0" not in jar and not Path(directory or "", jar).is_file():
+        raise UsageError(
+            f"{_called(role)} has java run {jar!r}, and no such file is there: build it, or check the path"
+        )
+
+
 def _find_program(argument: str, role: str, search_path: str | None, directory: str | None) -> str:
     if "/" not in argument:
         found = shutil.which(argument, path=search_path)
@@ -310,7 +335,8 @@ def _find_program(argument: str, role: str, search_path: str | None, directory: 
     except ValueError as error:
         raise UsageError(f"{_called(role)} {program!r} cannot be run: no path has a NUL in it") from error
     except OSError as error:
-        raise UsageError(f"{_called(role)} {program!r} cannot be run: {error.strerror}; check the path") from error
+        how = _behind_a_hash(Path(program)) or "check the path"
+        raise UsageError(f"{_called(role)} {program!r} cannot be run: {error.strerror}; {how}") from error
     if not stat.S_ISREG(mode):
         raise UsageError(f"{_called(role)} {argument!r} is no program: give the path of a file")
     if not os.access(program, os.X_OK):

@@ -109,6 +109,9 @@ class Harness(Protocol):
     times_processes: bool = False
     """Whether the processor time of a launch can be that of its samples, less what `starting` takes."""
 
+    counts: bool = False
+    """Whether what its programs do in their samples can be counted, by requests that they make to Valgrind."""
+
     shares_starts: bool = False
     """Whether one start can serve several benchmarks, each in a process that is forked where none has run yet."""
 
@@ -171,6 +174,15 @@ def harness_named(name: str) -> Harness:
     except Exception as error:  # whatever a package of others does when it is imported
         raise UsageError(f"--harness {name} cannot be loaded ({error}): repair the package that brings it") from error
     return harness
+
+
+def check_counts(name: str, metrics: Sequence[str]) -> None:
+    """Raise UsageError for one whose programs cannot be counted, where `metrics` that are counted are asked for."""
+    if metrics and not harness_named(name).counts:
+        raise UsageError(
+            f"--harness {name} cannot count {' and '.join(metrics)}: only suites of steelyard's SDKs ask Valgrind to "
+            "count their samples. Time it alone, by another metric, or count a whole command, without --harness"
+        )
 
 
 def recognised_harness(launches: Sequence[LaunchSpec]) -> str:

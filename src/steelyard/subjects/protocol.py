@@ -53,6 +53,7 @@ class ProtocolHarness(Harness):
     """Drives whatever speaks the protocol: the SDKs, and what implements docs/protocol.md."""
 
     keeps_step = True
+    counts = True
     offers_lockstep = False
     """Whether the program whose list was read says that it can take samples in turn."""
 

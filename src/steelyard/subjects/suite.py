@@ -16,6 +16,8 @@ MOST_BENCHMARKS = 10_000
 _MOST_DIGITS = 25
 
 CONTROL_NAME = "control"
+STATEMENT_NAME = "timeit"
+"""What the Python SDK calls a statement, which no user has given it: subjects are told apart by the statements."""
 
 
 def parameter_list(name: str, values: str) -> tuple[str, list[str]]:

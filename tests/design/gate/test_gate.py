@@ -212,13 +212,28 @@ def test_a_part_of_a_suite_says_that_others_are_not_here(tmp_path: Path, monkeyp
     both = [(str(number), tmp_path / str(number)) for number in (1, 2)]
     assert gate(both, limits_from(["10%"])).verdict == "passed"
     alone = "2 is part 2 of 2 of a suite, and 1 is not here: nothing is said of their benchmarks"
-    for some in (both[1:], [both[1], ("again", both[1][1])]):
+    for some, said in ((both[1:], []), ([both[1], ("again", both[1][1])], ["counted-once"])):
         report = gate(some, limits_from(["10%"]))
-        assert (report.verdict, report.findings) == ("failed", [])
+        assert (report.verdict, [finding.code for finding in report.findings]) == ("failed", said)
         assert report.problems[0].startswith(f"{alone}; give the records of all parts, or --part")
     report = gate(both[1:], limits_from(["10%", "b=never"], require=["b"]), of_parts=True)
     assert (report.verdict, report.problems) == ("passed", [])
     assert [finding.message for finding in report.findings] == [alone]
+
+
+def test_what_a_name_that_fits_none_may_have_meant_is_told(held: Held) -> None:
+    names = [f"{file}.py::{name}" for file in ("one", "two") for name in ("sort", "parse")]
+    verdicts = [of(0.0, -0.001, 0.001, "same", benchmark=name, index=place) for place, name in enumerate(names)]
+    report = held(verdicts, "one.py::s=1%", "add=1%", require=["parse", "*two.py::s*", "gone"])
+    assert [finding.message for finding in report.findings] == [
+        "the limit one.py::s=1% fits no benchmark; there is one.py::sort",
+        "the limit add=1% fits no benchmark",
+    ]
+    none = "has no verdict: it was renamed, removed, or it failed"
+    assert report.problems == [
+        f"required benchmark parse {none}; there are one.py::parse, two.py::parse",
+        f"required benchmark gone {none}",
+    ]
 
 
 def test_one_that_is_measured_right_now_has_no_answer_yet(tmp_path: Path) -> None:

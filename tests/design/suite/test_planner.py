@@ -223,6 +223,15 @@ class TestTheChoice:
         with pytest.raises(UsageError, match="is none of the baseline's benchmarks: a, ab, sort"):
             plan(both(**self.LISTED), header(), Selection(only=["a", pattern]))
 
+    def test_a_run_has_no_baseline(self) -> None:
+        with pytest.raises(UsageError, match="--benchmark 'c' is none of its benchmarks: a"):
+            planner(both(a=steady()), run_header()).planned(Selection(only=["c"]))
+
+    @pytest.mark.parametrize("pattern", ["ort", "ort*", "!ort"])
+    def test_a_part_of_a_name_is_told_how_it_fits(self, pattern: str) -> None:
+        with pytest.raises(UsageError, match=re.escape("größe/日本, *; '*ort*' fits a part of a name")):
+            plan(both(**self.LISTED), header(), Selection(only=[pattern]))
+
     def test_patterns_that_are_of_several_programs_may_fit_none_of_one(self) -> None:
         wanted = Selection(only=["a*", "other", "!b*"], of_several=True)
         assert names(plan(both(**self.LISTED), header(), wanted)) == ["a", "ab"]
@@ -265,6 +274,17 @@ class TestTheChoice:
             "not in candidate, so not compared: x1",
             "only in candidate, so not compared: x3",
         ]
+
+    def test_one_that_only_the_candidate_has_is_none_that_is_misspelt(self) -> None:
+        suites = machine(baseline=named("a"), candidate=named("a", "new"))
+        record = plan(suites, header(), Selection(only=["a", "new"]))
+        assert (names(record), messages(record, "added")) == (["a"], ["only in candidate, so not compared: new"])
+        with pytest.raises(UsageError, match="the baseline lacks what is asked for, new: there is nothing to weigh"):
+            plan(suites, header(), Selection(only=["n*"]))
+        with pytest.raises(NothingChosenError, match="the baseline lacks what is asked for, new, so it is left out"):
+            plan(suites, header(), Selection(only=["n*"], of_several=True))
+        with pytest.raises(UsageError, match="'misspelt' is none of the baseline's benchmarks: a"):
+            plan(suites, header(), Selection(only=["new", "misspelt"]))
 
     def test_one_that_the_candidate_lacks(self) -> None:
         suites = machine(baseline=named("a", "b"), candidate=named("b"))
@@ -325,6 +345,13 @@ class TestTheTrial:
         (benchmark,) = plan(suites, header(metrics=["instructions"])).benchmarks
         assert (benchmark.loops or 0) > 1000
         assert benchmark.samples == 1
+
+    def test_one_that_is_recognised_and_cannot_be_counted_runs_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("steelyard.design.suite.planner.recognised_harness", lambda _: "go")
+        suites = both(a=steady())
+        with pytest.raises(UsageError, match="--harness go cannot count instructions and cost"):
+            plan(suites, header(harness="auto", metrics=["active", "instructions", "cost"]))
+        assert suites.of("a") == []
 
     def test_a_long_benchmark_is_tried_once_a_side(self) -> None:
         suites = both(a=steady(2e9))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from steelyard.design.judging.judgement import verdicts
 from steelyard.design.runner.runner import Runner
 from steelyard.design.suite.loops import computes_alone, process_amounts
 from steelyard.design.suite.pilot_time import PilotTime
@@ -85,6 +86,14 @@ def test_of_several_those_are_named() -> None:
     assert messages(record, "process-time")[0].startswith("one: launches have one processor")
 
 
+def test_of_those_that_are_not_nobody_says_that_several_threads_worked() -> None:
+    record = weigh(both(one=waiting(0.0), two=waiting(0.5)), Selection(any_pairing=False), pairs=12)
+    said = {one.benchmark: [found.message for found in one.findings] for one in verdicts(record)}
+    untold = "the harness does not tell how long it waited for a processor, so wall time was judged instead of active"
+    assert untold in said["two"]
+    assert untold not in said["one"]
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -139,6 +148,12 @@ def test_both_sides_have_to_compute() -> None:
 
 def test_a_trial_that_other_work_has_made_longer_is_repeated() -> None:
     left = iter([True] * 6)
+    body = where(waiting(0.0), lambda asked: (waiting(0.4) if next(left, False) else waiting(0.0))(asked))
+    assert plan(both(one=body), header()).benchmarks[0].clock == "process"
+
+
+def test_it_is_repeated_more_often_where_nothing_else_speaks_against_it() -> None:
+    left = iter([True] * 11)
     body = where(waiting(0.0), lambda asked: (waiting(0.4) if next(left, False) else waiting(0.0))(asked))
     assert plan(both(one=body), header()).benchmarks[0].clock == "process"
 
@@ -251,6 +266,7 @@ def test_a_start_that_fails_ends_the_benchmark_and_names_it() -> None:
         ([400_000.0, 600_000.0], (225, 1)),
         ([11e6, 9e6], None),
         ([1000.0, 4100.0], None),
+        ([0.3, 1.5], (300_000_000, 1)),
     ],
 )
 def test_amounts(each_ns: list[float], amounts: tuple[int, int] | None) -> None:

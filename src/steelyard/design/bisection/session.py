@@ -46,7 +46,7 @@ def bisect(asked: Asked, telling: Telling, world: World) -> tuple[Bisection, Ste
                 interrupt.is_requested,
                 holding,
             )
-            scales = CommitScales(asked, builds.of, world, telling.progress)
+            scales = CommitScales(asked, builds.of, repository, world, telling.progress)
             searching = Searching(line, asked.settings, scales, telling, asked.sought)
             ended = searching.run()
     except (Interrupted, InterruptedBeforeStart):
@@ -57,5 +57,6 @@ def bisect(asked: Asked, telling: Telling, world: World) -> tuple[Bisection, Ste
         "command": asked.command,
         "build": asked.build,
         "seconds": world.clock() - started,
+        "findings": scales.shared,
     }
     return searching.result(ended, about), ended.error

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import log1p
 from shlex import quote
 
+from steelyard.design.findings import shared_findings
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
 from steelyard.design.session import measure
@@ -15,12 +16,13 @@ from steelyard.design.world import World
 from steelyard.model.bisection import Commit, Compared, Sought
 from steelyard.model.derived import Verdict
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError, UsageError
-from steelyard.model.kept import VerdictName
+from steelyard.model.kept import Finding, VerdictName
 from steelyard.model.progress import Watch
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.stats import bisection as rules
 from steelyard.subjects.revisions.builds import USUAL_TIMEOUT_S, Built
+from steelyard.subjects.revisions.git import Repository
 from steelyard.subjects.revisions.identity import is_identical
 from steelyard.subjects.revisions.sides import subjects_of
 from steelyard.subjects.suite import benchmarks_of
@@ -69,9 +71,12 @@ class CommitScales:
 
     asked: Asked
     builds: Callable[[Sequence[Commit]], list[Built]]
+    repository: Repository
     world: World
     watch: Watch
     weighings: int = 0
+    shared: list[Finding] = field(default_factory=list)
+    """What is not of the commit that is measured, as far as its ends show."""
 
     def weigh(
         self, commits: Sequence[Commit], margin: float, share: float, *, until_one_changed: bool = False
@@ -81,6 +86,9 @@ class CommitScales:
         Raises UsageError where a commit lacks the command, NotBuiltError and Interrupted as `builds` does.
         """
         subjects = self._subjects(commits)
+        if not self.weighings:
+            sides, source = [[build] for build in self.builds(commits)], self.world.environment
+            self.shared = shared_findings(self.repository, sides, subjects, self.asked.settings, source)
         # Of the two directions of a verdict each has half of alpha, and only one of them would be wrong.
         seed = (self.asked.settings.seed + _SEEDS_APART * self.weighings) % 2**63
         settings = self.asked.settings.model_copy(update={"margin": margin, "alpha": 2 * share, "seed": seed})
@@ -92,6 +100,7 @@ class CommitScales:
             benchmarks,
             self.asked.selection,
             self.asked.jobs,
+            findings=self.shared,
             until_one_changed=until_one_changed,
         )
         try:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log1p
 from pathlib import Path
+
+import numpy as np
 
 from steelyard.design.findings import some_names
 from steelyard.design.identical import EVERY_BENCHMARK
@@ -49,8 +51,9 @@ def gate(
     gate without data is none that was passed. So is a part of a suite whose others are not here, but where the gate is
     `of_parts` alone.
     """
-    read = [_read(name, path, limits, largest_bytes) for name, path in records]
-    return _report(read, limits, of_parts=of_parts)
+    read = [_read(name, path, limits, largest_bytes) for name, path in dict.fromkeys(records)]
+    twice = [_once(name) for name, times in Counter(name for name, _ in records).items() if times > 1]
+    return _report([*_without_copies(read)], limits, of_parts=of_parts, findings=twice)
 
 
 def of_one(name: str, outcome: Outcome, limits: Limits) -> GateReport:
@@ -58,7 +61,9 @@ def of_one(name: str, outcome: Outcome, limits: Limits) -> GateReport:
     return _report([_of_outcome(name, outcome, limits)], limits, of_parts=True)
 
 
-def _report(read: Sequence[_Read], limits: Limits, *, of_parts: bool = False) -> GateReport:
+def _report(
+    read: Sequence[_Read], limits: Limits, *, of_parts: bool = False, findings: Sequence[Finding] = ()
+) -> GateReport:
     weighings = {one.name: one.weighing for one in read if one.weighing is not None}
     judged = [one for name, weighing in weighings.items() for one in _judged(name, weighing, limits)]
     report = GateReport(limits, list(weighings), list(weighings.values()), judged)
@@ -68,9 +73,30 @@ def _report(read: Sequence[_Read], limits: Limits, *, of_parts: bool = False) ->
     problems += _unheld(report) if weighings else []
     alone = list(_parts_alone(weighings))
     problems += [] if of_parts else [_MISSING.format(one.message) for one in alone]
-    findings = [finding for one in read for finding in one.findings]
+    findings = [*findings, *(finding for one in read for finding in one.findings)]
     findings += [*_passed_over(report), *_unused(report), *(alone if of_parts else [])]
     return replace(report, problems=problems, findings=findings)
+
+
+def _without_copies(read: Sequence[_Read]) -> Iterator[_Read]:
+    """The same, of each weighing its first record alone."""
+    firsts: dict[Hashable, str] = {}
+    for one in read:
+        first = one.name if one.weighing is None else firsts.setdefault(_identity(one.weighing), one.name)
+        if first == one.name:
+            yield one
+        else:
+            yield _Read(one.name, None, None, [_once(one.name, f"holds the same weighing as {first}")])
+
+
+def _identity(weighing: Weighing) -> Hashable:
+    """What no two weighings have in common, whatever their files are called and however they were written."""
+    asked = repr((weighing.created, weighing.machine, weighing.settings, weighing.subjects, weighing.benchmarks))
+    return asked, weighing.seconds, tuple(weighing.stop), np.asarray(weighing.launches.wall_ns).tobytes()
+
+
+def _once(name: str, why: str = "is named twice") -> Finding:
+    return Finding(code="counted-once", message=f"{name} {why}, and counts once", remedy="name each weighing once")
 
 
 def _read(name: str, path: Path, limits: Limits, largest_bytes: int | None) -> _Read:
@@ -226,7 +252,7 @@ def _unheld(report: GateReport) -> list[str]:
     """What is required and is not there, and metrics with a limit that nothing was measured in."""
     names = {one.verdict.benchmark for one in report.deciding if one.verdict.change is not None}
     wanted = [
-        f"required benchmark {pattern} has no verdict: it was renamed, removed, or it failed"
+        f"required benchmark {pattern} has no verdict: it was renamed, removed, or it failed{_like(pattern, names)}"
         for pattern in ([] if _stands_for_all(report) else report.limits.require)
         if not fits(names | _elsewhere(report), [pattern])
     ]
@@ -271,8 +297,20 @@ def _unused(report: GateReport) -> list[Finding]:
         return []
     names = {one.verdict.benchmark for one in report.judged} | _elsewhere(report)
     names |= {one.name for weighing in report.weighings for one in _failed(weighing)}
-    unused = [str(limit) for limit in report.limits.limits if limit.benchmark and not fits(names, [limit.benchmark])]
+    patterns = ((limit, limit.benchmark) for limit in report.limits.limits if limit.benchmark)
     return [
-        Finding(code="unused-limit", message=f"the limit {each} fits no benchmark", remedy="mend its pattern")
-        for each in unused
+        Finding(
+            code="unused-limit",
+            message=f"the limit {limit} fits no benchmark{_like(pattern, names)}",
+            remedy="mend its pattern",
+        )
+        for limit, pattern in patterns
+        if not fits(names, [pattern])
     ]
+
+
+def _like(pattern: str, names: set[str]) -> str:
+    """Which benchmarks have in their names what fits none: of a suite, these often begin with that of a file."""
+    part = pattern.strip("*")
+    holding = sorted(name for name in names if part and part in name)
+    return f"; there {'is' if len(holding) == 1 else 'are'} {some_names(holding)}" if holding else ""

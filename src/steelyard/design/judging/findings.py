@@ -20,7 +20,7 @@ from steelyard.model.launches import ROLES, TRIED, USED, FloatArray, Launches, s
 from steelyard.model.metrics import METRICS, NOISY_METRIC, timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
-from steelyard.report.figures import change, percent
+from steelyard.report.figures import change, percent, whole_percent
 from steelyard.stats.halves import halves_of
 from steelyard.stats.paired import Judgement
 from steelyard.stats.summary import median_distance
@@ -191,7 +191,7 @@ def _tandem(launches: Launches, benchmark: int, shown: str) -> Finding | None:
         return Finding(code="tandem", message=f"{message}, and so are the times shown")
     return Finding(
         code="tandem",
-        message=f"{message}, where it takes {100 * rise:.0f} % longer than alone, as the two share the processor's "
+        message=f"{message}, where it takes {whole_percent(rise)} longer than alone, as the two share the processor's "
         "caches",
         remedy="--pairing adjacent weighs it as it runs alone",
     )
@@ -249,8 +249,10 @@ def _tells_cpu(record: Weighing | Run) -> bool:
 
 
 def _tells_some_wait(record: Weighing | Run) -> bool:
-    """Whether some samples of a harness have their wait for a processor."""
-    return any(sample[3] is not None for launch in record.launches.samples for sample in launch)
+    """Whether some samples of a harness have their wait for a processor, as the harness itself tells it."""
+    launches, clocks = record.launches, [one.clock for one in record.benchmarks]
+    each = zip(launches.benchmark, launches.samples, strict=False)
+    return any(sample[3] is not None for number, samples in each if clocks[number] is None for sample in samples)
 
 
 def _caution(shown: str) -> Finding | None:

@@ -52,11 +52,11 @@ def lean(wall: FloatArray, delay: FloatArray) -> Leaning | None:
 def _finding(found: Leaning, metric: str, change: str) -> Finding:
     sides = {"baseline": found.baseline, "candidate": found.candidate}
     less, more = sorted(sides, key=lambda side: sides[side])
+    often, seldom = figures.whole_percent(sides[more]), figures.whole_percent(sides[less])
     hidden = "some pairs that waited were repeated" if metric == "wall" else f"{metric} leaves waits out"
     return Finding(
         code="uneven-waits",
-        message=f"the {more} waited for a processor in {100 * sides[more]:.0f} % of its launches, the {less} in "
-        f"{100 * sides[less]:.0f} %, which is hardly chance (p = {found.p_value:.1g}): {hidden}, and all pairs "
-        f"together say {change} of wall time",
+        message=f"the {more} waited for a processor in {often} of its launches, the {less} in {seldom}, which is "
+        f"hardly chance (p = {found.p_value:.1g}): {hidden}, and all pairs together say {change} of wall time",
         remedy="waits of its own making (more threads or wake-ups) are a cost: then that is the change to go by",
     )

@@ -54,6 +54,8 @@ LEAST_SAMPLES = 1 + _FEWEST_SAMPLES
 # Timed by its processor time, a launch is long beside its start (some 4 ms, give or take a tenth). It has but one
 # sample: each has a start of its own, as that of Go collects garbage before it, and longer ones tell no more.
 _PROCESS_NS, _MUCH_FOR_START_NS = 90_000_000, 10_000_000
+# Of so brief iterations the same code takes 0.3 ns or 1.5, by what the processor makes of its stores in this process.
+_BRIEF_NS = 5.0
 # The least times of an iteration in few samples differ by no more without a reason.
 _ALIKE = 0.25
 
@@ -160,7 +162,7 @@ def process_amounts(each_ns: Sequence[float]) -> Amount | None:
     None where few iterations take long, or one side takes far less time than another: other ways find that out sooner.
     """
     fastest_ns, slowest_ns = min(each_ns), max(each_ns)
-    if slowest_ns > min(_MUCH_FOR_START_NS, _MUCH_SLOWER * fastest_ns):
+    if slowest_ns > min(_MUCH_FOR_START_NS, max(_BRIEF_NS, _MUCH_SLOWER * fastest_ns)):
         return None
     return ceil(_PROCESS_NS / fastest_ns), 1
 

@@ -24,15 +24,15 @@ from steelyard.model.counters import events_of
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.kept import Finding
 from steelyard.model.launches import LaunchSpec
-from steelyard.model.metrics import timed
+from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Watch
 from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, Subject
 from steelyard.model.throughput import Processed, processed_of
 from steelyard.subjects.command import launch_spec
-from steelyard.subjects.harness import AUTO, Harness, Listed, harness_named, recognised_harness
-from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS
+from steelyard.subjects.harness import AUTO, Harness, Listed, check_counts, harness_named, recognised_harness
+from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS, STATEMENT_NAME
 
 # A benchmark whose launches are slow to start gets the time for so many pairs, or for the fewest that can show anything
 # among so many benchmarks, if these are more.
@@ -64,7 +64,10 @@ class Planner:
         self.time.begin(sum(map(len, lists)) if self._harness.lists_by_running else len(lists), begun)
         if not lists[0]:
             raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")
-        chosen = chosen_benchmarks(lists[0], selection.only, tags=selection.tags, of_several=selection.of_several)
+        new = [one for listed in lists[1:] for one in listed if one.name not in {old.name for old in lists[0]}]
+        whose = "the baseline's" if isinstance(self.record, Weighing) else "its"
+        of_several = selection.of_several
+        chosen = chosen_benchmarks(lists[0], selection.only, whose, selection.tags, new=new, of_several=of_several)
         benchmarks = _shared_benchmarks(self.record, lists, chosen)
         settings = self.record.settings
         if selection.shard is not None:
@@ -164,8 +167,10 @@ class Planner:
         return [self._listed(number, subject) for number, subject in enumerate(self._subjects)]
 
     def _recognised(self) -> Planner:
-        """A planner for the same record, with the harness that its programs are of."""
-        return self._with(harness=recognised_harness([self._spec(subject) for subject in self._subjects]))
+        """A planner for the same record, with the harness that its programs are of; raises UsageError."""
+        name = recognised_harness([self._spec(subject) for subject in self._subjects])
+        check_counts(name, counted(self.record.settings.metrics))
+        return self._with(harness=name)
 
     def _with(self, **update: str) -> Planner:
         settings = self.record.settings.model_copy(update=update)
@@ -248,7 +253,7 @@ def _shared_benchmarks(
     several = len(candidates) > 1
     benchmarks = [
         Benchmark(
-            name=f"{record.subjects[number].name}, {one.name}" if several else one.name,
+            name=_named(record.subjects[number].name, one.name) if several else one.name,
             candidate=number if isinstance(record, Weighing) else 1,
             entry=one.name,
             params=one.params,
@@ -267,6 +272,11 @@ def _shared_benchmarks(
     if len(benchmarks) > MOST_BENCHMARKS:
         raise UsageError(f"these are more than {MOST_BENCHMARKS} benchmarks: choose some with --benchmark")
     return benchmarks
+
+
+def _named(candidate: str, listed: str) -> str:
+    """A benchmark of one of several candidates."""
+    return candidate if listed == STATEMENT_NAME else f"{candidate}, {listed}"
 
 
 def _one_sided(record: Weighing | Run, lists: Sequence[Sequence[Listed]]) -> list[Finding]:

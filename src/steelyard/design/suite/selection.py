@@ -46,31 +46,53 @@ def chosen_benchmarks(
     whose: str = "the baseline's",
     tags: Sequence[str] = (),
     *,
+    new: Sequence[Listed] = (),
     of_several: bool = False,
 ) -> list[Listed]:
     """Those whose name the patterns choose and one of whose tags fits one of `tags`; all, where none are given.
 
-    Raises UsageError for a pattern that none fits, and where nothing is left. Patterns that are `of_several` programs
-    may fit none here: then only NothingChosenError is raised, where nothing is left.
+    Raises UsageError for a pattern that fits none of these, nor of those that are `new` in a candidate, and where
+    nothing is left. Patterns that are `of_several` programs may fit none here: then only NothingChosenError is raised,
+    where nothing is left.
     """
-    if of_several:
-        found = fitting(listed, patterns, tags)
-        if listed and not found:
-            raise NothingChosenError(f"none of {whose} benchmarks is among those asked for, so it is left out")
-        return found
+    chosen = fitting(listed, patterns, tags)
+    if not of_several:
+        _check_patterns(listed, patterns, whose, tags, new)
+    if listed and not chosen:
+        lacking = [one.name for one in fitting(new, patterns, tags)]
+        raise _none_chosen(listed, lacking, whose, tags, of_several=of_several)
+    return chosen
+
+
+def _check_patterns(
+    listed: Sequence[Listed], patterns: Sequence[str], whose: str, tags: Sequence[str], new: Sequence[Listed]
+) -> None:
     names, known = [one.name for one in listed], sorted({tag for one in listed for tag in one.tags})
     for pattern in patterns:
-        if not fits(names, [left_out_by(pattern) or pattern]):
-            raise UsageError(f"--benchmark {pattern!r} is none of {whose} benchmarks: {some_names(names)}")
+        if not fits([*names, *(one.name for one in new)], [left_out_by(pattern) or pattern]):
+            within = f"*{(left_out_by(pattern) or pattern).strip('*')}*"
+            part = f"; {within!r} fits a part of a name" if within != "**" and fits(names, [within]) else ""
+            raise UsageError(f"--benchmark {pattern!r} is none of {whose} benchmarks: {some_names(names)}{part}")
     for pattern in tags:
-        if not fits(known, [pattern]):
+        if not fits([*known, *(tag for one in new for tag in one.tags)], [pattern]):
             raise UsageError(f"--tag {pattern!r} is on none of {whose} benchmarks: {some_names(known) or 'no tags'}")
-    chosen = fitting(listed, patterns, tags)
-    if listed and not tags and not chosen:
-        raise UsageError(f"--benchmark leaves out all of {whose} benchmarks: {some_names(names)}")
-    if listed and not chosen:
-        raise UsageError("--benchmark and --tag together choose no benchmark: it has to fit both")
-    return chosen
+
+
+def _none_chosen(
+    listed: Sequence[Listed], lacking: Sequence[str], whose: str, tags: Sequence[str], *, of_several: bool
+) -> UsageError:
+    """What is said where nothing is left; `lacking` are those asked for that only a candidate has."""
+    lacks = f"the baseline lacks what is asked for, {some_names(lacking)}"
+    if of_several:
+        why = lacks if lacking else f"none of {whose} benchmarks is among those asked for"
+        return NothingChosenError(f"{why}, so it is left out")
+    if lacking:
+        return UsageError(f"{lacks}: there is nothing to weigh against; steelyard run measures one alone")
+    if not tags:
+        return UsageError(
+            f"--benchmark leaves out all of {whose} benchmarks: {some_names([one.name for one in listed])}"
+        )
+    return UsageError("--benchmark and --tag together choose no benchmark: it has to fit both")
 
 
 def fitting(listed: Sequence[Listed], patterns: Sequence[str], tags: Sequence[str]) -> list[Listed]:

@@ -49,8 +49,9 @@ from steelyard.subjects.harness import Harness, Work
 
 # What is left to do at least when several have been tried once at the same time: their loops, and a pair.
 _MORE_LAUNCHES = 4
-# How often processor time is tried beside elapsed time, which other work may have made longer.
-_MOST_TRIES, _TRY_SAMPLES, _FEWEST_LOOPS = 3, 8, 8
+# How often processor time is tried beside elapsed time, which other work may have made longer; more often where only
+# that speaks against it.
+_TRIES, _MOST_TRIES, _TRY_SAMPLES, _FEWEST_LOOPS = 3, 6, 8, 8
 # A launch that is given up has had so many times as long as the one before it, and this at least.
 _GIVEN_UP_TIMES, _GIVEN_UP_S = 10, 2.0
 
@@ -251,8 +252,8 @@ class Trials:
         amounts, loops = process_amounts(usual_ns), max(_FEWEST_LOOPS, tries[0][0].loops)
         if amounts is None or any(self._target("", Ask(one, *amounts, True)).start is None for one in each):
             return None
-        for _ in range(_MOST_TRIES):
-            fits = []
+        for tried in range(1, _MOST_TRIES + 1):
+            fits, may_fit = [], []
             for place, number in enumerate(each):
                 usual = yield Ask(number, loops, _TRY_SAMPLES)
                 alone = yield Ask(number, loops, _TRY_SAMPLES, by_process=True)
@@ -261,9 +262,13 @@ class Trials:
                     return None
                 usual_ns[place] = min(usual_ns[place], iteration_ns(usual.samples))
                 alone_ns[place] = min(alone_ns[place], iteration_ns(alone.samples))
-                fits.append(computes_alone(whole.samples[0], usual_ns[place], alone_ns[place]))
+                ns = usual_ns[place], alone_ns[place]
+                fits.append(computes_alone(whole.samples[0], *ns))
+                may_fit.append(computes_alone(whole.samples[0], min(ns), ns[1]))
             if all(fits):
                 return Amounts(*amounts, "process")
+            if tried >= _TRIES and not all(may_fit):
+                break
         return None
 
     def _loops(self, number: int, entry: str, target_ns: int, *, hurried: bool) -> _Asking[Tried]:

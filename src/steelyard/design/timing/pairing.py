@@ -41,6 +41,7 @@ from steelyard.model.launches import (
 )
 from steelyard.model.metrics import timed
 from steelyard.model.settings import Settings
+from steelyard.report.figures import whole_percent
 from steelyard.stats.looks import FIRST_LOOK
 from steelyard.stats.native import effects_of_order
 from steelyard.stats.summary import quartile_deviation
@@ -221,7 +222,7 @@ class Pairing:
         if rise - error <= log1p(MOST_CROWDED):
             return None
         return (
-            f"beside its like the program took {100 * expm1(rise):.0f} % longer, as the two share the caches of a "
+            f"beside its like the program took {whole_percent(expm1(rise))} longer, as the two share the caches of a "
             "processor, and a change may weigh otherwise there"
         )
 
@@ -260,7 +261,7 @@ class Pairing:
         if any(row.written_blocks for row in pair):
             return "it writes to files, which two at once may both want"
         if self._memory_bytes and sum(row.max_rss_bytes for row in pair) > MOST_OF_MEMORY * self._memory_bytes:
-            return f"two at once take more than {100 * MOST_OF_MEMORY:.0f} % of the memory"
+            return f"two at once take more than {whole_percent(MOST_OF_MEMORY)} of the memory"
         return None
 
     def _of_several(self) -> str | None:

@@ -9,7 +9,7 @@ import numpy as np
 from steelyard.model.bisection import Bisection, Commit
 from steelyard.model.calibration import Calibration, InterruptedCalibration, Point
 from steelyard.model.soundness import Looked, Soundness
-from steelyard.report import bisection, calibration, check, figures
+from steelyard.report import bisection, calibration, check, figures, notes
 from steelyard.report.page import elements
 from steelyard.report.page.data import Axis, Draw, Figure, Panel, Role, Series
 from steelyard.report.page.elements import Content, Markup, element
@@ -255,7 +255,7 @@ def of_bisection(found: Bisection) -> Part:
         columns=[],
         rows=[],
         whole=Detail(tables=tables),
-        notes=[],
+        notes=notes.of_findings(found.findings),
         facts=[
             Facts(
                 HOW,

@@ -81,9 +81,8 @@ def drawn(record: Weighing | Run | ForeignResults, derived: Derived, patterns: l
     if patterns:
         chosen = [one for one in found if is_chosen([one.benchmark], patterns)]
         if found and not chosen:
-            raise UsageError(
-                f"--benchmark {', '.join(patterns)} fits none of the {len(found)} benchmarks of this record"
-            )
+            none = "not the one benchmark" if len(found) == 1 else f"none of the {len(found)} benchmarks"
+            raise UsageError(f"--benchmark {', '.join(patterns)} fits {none} of this record")
         return chosen
     if not found:
         raise UsageError(f"{view} is drawn of launches that are judged, and none was measured to its end")

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from steelyard.subjects.projects.found import Found, FoundTarget, files_named, relative, text_of
 
 _GO_BENCHMARK = re.compile(r"^func Benchmark\w*\(", re.MULTILINE)
 _UBERJAR = re.compile(r"<(uberjar\.name|finalName)>\s*([\w.-]+)\s*</\1>")
+_MAVEN = "mvn -q -B package -DskipTests"
 _RULE = re.compile(r"^([\w./+-]+(?:[ \t]+[\w./+-]+)*)[ \t]*:(?![:=])([^=\n]*)$", re.MULTILINE)
+# Make refuses a program of which an older revision has no rule yet.
+_MAKE_CHOSEN = r"""set --
+for one in {names}; do
+    if grep -q "^\([^:=]*[[:blank:]]\)*$one\([[:blank:]][^:=]*\)*:" {makefile}; then set -- "$@" "$one"; fi
+done
+if [ $# != 0 ]; then make "$@"; fi"""
 _NO_PROGRAMS = frozenset(
     {"all", "clean", "install", "uninstall", "test", "check", "bench", "benchmark", "dist", "distclean", "help", "lint"}
 )
@@ -44,7 +51,6 @@ def maven(folder: Path) -> Found | None:
     if not jars:
         return None
     modules = [relative(path.parent, folder).removeprefix("./") for path in jars if path.parent != folder]
-    chosen = f" -pl {','.join(map(shlex.quote, modules))} -am" if modules else ""
     targets = [
         FoundTarget(
             path.parent.name if path.parent != folder else "benchmarks",
@@ -53,7 +59,15 @@ def maven(folder: Path) -> Found | None:
         )
         for path in jars
     ]
-    return Found("Maven with JMH", f"mvn -q -B package -DskipTests{chosen}", targets)
+    return Found("Maven with JMH", _maven_chosen(modules) if modules else _MAVEN, targets)
+
+
+def _maven_chosen(modules: Sequence[str]) -> str:
+    """Maven refuses a module that an older revision has not yet."""
+    chosen = [
+        f"[ ! -f {shlex.quote(f'{module}/pom.xml')} ] || chosen=$chosen,{shlex.quote(module)}" for module in modules
+    ]
+    return "\n".join(["chosen=", *chosen, f'[ -z "$chosen" ] || {_MAVEN} -pl "${{chosen#,}}" -am'])
 
 
 def _jar(pom: str) -> str:
@@ -73,7 +87,10 @@ def make(folder: Path) -> Found | None:
         return None
     names = [*dict.fromkeys(_programs(text_of(path)))]
     targets = [FoundTarget(Path(name).name, f"./{name}") for name in names]
-    return Found("a Makefile", f"make {' '.join(names)}".rstrip(), targets)
+    build = f"make {' '.join(names)}".rstrip()
+    if len(names) > 1:
+        build = _MAKE_CHOSEN.format(names=" ".join(names), makefile=path.name)
+    return Found("a Makefile", build, targets)
 
 
 def _programs(makefile: str) -> Iterator[str]:
