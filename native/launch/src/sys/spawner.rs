@@ -4,7 +4,7 @@
 //! It is what `posix_spawn` does inside; but that cannot ask for a signal at the parent's death,
 //! which a child can only ask for itself.
 
-use super::processes::set_file_limit;
+use super::limits::set_file_limit;
 use super::{check, full_signal_set, own_pid, signal_set, Limit};
 use std::cell::Cell;
 use std::ffi::{CStr, CString};
