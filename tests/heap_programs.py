@@ -248,6 +248,23 @@ void *realloc(void *block, size_t size) {
 """
 
 
+NO_SHARED_MAPS = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+/* As on a disk whose files cannot be mapped. */
+void *mmap(void *place, size_t length, int protection, int flags, int file, off_t offset) {
+    if (flags & MAP_SHARED) {
+        errno = ENODEV;
+        return MAP_FAILED;
+    }
+    return (void *)syscall(SYS_mmap, place, length, protection, flags, file, offset);
+}
+"""
+
+
 def compiled_cpp(folder: Path, name: str, source: str, *flags: str) -> Path:
     """Build a C++ program; skips the test where there is no compiler for it."""
     return builds.compiled("c++", folder, name, source, "-O1", "-g", "-std=c++17", *flags)

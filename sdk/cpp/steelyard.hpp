@@ -750,6 +750,7 @@ inline int look(const std::vector<std::string>& words) {
     if (chosen.size() == 1) look_at(*chosen.front());  // where a debugger finds it
     else for (const Benchmark* one : chosen) all_well = looked_at_apart(*one) && all_well;
     std::puts("for a look; weigh with: steelyard compare --harness protocol OLD NEW");
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) response.fail("cannot write what was found", 1);
     return all_well ? 0 : 1;
 }
 

@@ -176,6 +176,13 @@ def test_signals_are_as_without_us() -> None:
     assert run_in_foreground(_sh("kill -PIPE $$")) == 128 + signal.SIGPIPE
 
 
+@pytest.mark.real
+def test_a_variable_without_a_name_is_left_out() -> None:
+    words = ("sh", "-c", 'test "$OURS" = 1')
+    spec = LaunchSpec(os.fsencode(shutil.which("sh") or ""), tuple(map(os.fsencode, words)), (b"=C:=C:", b"OURS=1"))
+    assert run_in_foreground(spec) == 0
+
+
 def test_a_signal_that_comes_as_it_ends_is_not_for_us(tool: Tool) -> None:
     for _ in range(3):
         done = tool("still", "sh", "-c", "trap '' TERM; kill -TERM $PPID; exit 6")

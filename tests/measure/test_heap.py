@@ -35,10 +35,11 @@ def launcher() -> Iterator[Launcher]:
 
 
 Watch = Callable[..., HeapUse]
+Launch = Callable[..., tuple[Measured, HeapUse | None]]
 
 
 @pytest.fixture
-def launch(launcher: Launcher) -> Callable[..., tuple[Measured, HeapUse | None]]:
+def launch(launcher: Launcher) -> Launch:
     def launch(*words: str | Path, env: dict[str, str] | None = None) -> tuple[Measured, HeapUse | None]:
         argv = tuple(os.fsencode(word) for word in words)
         variables = tuple(f"{name}={value}".encode() for name, value in (env or {}).items())
@@ -50,7 +51,7 @@ def launch(launcher: Launcher) -> Callable[..., tuple[Measured, HeapUse | None]]
 
 
 @pytest.fixture
-def watch(launch: Callable[..., tuple[Measured, HeapUse | None]]) -> Watch:
+def watch(launch: Launch) -> Watch:
     def watch(*words: str | Path, **options: dict[str, str]) -> HeapUse:
         measured, use = launch(*words, **options)
         assert not measured.has_failed(), measured
@@ -153,9 +154,7 @@ def test_executed_programs_add_up(watch: Watch, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["return", "_exit", "abort", "crash", "kill"])
-def test_the_numbers_are_there_however_it_ends(
-    launch: Callable[..., tuple[Measured, HeapUse | None]], tmp_path: Path, how: str
-) -> None:
+def test_the_numbers_are_there_however_it_ends(launch: Launch, tmp_path: Path, how: str) -> None:
     program = compiled(tmp_path, "ends", heap_programs.ENDS, PLAIN_MALLOC)
     measured, use = launch(program, how)
     killed_by = {"abort": signal.SIGABRT, "crash": signal.SIGSEGV, "kill": signal.SIGKILL}.get(how)
@@ -215,9 +214,7 @@ def test_nothing_is_found_where_there_is_nothing(tmp_path: Path) -> None:
 # --- what cannot be watched
 
 
-def test_a_static_program_leaves_nothing(
-    launch: Callable[..., tuple[Measured, HeapUse | None]], tmp_path: Path
-) -> None:
+def test_a_static_program_leaves_nothing(launch: Launch, tmp_path: Path) -> None:
     program = compiled(tmp_path, "static", c_programs.NOTHING, "-static")
     measured, use = launch(program)
     assert (measured.exit_code, use) == (0, None)
@@ -283,6 +280,13 @@ def test_numbers_that_are_cut_off_are_an_error(tmp_path: Path, length: int) -> N
     (tmp_path / "1-0").write_bytes(b"STEELYH1".ljust(length, b"\0"))
     with pytest.raises(MeasurementError, match="cut off"):
         heap.read_use(tmp_path)
+
+
+def test_a_file_that_cannot_be_mapped_is_an_error_and_no_number(launch: Launch, tmp_path: Path) -> None:
+    library = compiled(tmp_path, "no_maps.so", heap_programs.NO_SHARED_MAPS, "-shared", "-fPIC")
+    program = compiled(tmp_path, "peak", heap_programs.PEAK)
+    with pytest.raises(MeasurementError, match=r"cut off .* mapped into memory\? TMPDIR"):
+        launch(program, env={"LD_PRELOAD": str(library)})
 
 
 def test_no_folder_for_temporary_files(watch: Watch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

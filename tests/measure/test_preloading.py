@@ -31,6 +31,18 @@ def test_a_program_of_musl_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+def test_the_loader_may_be_named_at_the_end_of_the_program(tmp_path: Path) -> None:
+    program = compiled(tmp_path, "patched", c_programs.NOTHING)
+    data = bytearray(program.read_bytes())
+    entry = next(place for place in range(64, 64 + 20 * 56, 56) if data[place] == 3)
+    data += bytes(1 << 16)
+    for place, number in ((8, len(data)), (32, 25)):
+        data[entry + place : entry + place + 8] = number.to_bytes(8, "little")
+    program.write_bytes(data + b"/lib/ld-musl-x86_64.so.1\0")
+    assert "musl" in (refusal(program, HEAP) or "")
+
+
+@pytest.mark.real
 def test_a_program_of_another_machine_is_refused(tmp_path: Path) -> None:
     program = compiled(tmp_path, "other", c_programs.NOTHING)
     data = bytearray(program.read_bytes())

@@ -117,6 +117,13 @@ def test_the_suite_run_interactively(suites: tuple[Path, Path]) -> None:
     assert hint == "for a look; weigh with: steelyard compare --harness protocol OLD NEW"
 
 
+def test_a_look_that_cannot_be_written_is_an_error(suites: tuple[Path, Path]) -> None:
+    name = driven(suites[0], "--steelyard-list").samples[0]["benchmark"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([suites[0], name], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "steelyard: cannot write what was found\n")
+
+
 def test_run_interactively_it_tells_errors_on_stderr(harness: Path) -> None:
     response = asked(harness, environment={"STEELYARD_TEST_NAME": "nothing"})
     assert (response.status, response.stdout) == (2, "")

@@ -109,7 +109,7 @@ pub fn begin(forked: bool) {
     // place and holds the same numbers; only another thread could have counted in between.
     unsafe {
         if libc::pwrite(file, start.cast(), LENGTH, 0) == LENGTH as isize {
-            libc::mmap(
+            let mapped = libc::mmap(
                 start as *mut c_void,
                 LENGTH,
                 PROT_READ_WRITE,
@@ -117,6 +117,10 @@ pub fn begin(forked: bool) {
                 file,
                 0,
             );
+            if mapped as usize == usize::MAX {
+                // What is counted from here on is not in it: nobody shall take it for all.
+                libc::ftruncate(file, 0);
+            }
         }
         libc::close(file);
     }

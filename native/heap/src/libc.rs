@@ -47,6 +47,7 @@ extern "C" {
     pub fn close(file: c_int) -> c_int;
     pub fn dladdr(address: *const c_void, found: *mut Library) -> c_int;
     pub fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    pub fn ftruncate(file: c_int, length: c_long) -> c_int;
     pub fn getpid() -> c_int;
     pub fn mmap(
         address: *mut c_void,

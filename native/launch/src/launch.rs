@@ -45,7 +45,7 @@ pub fn run(
     let processors = processors_for(request);
     // Opened before the start: what is started inherits them, and they count from its first instruction on.
     let counters = Counters::open(&request.counters, None)?;
-    let started = spawn::start(request, streams, &means.changed_signals)?;
+    let started = spawn::start(request, streams, &means.changed)?;
     if let Some(switches) = &means.switches {
         switches.begin(started.start_ns, processors);
     }

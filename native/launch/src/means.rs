@@ -2,7 +2,7 @@
 
 use crate::covariates::Gauges;
 use crate::switches::Switches;
-use crate::sys::SignalFd;
+use crate::sys::{Changed, SignalFd};
 
 /// What the server lends to every launch.
 pub struct Means {
@@ -16,6 +16,6 @@ pub struct Means {
     pub switches: Option<Switches>,
     /// Whether to watch through pidfds.
     pub pidfd: bool,
-    /// The signals that a target is not to find as they are here.
-    pub changed_signals: Vec<i32>,
+    /// What a target is not to find as it is here.
+    pub changed: Changed,
 }

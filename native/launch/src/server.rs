@@ -50,6 +50,8 @@ impl Server {
         sys::reset_child_signal();
         sys::block_signals(&ENDING)?;
         sys::block_signals(&[libc::SIGCHLD])?;
+        // Three of each processor are open for its records alone: before any of them.
+        let files = sys::raise_file_limit();
         let means = Means {
             gauges: Gauges::open(),
             signals: SignalFd::new(&ENDING)?,
@@ -58,7 +60,10 @@ impl Server {
             switches: is_allowed(NO_SWITCHES)
                 .then(|| Switches::open().ok())
                 .flatten(),
-            changed_signals: sys::changed_signals(),
+            changed: sys::Changed {
+                signals: sys::changed_signals(),
+                files,
+            },
         };
         let mut channel = Channel::new(socket);
         channel.send(&hello(&means));

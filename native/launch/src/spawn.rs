@@ -3,9 +3,9 @@
 use crate::addresses::Addresses;
 use crate::failure::{Failure, Stage};
 use crate::protocol::{Request, Sink, Text};
-use crate::sys::{self, Gated, Spawner};
+use crate::sys::{self, Changed, Gated, Spawner};
 use crate::tail::Capture;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
@@ -90,10 +90,11 @@ fn piped(stage: Stage, keep: usize) -> Result<(Capture, OwnedFd), Failure> {
 
 fn open(options: &mut OpenOptions, stage: Stage, path: &Path) -> Result<OwnedFd, Failure> {
     options
-        // The server leads a session, and must not get a terminal by opening one.
-        .custom_flags(libc::O_NOCTTY)
+        // The server leads a session, and must not get a terminal by opening one; nor wait for whoever has the other end of
+        // a pipe, deaf to its driver.
+        .custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK)
         .open(path)
-        .map(File::into)
+        .and_then(|file| sys::make_blocking(&file).map(|()| file.into()))
         .map_err(|error| Failure::system(stage, &opening(path), &error))
 }
 
@@ -113,17 +114,13 @@ pub struct Started {
 }
 
 /// Starts the target, and closes our copies of its files: with a pipe's write end still open
-/// here, its end would never show. The `changed_signals` are those that it is not to find as they
-/// are here.
+/// here, its end would never show. What is `changed` it is not to find as it
+/// is here.
 ///
 /// # Errors
 /// A failure of stage cwd, affinity or spawn.
-pub fn start(
-    request: &Request,
-    streams: Streams,
-    changed_signals: &[i32],
-) -> Result<Started, Failure> {
-    let mut spawner = prepared(request, &streams, changed_signals)?;
+pub fn start(request: &Request, streams: Streams, changed: &Changed) -> Result<Started, Failure> {
+    let mut spawner = prepared(request, &streams, changed)?;
     let pinned = request.cpus.as_deref().map(Pinned::to).transpose()?;
     let chosen = Addresses::of(request);
     let start_ns = sys::now_ns();
@@ -144,7 +141,7 @@ pub fn start(
 fn prepared<'a>(
     request: &'a Request,
     streams: &'a Streams,
-    changed_signals: &'a [i32],
+    changed: &'a Changed,
 ) -> Result<Spawner<'a>, Failure> {
     if let Some(cwd) = &request.cwd {
         check_directory(cwd)?;
@@ -155,7 +152,7 @@ fn prepared<'a>(
         request.env.iter().map(Text::c_string),
         request.cwd.as_ref().map(|cwd| cwd.c_string().as_c_str()),
         streams.0.iter().map(AsFd::as_fd),
-        changed_signals,
+        changed,
     ))
 }
 
@@ -166,9 +163,9 @@ fn prepared<'a>(
 pub fn start_gated(
     request: &Request,
     streams: Streams,
-    changed_signals: &[i32],
+    changed: &Changed,
 ) -> Result<Gated, Failure> {
-    let spawner = prepared(request, &streams, changed_signals)?;
+    let spawner = prepared(request, &streams, changed)?;
     let chosen = Addresses::of(request);
     let gated = Gated::new(&spawner);
     drop(chosen);

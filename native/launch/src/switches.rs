@@ -114,7 +114,7 @@ impl Switches {
         let mut records = Vec::new();
         for (cpu, ring) in self.rings.iter().enumerate() {
             records.clear();
-            ring.take(&mut records);
+            let had_room = ring.take(&mut records);
             for record in Records(&records) {
                 match record.told(cpu, self.tracepoints) {
                     Some(Told::Event(time_ns, event)) => followed.ahead.push((time_ns, event)),
@@ -123,6 +123,7 @@ impl Switches {
                 }
                 followed.begun[cpu] = true;
             }
+            followed.incomplete |= !had_room;
         }
         // Stable: of one time on one processor they stay as they were.
         followed.ahead.sort_by_key(|&(time_ns, _)| time_ns);

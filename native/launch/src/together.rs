@@ -90,7 +90,7 @@ fn ready<'a>(
     let begun_ns = sys::now_ns();
     let kept = socket.as_ref().and_then(|socket| socket.try_clone().ok());
     let streams = streams.and(socket.map(OwnedFd::from));
-    let gated = spawn::start_gated(request, streams, &means.changed_signals)?;
+    let gated = spawn::start_gated(request, streams, &means.changed)?;
     // Not of what we start next: the other one would inherit them.
     let counters = match Counters::open(&request.counters, Some(gated.pid)) {
         Ok(counters) => counters,

@@ -278,6 +278,39 @@ fn the_layout_is_fixed_only_when_asked_for() {
 }
 
 #[test]
+fn a_pipe_without_another_end_is_not_waited_for() {
+    let (mut driver, scratch) = (Driver::start(), Scratch::new());
+    let pipe = scratch.text("pipe");
+    driver.run(&sh(&format!("mkfifo {pipe}")));
+    let to_it = with(sh("echo"), "stdout", json!({ "file": pipe }));
+    assert_eq!(driver.fail(&to_it), ("stdout".into(), json!(libc::ENXIO)));
+    let from_it = with(sh("cat; echo end"), "stdin", json!(pipe));
+    assert_eq!(driver.run(&from_it)["stdout"], "end\n");
+    // What is opened waits for its target.
+    let file = scratch.text("file");
+    let script = "import os; os.write(1, repr([os.get_blocking(fd) for fd in range(3)]).encode())";
+    driver.run(&with(python(script), "stdout", json!({ "file": file })));
+    let found = fs::read_to_string(file).expect("written");
+    assert_eq!(found, "[True, True, True]");
+}
+
+#[test]
+fn a_low_limit_on_open_files_is_the_targets_and_not_the_servers() {
+    let (mut usual, mut limited) = (Driver::start(), Driver::with_files(10));
+    for one in ["pid", "hello", "version"] {
+        usual.hello[one] = Value::Null;
+        limited.hello[one] = Value::Null;
+    }
+    assert_eq!(limited.hello, usual.hello);
+    let show = sh("ulimit -Sn; ulimit -Hn");
+    let most = usual.run(&sh("ulimit -Hn"))["stdout"].clone();
+    let expected = json!(format!("10\n{}", most.as_str().expect("captured")));
+    assert_eq!(limited.run(&show)["stdout"], expected);
+    let both = json!({"together": {"first": show, "second": show, "second_begins": false}});
+    assert_eq!(limited.ask(&both)[1]["stdout"], expected);
+}
+
+#[test]
 fn what_is_mapped_lies_where_the_request_has_it() {
     let mut driver = Driver::start();
     if driver.hello["addresses"] == json!(false) {

@@ -4,6 +4,7 @@ use crate::bench::{Bench, Plan};
 use crate::entry::{check_names, Entry};
 use crate::status::{complain, FAILED, WRONG_USE};
 use std::env;
+use std::io::{self, Write};
 
 const HINT: &str = "weigh with: steelyard compare --harness protocol OLD NEW";
 const SEED: u64 = 0;
@@ -14,15 +15,16 @@ pub(crate) fn show(mut entries: Vec<Entry<'_>>, arguments: &[String]) -> u8 {
         return complain(WRONG_USE, &message);
     }
     entries.retain(|entry| is_chosen(&entry.name, arguments));
-    let all_ended = if is_test(arguments, env::var_os("CARGO").is_some()) {
-        test(entries)
+    let shown = if is_test(arguments, env::var_os("CARGO").is_some()) {
+        test(entries, &mut io::stdout())
     } else {
-        look(entries)
+        look(entries, &mut io::stdout())
     };
-    if all_ended {
-        0
-    } else {
-        FAILED
+    match shown {
+        Ok(true) => 0,
+        Ok(false) => FAILED,
+        // As of a pipe that nobody reads any more: those that are left would be run for nobody.
+        Err(error) => complain(FAILED, &format!("cannot write what was found: {error}")),
     }
 }
 
@@ -42,23 +44,22 @@ fn is_test(arguments: &[String], by_cargo: bool) -> bool {
     said("--test") || (by_cargo && !said("--bench"))
 }
 
-fn look(entries: Vec<Entry<'_>>) -> bool {
+fn look(entries: Vec<Entry<'_>>, out: &mut dyn Write) -> io::Result<bool> {
     let width = entries.iter().map(|entry| entry.name.chars().count()).max();
     let width = width.unwrap_or(0);
-    let looks = entries.into_iter().map(|entry| {
+    let mut all_ended = true;
+    for entry in entries {
         let name = entry.name.clone();
         let looked = quick_time(entry);
         let shown = looked.as_ref().map_or_else(String::clone, |&ns| time(ns));
-        println!("{name:width$}  {shown:>12}");
-        looked.is_ok()
-    });
-    // Counted, as all would stop at the first that failed.
-    let failures = looks.filter(|ended| !ended).count();
-    println!("\none quick look each, which noise may move; {HINT}");
-    failures == 0
+        writeln!(out, "{name:width$}  {shown:>12}")?;
+        all_ended &= looked.is_ok();
+    }
+    writeln!(out, "\none quick look each, which noise may move; {HINT}")?;
+    Ok(all_ended)
 }
 
-fn test(entries: Vec<Entry<'_>>) -> bool {
+fn test(entries: Vec<Entry<'_>>, out: &mut dyn Write) -> io::Result<bool> {
     let (mut passed, mut failed) = (0, 0);
     for entry in entries {
         let name = entry.name.clone();
@@ -69,16 +70,19 @@ fn test(entries: Vec<Entry<'_>>) -> bool {
         match entry.run(&mut Bench::new(once, SEED)) {
             Ok(()) => {
                 passed += 1;
-                println!("{name} ... ok");
+                writeln!(out, "{name} ... ok")?;
             }
             Err(message) => {
                 failed += 1;
-                println!("{name} ... FAILED: {message}");
+                writeln!(out, "{name} ... FAILED: {message}")?;
             }
         }
     }
-    println!("\n{passed} passed, {failed} failed: each benchmark once, without a time");
-    failed == 0
+    writeln!(
+        out,
+        "\n{passed} passed, {failed} failed: each benchmark once, without a time"
+    )?;
+    Ok(failed == 0)
 }
 
 /// Nanoseconds an iteration, or why there is no such time.
@@ -104,6 +108,8 @@ fn time(ns: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    type Show = fn(Vec<Entry<'_>>, &mut dyn Write) -> io::Result<bool>;
 
     fn split(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
@@ -135,15 +141,31 @@ mod tests {
 
     #[test]
     fn a_benchmark_that_fails_does_not_stop_the_others() {
-        let run = |show: fn(Vec<Entry<'_>>) -> bool| {
+        let run = |show: Show| {
             let mut ran = Vec::new();
-            let all_ended = show(vec![
+            let entries = vec![
                 Entry::new("a", |_| panic!("no")),
                 Entry::new("b", |bench| bench.run(|| ran.push(()))),
-            ]);
+            ];
+            let all_ended = show(entries, &mut Vec::new()).expect("it can be written");
             (all_ended, !ran.is_empty())
         };
         assert_eq!(run(test), (false, true));
         assert_eq!(run(look), (false, true));
+    }
+
+    #[test]
+    fn where_nobody_reads_no_more_are_run() {
+        let run = |show: Show| {
+            let mut ran = Vec::new();
+            let entries = vec![
+                Entry::new("a", |bench| bench.run(|| ())),
+                Entry::new("b", |bench| bench.run(|| ran.push(()))),
+            ];
+            let mut no_room: &mut [u8] = &mut [];
+            (show(entries, &mut no_room).is_err(), ran.is_empty())
+        };
+        assert_eq!(run(test), (true, true));
+        assert_eq!(run(look), (true, true));
     }
 }

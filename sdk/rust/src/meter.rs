@@ -158,13 +158,15 @@ impl Reading {
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)] // the standard library does not ask for this clock
 fn thread_cpu_ns() -> u64 {
-    const THREAD_CPU_TIME: i32 = 3;
+    use std::ffi::{c_int, c_long};
+
+    const THREAD_CPU_TIME: c_int = 3;
     extern "C" {
-        fn clock_gettime(clock: i32, time: *mut [i64; 2]) -> i32;
+        fn clock_gettime(clock: c_int, time: *mut [c_long; 2]) -> c_int;
     }
     let mut time = [0; 2];
-    // SAFETY: the C library, which the standard library is linked to, writes a timespec: two numbers of at most 64
-    // bits. Every Linux has this clock.
+    // SAFETY: the C library, which the standard library is linked to, writes a timespec: two longs behind this name,
+    // where these have 32 bits, too. Every Linux has this clock.
     unsafe { clock_gettime(THREAD_CPU_TIME, &mut time) };
     let [seconds, ns] = time.map(|part| u64::try_from(part).unwrap_or(0));
     seconds * 1_000_000_000 + ns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ _HEAD_BYTES = 1 << 16
 _DYNAMIC, _INTERPRETER = 2, 3
 _LIBRARY_FOLDERS = (15, 29)
 _MOST_SCRIPTS = 4
-_LONGEST_LINE = 256
+_LONGEST_LINE, _LONGEST_PATH = 256, 4096
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,15 @@ def read_elf(path: Path) -> Elf | None:
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
-    except OSError:
+            if not _is_elf(head):
+                return None
+            loader = next((place for kind, *place in _segments(head) if kind == _INTERPRETER), None)
+            # Behind all else where patchelf has written another one.
+            name = b"" if loader is None else os.pread(file.fileno(), min(loader[1], _LONGEST_PATH), loader[0])
+    except (OSError, OverflowError):
         return None
-    return _parsed(head)
+    interpreter = None if loader is None else name.rstrip(b"\0").decode(errors="surrogateescape")
+    return Elf(_is_wide(head), _number(head, 18, 2), interpreter)
 
 
 def started_by(path: Path) -> Path | None:
@@ -64,19 +71,9 @@ def names_library_folders(data: bytes) -> bool:
         _number(data, place, word)
         for kind, start, length in _segments(data)
         if kind == _DYNAMIC
-        for place in range(start, start + length, 2 * word)
+        for place in range(start, min(start + length, len(data)), 2 * word)  # as it says, it may be endless
     )
     return any(tag in _LIBRARY_FOLDERS for tag in tags)
-
-
-def _parsed(head: bytes) -> Elf | None:
-    if not _is_elf(head):
-        return None
-    interpreter = None
-    for kind, start, length in _segments(head):
-        if kind == _INTERPRETER:
-            interpreter = head[start : start + length].rstrip(b"\0").decode(errors="surrogateescape")
-    return Elf(_is_wide(head), _number(head, 18, 2), interpreter)
 
 
 def _is_elf(data: bytes) -> bool:

@@ -71,7 +71,8 @@ def run_in_foreground(spec: LaunchSpec) -> int:
 
 
 def _started(spec: LaunchSpec, mask: set[int | signal.Signals]) -> int:
-    environment = dict(entry.partition(b"=")[::2] for entry in spec.env)
+    # Some have variables without a name (`=C:=...`): Python refuses to pass them on.
+    environment = dict(entry.partition(b"=")[::2] for entry in spec.env if not entry.startswith(b"="))
     try:
         return os.posix_spawn(spec.program, list(spec.argv), environment, setsigmask=mask, setsigdef=_IGNORED_BY_PYTHON)
     except OSError as error:

@@ -127,7 +127,8 @@ def _read(path: Path) -> _Process:
     data = path.read_bytes()
     if len(data) < 2 * _STEP or not data.startswith(_MAGIC):
         raise MeasurementError(
-            f"the numbers of the heap are cut off ({path.name}): is there room left in the folder for temporary files?"
+            f"the numbers of the heap are cut off ({path.name}): is there room left in the folder for temporary files, "
+            "and can its files be mapped into memory? TMPDIR names another"
         )
     _, _, forked, _, _, live, peak = _HEADER.unpack_from(data)
     slots = list(_slots(data))

@@ -17,7 +17,7 @@ from steelyard.machine.readings import Tree
 from steelyard.machine.tuning.hand import Hand
 from steelyard.machine.tuning.tuner import Tuner
 from steelyard.model.errors import MeasurementError, UsageError
-from tests.machine.trees import BOARD, CONTAINER, CPUS, DESKTOP, LAPTOP, made
+from tests.machine.trees import BOARD, CONTAINER, CPUS, DESKTOP, LAPTOP, made, of_another_namespace
 
 _HUGE_PAGES = "sys/kernel/mm/transparent_hugepage/enabled"
 _CHOICES = ("always", "madvise", "never")
@@ -119,6 +119,13 @@ def test_what_is_in_force_is_what_the_system_took_and_may_be_read(root: Path) ->
     if kernel.tuner.kept.exists():
         kernel.tuner.kept.write_text("damaged")
     assert kernel.tuner.in_force() == []
+
+
+def test_a_process_that_has_another_number_for_us_is_left_alone(tmp_path: Path) -> None:
+    root = of_another_namespace(made(tmp_path, {**MACHINES["laptop"], "proc/self/comm": "steelyard"})).root
+    assert not [change for change in Kernel(root).tuner.plan(1) if change.code == "irqbalance"]
+    Kernel(root).tuner.hand.set("process:irqbalance", "stopped")
+    assert (root / "proc/77/stat").read_text() == "77 (irqbalance) S 1 1\n"
 
 
 def test_a_machine_is_tuned_and_put_back(root: Path) -> None:

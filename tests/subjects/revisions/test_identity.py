@@ -76,6 +76,12 @@ def test_libraries_beside_a_program_may_differ(judged: Callable[..., bool], tag:
     assert not judged(elf(), elf(), environment=["LD_PRELOAD"])
 
 
+def test_a_dynamic_section_that_says_it_is_endless_ends_with_the_file() -> None:
+    program = bytearray(elf(_NEEDED))
+    program[64 + 32 : 64 + 40] = (1 << 62).to_bytes(8, "little")
+    assert not names_library_folders(bytes(program))
+
+
 def test_what_else_may_differ(judged: Callable[..., bool]) -> None:
     assert judged(elf(), elf(), environment=["PATH"])
     assert not judged(elf(), elf(), shell=True)

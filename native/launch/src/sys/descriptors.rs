@@ -52,6 +52,15 @@ pub fn capturing_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((read, write))
 }
 
+/// Has reads and writes of a file wait.
+///
+/// # Errors
+/// If the system refuses.
+pub fn make_blocking(file: &File) -> io::Result<()> {
+    // SAFETY: `file` is open. Of the flags that can be changed it has no other.
+    check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, 0) }).map(drop)
+}
+
 /// A descriptor that becomes readable when the process ends.
 ///
 /// # Errors

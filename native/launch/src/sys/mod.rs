@@ -4,6 +4,7 @@
 mod descriptors;
 mod event;
 mod gate;
+mod limits;
 mod perf;
 mod perf_event;
 mod processes;
@@ -11,20 +12,21 @@ mod scheduling;
 mod spawner;
 
 pub use descriptors::{
-    capturing_pipe, close_all_on_exec, open_on_stdin, pidfd_open, pipe, poll, poll_entry, receive,
-    SignalFd,
+    capturing_pipe, close_all_on_exec, make_blocking, open_on_stdin, pidfd_open, pipe, poll,
+    poll_entry, receive, SignalFd,
 };
 pub use event::Event;
 pub use gate::{Executing, Gated};
+pub use limits::{raise_file_limit, set_stack_limit, stack_limit, Limit};
 pub use perf::{mount_for_this_thread, page_size, Any, Ring};
 pub use processes::{
     block_signals, change_of, enterable, exit_is_pending, fix_addresses, fork, kill, kill_group,
     next_signal, own_affinity, own_pid, own_processor, peek_child, randomize_addresses, reap,
-    reset_child_signal, set_own_affinity, set_stack_limit, signal, signal_at_parents_end,
-    stack_limit, state_of, subreaper, Change, Child, Ended, Limit, State,
+    reset_child_signal, set_own_affinity, signal, signal_at_parents_end, state_of, subreaper,
+    Change, Child, Ended, State,
 };
 pub use scheduling::{run_as_usual, run_at_wake_ups};
-pub use spawner::{changed_signals, Spawner};
+pub use spawner::{changed_signals, Changed, Spawner};
 
 use std::io;
 

@@ -21,6 +21,9 @@ const USE_CLOCK: u64 = 1 << 25;
 const CONTEXT_SWITCH: u64 = 1 << 26;
 const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
 
+/// No record that is asked for here is longer.
+const LONGEST_RECORD: usize = 256;
+
 // In `perf_event_mmap_page`, which is the first page of the memory.
 const HEAD_AT: usize = 1024;
 const TAIL_AT: usize = 1032;
@@ -105,8 +108,9 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Appends the records that came since the last time, each whole, to `records`.
-    pub fn take(&self, records: &mut Vec<u8>) {
+    /// Appends the records that came since the last time, each whole, to `records`; whether there was room for more. Else
+    /// some may be lost, which the kernel tells of only in the next that it has to tell of.
+    pub fn take(&self, records: &mut Vec<u8>) -> bool {
         let (from, to) = self.new_part();
         // SAFETY: the kernel has written up to `to`, and writes over nothing before the tail is moved there.
         let data =
@@ -117,6 +121,7 @@ impl Ring {
         records.extend_from_slice(&data[begin..begin + first]);
         records.extend_from_slice(&data[..count - first]);
         self.counter(TAIL_AT).store(to, Ordering::Release);
+        count + LONGEST_RECORD <= self.size
     }
 
     /// Drops the records that there are.
@@ -223,5 +228,49 @@ pub fn mount_for_this_thread(kind: &CStr, over: &CStr) -> io::Result<()> {
             nothing,
         ))
         .map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{page_size, Ring};
+    use crate::sys::{own_affinity, own_processor, set_own_affinity};
+    use std::thread;
+
+    const LOST: u8 = 2;
+
+    /// The kinds of the records in what was taken.
+    fn kinds(mut records: &[u8]) -> Vec<u8> {
+        let mut kinds = Vec::new();
+        while let [kind, _, _, _, _, _, low, high, ..] = *records {
+            kinds.push(kind);
+            records = &records[usize::from(u16::from_ne_bytes([low, high]))..];
+        }
+        kinds
+    }
+
+    #[test]
+    fn a_ring_that_was_full_says_so_before_the_kernel_does() {
+        let cpu = own_processor().expect("a processor");
+        let Ok(ring) = Ring::open(cpu.into(), &[], page_size()) else {
+            return; // it takes root's rights
+        };
+        let before = own_affinity().expect("processors");
+        let mut mask = vec![0; usize::from(cpu) / 64 + 1];
+        mask[usize::from(cpu) / 64] = 1 << (cpu % 64);
+        set_own_affinity(&mask).expect("it is there");
+        let mut records = Vec::new();
+        ring.clear();
+        assert!(ring.take(&mut records));
+        // Each has the processor when the other one yields it.
+        let switching = || (0..2000).for_each(|_| thread::yield_now());
+        thread::scope(|scope| {
+            scope.spawn(switching);
+            switching();
+        });
+        records.clear();
+        assert!(!ring.take(&mut records));
+        assert!(!kinds(&records).contains(&LOST));
+        set_own_affinity(&before).expect("they were there");
     }
 }

@@ -117,45 +117,6 @@ fn change_personality(change: impl Fn(libc::c_int) -> libc::c_int) -> bool {
     unsafe { libc::personality(change(current) as libc::c_ulong) != -1 }
 }
 
-/// How much of something a process may have, in bytes.
-#[derive(Clone, Copy)]
-pub struct Limit {
-    /// What holds now.
-    pub now: u64,
-    /// Up to which it may be raised.
-    pub most: u64,
-}
-
-/// That of the stack, which children inherit.
-///
-/// # Errors
-/// If the system refuses.
-pub fn stack_limit() -> io::Result<Limit> {
-    let mut found = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: `found` is a valid place for the result.
-    check(unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut found) })?;
-    Ok(Limit {
-        now: found.rlim_cur,
-        most: found.rlim_max,
-    })
-}
-
-/// Sets that.
-///
-/// # Errors
-/// If the system refuses.
-pub fn set_stack_limit(limit: Limit) -> io::Result<()> {
-    let wanted = libc::rlimit {
-        rlim_cur: limit.now,
-        rlim_max: limit.most,
-    };
-    // SAFETY: `wanted` is a valid limit.
-    check(unsafe { libc::setrlimit(libc::RLIMIT_STACK, &wanted) }).map(drop)
-}
-
 /// Keeps `signals` from interrupting this thread; children are spawned with none blocked.
 ///
 /// # Errors

@@ -4,7 +4,8 @@
 //! It is what `posix_spawn` does inside; but that cannot ask for a signal at the parent's death,
 //! which a child can only ask for itself.
 
-use super::{check, full_signal_set, own_pid, signal_set};
+use super::limits::set_file_limit;
+use super::{check, full_signal_set, own_pid, signal_set, Limit};
 use std::cell::Cell;
 use std::ffi::{CStr, CString};
 use std::io;
@@ -28,11 +29,19 @@ pub struct Spawner<'a> {
     env: Vec<*const libc::c_char>,
     cwd: Option<&'a CStr>,
     streams: Vec<RawFd>,
-    changed_signals: &'a [libc::c_int],
+    changed: &'a Changed,
     parent: i32,
     stack: Vec<Unit>,
     /// The strings and descriptors that the fields above name.
     borrowed: PhantomData<(&'a CString, BorrowedFd<'a>)>,
+}
+
+/// What is not here as a target is to find it.
+pub struct Changed {
+    /// The signals that are ignored or handled: a target is to find all as they are by default.
+    pub signals: Vec<libc::c_int>,
+    /// How many files it may have open, where this process may have more.
+    pub files: Option<Limit>,
 }
 
 /// What the child is given, and the error number that it leaves if it comes to none of the target.
@@ -45,7 +54,7 @@ impl<'a> Spawner<'a> {
     /// Prepares to run `program` as the leader of a group of its own, with default signals, and
     /// with `streams` as its fds 0, 1, 2 and so on. Each must be above those before its own place,
     /// as the copies are made one after the other; one that is in its place already is kept there.
-    /// What [`changed_signals`] says is made default again.
+    /// What `changed` says is made as it was again.
     #[must_use]
     pub fn new(
         program: &'a CStr,
@@ -53,7 +62,7 @@ impl<'a> Spawner<'a> {
         env: impl Iterator<Item = &'a CString>,
         cwd: Option<&'a CStr>,
         streams: impl Iterator<Item = BorrowedFd<'a>>,
-        changed_signals: &'a [libc::c_int],
+        changed: &'a Changed,
     ) -> Self {
         Self {
             program,
@@ -61,7 +70,7 @@ impl<'a> Spawner<'a> {
             env: pointers(env),
             cwd,
             streams: streams.map(|stream| stream.as_raw_fd()).collect(),
-            changed_signals,
+            changed,
             parent: own_pid(),
             stack: Vec::with_capacity(STACK_UNITS),
             borrowed: PhantomData,
@@ -135,11 +144,12 @@ impl<'a> Spawner<'a> {
                     libc::dup2(stream, place)
                 })?;
             }
-            for &signal in self.changed_signals {
+            for &signal in &self.changed.signals {
                 set_default(signal);
             }
         }
-        Ok(())
+        // Behind the copies: files that are open may be above it.
+        self.changed.files.map_or(Ok(()), set_file_limit)
     }
 
     /// Puts the target in the place of the child; returns only if that fails.
@@ -191,7 +201,7 @@ type Handling = [usize; 8];
 const MASK_BYTES: usize = 8;
 const SIGNALS: std::ops::RangeInclusive<libc::c_int> = 1..=64;
 
-/// The signals that are ignored or handled here: a target is to find all as they are by default.
+/// The signals that are ignored or handled here.
 #[must_use]
 pub fn changed_signals() -> Vec<libc::c_int> {
     SIGNALS

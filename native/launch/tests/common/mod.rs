@@ -35,6 +35,13 @@ impl Driver {
         Self::started_by(Command::new(env!("CARGO_BIN_EXE_steelyard-launch")).uid(user))
     }
 
+    /// With so many files open at most, as long as nobody raises that.
+    pub fn with_files(most: u32) -> Self {
+        let script = format!("ulimit -Sn {most} && exec \"$0\"");
+        let server = env!("CARGO_BIN_EXE_steelyard-launch");
+        Self::started_by(Command::new("/bin/sh").args(["-c", &script, server]))
+    }
+
     fn start_with(env: &[(&str, &str)]) -> Self {
         Self::started_by(
             Command::new(env!("CARGO_BIN_EXE_steelyard-launch")).envs(env.iter().copied()),

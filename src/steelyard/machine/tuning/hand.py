@@ -56,7 +56,8 @@ class Hand:
             self.sleep(_APART_S)
 
     def _processes(self, setting: str) -> list[int]:
-        return self.tree.named(setting.removeprefix(PROCESS))
+        # In a /proc of another namespace they have the numbers that others have here, who would get the signals.
+        return self.tree.named(setting.removeprefix(PROCESS)) if self.tree.knows_us() else []
 
     def _state(self, number: int) -> str:
         return (self.tree.text(f"proc/{number}/stat") or "").rpartition(") ")[2][:1]

@@ -1,0 +1,75 @@
+//! Limits of what a process may have, which its children inherit.
+
+use super::check;
+use std::io;
+
+#[cfg(target_env = "gnu")]
+type Resource = libc::__rlimit_resource_t;
+#[cfg(not(target_env = "gnu"))]
+type Resource = libc::c_int;
+
+/// How much of something a process may have.
+#[derive(Clone, Copy)]
+pub struct Limit {
+    /// What holds now.
+    pub now: u64,
+    /// Up to which it may be raised.
+    pub most: u64,
+}
+
+/// That of the stack in bytes, which children inherit.
+///
+/// # Errors
+/// If the system refuses.
+pub fn stack_limit() -> io::Result<Limit> {
+    limit(libc::RLIMIT_STACK)
+}
+
+/// Sets that.
+///
+/// # Errors
+/// If the system refuses.
+pub fn set_stack_limit(limit: Limit) -> io::Result<()> {
+    set_limit(libc::RLIMIT_STACK, limit)
+}
+
+/// Lets this process, and its children, have as many files open as it may; the limit before, where that was lower.
+#[must_use]
+pub fn raise_file_limit() -> Option<Limit> {
+    let before = limit(libc::RLIMIT_NOFILE).ok()?;
+    let raised = Limit {
+        now: before.most,
+        ..before
+    };
+    (before.now < before.most && set_limit(libc::RLIMIT_NOFILE, raised).is_ok()).then_some(before)
+}
+
+/// Sets that of the calling process, which has its own even while it shares another's memory.
+///
+/// # Errors
+/// If the system refuses.
+pub(super) fn set_file_limit(limit: Limit) -> io::Result<()> {
+    set_limit(libc::RLIMIT_NOFILE, limit)
+}
+
+fn limit(resource: Resource) -> io::Result<Limit> {
+    let mut found = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `found` is a valid place for the result.
+    check(unsafe { libc::getrlimit(resource, &mut found) })?;
+    Ok(Limit {
+        now: found.rlim_cur,
+        most: found.rlim_max,
+    })
+}
+
+fn set_limit(resource: Resource, limit: Limit) -> io::Result<()> {
+    let wanted = libc::rlimit {
+        rlim_cur: limit.now,
+        rlim_max: limit.most,
+    };
+    // SAFETY: `wanted` is a valid limit.
+    check(unsafe { libc::setrlimit(resource, &wanted) }).map(drop)
+}
