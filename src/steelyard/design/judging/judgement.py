@@ -237,11 +237,13 @@ def _of_few(record: Weighing, pairs: MetricPairs, sharing: float) -> Verdict:
 def _unknown_in(record: Weighing, pairs: MetricPairs, why: str) -> Verdict:
     """A metric that is not defined: no number at all; or that has no relative change: each side's own alone."""
     verdict = _nothing(record, pairs, [Finding(code="undefined", message=why)])
+    if not verdict.pairs:
+        return verdict  # what says so is the warm-up
     try:
         baseline, candidate = _sides(pairs.known(verdict.pairs), pairs.used_metric(verdict.pairs), record.settings)
     except MeasurementError:
         return verdict
-    return verdict.model_copy(update={"baseline": baseline, "candidate": candidate}) if verdict.pairs else verdict
+    return verdict.model_copy(update={"baseline": baseline, "candidate": candidate})
 
 
 def _nothing(record: Weighing, pairs: MetricPairs, findings: list[Finding]) -> Verdict:
