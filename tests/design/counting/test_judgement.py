@@ -113,10 +113,10 @@ def test_a_part_of_a_suite_needs_as_many_as_the_whole() -> None:
     suite = [f"benchmark {number}" for number in range(100)]
     wanted, shard = counts_needed(0.01 / 100), Shard(number=1, of=100, suite=suite)
     assert wanted > MORE
-    for many, verdict, lacking in ((MORE, "undecided", wanted), (wanted, "slower", None)):
+    for many, word, lacking in ((MORE, "undecided", wanted), (wanted, "slower", None)):
         made = counts([7, 8, *range(1000, 1000 + many)], [7, 8, *range(1100, 1100 + many)])
         found = judge(made, shard=shard.model_dump())
-        assert (found.verdict, found.pairs_needed) == (verdict, lacking)
+        assert (found.verdict, found.pairs_needed) == (word, lacking)
         assert bool(missing(counted_weighing(made, shard=shard.model_dump()))) is (lacking is not None)
 
 
