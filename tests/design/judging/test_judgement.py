@@ -263,3 +263,9 @@ def test_what_failed_does_not_count_among_those_that_share_alpha() -> None:
     record = record.model_copy(update={"stop": ["failed", *record.stop[1:]]})
     found = {finding.message for verdict in verdicts(record) for finding in verdict.findings}
     assert "the interval excludes no change, but not surely enough for one of 7 benchmarks" in found
+
+
+def test_of_a_run_that_came_to_nothing_nothing_is_shown() -> None:
+    record = run_header().model_copy(update={"stop": ["time"]})
+    with pytest.raises(MeasurementError, match="nothing was measured"):
+        summaries(record)

@@ -320,7 +320,8 @@ def by_benchmark(record: Record) -> list[Record]:
 def summaries(record: Run) -> list[Summary]:
     """A run's benchmarks in its metrics; raises MeasurementError where the first metric is undefined.
 
-    A benchmark that was interrupted before it had a number is left out, and so is one of several in a harness.
+    A benchmark that was interrupted before it had a number is left out, and so is one of several in a harness, or one
+    that the time was up before.
     """
     found: list[Summary] = []
     unknown: MeasurementError | None = None
@@ -331,7 +332,8 @@ def summaries(record: Run) -> list[Summary]:
             found += _summaries_of(view, benchmark)
         except MeasurementError as error:
             unknown = unknown or error
-            if record.settings.harness is None:
+            is_unreached = reason == "time" and _is_unmeasured(view, benchmark)
+            if record.settings.harness is None and not is_unreached:
                 raise
     if unknown is not None and not found:
         raise unknown
