@@ -164,5 +164,5 @@ def test_between_two_clusters_nothing_is_estimated_beyond_both() -> None:
         noise = 10 ** np.random.default_rng(seed).uniform(-5, -1)
         mixed = d + noise * np.random.default_rng(seed).standard_normal(23)
         for found in (weighted.roughly(mixed, np.zeros(23), 0.003), weighted.estimate(mixed, np.zeros(23), 0.003)):
-            assert found.upper - found.lower <= 2 * np.ptp(mixed)
-            assert mixed.min() - 0.06 <= found.centre <= mixed.max() + 0.06
+            assert found.upper - found.lower <= 4 * np.ptp(mixed)
+            assert mixed.min() - 0.1 <= found.centre <= mixed.max() + 0.1

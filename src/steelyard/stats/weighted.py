@@ -86,7 +86,7 @@ def roughly(d: FloatArray, levels: FloatArray, level: float) -> Estimate:
         centre += min(max(here / slope, -2 * step), 2 * step)
         error = float(np.sqrt((scored[1] ** 2).sum())) / slope
     half = normal_quantile(level) * error
-    if half > np.ptp(d):
+    if half > 2 * np.ptp(d):
         return by_ranks(d, level)  # two clusters, between which the scores say next to nothing
     return Estimate(centre, centre - half, centre + half, n, level)
 
