@@ -530,6 +530,12 @@ def test_with_short_turns_auto_begins_in_tandem(turning: Machine) -> None:
     assert ways(record, "warm-up")[BESIDE] == 0
 
 
+@pytest.mark.parametrize("sides", [("old", "new"), ("new",), ()])
+def test_what_has_no_ratio_tells_nothing_of_crowded_caches(turning: Machine, sides: tuple[str, ...]) -> None:
+    turning.world.script = lambda spec, _: measured(60.0, sys_ns=10_000_000 * (program_of(spec) in sides))
+    assert turning.world("compare", "./old", "./new", "--metric", "sys", "--pairs", "40").status == 0
+
+
 def test_short_commands_begin_one_after_the_other_and_try_tandem_later(turning: Machine) -> None:
     turning.ms = 30
     record = turning.weighed("--pairs", "60", "--margin", "0.001%")

@@ -306,6 +306,8 @@ class Pairing:
             return 0.0, 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             levels = [np.log(np.array(self._values(pairs))).mean(axis=0) for pairs in (beside, alone)]
+        if not np.isfinite(np.concatenate(levels)).all():
+            return 0.0, 0.0
         # A single one tells nothing of its spread: it has that of the others.
         spread = max(map(quartile_deviation, levels))
         error = _MEDIAN_TO_MEAN * spread * sqrt(sum(1 / len(one) for one in levels))
