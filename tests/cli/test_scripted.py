@@ -14,7 +14,7 @@ import pytest
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import load
 from steelyard.model.journal import Journal
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launches import WARM_UP, LaunchSpec, Measured
 from steelyard.model.records import Run, Weighing
 from tests.world import MACHINE, OFFERS, SEED, Killed, ScriptedWorld, ctrl_c, kill, measured, program_of, steady
 
@@ -265,3 +265,31 @@ def test_a_metric_that_is_nothing_in_some_launches_says_what_may_be_done(scripte
     assert "leave --shell out if that takes longer to start" in text
     done = scripted("compare", "./old", "./new", "--metric", "wall,user,sys", "--pairs", "12")
     assert done.text.count("by clock ticks") == 1
+
+
+def test_of_several_alone_those_that_the_time_was_up_before_keep_none_from_being_shown(scripted: ScriptedWorld) -> None:
+    scripted.script = lambda *_: measured(1500.0)
+    done = scripted("run", "./old {n}", "-L", "n", "1,2,3", "--max-time", "2")
+    assert done.status == 0
+    assert "1.500 s median" in done.text
+    assert "the time was up before these were measured: n=1, n=2" in done.text
+
+
+@pytest.mark.parametrize(("warm_up", "ends_at"), [(1, 2), (2, 2), (2, 4)])
+def test_a_warm_up_that_was_cut_in_two_warms_up_neither_side(
+    scripted: ScriptedWorld, warm_up: int, ends_at: int
+) -> None:
+    def script(_: LaunchSpec, number: int) -> Measured:
+        if number == ends_at:
+            ctrl_c()
+        return measured(12.0)
+
+    scripted.script = script
+    words = ("compare", "./old", "./new", "--warmup", str(warm_up), "--pairs", "8")
+    assert scripted(*words, "-o", "part.json").status == 130
+    assert scripted("compare", "--resume", "part.json", "-o", "whole.json").status == 0
+    record = load(Path("whole.json"))
+    assert len(record.launches.complete_pairs(0, WARM_UP)) == warm_up
+    assert len(record.launches.complete_pairs(0)) == 8
+    places = [(row.pair, row.side) for row in record.launches.rows()]
+    assert len({*places}) == len(places) == 2 * (warm_up + 8) + 1

@@ -140,6 +140,8 @@ def test_more_pairs_of_the_same_layouts_decide_nothing_and_more_layouts_do() -> 
     needed = layouts_needed(judgement, 0.005, 1000)
     assert needed is not None
     assert 20 < needed < 400
+    many = len(judgement.averaged.centres)
+    assert layouts_needed(judgement, 0.005, many) is layouts_needed(judgement, 0.005, many - 1) is None
 
 
 def test_layouts_that_do_not_differ_need_no_others() -> None:

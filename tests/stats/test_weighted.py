@@ -135,3 +135,34 @@ def test_times_of_a_coarse_clock_have_finite_scores_and_a_centre_inside(
     assert np.isfinite(weighted.signed_scores(d, levels, [-0.1, 0.0, 0.1])).all()
     found = weighted.estimate(d, levels, 0.01)
     assert found.lower <= found.centre <= found.upper
+
+
+def clusters(
+    generator: np.random.Generator, pairs: int, low: float, high: float, noise: float
+) -> tuple[FloatArray, FloatArray]:
+    """Differences that are one of two, and their levels, which are all alike."""
+    d = np.where(generator.random(pairs) < generator.uniform(0.3, 0.7), low, high)
+    return d + noise * generator.standard_normal(pairs), np.zeros(pairs)
+
+
+def test_of_two_clusters_the_interval_ends_where_the_differences_do() -> None:
+    """Few of their scores outweigh all others, so that the sum of all seems to be small where it is the largest."""
+    generator = np.random.default_rng(3)
+    for _ in range(300):
+        noise = 10 ** generator.uniform(-8, -5)
+        d, levels = clusters(generator, int(generator.integers(15, 40)), -0.3, 0.3, noise)
+        found = weighted.estimate(d, levels, 0.003)
+        assert found.lower <= found.centre <= found.upper
+        assert d.min() - 0.05 < found.lower
+        assert found.upper < d.max() + 0.05
+
+
+def test_between_two_clusters_nothing_is_estimated_beyond_both() -> None:
+    """There the sum of the scores may hardly change with the change, which says nothing of an error."""
+    d = np.concatenate([np.zeros(12), np.full(11, 0.6)])
+    for seed in range(400):
+        noise = 10 ** np.random.default_rng(seed).uniform(-5, -1)
+        mixed = d + noise * np.random.default_rng(seed).standard_normal(23)
+        for found in (weighted.roughly(mixed, np.zeros(23), 0.003), weighted.estimate(mixed, np.zeros(23), 0.003)):
+            assert found.upper - found.lower <= 4 * np.ptp(mixed)
+            assert mixed.min() - 0.1 <= found.centre <= mixed.max() + 0.1

@@ -105,7 +105,7 @@ def layouts_needed(chance: Callable[[float, float], float], averaged: Averaged, 
     far from the one at hand (a standard deviation).
     """
     have = len(averaged.centres)
-    if have < 2:
+    if not 2 <= have < most:
         return None
     variance = float(np.var(averaged.centres, ddof=1))
     if not variance > 0:

@@ -25,7 +25,7 @@ UNITS, _MANY = 63, 400
 # By Hoeffding's inequality a sum is further out than so many standard deviations once in 10^15 times; what is rarer
 # than that, double precision does not tell from it.
 _FURTHEST, _RAREST = 8.5, 1e-15
-# A sum that is nearer to 0 than this part of the normal distribution's quantile is not rejected.
+# A sum that is nearer to 0 than this part of the normal distribution's quantile is taken for one that is not rejected.
 _NEAR = 0.8
 # Frequencies times hypotheses at once: 64 MiB of numbers.
 _AT_ONCE = 1 << 23
@@ -48,7 +48,8 @@ def sums(signed: FloatArray) -> tuple[FloatArray, FloatArray]:
 def rejects(signed: FloatArray, level: float) -> BoolArray:
     """Whether the two-sided test of each row of signed scores, (r, n), rejects at a level: shape (r,).
 
-    Only p-values that may be on either side of the level are worked out.
+    Only p-values that may be on either side of the level are worked out. Of scores of which a few outweigh all others
+    it rejects too seldom, as their sum is rarer than a normal one: that can only widen an interval.
     """
     scores, totals, _ = _rounded(signed)
     deviations = np.abs(totals) / np.maximum(np.sqrt((scores**2).sum(axis=1)), 1)

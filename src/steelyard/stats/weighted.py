@@ -58,7 +58,9 @@ def estimate(d: FloatArray, levels: FloatArray, level: float, asked: Sequence[fl
         return rough
     grid = np.union1d(_around(rough.centre, half, d), np.asarray(asked, dtype=np.float64))
     scored = signed_scores(d, levels, grid)
-    accepted = np.flatnonzero(~sign_flip.rejects(scored, level))
+    # Beyond all differences every sign speaks against a change: that is rejected, also where few scores outweigh all
+    # others and their sum seems to be near 0 (`sign_flip.rejects`).
+    accepted = 1 + np.flatnonzero(~sign_flip.rejects(scored[1:-1], level))
     if not len(accepted):
         accepted = np.array([int(np.argmin(np.abs(grid - rough.centre)))])
     first, last = int(accepted[0]), int(accepted[-1])
@@ -84,6 +86,8 @@ def roughly(d: FloatArray, levels: FloatArray, level: float) -> Estimate:
         centre += min(max(here / slope, -2 * step), 2 * step)
         error = float(np.sqrt((scored[1] ** 2).sum())) / slope
     half = normal_quantile(level) * error
+    if half > 2 * np.ptp(d):
+        return by_ranks(d, level)  # two clusters, between which the scores say next to nothing
     return Estimate(centre, centre - half, centre + half, n, level)
 
 

@@ -12,6 +12,7 @@ from steelyard.design.counting.plan import missing
 from steelyard.model.counting import Count, CountSettings, Weights
 from steelyard.model.derived import Verdict
 from steelyard.model.errors import MeasurementError
+from steelyard.model.settings import Shard
 from steelyard.stats.counts import counts_needed
 from tests.design.counted import count, counted_run, counted_weighing, counts
 from tests.report.records import verdict
@@ -105,6 +106,18 @@ def test_a_suite_needs_more_of_them() -> None:
     assert judge(made).verdict == "slower"
     shared = judge(made, members=2)
     assert (shared.verdict, shared.pairs_needed) == ("undecided", counts_needed(0.005))
+
+
+def test_a_part_of_a_suite_needs_as_many_as_the_whole() -> None:
+    """Else what it calls slower would be undecided once it is merged, when nobody counts it any more."""
+    suite = [f"benchmark {number}" for number in range(100)]
+    wanted, shard = counts_needed(0.01 / 100), Shard(number=1, of=100, suite=suite)
+    assert wanted > MORE
+    for many, word, lacking in ((MORE, "undecided", wanted), (wanted, "slower", None)):
+        made = counts([7, 8, *range(1000, 1000 + many)], [7, 8, *range(1100, 1100 + many)])
+        found = judge(made, shard=shard.model_dump())
+        assert (found.verdict, found.pairs_needed) == (word, lacking)
+        assert bool(missing(counted_weighing(made, shard=shard.model_dump()))) is (lacking is not None)
 
 
 def test_two_kept_runs_may_have_been_counted_unequally_often() -> None:

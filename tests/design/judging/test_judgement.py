@@ -11,7 +11,7 @@ from steelyard.design.judging.judgement import summaries, verdicts
 from steelyard.design.timing.alone import Measuring
 from steelyard.model.derived import Verdict
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launches import Launches, LaunchSpec, Measured
 from tests.design.scripted import PLAIN, Machine, Script, noisy, recorder, run_header, weigh
 
 
@@ -110,6 +110,19 @@ def test_a_metric_that_is_zero_here_and_there_has_no_relative_change() -> None:
     assert verdict.candidate is not None
     assert verdict.baseline.launches == verdict.candidate.launches == verdict.pairs > 0
     assert {verdict.baseline.median, verdict.candidate.median} <= {0, 0.5, 1, 1.5, 2}
+
+
+@pytest.mark.parametrize("metrics", [["major_faults"], ["wall", "major_faults"]])
+def test_a_warm_up_alone_may_have_no_relative_change_either(metrics: list[str]) -> None:
+    def script(number: int, spec: LaunchSpec) -> Measured:
+        return replace(noisy()(number, spec), major_faults=5 * (spec.program == b"candidate"))
+
+    record = weigh(script, pairs=12, max_time_s=None, warm_up=2, metrics=metrics)[0]
+    warm_up = Launches.of_rows(record.launches.rows()[:4])
+    *_, found = verdicts(record.model_copy(update={"launches": warm_up, "stop": ["interrupted"]}))
+    assert (found.metric, found.verdict, found.pairs, found.change) == ("major_faults", "undecided", 0, None)
+    assert (found.baseline, found.candidate) == (None, None)
+    assert "major_faults was 0 or less in some launches" in found.findings[0].message
 
 
 def test_equal_counts_are_the_same_even_when_all_are_zero() -> None:
@@ -250,3 +263,9 @@ def test_what_failed_does_not_count_among_those_that_share_alpha() -> None:
     record = record.model_copy(update={"stop": ["failed", *record.stop[1:]]})
     found = {finding.message for verdict in verdicts(record) for finding in verdict.findings}
     assert "the interval excludes no change, but not surely enough for one of 7 benchmarks" in found
+
+
+def test_of_a_run_that_came_to_nothing_nothing_is_shown() -> None:
+    record = run_header().model_copy(update={"stop": ["time"]})
+    with pytest.raises(MeasurementError, match="nothing was measured"):
+        summaries(record)

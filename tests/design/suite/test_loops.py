@@ -229,6 +229,13 @@ def test_launches_of_the_slowest_side_do_not_become_too_long() -> None:
     assert choose_samples(pilots, slowest_ns=5e9) == 4
 
 
+@pytest.mark.parametrize("many", [1, 3, 10])
+def test_a_benchmark_that_says_itself_how_many_samples_it_takes_tells_nothing_of_what_each_costs(many: int) -> None:
+    """As one of Google Benchmark with `Repetitions(3)`: it takes as many, however few are asked for."""
+    pilots = [Pilot(20e6, [Sample(1, 1_500_000 + 1000 * place) for place in range(many)])] * 3
+    assert choose_samples(pilots, brief=pilots[0]) == choose_samples(pilots) >= 4
+
+
 def test_what_a_launch_is_off_by_does_not_count_in_step() -> None:
     times = ((1.00, 1.01, 0.99), (1.30, 1.31, 1.29), (0.80, 0.81, 0.79))
     uneven = [Pilot(20e6, [Sample(1, round(1e6 * one)) for one in launch]) for launch in times]

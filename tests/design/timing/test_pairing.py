@@ -226,6 +226,13 @@ def test_auto_tries_nothing_where_there_is_little_noise(machine: Machine) -> Non
     assert ways(machine.weighed("--pairing", "auto"))[BESIDE] == 0
 
 
+@pytest.mark.parametrize("sides", [("old", "new"), ("new",), ()])
+def test_what_has_no_ratio_tells_nothing_of_the_way(machine: Machine, sides: tuple[str, ...]) -> None:
+    """A clock of ticks may show nothing of `sys`, on one side or on both; numpy warned of it."""
+    machine.world.script = lambda spec, _: measured(60.0, sys_ns=10_000_000 * (program_of(spec) in sides))
+    assert machine.world("compare", "./old", "./new", "--metric", "sys", "--pairs", "40").status == 0
+
+
 def test_auto_tries_nothing_for_a_change_that_is_seen_at_once(machine: Machine) -> None:
     machine.change = 0.5
     assert machine.world.pairs_at_once == ways(machine.weighed("--pairing", "auto"))[BESIDE] == 0
@@ -521,6 +528,12 @@ def test_with_short_turns_auto_begins_in_tandem(turning: Machine) -> None:
     assert record["verdict"] == "slower"
     assert ways(record)[ALONE] == ways(record, TRIED)[ALONE] == 0
     assert ways(record, "warm-up")[BESIDE] == 0
+
+
+@pytest.mark.parametrize("sides", [("old", "new"), ("new",), ()])
+def test_what_has_no_ratio_tells_nothing_of_crowded_caches(turning: Machine, sides: tuple[str, ...]) -> None:
+    turning.world.script = lambda spec, _: measured(60.0, sys_ns=10_000_000 * (program_of(spec) in sides))
+    assert turning.world("compare", "./old", "./new", "--metric", "sys", "--pairs", "40").status == 0
 
 
 def test_short_commands_begin_one_after_the_other_and_try_tandem_later(turning: Machine) -> None:

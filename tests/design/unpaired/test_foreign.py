@@ -146,3 +146,14 @@ def test_the_level_is_that_of_the_processes() -> None:
     assert alone.between is None
     (single,) = levels(foreign_results({"x": [[1.0], [2.0]]}).benchmarks)
     assert single.within is None
+
+
+@pytest.mark.parametrize("higher_is_better", [False, True])
+def test_what_is_spread_beyond_all_ratios_has_no_interval(higher_is_better: bool) -> None:
+    values = [[1e-99]] * 24 + [[1e99]] * 24
+    a = foreign_results({"x": values}, name="a", higher_is_better=higher_is_better)
+    b = foreign_results(
+        {"x": [[0.9 * one for one in each] for each in values]}, name="b", higher_is_better=higher_is_better
+    )
+    verdict = judged(a, b)
+    assert (verdict.verdict, verdict.interval) == ("undecided", None)

@@ -10,6 +10,7 @@ from typing import Literal
 from steelyard.design.counting.findings import disagreement
 from steelyard.design.counting.plan import CountedSide, by_place, has_set_aside, judged
 from steelyard.design.counting.values import value_of
+from steelyard.design.judging.budgets import elsewhere
 from steelyard.model.counting import Count
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.errors import MeasurementError
@@ -21,9 +22,12 @@ from steelyard.stats.verdict import CHANGED
 
 
 def count_verdicts(record: Weighing, members: Sequence[int], metric: str) -> list[Verdict]:
-    """The verdicts of some benchmarks in one counted metric; where counts do not repeat, they share alpha."""
-    counts = by_place(record)
-    return [_verdict(record, counts, benchmark, metric, len(members)) for benchmark in members]
+    """The verdicts of some benchmarks in one counted metric.
+
+    Where counts do not repeat, they share alpha, also with those that other parts of the suite have.
+    """
+    counts, sharing = by_place(record), len(members) + elsewhere(record)
+    return [_verdict(record, counts, benchmark, metric, sharing) for benchmark in members]
 
 
 def count_summary(record: Run, benchmark: int, metric: str) -> Summary:

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from steelyard.model.records import StopReason, Weighing
+from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
 from steelyard.stats.looks import Budgets, Look, plan_looks
@@ -23,7 +23,7 @@ def budgets_of(settings: Settings, benchmark: Benchmark) -> Budgets:
     return Budgets(settings.reserve, benchmark.ended, settings.alpha)
 
 
-def elsewhere(record: Weighing) -> int:
+def elsewhere(record: Weighing | Run) -> int:
     """How many benchmarks share alpha with these that other parts of the suite have."""
     if record.settings.shard is None:
         return 0
@@ -31,7 +31,7 @@ def elsewhere(record: Weighing) -> int:
     return sum(name not in here for name in record.settings.shard.suite)
 
 
-def members_of(record: Weighing) -> int:
+def members_of(record: Weighing | Run) -> int:
     """How many benchmarks share alpha, here and elsewhere: those that did not fail."""
     stops = zip(record.benchmarks, record.stop, strict=True)
     return max(1, sum(not one.control and reason != "failed" for one, reason in stops) + elsewhere(record))

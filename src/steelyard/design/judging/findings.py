@@ -230,7 +230,7 @@ def _sizes(launches: Launches, benchmark: int, metric: str, role: str) -> FloatA
     """The sizes of the log-ratios of a benchmark's pairs in a role; not finite where there is none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         baseline, candidate = map(np.log, MetricPairs(launches, benchmark, metric, role).values)
-    return np.asarray(np.abs(candidate - baseline))
+        return np.asarray(np.abs(candidate - baseline))
 
 
 def _rise(launches: Launches, alone: npt.NDArray[np.bool_], beside: npt.NDArray[np.bool_], metric: str) -> float:

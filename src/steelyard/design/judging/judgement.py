@@ -237,11 +237,13 @@ def _of_few(record: Weighing, pairs: MetricPairs, sharing: float) -> Verdict:
 def _unknown_in(record: Weighing, pairs: MetricPairs, why: str) -> Verdict:
     """A metric that is not defined: no number at all; or that has no relative change: each side's own alone."""
     verdict = _nothing(record, pairs, [Finding(code="undefined", message=why)])
+    if not verdict.pairs:
+        return verdict  # what says so is the warm-up
     try:
         baseline, candidate = _sides(pairs.known(verdict.pairs), pairs.used_metric(verdict.pairs), record.settings)
     except MeasurementError:
         return verdict
-    return verdict.model_copy(update={"baseline": baseline, "candidate": candidate}) if verdict.pairs else verdict
+    return verdict.model_copy(update={"baseline": baseline, "candidate": candidate})
 
 
 def _nothing(record: Weighing, pairs: MetricPairs, findings: list[Finding]) -> Verdict:
@@ -318,7 +320,8 @@ def by_benchmark(record: Record) -> list[Record]:
 def summaries(record: Run) -> list[Summary]:
     """A run's benchmarks in its metrics; raises MeasurementError where the first metric is undefined.
 
-    A benchmark that was interrupted before it had a number is left out, and so is one of several in a harness.
+    A benchmark that was interrupted before it had a number is left out, and so is one of several in a harness, or one
+    that the time was up before.
     """
     found: list[Summary] = []
     unknown: MeasurementError | None = None
@@ -329,7 +332,8 @@ def summaries(record: Run) -> list[Summary]:
             found += _summaries_of(view, benchmark)
         except MeasurementError as error:
             unknown = unknown or error
-            if record.settings.harness is None:
+            is_unreached = reason == "time" and _is_unmeasured(view, benchmark)
+            if record.settings.harness is None and not is_unreached:
                 raise
     if unknown is not None and not found:
         raise unknown

@@ -220,8 +220,10 @@ def choose_samples(
     medians = [median(values) for values in times]
     between = variance(medians) / fmean(medians) ** 2 - within / len(times[0])
     overhead_ns, taken = median(pilot.overhead_ns for pilot in pilots), len(pilots[0].samples)
-    beside_ns = 0.0 if brief is None else (overhead_ns - brief.overhead_ns) / (taken - len(brief.samples))
-    beside_ns = max(beside_ns, 0.0)
+    beside_ns = 0.0
+    # A benchmark that says in its code how many there are has as many in each launch.
+    if brief is not None and len(brief.samples) < taken:
+        beside_ns = max(0.0, (overhead_ns - brief.overhead_ns) / (taken - len(brief.samples)))
     starting = overhead_ns - taken * beside_ns
     most = _MOST_TURNS if in_step else _MOST_SAMPLES
     # A few launches cannot tell a small variance between them from none.

@@ -25,6 +25,8 @@ class OpenBenchmark:
     repeats: Repeats
     control: bool = False
     warm_ups: int = 0
+    is_half_warm: bool = False
+    """Whether an earlier session was ended within a pair of its warm-up."""
     attempts: int = 0
     pairing: Pairing = field(kw_only=True)
     together: int = 1
@@ -62,7 +64,8 @@ def resumed(number: int, header: Weighing, rows: Sequence[LaunchRow]) -> OpenBen
     for row in rows:
         if row.benchmark == number:
             begun[row.pair].append(row)
-    found.warm_ups = sum(ROLES[launches[0].role] == WARM_UP for launches in begun.values())
+    warm_ups = [len(launches) for launches in begun.values() if ROLES[launches[0].role] == WARM_UP]
+    found.warm_ups, found.is_half_warm = warm_ups.count(2), 1 in warm_ups
     for launches in begun.values():
         # A pair that was cut in two stays in the record, unused; the next one has a number, and so a draw, of its own.
         if len(launches) == 2:

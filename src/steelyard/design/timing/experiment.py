@@ -114,7 +114,8 @@ class Experiment:
 
     def _warm_up(self) -> None:
         for pair in range(self._settings.warm_up):
-            due = {one.number: pair for one in self._open if one.warm_ups <= pair and one.stop is None}
+            cold = [one for one in self._open if one.warm_ups <= pair and one.stop is None]
+            due = {one.number: self._another_number(one) if one.is_half_warm else pair for one in cold}
             while due:
                 # Asked again each time: what has failed to start with the others starts by itself.
                 group = self._starts.groups([*due])[0]
@@ -132,9 +133,14 @@ class Experiment:
         for benchmark, _ in self._measure_together(benchmarks, due[group[0]], WARM_UP):
             del due[benchmark.number]
         for benchmark in benchmarks:
-            if benchmark.number in due:  # one side may have measured the pair of that number
-                due[benchmark.number] = self._settings.warm_up + benchmark.attempts
-                benchmark.attempts += 1
+            if benchmark.number in due:
+                due[benchmark.number] = self._another_number(benchmark)
+
+    def _another_number(self, benchmark: OpenBenchmark) -> int:
+        """That of a pair of its warm-up, as one side may have measured the pair that it was to be."""
+        benchmark.is_half_warm = False
+        benchmark.attempts += 1
+        return self._settings.warm_up + benchmark.attempts - 1
 
     def _advance_all(self, group: Sequence[OpenBenchmark], round_number: int) -> None:
         for benchmark in group:

@@ -37,11 +37,14 @@ class Looks:
 
     def look_back(self, stopped: Sequence[StopReason]) -> None:
         """Note what was seen of those that an earlier session stopped: their share of alpha is the others' now."""
-        left = [one for one in self._members if one.stop not in (None, "failed")]
-        if left:
-            record = self._header.model_copy(update={"stop": list(stopped)})
-            judged = judged_members(by_benchmark(record), [one.number for one in left], self._metric, {})
-            for one, judgement in zip(left, judged, strict=True):
+        sharing = [one for one in self._members if one.stop != "failed"]
+        if all(one.stop is None for one in sharing):
+            return
+        record = self._header.model_copy(update={"stop": list(stopped)})
+        # With those that go on, as these have their share of alpha, too.
+        judged = judged_members(by_benchmark(record), [one.number for one in sharing], self._metric, {})
+        for one, judgement in zip(sharing, judged, strict=True):
+            if one.stop is not None:
                 one.judgement = judgement
 
     def is_futile(self, benchmark: OpenBenchmark, limit: int | None) -> bool:

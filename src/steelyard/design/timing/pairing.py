@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import expm1, log1p, sqrt
+from math import expm1, isfinite, log1p, sqrt
 
 import numpy as np
 
@@ -307,6 +307,8 @@ class Pairing:
             return 0.0, 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             levels = [np.log(np.array(self._values(pairs))).mean(axis=0) for pairs in (beside, alone)]
+        if not np.isfinite(np.concatenate(levels)).all():
+            return 0.0, 0.0
         # A single one tells nothing of its spread: it has that of the others.
         spread = max(map(quartile_deviation, levels))
         error = _MEDIAN_TO_MEAN * spread * sqrt(sum(1 / len(one) for one in levels))
@@ -316,7 +318,8 @@ class Pairing:
         """Note its log-ratio, and return the size of that without what its order makes of it, as those before tell."""
         with np.errstate(divide="ignore", invalid="ignore"):
             baseline, candidate = map(np.log, self._values([pair]))
-        self._differences.append(float(np.nan_to_num(candidate - baseline)[0]))
+            difference = float((candidate - baseline)[0])
+        self._differences.append(difference if isfinite(difference) else 0.0)  # without a ratio there is no verdict
         self._orders.append(min(pair, key=lambda row: row.side).order)
         effects = effects_of_order(np.array(self._differences), np.array(self._orders, dtype=np.int64))
         return abs(self._differences[-1] - float(effects[-1]))

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from steelyard.model.launches import FloatArray
 
 FEWEST_PROCESSES = 40
+# Of a log-ratio: no number holds a ratio of more.
+_FARTHEST = 700.0
 
 _BY_COMMAND = "hyperfine"
 """Its benchmarks are called by their commands, which are others where two builds are compared."""
@@ -190,7 +192,8 @@ def _verdict(baseline: _Described, candidate: _Described, limits: _Limits) -> Fo
     findings = list(_findings(one, other, judgement, limits))
     seen = isfinite(judgement.allowance)
     lower, upper = (judgement.lower, judgement.upper) if seen else _at_least(judgement, limits.alpha)
-    ends = sorted((expm1(sign * lower), expm1(sign * upper))) if isfinite(upper - lower) else None
+    is_bounded = max(-lower, upper) < _FARTHEST
+    ends = sorted((expm1(sign * lower), expm1(sign * upper))) if is_bounded else None
     return ForeignVerdict(
         benchmark=other.name,
         unit=one.unit,

@@ -1,0 +1,42 @@
+"""The looks at benchmarks that share alpha, where an earlier session has left some of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from steelyard.design.judging.judgement import verdicts
+from steelyard.design.timing.benchmark import resumed
+from steelyard.design.timing.kept_rows import KeptRows
+from steelyard.design.timing.looks import Looks
+from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.records import StopReason
+from tests.design.scripted import PLAIN, weigh
+
+MANY = 30
+
+
+def one_of_many(number: int, spec: LaunchSpec) -> Measured:
+    """The first benchmark's candidate is a little slower."""
+    change = 0.0085 if spec.argv == (b"candidate", b"0") else 0.0
+    noise = 0.008 * np.random.default_rng(number + 7).standard_normal()
+    return replace(PLAIN, wall_ns=int(12e6 * (1 + change) * np.exp(noise)))
+
+
+def test_what_ended_undecided_among_many_is_no_finding_for_those_that_go_on() -> None:
+    """Judged by itself it would be one, and leave its share of alpha to the others."""
+    record = weigh(one_of_many, MANY, pairs=24, max_time_s=None)[0]
+    found = verdicts(record)[0]
+    assert found.p_value is not None
+    assert 0.01 / MANY < found.p_value < 0.01
+    assert found.verdict == "undecided"
+    stopped: list[StopReason] = ["interrupted"] * MANY
+    stopped[0] = "pairs"
+    header, rows = record.model_copy(update={"stop": stopped}), record.launches.rows()
+    members = [resumed(number, header, rows) for number in range(MANY)]
+    members[0].stop = "pairs"
+    Looks(header, KeptRows(rows), members).look_back(stopped)
+    assert members[0].judgement is not None
+    assert members[0].judgement.verdict == "undecided"
+    assert all(one.judgement is None for one in members[1:])
