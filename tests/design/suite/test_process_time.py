@@ -158,6 +158,14 @@ def test_it_is_repeated_more_often_where_nothing_else_speaks_against_it() -> Non
     assert plan(both(one=body), header()).benchmarks[0].clock == "process"
 
 
+def test_its_iterations_are_as_many_as_its_least_times_allow() -> None:
+    left = iter([True] * 12)
+    body = where(waiting(0.0), lambda asked: (waiting(0.99) if next(left, False) else waiting(0.0))(asked))
+    (benchmark,) = plan(both(one=body), header()).benchmarks
+    assert benchmark.clock == "process"
+    assert benchmark.loops == pytest.approx(90_000, rel=0.05)
+
+
 @pytest.mark.parametrize(
     ("program", "settings"),
     [

@@ -21,6 +21,7 @@ from steelyard.design.suite.loops import (
     PILOT_SAMPLES,
     TARGET_NS,
     TURN_NS,
+    Amount,
     NeverLongError,
     Pilot,
     answered,
@@ -253,23 +254,44 @@ class Trials:
         if amounts is None or any(self._target("", Ask(one, *amounts, True)).start is None for one in each):
             return None
         for tried in range(1, _MOST_TRIES + 1):
-            fits, may_fit = [], []
-            for place, number in enumerate(each):
-                usual = yield Ask(number, loops, _TRY_SAMPLES)
-                alone = yield Ask(number, loops, _TRY_SAMPLES, by_process=True)
-                whole = yield Ask(number, *amounts, by_process=True)
-                if not alone.samples or not whole.samples:
-                    return None
-                usual_ns[place] = min(usual_ns[place], iteration_ns(usual.samples))
-                alone_ns[place] = min(alone_ns[place], iteration_ns(alone.samples))
-                ns = usual_ns[place], alone_ns[place]
-                fits.append(computes_alone(whole.samples[0], *ns))
-                may_fit.append(computes_alone(whole.samples[0], min(ns), ns[1]))
-            if all(fits):
+            if not (yield from self._least_times(each, loops, usual_ns, alone_ns)):
+                return None
+            # Other work may have made the first times many times as long: so few iterations would be lost in the start.
+            amounts = process_amounts([*map(min, usual_ns, alone_ns)])
+            wholes = None if amounts is None else (yield from self._wholes(each, amounts))
+            if amounts is None or wholes is None:
+                return None
+            times = [*zip(wholes, usual_ns, alone_ns, strict=True)]
+            if all(computes_alone(whole, usual, alone) for whole, usual, alone in times):
                 return Amounts(*amounts, "process")
-            if tried >= _TRIES and not all(may_fit):
+            if tried >= _TRIES and not all(
+                computes_alone(whole, min(usual, alone), alone) for whole, usual, alone in times
+            ):
                 break
         return None
+
+    def _least_times(
+        self, each: Sequence[int], loops: int, usual_ns: list[float], alone_ns: list[float]
+    ) -> _Asking[bool]:
+        """Lower what is known of the least times of an iteration, as usual and on one processor; whether it is told."""
+        for place, number in enumerate(each):
+            usual = yield Ask(number, loops, _TRY_SAMPLES)
+            alone = yield Ask(number, loops, _TRY_SAMPLES, by_process=True)
+            if not alone.samples:
+                return False
+            usual_ns[place] = min(usual_ns[place], iteration_ns(usual.samples))
+            alone_ns[place] = min(alone_ns[place], iteration_ns(alone.samples))
+        return True
+
+    def _wholes(self, each: Sequence[int], amounts: Amount) -> _Asking[list[Sample] | None]:
+        """The one sample of a launch of each side that is timed by its processor time; None where one tells none."""
+        wholes = []
+        for number in each:
+            whole = yield Ask(number, *amounts, by_process=True)
+            if not whole.samples:
+                return None
+            wholes.append(whole.samples[0])
+        return wholes
 
     def _loops(self, number: int, entry: str, target_ns: int, *, hurried: bool) -> _Asking[Tried]:
         """The iterations that the samples of a subject need."""
