@@ -13,7 +13,7 @@ from steelyard.api.asked import Asked
 from steelyard.api.checks import USUAL_S, target_of
 from steelyard.api.keywords import Checking, CommandLine, Comparing, Counted, PathName, Running, asked_of, seconds_of
 from steelyard.api.names import names_of, usual_names
-from steelyard.api.project import ProjectPlan, asked_for, chosen_targets, planned, unused_margins, unused_patterns
+from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused
 from steelyard.api.record import IncompleteError, ProjectRecord, Record
 from steelyard.api.revisions import run_of_revision, weighing_of_revisions
 from steelyard.api.settings import count_of_command, run_of_command, weighing_of_commands
@@ -93,12 +93,11 @@ def compare_project(
         raise UsageError(f"{start} is in no project: there is no steelyard.toml, which steelyard init writes")
     with ExitStack() as stack:
         with _sentences():
-            chosen, unasked = asked_for(chosen_targets(project, patterns, wanted), wanted)
+            chosen, unasked = chosen_targets(project, patterns, wanted)
             plan = stack.enter_context(planned(project, chosen, wanted, watch, world))
         records = _all_whole(plan, watch, world)
     data = [one.data for one in records]
-    unused = [*unused_margins(project, patterns, wanted, data), *unused_patterns(wanted, data)]
-    notes = [*unasked, *plan.left_out, *unused]
+    notes = [*unasked, *plan.left_out, *unused(project, patterns, wanted, data)]
     return ProjectRecord(records, notes)
 
 

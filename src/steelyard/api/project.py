@@ -85,8 +85,17 @@ def planned(
         yield ProjectPlan(parts, asked.judging.max_time or project.compare.max_time, left_out)
 
 
-def chosen_targets(project: Project, patterns: Sequence[str], asked: Asked) -> dict[int, Target]:
+def chosen_targets(project: Project, patterns: Sequence[str], asked: Asked) -> tuple[dict[int, Target], list[str]]:
     """The targets that fit one of the patterns (all, without any), by their place in the file.
+
+    Without commands that are none of the benchmarks `asked` for, of which the second part says so. Raises UsageError if
+    there are none, and for what is `asked` of commands, or of one suite.
+    """
+    return _asked_for(_fitting(project, patterns, asked), asked)
+
+
+def _fitting(project: Project, patterns: Sequence[str], asked: Asked) -> dict[int, Target]:
+    """Those that fit one of the patterns, whatever benchmarks are asked for.
 
     Raises UsageError if there are none, and for what is `asked` of commands, or of one suite.
     """
@@ -112,7 +121,7 @@ def chosen_targets(project: Project, patterns: Sequence[str], asked: Asked) -> d
     return chosen
 
 
-def asked_for(targets: Mapping[int, Target], asked: Asked) -> tuple[dict[int, Target], list[str]]:
+def _asked_for(targets: Mapping[int, Target], asked: Asked) -> tuple[dict[int, Target], list[str]]:
     """Those that may have benchmarks that `asked` chooses, and what is said of the others.
 
     A plain command is one benchmark of its target's name, without tags; which a harness has shows when it lists them.
@@ -132,7 +141,12 @@ def asked_for(targets: Mapping[int, Target], asked: Asked) -> tuple[dict[int, Ta
     return chosen, [f"{name}: a command that is not among those asked for, so it is left out" for name in others]
 
 
-def unused_margins(
+def unused(project: Project, patterns: Sequence[str], asked: Asked, records: Sequence[Weighing | Run]) -> list[str]:
+    """What is said of margins and of patterns of the command line that are of nothing in any target's record."""
+    return [*_unused_margins(project, patterns, asked, records), *_unused_patterns(asked, records)]
+
+
+def _unused_margins(
     project: Project, patterns: Sequence[str], asked: Asked, records: Sequence[Weighing | Run]
 ) -> list[str]:
     """What is said of margins that are of no benchmark, where all of the file is weighed by them.
@@ -151,7 +165,7 @@ def unused_margins(
     return found
 
 
-def unused_patterns(asked: Asked, records: Sequence[Weighing | Run]) -> list[str]:
+def _unused_patterns(asked: Asked, records: Sequence[Weighing | Run]) -> list[str]:
     """What is said of patterns of the command line that chose nothing: no single target could tell."""
     names = [one.entry or one.name for record in records for one in record.benchmarks]
     # Of sides that are one program nobody has asked for a list, and one may have failed.

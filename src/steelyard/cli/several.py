@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.api.project import ProjectPlan, asked_for, chosen_targets, planned, unused_margins, unused_patterns
+from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outcome import has_failed, none_of_earlier, show_outcome, show_way_on, shown, was_interrupted
 from steelyard.cli.outputs import check_apart, check_files, is_printed, page_of, write
@@ -38,7 +38,7 @@ def weighed(project: Project, options: CompareOptions, world: World) -> int:
     check_files(options.files, options.launch.output)
     check_apart(options.files.paths(), [project.folder / project.file.name])
     asked, options = options.files, replace(options, files=from_here(options.files))
-    targets, unasked = asked_for(chosen_targets(project, options.target or [], options), options)
+    targets, unasked = chosen_targets(project, options.target or [], options)
     announce(project, targets)
     own = [_named(options.files.json, target.name) for target in targets.values()] if len(targets) > 1 else []
     with ExitStack() as meanwhile:
@@ -195,9 +195,5 @@ def _page(part: Part, outcome: Outcome | SteelyardError, error: SteelyardError |
 
 
 def _say_unused(project: Project, outcomes: Sequence[Outcome], options: CompareOptions) -> None:
-    records = [outcome.record for outcome in outcomes]
-    for sentence in (
-        *unused_margins(project, options.target or [], options, records),
-        *unused_patterns(options, records),
-    ):
+    for sentence in unused(project, options.target or [], options, [outcome.record for outcome in outcomes]):
         say(sentence)

@@ -64,7 +64,8 @@ class Planner:
         self.time.begin(sum(map(len, lists)) if self._harness.lists_by_running else len(lists), begun)
         if not lists[0]:
             raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")
-        new = [one for listed in lists[1:] for one in listed if one.name not in {old.name for old in lists[0]}]
+        known = {one.name for one in lists[0]}
+        new = [one for listed in lists[1:] for one in listed if one.name not in known]
         whose = "the baseline's" if isinstance(self.record, Weighing) else "its"
         of_several = selection.of_several
         chosen = chosen_benchmarks(lists[0], selection.only, whose, selection.tags, new=new, of_several=of_several)
