@@ -10,7 +10,8 @@ once, unless it would take longer than --longest-hint. A program that is not ins
 
 Prints a table in Markdown, then the bars: no answer without a figure, and every hint true, which means that it leads to
 a verdict, or, where that is all that it promises, to what a verdict needs. The exit status is 1 if one of them does not
-hold. Some 15 to 20 minutes; with --quick, which gives each comparison 5 s, some four. With --keep, what was measured stays to be looked at.
+hold. Some 15 to 20 minutes; with --quick, which gives each comparison 5 s, some four. With --keep, what was measured
+stays to be looked at.
 """
 
 from __future__ import annotations
