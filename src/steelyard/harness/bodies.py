@@ -43,7 +43,8 @@ class _Stage(ExitStack):
 def prepared(declaration: Declaration, values: dict[str, Any], seed: int) -> Iterator[Work]:
     """A declared benchmark with these values of its parameters, from its set-up to its tear-down.
 
-    Whatever the set-up raises comes through; BodyError for one that does not yield a function, or yields twice.
+    Whatever the set-up raises comes through; BodyError for one that does not yield a function, or yields twice, and for
+    a body that is a generator.
     """
     function = declaration.function
     draw = _draw(declaration.inputs, values, seed)
@@ -66,7 +67,7 @@ def prepared(declaration: Declaration, values: dict[str, Any], seed: int) -> Ite
 
 @contextmanager
 def prepared_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Work]:
-    """A function with its arguments, as a test gives them."""
+    """A function with its arguments, as a test gives them; raises BodyError for a generator."""
     values = {str(number): value for number, value in enumerate(args)} | kwargs
     positional = [f"{_VALUE}{number}" for number in range(len(args))]
     call = ", ".join([*positional, *(f"{name}={_VALUE}{name}" for name in kwargs)])
@@ -83,6 +84,12 @@ def _work(
     *,
     collect: bool,
 ) -> Work:
+    if kind(body) & (GENERATOR | ASYNC_GENERATOR):
+        called = getattr(body, "__name__", "f")
+        raise BodyError(
+            f"{called}() is a generator: a call of it runs nothing of its code, so that only making it would be timed; "
+            f"measure what runs through it, as in lambda: list({called}())"
+        )
     asynchronous = bool(kind(body) & COROUTINE)
     names = [f"{PREFIX}body", *(_VALUE + name for name in values)]
     text = Text(f"{'await ' if asynchronous else ''}{PREFIX}body({call})", names=names, asynchronous=asynchronous)
