@@ -279,7 +279,7 @@ def test_none_finds_what_another_one_left_behind(driver: Driver, tmp_path: Path)
 
 
 def test_those_that_end_badly_leave_the_others_alone(driver: Driver) -> None:
-    tests = ("test_fails", "test_skips", "test_expected", "test_raises", "test_never_calls")
+    tests = ("test_fails", "test_skips", "test_expected", "test_raises", "test_unexpected", "test_never_calls")
     measured, works = each_of(
         driver, f"{WORK}::test_sum", *(f"{BROKEN}::{test}" for test in tests), f"{WORK}::test_sum"
     )
@@ -288,10 +288,11 @@ def test_those_that_end_badly_leave_the_others_alone(driver: Driver) -> None:
         assert len(driver.harness.samples(part, work)) == 4
     said = [driver.harness.complaint(part) or "" for part in broken]
     assert all(part.exit_code == 1 for part in broken)
-    for sentence, words in zip(said, ("planted assert", "not here", "expected to fail", "ValueError"), strict=True):
+    causes = ("planted assert", "not here", "expected to fail", "ValueError", "test_unexpected: the test failed")
+    for sentence, words in zip(said, causes, strict=True):
         assert words in sentence
     with pytest.raises(LaunchError, match=r"never called benchmark\(\)"):
-        driver.harness.samples(never, works[5])
+        driver.harness.samples(never, works[-2])
 
 
 def test_one_that_kills_its_process_is_told_of(driver: Driver, tmp_path: Path) -> None:
