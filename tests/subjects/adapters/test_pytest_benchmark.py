@@ -53,6 +53,14 @@ def test_killed(benchmark): benchmark(os.kill, os.getpid(), signal.SIGKILL)
 def test_exits(benchmark): benchmark(sys.exit, 0)
 def test_good(benchmark): benchmark(sum, range(100))
 """
+FROZEN = """
+import time
+
+def test_frozen(benchmark, monkeypatch):
+    for name in ("perf_counter", "thread_time_ns", "process_time_ns"):
+        monkeypatch.setattr(time, name, lambda: 5)
+    benchmark(sum, range(1000))
+"""
 THREADS = """
 import threading
 threading.Thread(target=threading.Event().wait, daemon=True).start()
@@ -144,6 +152,13 @@ def test_the_time_on_a_processor_is_told(driver: Driver) -> None:
     for sample in driver.run(f"{WORK}::TestClass::test_marked", loops=20, samples=3):  # it sleeps
         assert (sample.cpu_ns or 0) < sample.ns / 2
     assert {one.cpu_ns for one in driver.run(f"{WORK}::test_in_another_thread", loops=20)} == {None}
+
+
+def test_clocks_that_a_test_has_stand_still_are_not_ours(driver: Driver, tmp_path: Path) -> None:
+    (tmp_path / "test_frozen.py").write_text(FROZEN)
+    own = Driver(driver.harness, launch(tmp_path, "."), driver.launcher)
+    samples = own.run("test_frozen.py::test_frozen", loops=10, samples=3)
+    assert all(one.ns > 1 and one.cpu_ns for one in samples)
 
 
 def test_what_pedantic_fixes_is_left_to_it(driver: Driver) -> None:
