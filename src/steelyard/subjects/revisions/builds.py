@@ -332,5 +332,5 @@ def _built(job: Job, entry: Entry, repository: Repository) -> Built:
         entry.files,
         entry.log,
         facts.notes if facts else (),
-        ((entry.files / ".git").stat().st_mtime, facts.made_s) if facts else (0.0, 0.0),
+        (entry.begun_s(), facts.made_s) if facts else (0.0, 0.0),
     )
