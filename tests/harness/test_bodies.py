@@ -140,6 +140,17 @@ def test_an_asynchronous_set_up_is_closed_after_an_exception() -> None:
     assert done == ["down"]
 
 
+def test_nothing_can_be_awaited_within_an_event_loop() -> None:
+    async def body() -> None: ...
+
+    async def test() -> None:
+        with prepared_call(body, (), {}) as work:
+            samples_of(work, 1, 1)
+
+    with pytest.raises(BodyError, match="an event loop runs already, as in an async test"):
+        asyncio.run(test())
+
+
 def test_a_plain_set_up_of_what_is_awaited() -> None:
     done: list[str] = []
 
