@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import json
+import pickle
 import signal
 import subprocess
 import sys
@@ -176,21 +178,33 @@ def test_a_launch_that_fails_is_an_exception(scripted: ScriptedWorld) -> None:
     assert "failed with exit status 3" in str(found.error)
 
 
+def _interrupted(spec: Any, number: int) -> Any:
+    if number == 9:
+        ctrl_c()
+    return steady({"old": 12.0, "new": 18.0})(spec, number)
+
+
 def test_what_was_measured_until_ctrl_c_comes_with_the_exception(scripted: ScriptedWorld) -> None:
-    plain = steady({"old": 12.0, "new": 18.0})
-
-    def script(spec: Any, number: int) -> Any:
-        if number == 9:
-            ctrl_c()
-        return plain(spec, number)
-
     before = signal.getsignal(signal.SIGINT)
-    scripted.script = script
+    scripted.script = _interrupted
     with pytest.raises(steelyard.IncompleteError, match="interrupted; what was measured is kept in ") as ended:
         steelyard.compare(BOTH, world=scripted.outside())
     assert signal.getsignal(signal.SIGINT) is before
     assert ended.value.record.path is not None
     assert len(ended.value.record.data.launches) >= 6
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))])
+def test_what_comes_from_another_process_is_whole(scripted: ScriptedWorld, copied: Any) -> None:
+    scripted.script = _interrupted
+    with pytest.raises(steelyard.IncompleteError) as stopped:
+        steelyard.compare(BOTH, pairs=20, world=scripted.outside())
+    error = stopped.value
+    error.lines = ("below",)
+    again = copied(error)
+    assert (type(again), str(again)) == (steelyard.IncompleteError, str(error))
+    assert (again.exit_status, again.lines, again.record.path) == (130, ("below",), error.record.path)
+    assert again.record.data == error.record.data
 
 
 def test_another_thread_takes_no_signals(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:

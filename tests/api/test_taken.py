@@ -64,6 +64,42 @@ def test_an_argument_of_a_wrong_type_is_one_sentence(scripted: ScriptedWorld, ca
 
 
 @pytest.mark.parametrize(
+    "call",
+    [
+        lambda text, **world: steelyard.load(text, **world),
+        lambda text, **world: steelyard.import_([Path(text)], **world),
+        lambda text, **world: steelyard.page(text, **world),
+        lambda text, **world: steelyard.compare_project(text, **world),
+        lambda text, **world: steelyard.compare([text, "./old"], **world),
+        lambda text, **world: steelyard.run(Path(text), **world),
+        lambda text, **world: steelyard.run("./old", stdin=text, **world),
+        lambda text, **world: steelyard.run("./old {n}", parameters={"n": [text]}, **world),
+        lambda text, **world: steelyard.run("./old", environment={"A": text}, **world),
+        lambda text, **world: steelyard.run("./old", launches=3, **world).save(text),
+    ],
+)
+def test_a_nul_is_in_no_text_that_the_system_gets(scripted: ScriptedWorld, call: Any) -> None:
+    with pytest.raises(steelyard.UsageError, match=r" takes .*a\\x00b'.*: leave the NUL character out$"):
+        call("a\0b", world=scripted.outside())
+
+
+def test_the_values_of_a_parameter_are_taken_as_they_are(scripted: ScriptedWorld) -> None:
+    values = ["a\\", "b", "c,d", "e\\,f", " g"]
+    found = steelyard.run("./old {n}", parameters={"n": values}, launches=3, world=scripted.outside())
+    assert [one.params for one in found.data.benchmarks] == [{"n": value} for value in values]
+
+
+def test_an_output_with_too_long_a_name_is_one_sentence(scripted: ScriptedWorld) -> None:
+    with pytest.raises(steelyard.UsageError, match=r"^output x+ cannot be written: File name too long; "):
+        steelyard.run("./old", output="x" * 300, world=scripted.outside())
+
+
+def test_a_parameter_has_a_value(scripted: ScriptedWorld) -> None:
+    with pytest.raises(steelyard.UsageError, match=r"^parameters takes a dictionary .*, not \{'n': \[\]\}$"):
+        steelyard.run("./old {n}", parameters={"n": []}, world=scripted.outside())
+
+
+@pytest.mark.parametrize(
     ("key", "values", "said"),
     [
         ("pairs", ["a", 1.5, True, [12], float("nan"), float("inf")], "a whole number"),

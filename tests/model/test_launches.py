@@ -35,6 +35,18 @@ def columns(*rows: LaunchRow) -> dict[str, list[Any]]:
     return of(*rows).model_dump()
 
 
+def test_those_that_were_computed_with_are_compared_by_what_was_measured() -> None:
+    rows = [row(0, 0), row(0, 1, wall_ns=11)]
+    one, other = of(*rows), of(*rows)
+    for launches in (one, other):
+        launches.metric("wall")
+    assert one == other
+    other.metric("cpu")
+    assert one == other
+    assert one != of(row(0, 0), row(0, 1, wall_ns=12))
+    assert one != rows
+
+
 def test_rows_become_columns_and_back() -> None:
     rows = [row(0, 0), row(0, 1, wall_ns=11, cpu_ns=None)]
     launches = of(*rows)

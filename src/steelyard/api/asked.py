@@ -65,7 +65,7 @@ class Plan(Group):
     """What is run beside one command and another."""
 
     parameter_list: list[str] | None = None
-    """Each as `parameters.listed` has it."""
+    """Each as `parameters.listed` has it, or the words of its option."""
     parameter_scan: list[str] | None = None
     control: bool = False
     reference_output: bool = False

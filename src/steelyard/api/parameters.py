@@ -33,9 +33,11 @@ def may_have_step(option: str) -> bool:
 
 
 def listed(parameters: Mapping[str, Sequence[str | float]]) -> list[str]:
-    """Parameters with their values as `--parameter-list` would have them."""
-    return [f"{name}{SEPARATOR}{','.join(map(_escaped, values))}" for name, values in parameters.items()]
+    """Parameters with their values as they are: behind an empty word, which no option has there."""
+    return [SEPARATOR.join((name, "", *map(str, values))) for name, values in parameters.items()]
 
 
-def _escaped(value: str | float) -> str:
-    return str(value).replace(",", "\\,")
+def values_listed(joined: str) -> tuple[str, list[str]] | None:
+    """A name and its values, as `listed` has them; None for what stands on a command line, parted by commas."""
+    name, *words = joined.split(SEPARATOR)
+    return (name, words[1:]) if len(words) > 1 else None

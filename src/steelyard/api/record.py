@@ -248,6 +248,10 @@ class IncompleteError(SteelyardError):
         """One, or of a project those of its weighings."""
         self.exit_status = exit_status
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it comes out of another process: by its message alone it cannot be made anew."""
+        return type(self), (str(self), self.records, self.exit_status), vars(self)
+
     @property
     def record(self) -> Record[Any]:
         """The last of them."""

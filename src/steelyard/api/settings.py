@@ -15,7 +15,7 @@ from steelyard.api.hooks import hooks_checked
 from steelyard.api.layouts import layouts_checked
 from steelyard.api.mistaken import meant_revisions
 from steelyard.api.names import check_no_files
-from steelyard.api.parameters import arguments_of
+from steelyard.api.parameters import arguments_of, values_listed
 from steelyard.api.suites import harness_checked, heap_launches, selection_of
 from steelyard.api.throughput import processed
 from steelyard.model.errors import UsageError
@@ -87,10 +87,12 @@ def request_of(options: Asked, subjects: Sequence[Subject], settings: Settings) 
 
 def parameters_of(options: Asked, commands: Sequence[str]) -> list[tuple[str, list[str]]]:
     """The names of parameters with their values; raises UsageError for what is wrong with one, built or not."""
-    from steelyard.subjects.suite import check_names, parameter_list, parameter_scan
+    from steelyard.subjects.suite import check_names, parameter_list, parameter_scan, parameter_values
 
-    weighing = options.weighing
-    found = [parameter_list(*arguments_of("--parameter-list", given)) for given in weighing.parameter_list or []]
+    weighing, found = options.weighing, list[tuple[str, list[str]]]()
+    for given in weighing.parameter_list or []:
+        listed = values_listed(given)
+        found.append(parameter_values(*listed) if listed else parameter_list(*arguments_of("--parameter-list", given)))
     found += [parameter_scan(*arguments_of("--parameter-scan", given)) for given in weighing.parameter_scan or []]
     check_names([name for name, _ in found], [*commands, *_around(options)])
     return found
@@ -296,6 +298,10 @@ def _readable(path: Path | None) -> str | None:
 def _output_of_launches(path: Path | None) -> str | None:
     if path is None:
         return None
-    if path.is_fifo():
+    try:
+        is_pipe = path.is_fifo()
+    except OSError as error:
+        raise UsageError(f"--output {path} cannot be written: {error.strerror}; check the path") from error
+    if is_pipe:
         raise UsageError(f"--output {path} is a pipe, and each launch writes anew: give the path of a file")
     return os.path.realpath(path)  # resolved here, as the input is

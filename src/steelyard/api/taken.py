@@ -14,13 +14,18 @@ from steelyard.model.errors import UsageError
 from steelyard.model.values import AUTO
 
 
+class _NulError(ValueError):
+    """A text with a NUL, which stands in no path, no word of a command and no variable."""
+
+
 def taken(name: str, value: object) -> Any:
     """The value of an argument as the measuring has it; raises UsageError for one that the argument does not take."""
     kind = TAKES[name]
     try:
         return kind.read(value)
-    except (TypeError, ValueError, OverflowError):
-        raise UsageError(f"{name} takes {kind.words}, not {_brief(value)}{kind.way_out(value)}") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        way_out = ": leave the NUL character out" if isinstance(error, _NulError) else kind.way_out(value)
+        raise UsageError(f"{name} takes {kind.words}, not {_brief(value)}{way_out}") from None
 
 
 def taken_if_given(name: str, value: object) -> Any:
@@ -39,6 +44,8 @@ def _brief(value: object) -> str:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
+    if "\0" in value:
+        raise _NulError
     return value
 
 
@@ -130,10 +137,13 @@ def _parameters(value: Any) -> dict[str, list[str]]:
     """The values of each; one alone is a list of itself."""
     if not isinstance(value, Mapping):
         raise TypeError
-    return {
+    found = {
         _text(name): [_word(values)] if isinstance(values, Real) else _several(_word)(values)
         for name, values in value.items()
     }
+    if not all(found.values()):  # it would have the empty text for its one value
+        raise ValueError
+    return found
 
 
 def _function(value: Any) -> Any:

@@ -211,6 +211,12 @@ class Launches(_Columns):
     def __len__(self) -> int:
         return len(self.wall_ns)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the same was measured, whatever has been computed of either: arrays have no truth of their own."""
+        if not isinstance(other, Launches):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in type(self).model_fields)
+
     def column(self, name: str) -> FloatArray:
         """One raw column as floats, not to be changed; NaN where the machine could not tell."""
         return self._once(f"column {name}", lambda: self._column(name))

@@ -22,10 +22,14 @@ STATEMENT_NAME = "timeit"
 
 def parameter_list(name: str, values: str) -> tuple[str, list[str]]:
     """Read `--parameter-list NAME A,B,C`; a comma within a value has a backslash before it."""
-    found = [value.replace("\0", ",") for value in values.replace("\\,", "\0").split(",")]
-    if len(set(found)) < len(found):
-        raise UsageError(f"--parameter-list {name} {values!r} names a value twice: each may stand once")
-    return _checked_name("--parameter-list", name), found
+    return parameter_values(name, [one.replace("\0", ",") for one in values.replace("\\,", "\0").split(",")])
+
+
+def parameter_values(name: str, values: list[str]) -> tuple[str, list[str]]:
+    """A parameter whose values are known one by one; raises UsageError for one that stands twice, or for the name."""
+    if len(set(values)) < len(values):
+        raise UsageError(f"--parameter-list {name} {','.join(values)!r} names a value twice: each may stand once")
+    return _checked_name("--parameter-list", name), values
 
 
 def parameter_scan(name: str, first: str, last: str, step: str) -> tuple[str, list[str]]:
