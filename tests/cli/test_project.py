@@ -492,6 +492,7 @@ def test_a_target_is_chosen_of_a_project_alone(world: ProjectWorld) -> None:
         ("[compare]\npairs = 2\n", "steelyard.toml:2: pairs 2 can never show anything at alpha 0.01"),
         ("[compare]\ncpu = 7\n", "steelyard.toml:2: cpu 7 is not a processor that may be used here"),
         ("[compare]\nstdin = 'x'\n", "steelyard.toml:2: stdin x cannot be read"),
+        ("[compare]\nstdin = '-'\n", "steelyard.toml:2: stdin -: standard input cannot be read again"),
         ("[compare]\nmetrics = ['active']\n", None),
     ],
 )

@@ -125,6 +125,11 @@ max-slower = "5%"
             for wrong in ("[true]", "[[1]]", "[1979-05-27]", "3", "[{ a = 1 }]")
         ),
         (f"{TARGET}harness = 'go'\nparameters = {{ n = [1] }}\n", "5: parameters are of plain commands"),
+        ("[[target]]\nname = ' '\ncommand = 'a'\n", "2: name has to be a text that can be seen"),
+        ("[[target]]\nname = 'a'\ncommand = ''\n", "3: command has to be a text that can be seen"),
+        (f'{TARGET}prepare = ["b", """c\\u0000"""]\n', "4: prepare has a NUL character, which no command and no path"),
+        ('[build]\ncommand = "make\\u0000"\n', "2: command has a NUL character"),
+        ("[compare.margins]\nwall = '1%'\n\"\" = '2%'\n", "3: [compare.margins] has a margin of nothing: write a"),
         ("[build]\nenvironment = ['=x']\n", "2: environment '=x' names no variable"),
         (f"{TARGET}environment = ['GITHUB_TOKEN']\n", "4: GITHUB_TOKEN looks like a secret"),
         ("[build]\nenvironment = ['A', 'NPM_AUTH']\n", "2: NPM_AUTH looks like a secret"),

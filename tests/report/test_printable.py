@@ -34,6 +34,7 @@ def test_plain_leaves_what_prints_alone(text: str) -> None:
 def test_a_command_of_several_lines_stays_one_that_a_shell_reads() -> None:
     lines = "set -e\nfor one in a b; do\n    echo $one |\n    cat\ndone\n\nexit\n"
     assert one_line(lines) == "set -e; for one in a b; do echo $one | cat; done; exit"
+    assert one_line(" \n") == ""
 
 
 @pytest.mark.parametrize(

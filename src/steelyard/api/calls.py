@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
@@ -16,7 +17,7 @@ from steelyard.api.names import names_of, usual_names
 from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused
 from steelyard.api.record import IncompleteError, ProjectRecord, Record
 from steelyard.api.revisions import run_of_revision, weighing_of_revisions
-from steelyard.api.settings import count_of_command, run_of_command, weighing_of_commands
+from steelyard.api.settings import count_of_command, current_folder, run_of_command, weighing_of_commands
 from steelyard.api.taken import taken, taken_if_given
 from steelyard.api.wording import told_of_arguments
 from steelyard.design.check.session import check_target
@@ -28,7 +29,7 @@ from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError, NothingChosenError, SteelyardError, UsageError
 from steelyard.model.files import described
 from steelyard.model.progress import Progress, Watch
-from steelyard.model.project_file import load_project
+from steelyard.model.project_file import Project, load_project
 from steelyard.model.records import Run, Weighing
 from steelyard.model.soundness import Soundness
 
@@ -87,10 +88,7 @@ def compare_project(
     targets that fail, those after them are measured all the same, and IncompleteError has the `records` of all.
     """
     world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Comparing)
-    start, patterns = taken("folder", folder), taken("targets", targets or ())
-    project = load_project(Path(start).resolve())
-    if project is None:
-        raise UsageError(f"{start} is in no project: there is no steelyard.toml, which steelyard init writes")
+    patterns, project = taken("targets", targets or ()), _project_of(taken("folder", folder))
     with ExitStack() as stack:
         with _sentences():
             chosen, unasked = chosen_targets(project, patterns, wanted)
@@ -171,6 +169,17 @@ def check(
     if found.interrupted:
         raise IncompleteError("interrupted; what was tried is in its record", [record], _INTERRUPTED)
     return record
+
+
+def _project_of(start: str) -> Project:
+    """The project of a folder; raises UsageError where that is none, or is in none."""
+    if not os.path.isdir(start):  # noqa: PTH112 - Path.is_dir() raises where the name is too long for one
+        raise UsageError(f"folder {start!r} is no folder: give that of the project's file, or one below it")
+    folder = Path(start) if os.path.isabs(start) else Path(current_folder()) / start  # noqa: PTH117 - a text still
+    project = load_project(folder.resolve())
+    if project is None:
+        raise UsageError(f"{start} is in no project: there is no steelyard.toml, which steelyard init writes")
+    return project
 
 
 def _compared(

@@ -279,10 +279,10 @@ class _Planned:
 
     def check(self, recipe: Recipe) -> None:
         """Raise UsageError, with its line, for what is wrong with it whatever comes of the build."""
-        asked = self._all_asked()
-        if asked.launch.cpu == AUTO:  # which is the quietest is measured when the builds are done
-            asked = replace(asked, launch=replace(asked.launch, cpu=None))
         try:
+            asked = self._all_asked()
+            if asked.launch.cpu == AUTO:  # which is the quietest is measured when the builds are done
+                asked = replace(asked, launch=replace(asked.launch, cpu=None))
             self._settings(asked, recipe)
             parameters_of(asked, [self.target.command])
         except UsageError as error:
@@ -329,7 +329,7 @@ class _Planned:
     def _as_option(self, key: str, value: Any) -> Any:
         """A value of the file, as the option would have it."""
         if key == "stdin":
-            return input_of_launches(key, value)
+            return input_of_launches("--stdin", value)
         if key == "environment":  # one file serves many machines: what is not set here is not passed on
             return [one for one in value if "=" in one or one in self.world.environment]
         if key == "parameters":

@@ -34,6 +34,8 @@ from steelyard.model.values import (
     whole,
 )
 
+_NOT_BLANK = r"\S"
+
 UNREADABLE = "steelyard"
 """The type of an error whose message is a whole sentence."""
 
@@ -220,8 +222,8 @@ class Compare(Measuring):
 class Target(Measuring):
     """What is weighed: a command, or the benchmarks inside a program. It may have settings of its own."""
 
-    name: str = Field(min_length=1, description="what it is called in reports")
-    command: str = Field(min_length=1, description="what is run in each side's folder")
+    name: str = Field(pattern=_NOT_BLANK, description="what it is called in reports")
+    command: str = Field(pattern=_NOT_BLANK, description="what is run in each side's folder")
     harness: str | None = Field(default=None, description="who drives the benchmarks inside the program")
     benchmarks: Texts | None = Field(default=None, description="patterns of those of a harness that are weighed")
     tags: Texts | None = Field(default=None, description="patterns of their tags")

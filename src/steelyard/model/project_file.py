@@ -25,7 +25,7 @@ _SECTION = ("tool", "steelyard")
 _LARGEST_BYTES = 1 << 20
 _EXPECTED = {
     "string_type": "a text in quotes",
-    "string_too_short": "a text that is not empty",
+    "string_pattern_mismatch": "a text that can be seen",
     "list_type": 'a list, as in ["one", "other"]',
     "bool_type": "true or false",
     "bool_parsing": "true or false",
@@ -141,6 +141,11 @@ class _Reader:
     def project(self, said: Any, folder: Path) -> Project:
         if not isinstance(said, dict):
             raise self._refusal((), f"{self._called(())} has to be a table")
+        if (place := _place_of_nul(said)) is not None:
+            key = next(one for one in reversed(place) if isinstance(one, str))
+            raise self._refusal(
+                place, f"{key} has a NUL character, which no command and no path can have: leave it out"
+            )
         try:
             read = ProjectFile.model_validate(said)
         except ValidationError as error:
@@ -148,6 +153,9 @@ class _Reader:
             first = min(error.errors(), key=lambda one: (one["type"] == "missing", line_of(places, tuple(one["loc"]))))
             raise self._refusal(tuple(first["loc"]), self._sentence(first)) from None
         self._check_targets(read.target)
+        if "" in read.compare.margins:
+            sentence = "a margin of nothing: write a pattern of benchmarks or a metric before it, or leave it out"
+            raise self._refusal((*_MARGINS, ""), f"{self._called(_MARGINS)} has {sentence}")
         for place, names in _environments(read):
             self._check_environment(place, names)
         return Project(self.shown, folder, read.build, read.target, read.compare, read.gate, self._lines)
@@ -231,6 +239,14 @@ class _Reader:
                     f"{name} looks like a secret, which a file that comes with the source may not ask for: leave it "
                     f"out, and give --env {name} where the launches need it",
                 )
+
+
+def _place_of_nul(value: Any, place: Place = ()) -> Place | None:
+    """Where a text has a NUL, which TOML lets one write; None if it is nowhere."""
+    if isinstance(value, str):
+        return place if "\0" in value else None
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return next(filter(None, (_place_of_nul(one, (*place, key)) for key, one in inner)), None)
 
 
 def _keys(section: Place) -> list[str]:

@@ -23,8 +23,8 @@ def plain(text: str, encoding: str = "utf-8") -> str:
 def one_line(command: str) -> str:
     """A command of several lines, on one."""
     lines = list(filter(None, map(str.strip, command.split("\n"))))
-    ends = [" " if line.endswith(_GOES_ON) else "; " for line in lines[:-1]]
-    return "".join(part for pair in zip(lines, [*ends, ""], strict=True) for part in pair)
+    parted = [f"{line} " if line.endswith(_GOES_ON) else f"{line}; " for line in lines[:-1]]
+    return "".join([*parted, *lines[-1:]])
 
 
 def _escaped(character: str) -> str:
