@@ -18,26 +18,39 @@ if TYPE_CHECKING:
     from steelyard.api.record import ProjectRecord as ProjectRecord
     from steelyard.api.record import Record as Record
     from steelyard.harness import bench as bench
+    from steelyard.model.derived import Summary as Summary
+    from steelyard.model.derived import Verdict as Verdict
     from steelyard.model.errors import MeasurementError as MeasurementError
     from steelyard.model.errors import SteelyardError as SteelyardError
     from steelyard.model.errors import UsageError as UsageError
+    from steelyard.model.progress import Progress as Progress
+    from steelyard.model.records import Run as Run
+    from steelyard.model.records import Weighing as Weighing
 
 _PLACES = {
     "bench": "harness",
     **dict.fromkeys(("check", "compare", "compare_project", "count", "run"), "api.calls"),
     **dict.fromkeys(("diff", "import_", "load", "page"), "api.reading"),
     **dict.fromkeys(("Diff", "IncompleteError", "ProjectRecord", "Record"), "api.record"),
+    **dict.fromkeys(("Summary", "Verdict"), "model.derived"),
     **dict.fromkeys(("MeasurementError", "SteelyardError", "UsageError"), "model.errors"),
+    "Progress": "model.progress",
+    **dict.fromkeys(("Run", "Weighing"), "model.records"),
 }
 
 __all__ = [
     "Diff",
     "IncompleteError",
     "MeasurementError",
+    "Progress",
     "ProjectRecord",
     "Record",
+    "Run",
     "SteelyardError",
+    "Summary",
     "UsageError",
+    "Verdict",
+    "Weighing",
     "bench",
     "check",
     "compare",

@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, assert_type, get_type_hints
 
 import pytest
 
@@ -59,7 +59,7 @@ def test_a_run_has_figures_and_two_can_be_compared(scripted: ScriptedWorld) -> N
     second = steelyard.run("./new", launches=12, name="new", world=world)
     assert (first.kind, first.verdict, first.change, first.interval) == ("run", None, None, None)
     (figure,) = first.figures
-    assert isinstance(figure, Summary)
+    assert_type(figure, Summary)
     assert figure.median == pytest.approx(12e6, rel=1e-4)
     found = steelyard.diff(first, second, margin="5%", world=world)
     assert found.change == pytest.approx(0.5, abs=1e-3)

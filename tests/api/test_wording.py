@@ -34,5 +34,7 @@ def test_an_export_names_its_argument(scripted: ScriptedWorld) -> None:
     record = steelyard.compare(["./old", "./new"], pairs=12, world=scripted.outside())
     with pytest.raises(UsageError, match=r"^side has to say which one a file of pyperf holds"):
         record.export("pyperf")
+    with pytest.raises(UsageError, match=r"^metric 'speed' is not known"):
+        record.export("hyperfine", metric="speed")
     with pytest.raises(UsageError, match=r"^format 'xls' is not known"):
         record.export("xls")

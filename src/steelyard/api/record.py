@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from steelyard.api.exports import exported, kind_of, table_of
 from steelyard.api.keywords import PathName
@@ -54,6 +54,35 @@ class _First:
         return self.verdicts[0].interval if self.verdicts else None
 
 
+class _Figures:
+    """What a record says in numbers: verdicts of a weighing, summaries of a run, levels of an import; else nothing.
+
+    A summary has `median`, `spread`, `interval`, `lowest`, `highest` and `modes`, in the metric's unit; a level
+    `median` in its benchmark's, and the relative spreads `between` and `within` processes.
+    """
+
+    @overload
+    def __get__(self, record: None, of: object) -> _Figures: ...
+    @overload
+    def __get__(self, record: Record[Weighing], of: object) -> list[Verdict]: ...
+    @overload
+    def __get__(self, record: Record[Run], of: object) -> list[Summary]: ...
+    @overload
+    def __get__(self, record: Record[ForeignResults], of: object) -> list[Level]: ...
+    @overload
+    def __get__(self, record: Record[Document], of: object) -> list[Verdict] | list[Summary] | list[Level]: ...
+
+    def __get__(self, record: Record[Any] | None, of: object) -> Any:
+        if record is None:
+            return self  # for whoever asks the class for its documentation
+        data = record.data
+        if isinstance(data, ForeignResults):
+            return levels(data.benchmarks)
+        if isinstance(data, Run):
+            return list(data.derived.summaries) if data.derived else []
+        return record.verdicts
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Record(_First, Generic[Data]):
     """What was measured, imported, checked or calibrated, as one file keeps it.
@@ -91,18 +120,7 @@ class Record(_First, Generic[Data]):
         derived = self.data.derived if isinstance(self.data, Weighing | Run) else None
         return list(derived.verdicts) if derived else []
 
-    @property
-    def figures(self) -> list[Verdict] | list[Summary] | list[Level]:
-        """What it says in numbers: verdicts of a weighing, summaries of a run, levels of an import; else nothing.
-
-        A summary has `median`, `spread`, `interval`, `lowest`, `highest` and `modes`, in the metric's unit; a level
-        `median` in its benchmark's, and the relative spreads `between` and `within` processes.
-        """
-        if isinstance(self.data, ForeignResults):
-            return levels(self.data.benchmarks)
-        if isinstance(self.data, Run):
-            return list(self.data.derived.summaries) if self.data.derived else []
-        return self.verdicts
+    figures = _Figures()
 
     @property
     def findings(self) -> list[Finding]:
@@ -122,7 +140,7 @@ class Record(_First, Generic[Data]):
             self._table.append(table_of(self.data))
         return frame(self._table[0], taken_if_given("library", library))
 
-    @told_of_arguments()
+    @told_of_arguments({})  # `metric` chooses one, where elsewhere `metrics` are several
     def export(
         self,
         format: str,  # noqa: A002 - as the command line has it

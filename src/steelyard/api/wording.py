@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from steelyard.api.taken import TAKES
@@ -24,12 +24,12 @@ _PARTS = re.compile(rf"('[^']*'|\"[^\"]*\"|\bsteelyard [a-z]+ [^:;()]*)|(?<![\w-
 
 
 @contextmanager
-def told_of_arguments() -> Iterator[None]:
-    """Errors from here are about arguments."""
+def told_of_arguments(own: Mapping[str, str] = _OTHERWISE) -> Iterator[None]:
+    """Errors from here are about arguments; `own` has what those are called that are called otherwise than options."""
     try:
         yield
     except SteelyardError as error:
-        error.args = (_of_arguments(str(error)),)
+        error.args = (_of_arguments(str(error), own),)
         raise
 
 
@@ -39,19 +39,19 @@ def split_option(said: str) -> tuple[str, str] | None:
     return None if match is None else (argument_of(match[0]), said[match.end() :])
 
 
-def argument_of(option: str) -> str:
+def argument_of(option: str, own: Mapping[str, str] = _OTHERWISE) -> str:
     """What an option is called in Python; in a project's file it is the same with hyphens."""
-    return _OTHERWISE.get(option, option.removeprefix("--").replace("-", "_"))
+    return own.get(option, option.removeprefix("--").replace("-", "_"))
 
 
-def _of_arguments(said: str) -> str:
+def _of_arguments(said: str, own: Mapping[str, str]) -> str:
     """The sentence, if it is about an option: others may have words of the user's without quotes."""
     split = split_option(said)
     if split is None or split[0] not in TAKES:
         return said
-    return _PARTS.sub(lambda part: part[0] if part[1] else _argument(part[0]), said)
+    return _PARTS.sub(lambda part: part[0] if part[1] else _argument(part[0], own), said)
 
 
-def _argument(option: str) -> str:
-    name = argument_of(option)
+def _argument(option: str, own: Mapping[str, str]) -> str:
+    name = argument_of(option, own)
     return name if name in TAKES else option
