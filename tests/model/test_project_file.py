@@ -211,6 +211,8 @@ def test_the_schema_and_the_reader_agree() -> None:
         ({"target": [{"name": "a"}]}, False),
         ({"compare": {"margin": 0.01}}, False),
         ({"compare": {"metrics": ["speed"]}}, False),
+        ({"compare": {"metrics": "wall"}}, True),
+        ({"compare": {"wait-quiet": "10s"}, "target": [{"name": "a", "command": "b", "wait-quiet": 0}]}, True),
         ({"build": {"layouts": 0}}, False),
     ):
         assert jsonschema.Draft202012Validator(SHIPPED).is_valid(value) is is_valid

@@ -19,7 +19,15 @@ from steelyard.api.parameters import arguments_of, values_listed
 from steelyard.api.suites import harness_checked, heap_launches, selection_of
 from steelyard.api.throughput import processed
 from steelyard.model.errors import UsageError
-from steelyard.model.values import AUTO, alpha_checked, in_range, metric_names, relative_margin, seconds_in_range
+from steelyard.model.values import (
+    AUTO,
+    LONGEST_WAIT_S,
+    alpha_checked,
+    in_range,
+    metric_names,
+    relative_margin,
+    seconds_in_range,
+)
 
 if TYPE_CHECKING:
     from steelyard.design.request import Request
@@ -195,7 +203,7 @@ def _check_numbers(judging: Judging, launch: Launching, *, judged: bool) -> None
     alpha_checked(judging.alpha)
     in_range("--warmup", launch.warm_up, 0, 1000)
     in_range("--repeat", launch.repeat, 1, 1_000_000)
-    seconds_in_range("--wait-quiet", launch.wait_quiet, 0, 86_400)
+    seconds_in_range("--wait-quiet", launch.wait_quiet, 0, LONGEST_WAIT_S)
     check_budget(judging)
     if judged and judging.pairs is not None:
         _check_enough(judging.limit, judging.pairs, judging.alpha)

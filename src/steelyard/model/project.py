@@ -23,6 +23,7 @@ from steelyard.model.errors import UsageError
 from steelyard.model.layouts import MOST_LAYOUTS
 from steelyard.model.metrics import METRICS
 from steelyard.model.values import (
+    LONGEST_WAIT_S,
     alpha_checked,
     in_range,
     metric_names,
@@ -113,15 +114,15 @@ Alpha = Annotated[
     _by(lambda key, text: alpha_checked(share(key, text), key)),
     WithJsonSchema({**_TEXT_OR_NUMBER, "examples": ["1%", 0.01]}),
 ]
-Time = Annotated[
-    float,
-    _by(lambda key, text: seconds_in_range(key, seconds(key, text), 1e-3, 1e6)),
-    WithJsonSchema({**_TEXT_OR_NUMBER, "examples": ["500ms", "30s", "2m", "1h", 30]}),
-]
+_TIME = WithJsonSchema({**_TEXT_OR_NUMBER, "examples": ["500ms", "30s", "2m", "1h", 30]})
+Time = Annotated[float, _by(lambda key, text: seconds_in_range(key, seconds(key, text), 1e-3, 1e6)), _TIME]
+Wait = Annotated[float, _by(lambda key, text: seconds_in_range(key, seconds(key, text), 0, LONGEST_WAIT_S)), _TIME]
 Metrics = Annotated[
     list[str],
     BeforeValidator(_metrics),
-    WithJsonSchema({"type": "array", "items": {"enum": list(METRICS)}, "minItems": 1}),
+    WithJsonSchema(
+        {"anyOf": [{"enum": list(METRICS)}, {"type": "array", "items": {"enum": list(METRICS)}, "minItems": 1}]}
+    ),
 ]
 _TEXTS = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
 Texts = Annotated[
@@ -201,7 +202,7 @@ class Measuring(_Section):
     inherit_environment: StrictBool | None = Field(
         default=None, description="pass on the whole environment, but for what looks like a secret"
     )
-    wait_quiet: Time | None = Field(default=None, description="longest wait in all for other work to calm down")
+    wait_quiet: Wait | None = Field(default=None, description="longest wait in all for other work to calm down")
     watch: StrictBool | None = Field(
         default=None, description="look who else runs, while launches do: true if not said"
     )

@@ -134,6 +134,8 @@ def alpha_checked(alpha: float, option: str = "--alpha") -> float:
 
 
 LARGEST_MARGIN: Final = 0.5
+LONGEST_WAIT_S: Final = 86_400
+"""For other work to calm down."""
 
 
 def relative_margin(percentage: str, option: str = "--margin") -> float:
