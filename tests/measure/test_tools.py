@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from steelyard.measure import tools
 from steelyard.measure.tools import Command, Ended, run, run_all
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 from tests.tool import wait_until
@@ -157,3 +158,13 @@ def test_what_waits_for_all_its_children_waits_for_its_own_alone(tmp_path: Path)
 def test_one_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(MeasurementError, match="missing does not start"):
         run(Command(["missing"], tmp_path, {}))
+
+
+def test_what_a_host_of_python_does_at_a_signal_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(signal, "getsignal", lambda number: None if number == signal.SIGTERM else signal.SIG_DFL)
+        asked: list[signal.Signals] = []
+        patch.setattr(signal, "signal", lambda number, _: asked.append(number))
+        with tools._interruptible():
+            pass
+    assert asked == [signal.SIGINT, signal.SIGHUP, signal.SIGINT, signal.SIGHUP]

@@ -173,7 +173,7 @@ def _interruptible() -> Iterator[Callable[[], bool]]:
 
     before = {}
     for number in _ENDING if current_thread() is main_thread() else ():
-        if signal.getsignal(number) is not signal.SIG_IGN:
+        if signal.getsignal(number) not in (signal.SIG_IGN, None):  # a host's could not be given back
             before[number] = signal.signal(number, note)
     try:
         yield lambda: bool(came)

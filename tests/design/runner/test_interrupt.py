@@ -32,3 +32,15 @@ def test_what_was_ignored_stays_ignored_and_what_was_there_comes_back() -> None:
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_what_a_host_of_python_does_at_a_signal_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a handler that is not Python's only that is known, and none such is taken back."""
+    before = signal.getsignal(signal.SIGINT)
+    with monkeypatch.context() as patch:
+        patch.setattr(signal, "getsignal", lambda number: None if number == signal.SIGTERM else before)
+        asked: list[signal.Signals] = []
+        patch.setattr(signal, "signal", lambda number, _: asked.append(number))
+        with Interrupt(lambda: None):
+            pass
+    assert asked == [signal.SIGINT, signal.SIGHUP, signal.SIGINT, signal.SIGHUP]

@@ -29,7 +29,8 @@ class Interrupt:
 
     def __enter__(self) -> Self:
         for number in _SIGNALS if current_thread() is main_thread() else ():
-            if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it, or a shell for its background jobs
+            # Ignored as nohup has it, or a shell for its background jobs; or a host's that Python cannot give back.
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
                 self._before[number] = signal.signal(number, self._handle)
         return self
 
