@@ -53,6 +53,23 @@ def test_what_is_asked_goes_before_the_file(
     assert Path.cwd() == tmp_path / "elsewhere"
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"stdin": "gone"}, "stdin .*/gone cannot be read: No such file or directory; check the path"),
+        ({"pairs": 2}, "pairs 2 can never show anything at alpha 0.02"),
+        ({"margin": "60%"}, "margin 60 is out of range"),
+        ({"seed": -1}, "seed -1 is out of range"),
+    ],
+)
+def test_what_is_wrong_with_what_is_asked_is_no_mistake_of_the_file(
+    world: ProjectWorld, options: dict[str, Any], said: str
+) -> None:
+    world.says(f'[compare]\nstdin = "steelyard.toml"\npairs = 20\nmargin = "1%"\nalpha = "2%"\n{TWO}')
+    with pytest.raises(steelyard.UsageError, match=f"^{said}"):
+        steelyard.compare_project(world=world.outside(), **options)
+
+
 def test_what_the_user_should_know_is_in_its_notes(world: ProjectWorld) -> None:
     world.says(f'{TWO}[compare.margins]\n"srot*" = "3%"\n')
     (world.folder / "base/sort").unlink()

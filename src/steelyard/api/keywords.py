@@ -200,6 +200,12 @@ def asked_of(given: Mapping[str, Any], known: Keywords) -> Asked:
     return replace(asked, **groups, given=names)
 
 
+def is_asked(asked: Asked, key: str) -> bool:
+    """Whether somebody asked for what a keyword means, and no file said it."""
+    group, field = KEYS.get(key) or _OTHERS.get(key, ("", ""))
+    return bool(group) and getattr(asked, group).chooses(field)
+
+
 def _instead(key: str, known: Sequence[str]) -> str:
     """What may have been meant; what is taken elsewhere is meant as it is, and no slip of the pen."""
     near = [] if key in KEYS or key in _OTHERS else get_close_matches(argument_of(f"--{key}"), known, 1)

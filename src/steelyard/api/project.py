@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steelyard.api.asked import Asked
-from steelyard.api.keywords import KEYS
+from steelyard.api.keywords import KEYS, is_asked
 from steelyard.api.layouts import layouts_built
 from steelyard.api.parameters import listed
 from steelyard.api.revisions import build_timeout_checked, built_sides, findings_of
@@ -368,6 +368,8 @@ class _Planned:
         split = split_option(said)
         if split is None:
             return UsageError(f"{self.project.at('target', self.place, 'command')}: {said}")
+        if is_asked(self.asked, split[0]):
+            return error
         key = split[0].replace("_", "-")
         for section in (("target", self.place), ("compare",), ("build",)):
             if (*section, key) in self.project.lines:
