@@ -28,6 +28,7 @@ from steelyard.model.launch_spec import MAPPING_PAGES, Draw, LaunchSpec
 from steelyard.model.measured import Measured
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.numbers import NUMBERS, Count, Time, declared
+from steelyard.model.parts import are_alike
 from steelyard.model.rows import (
     COLUMNS,
     DISTURBED,
@@ -212,10 +213,8 @@ class Launches(_Columns):
         return len(self.wall_ns)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same was measured, whatever has been computed of either: arrays have no truth of their own."""
-        if not isinstance(other, Launches):
-            return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in type(self).model_fields)
+        """Whether the same was measured, whatever has been computed of either."""
+        return isinstance(other, Launches) and are_alike(self, other)
 
     def column(self, name: str) -> FloatArray:
         """One raw column as floats, not to be changed; NaN where the machine could not tell."""

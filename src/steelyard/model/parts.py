@@ -29,3 +29,8 @@ class Record(BaseModel):
             finally:
                 os.environ.pop(_DISABLE)
                 os.environ.update({} if before is None else {_DISABLE: before})
+
+
+def are_alike(one: BaseModel, other: BaseModel) -> bool:
+    """Whether all fields are equal. Pydantic compares what was computed of them first: arrays have no truth for it."""
+    return all(getattr(one, name) == getattr(other, name) for name in type(one).model_fields)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from steelyard.model.parts import Record
+from steelyard.model.parts import Record, are_alike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,6 +75,10 @@ class Watch(Record):
     """All that was seen while a record's launches ran, in its order."""
 
     stretches: list[Stretch] = Field(default_factory=list)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same was seen, whatever has been computed of either."""
+        return isinstance(other, Watch) and are_alike(self, other)
 
     @cached_property
     def edges_ns(self) -> npt.NDArray[np.float64]:
