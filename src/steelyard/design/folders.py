@@ -6,15 +6,20 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import RLock
+
+# The current folder is that of all threads: two that entered at once would leave each other in the wrong one.
+_ENTERED = RLock()
 
 
 @contextmanager
 def entered(folder: Path | str) -> Iterator[None]:
-    """Be in a folder until the end of the context; raises OSError if it cannot be entered."""
-    here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.chdir(folder)
-        yield
-    finally:
-        os.fchdir(here)
-        os.close(here)
+    """Be in a folder until the end of the context, one thread at a time; raises OSError if it cannot be entered."""
+    with _ENTERED:
+        here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.chdir(folder)
+            yield
+        finally:
+            os.fchdir(here)
+            os.close(here)
