@@ -13,7 +13,7 @@ import pytest
 from steelyard.model.files import load
 from steelyard.model.records import Weighing
 from tests.cli.gate_job import Job, changed, renamed
-from tests.world import steady
+from tests.world import measured, program_of, steady
 
 # --- the exit status
 
@@ -209,6 +209,31 @@ def test_a_script_reads_the_answer_as_json(job: Job) -> None:
     job("gate", "open.json", "--strict", "--fail-above", "*=never", "--fail-above", "active=4%", "-o", "answer.json")
     told = json.loads(job.file("answer.json"))
     assert (told["verdict"], told["status"]) == ("undecided", 4)
+
+
+def test_a_metric_without_a_limit_is_shown_without_one(job: Job) -> None:
+    job.script = lambda spec, number: measured(12.0 + number * 1e-5, max_rss_bytes=(2 if program_of(spec) == "old" else 4) << 20)
+    job("compare", "./old", "./same", "--pairs", "20", "--metric", "active,max_rss", "-o", "two.json")
+    done = job("gate", "two.json", "--markdown", "page.md", "--metrics", "metrics.txt", "--json", "answer.json")
+    assert done.status == 0
+    assert "max_rss +100 % [+100 %, +100 %], limit none" in done.text
+    page = job.file("page.md")
+    assert page.startswith("### Steelyard: nothing above its limit\n")
+    assert "**Changed, without a limit**" in page
+    assert "| +100 % [+100 %, +100 %] | none |" in page
+    assert 'steelyard_above_limit{benchmark="./same",metric="max_rss"} 0' in job.file("metrics.txt")
+    held = json.loads(job.file("answer.json"))["judged"][1]
+    assert (held["limit"], held["standing"], held["deciding"]) == (None, "within", False)
+    assert job("gate", "two.json", "--fail-above", "max_rss=50%").status == 1
+
+
+def test_the_page_does_not_call_nothing_slower_what_is_within_a_greater_limit(job: Job) -> None:
+    assert job("gate", "slower.json", "--fail-above", "10%", "--markdown", "page.md").status == 0
+    page = job.file("page.md")
+    assert page.startswith("### Steelyard: nothing above its limit\n")
+    assert "**Changed within the limit**" in page
+    job("gate", "same.json", "--markdown", "page.md")
+    assert job.file("page.md").startswith("### Steelyard: nothing slower\n")
 
 
 def test_metrics_are_openmetrics(job: Job) -> None:

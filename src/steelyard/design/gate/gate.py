@@ -186,13 +186,14 @@ def _judged(name: str, weighing: Weighing, limits: Limits) -> list[Judged]:
 def _held(name: str, weighing: Weighing, verdict: Verdict, limits: Limits, *, metric: str, first: bool) -> Judged:
     """A verdict in the `metric` that was asked for, which may not be the one that it is of."""
     limit = limits.of(verdict.benchmark, {metric, verdict.metric}, deciding=first)
+    deciding = first or limit is not None
     return Judged(
         source=name,
         weighing=weighing,
         verdict=verdict,
         limit=limit,
-        standing=_standing(verdict, limit),
-        deciding=first or limit is not None,
+        standing=_standing(verdict, limit) if deciding else "within",
+        deciding=deciding,
         reason=weighing.stop[verdict.index],
     )
 
