@@ -56,6 +56,17 @@ def test_a_weighing_counts_once_whatever_it_is_named(job: Job) -> None:
     assert "more problem" not in missing
 
 
+def test_a_weighing_that_was_carried_on_counts_as_what_it_came_to(job: Job) -> None:
+    job.script = lambda spec, number: measured(12.5 if program_of(spec) == "old" else 12.5 + 0.5 * (-1) ** (number // 2))
+    assert job("compare", "--resume", "open.json", "--pairs", "20", "-o", "more.json").status == 0
+    names = ["open.json", "more.json"]
+    for given in (names, names[::-1]):
+        told = " ".join(job("gate", *given, "--json", "answer.json").text.split())
+        assert "1 of 1 verdict stayed open" in told
+        assert "open.json was carried on as more.json, and counts once" in told
+        assert {one["record"] for one in json.loads(job.file("answer.json"))["judged"]} == {"more.json"}
+
+
 def test_what_stayed_undecided_fails_a_strict_one(job: Job) -> None:
     assert job("gate", "open.json").status == 0
     assert job("gate", "open.json", "--strict").status == 4

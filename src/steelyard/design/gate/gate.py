@@ -79,14 +79,33 @@ def _report(
 
 
 def _without_copies(read: Sequence[_Read]) -> Iterator[_Read]:
-    """The same, of each weighing its first record alone."""
+    """The same, of each weighing its first record alone; of one that was carried on, that which has all of it."""
     firsts: dict[Hashable, str] = {}
+    longest: dict[Hashable, _Read] = {}
+    for one in read:
+        if (begun := _beginning(one.weighing)) is not None:
+            longest[begun] = max(longest.get(begun, one), one, key=_launches)
     for one in read:
         first = one.name if one.weighing is None else firsts.setdefault(_identity(one.weighing), one.name)
-        if first == one.name:
-            yield one
-        else:
+        whole = longest.get(_beginning(one.weighing), one)
+        if first != one.name:
             yield _Read(one.name, None, None, [_once(one.name, f"holds the same weighing as {first}")])
+        elif _launches(whole) > _launches(one):
+            yield _Read(one.name, None, None, [_once(one.name, f"was carried on as {whole.name}")])
+        else:
+            yield one
+
+
+def _beginning(weighing: Weighing | None) -> Hashable:
+    """What a weighing and those that it was carried on as have in common; None of what has no launches."""
+    if weighing is None or not len(weighing.launches):
+        return None
+    launches, settings = weighing.launches, weighing.settings
+    return weighing.created, weighing.machine.key, settings.seed, launches.start_ns[0], launches.wall_ns[0]
+
+
+def _launches(read: _Read) -> int:
+    return 0 if read.weighing is None else len(read.weighing.launches)
 
 
 def _identity(weighing: Weighing) -> Hashable:
