@@ -57,7 +57,7 @@ def test_a_weighing_counts_once_whatever_it_is_named(job: Job) -> None:
 
 
 def test_a_weighing_that_was_carried_on_counts_as_what_it_came_to(job: Job) -> None:
-    job.script = lambda spec, number: measured(12.5 if program_of(spec) == "old" else 12.5 + 0.5 * (-1) ** (number // 2))
+    job.script = lambda spec, number: measured(12.0 + 0.5 * (program_of(spec) == "same") * (-1) ** (number // 2))
     assert job("compare", "--resume", "open.json", "--pairs", "20", "-o", "more.json").status == 0
     names = ["open.json", "more.json"]
     for given in (names, names[::-1]):
@@ -223,7 +223,8 @@ def test_a_script_reads_the_answer_as_json(job: Job) -> None:
 
 
 def test_a_metric_without_a_limit_is_shown_without_one(job: Job) -> None:
-    job.script = lambda spec, number: measured(12.0 + number * 1e-5, max_rss_bytes=(2 if program_of(spec) == "old" else 4) << 20)
+    mib = {"old": 2, "same": 4}
+    job.script = lambda spec, number: measured(12.0 + number * 1e-5, max_rss_bytes=mib[program_of(spec)] << 20)
     job("compare", "./old", "./same", "--pairs", "20", "--metric", "active,max_rss", "-o", "two.json")
     done = job("gate", "two.json", "--markdown", "page.md", "--metrics", "metrics.txt", "--json", "answer.json")
     assert done.status == 0
