@@ -42,7 +42,7 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
         headline=_headline(record, summaries),
         verdict="",
         lines=[
-            *(f"{line}." for line in [sentences.stopped(record.stop, running=running)] if line),
+            *(sentence(line) for line in [sentences.stopped(record.stop, running=running)] if line),
             *(f"{sentences.metric(name, record.settings)}." for name in metrics),
         ],
         caption=f"Levels, with the interval of the median at {figures.confidence(record.settings.alpha)} confidence",

@@ -32,6 +32,7 @@ from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, sentenc
 from steelyard.stats.changes import relative_changes
 
 SIDES: tuple[tuple[str, Role], ...] = (("baseline", "baseline"), ("candidate", "candidate"))
+_NO_ALARM = "no alarm"
 
 
 def part(
@@ -81,7 +82,7 @@ def _lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> l
     lines: list[Content] = []
     members = [verdict for verdict in verdicts if not verdict.control]
     if stopped := sentences.stopped(record.stop, running=running):
-        lines.append(f"{stopped}.")
+        lines.append(sentence(stopped))
     first = deciding_of(members)
     if len(first) == 1:
         reason = record.stop[first[0].index]
@@ -137,7 +138,7 @@ class _Weighed:
     def row(self, verdict: Verdict, back: LookBack | None) -> Row:
         """The row of a verdict; rows are made in their order."""
         benchmark = self.record.benchmarks[verdict.index]
-        said = "no alarm" if verdict.control and verdict.verdict in ("same", "undecided") else None
+        said = _NO_ALARM if _has_no_alarm(verdict) else None
         cells = [
             *judged.cells(verdict, self.scale, verdict.metric if self.several_metrics else None, said),
             Cell(f"{verdict.pairs:,}", float(verdict.pairs)),
@@ -150,7 +151,7 @@ class _Weighed:
             name=verdict.benchmark,
             cells=cells,
             detail=self._detail(verdict, back),
-            verdict=verdict.verdict,
+            verdict=said or verdict.verdict,
             metric=verdict.metric,
             tags=tuple(benchmark.tags),
             params=dict(benchmark.params),
@@ -160,7 +161,7 @@ class _Weighed:
         record, reason = self.record, self.record.stop[verdict.index]
         told = [
             sentences.evidence(verdict, record.settings),
-            *sentences.explanation(verdict, record.settings, reason),
+            *([] if _has_no_alarm(verdict) else sentences.explanation(verdict, record.settings, reason)),
             *([said] if (said := sentences.resolution(verdict)) else []),
             *_noise(verdict),
         ]
@@ -176,10 +177,15 @@ class _Weighed:
             self.told.add(verdict.index)
             tables += measured.heap_table(record, verdict.index)
         return Detail(
-            [judged.word(verdict.verdict), *map(sentence, told)],
+            [judged.word(_NO_ALARM if _has_no_alarm(verdict) else verdict.verdict), *map(sentence, told)],
             [figure for figure in drawn if figure is not None],
             tables,
         )
+
+
+def _has_no_alarm(verdict: Verdict) -> bool:
+    """Whether it is of a control that does not alarm, which has no other verdict."""
+    return verdict.control and verdict.verdict in ("same", "undecided")
 
 
 def _noise(verdict: Verdict) -> list[str]:
