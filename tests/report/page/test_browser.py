@@ -195,10 +195,9 @@ def test_the_values_at_an_axis_are_told_and_clear_of_its_name(browser: Browser, 
     page.close()
     assert len(charts) == 8
     for chart in charts:
-        (name,) = {tuple(one) for one in chart if one[1]}
-        beside = [text for text, turned, _, right in chart if not turned and right < name[3] + 90]
-        assert len(beside) > 1, chart
-        assert [one for one in chart if not one[1] and one[2] < name[3]] == [], name
+        (end,) = {right for _, turned, _, right in chart if turned}
+        assert sum(not turned and right < end + 90 for _, turned, _, right in chart) > 1, chart
+        assert [one for one in chart if not one[1] and one[2] < end] == []
 
 
 @pytest.mark.parametrize("width", [400, 1280])
