@@ -223,6 +223,14 @@ def test_without_launches_the_reason_is_said(view: str) -> None:
         drawn(nothing, view)
 
 
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("patterns", [(), ("sort",)])
+def test_where_no_pair_is_whole_that_is_said_whatever_is_chosen(view: str, patterns: tuple[str, ...]) -> None:
+    half = with_rows(pair_rows(0.0, 1)[:1])
+    with pytest.raises(UsageError, match="and none was measured to its end"):
+        drawn(half, view, patterns=patterns)
+
+
 def test_a_pattern_chooses_and_one_that_fits_nothing_is_refused() -> None:
     record, derived = several("parse", "emit")
     assert "parse" not in drawn(record, HIST, derived=derived, patterns=("em*",))
