@@ -33,6 +33,7 @@ from tests.world import measured, program_of, steady
         (["same.json", "--require", "*same"], 0),
         (["same.json", "--require", "*slower"], 3),
         (["same.json", "--fail-above", "instructions=1%"], 3),
+        (["same.json", "--fail-above", "instructions=never"], 0),
         (["none.json"], 3),
         (["same.json", "none.json"], 3),
     ],

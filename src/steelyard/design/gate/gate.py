@@ -279,7 +279,7 @@ def _unheld(report: GateReport) -> list[str]:
     measured = {one.verdict.metric for one in report.judged}
     # Where `active` is not defined the verdict is of another metric, and the limit of that name still has to hold.
     asked = {metric for weighing in report.weighings for metric in weighing.settings.metrics}
-    limited = dict.fromkeys(limit.metric for limit in report.limits.limits if limit.metric)
+    limited = dict.fromkeys(limit.metric for limit in report.limits.limits if limit.metric and limit.above is not None)
     lacking = [metric for metric in limited if metric not in measured | asked]
     return wanted + [
         f"{metric} has a limit and was not measured: weigh with --metric {metric}" for metric in lacking if metric

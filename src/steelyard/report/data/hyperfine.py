@@ -14,9 +14,12 @@ from steelyard.report.data.series import Series
 def of_series(series: Sequence[Series]) -> bytes:
     """One result for each, times in s; of a harness or an import a time is a sample's, of one iteration."""
     names = [_called(one) for one in series]
-    for wider in (lambda one: f"{_called(one)} ({one.side})", lambda one: f"{_called(one)} ({one.side} of {one.name})"):
+    for behind in ("({side})", "({side} of {name})"):
         often = Counter(names)
-        names = [name if often[name] == 1 else wider(one) for name, one in zip(names, series, strict=True)]
+        names = [
+            name if often[name] == 1 else f"{_called(one)} {behind.format(side=one.side, name=one.name)}"
+            for name, one in zip(names, series, strict=True)
+        ]
     results = [_result(one, name) for one, name in zip(series, names, strict=True)]
     return json.dumps({"results": results}, indent=2, allow_nan=False).encode() + b"\n"
 
