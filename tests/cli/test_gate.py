@@ -107,6 +107,13 @@ def test_a_damaged_record_is_no_pass(job: Job, data: bytes, said: str) -> None:
     assert said in job.file("page.md")
 
 
+def test_a_record_that_cannot_be_looked_for_is_no_pass(job: Job) -> None:
+    done = job("gate", "same.json", "x" * 300, "--json", "answer.json")
+    assert done.status == 3
+    (problem,) = json.loads(job.file("answer.json"))["problems"]
+    assert problem.endswith("x: File name too long; check the path and its permissions")
+
+
 def test_a_run_has_no_baseline(job: Job) -> None:
     done = job("gate", "run.json")
     assert done.status == 3

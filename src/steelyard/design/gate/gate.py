@@ -119,10 +119,13 @@ def _once(name: str, why: str = "is named twice") -> Finding:
 
 
 def _read(name: str, path: Path, limits: Limits, largest_bytes: int | None) -> _Read:
-    if not path.exists():
-        return _Read(name, None, f"there is no record {name}: the weighing ended before it wrote one, or elsewhere")
-    if largest_bytes is not None and path.is_symlink() and not path.is_relative_to("/dev"):
-        return _Read(name, None, f"{name} is a link: it is not followed to what a stranger may have chosen")
+    try:
+        if not path.exists():
+            return _Read(name, None, f"there is no record {name}: the weighing ended before it wrote one, or elsewhere")
+        if largest_bytes is not None and path.is_symlink() and not path.is_relative_to("/dev"):
+            return _Read(name, None, f"{name} is a link: it is not followed to what a stranger may have chosen")
+    except OSError as error:
+        return _Read(name, None, f"cannot read {name}: {error.strerror}; check the path and its permissions")
     try:
         if _is_measured_now(path):
             return _Read(name, None, f"{name} is still being measured: wait for its end")
