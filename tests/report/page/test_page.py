@@ -431,3 +431,10 @@ def test_an_interrupted_weighing_says_so_in_a_sentence(tmp_path: Path) -> None:
     assert "Interrupted: this is what was measured" in told(
         pages.page([kept(tmp_path, records.weighing(stop="interrupted"))])
     )
+
+
+def test_a_run_is_not_called_quiet_where_nobody_tells(tmp_path: Path) -> None:
+    rows = [row._replace(delay_ns=None, cpu_ns=None) for row in records.run().launches.rows()]
+    page = pages.page([kept(tmp_path, records.run().model_copy(update={"launches": Launches.of_rows(rows)}))])
+    assert "<td>not known</td>" in page
+    assert "quiet" not in told(page)

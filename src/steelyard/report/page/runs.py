@@ -94,7 +94,11 @@ def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Bud
 
 def _quality(summary: Summary) -> list[Cell]:
     """How quiet the machine was; a count does not depend on it."""
-    return [Cell("", None) if is_counted(summary.metric) else Cell(summary.quality, summary.quality)]
+    return [Cell("", None) if is_counted(summary.metric) else _named(disturbances.quality(summary))]
+
+
+def _named(quality: str) -> Cell:
+    return Cell(quality, quality)
 
 
 def _noise(summary: Summary) -> list[Content]:

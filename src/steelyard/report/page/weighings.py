@@ -32,7 +32,6 @@ from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, sentenc
 from steelyard.stats.changes import relative_changes
 
 SIDES: tuple[tuple[str, Role], ...] = (("baseline", "baseline"), ("candidate", "candidate"))
-_NO_ALARM = "no alarm"
 
 
 def part(
@@ -138,7 +137,7 @@ class _Weighed:
     def row(self, verdict: Verdict, back: LookBack | None) -> Row:
         """The row of a verdict; rows are made in their order."""
         benchmark = self.record.benchmarks[verdict.index]
-        said = _NO_ALARM if _has_no_alarm(verdict) else None
+        said = sentences.NO_ALARM if sentences.has_no_alarm(verdict) else None
         cells = [
             *judged.cells(verdict, self.scale, verdict.metric if self.several_metrics else None, said),
             Cell(f"{verdict.pairs:,}", float(verdict.pairs)),
@@ -161,7 +160,7 @@ class _Weighed:
         record, reason = self.record, self.record.stop[verdict.index]
         told = [
             sentences.evidence(verdict, record.settings),
-            *([] if _has_no_alarm(verdict) else sentences.explanation(verdict, record.settings, reason)),
+            *([] if sentences.has_no_alarm(verdict) else sentences.explanation(verdict, record.settings, reason)),
             *([said] if (said := sentences.resolution(verdict)) else []),
             *_noise(verdict),
         ]
@@ -177,15 +176,13 @@ class _Weighed:
             self.told.add(verdict.index)
             tables += measured.heap_table(record, verdict.index)
         return Detail(
-            [judged.word(_NO_ALARM if _has_no_alarm(verdict) else verdict.verdict), *map(sentence, told)],
+            [
+                judged.word(sentences.NO_ALARM if sentences.has_no_alarm(verdict) else verdict.verdict),
+                *map(sentence, told),
+            ],
             [figure for figure in drawn if figure is not None],
             tables,
         )
-
-
-def _has_no_alarm(verdict: Verdict) -> bool:
-    """Whether it is of a control that does not alarm, which has no other verdict."""
-    return verdict.control and verdict.verdict in ("same", "undecided")
 
 
 def _noise(verdict: Verdict) -> list[str]:
