@@ -301,7 +301,7 @@ def test_one_candidate_is_not_ranked(suite: str) -> None:
 
 def test_the_heading_of_the_bars_tells_their_scale(suite: str) -> None:
     assert '<th scope="col" class="bar">change and interval, ±30 %</th>' in suite
-    assert "drawn from -30.0 % to +30.0 %" in suite
+    assert "drawn from -30.0 % to +30.0 %, the margin shaded" in suite
 
 
 def test_why_a_weighing_failed_is_said(tmp_path: Path) -> None:

@@ -134,4 +134,5 @@ def stack(shares: Sequence[Share], label: str) -> Markup:
 
 def legend(on: Scale) -> str:
     """The scale in words."""
-    return f"drawn from {figures.change(-on.limit)} to {figures.change(on.limit)}"
+    margin = ", the margin shaded" if on.margin else ""
+    return f"drawn from {figures.change(-on.limit)} to {figures.change(on.limit)}{margin}"
