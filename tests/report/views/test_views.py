@@ -16,6 +16,7 @@ from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignFile, ForeignResults, Provenance
 from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.records import Run, Weighing
+from steelyard.model.settings import Settings
 from steelyard.report.figures import shown_in
 from steelyard.report.views.view import HIST, PAIRS, RUNS, VIEWS, prepared, show
 from tests.foreign import benchmark_of
@@ -179,6 +180,14 @@ def test_pairs_stand_in_the_order_in_which_they_ran() -> None:
     rows = [one._replace(start_ns=10**9 - one.pair * 10**7) for one in pair_rows(0.01, 5)]
     found = re.findall(r"^ *(\d)  (?:base|cand)", drawn(with_rows(rows), PAIRS), re.MULTILINE)
     assert found == ["4", "3", "2", "1", "0"]
+
+
+def test_of_repeated_processes_a_launch_has_the_value_of_one() -> None:
+    record = records.weighing(settings=Settings(repeat=5), pairs=2)
+    text = drawn(record, RUNS)
+    assert "5 processes: active is that of one of them, all else is of the launch" in " ".join(text.split())
+    value = record.launches.metric("active")[0] / 5e6
+    assert f"{value:.3f} ms" in text
 
 
 def test_very_many_are_left_out_and_said_to_be() -> None:
