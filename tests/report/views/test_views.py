@@ -112,6 +112,12 @@ def test_what_is_beyond_the_axis_is_counted_with_its_extreme() -> None:
     assert "41 launches, 1 beyond the axis, up to 1.000 s" in text
 
 
+def test_an_axis_begins_at_0_and_not_at_minus_0() -> None:
+    record = with_rows([one._replace(major_faults=7 * one.side) for one in pair_rows(0.0, 20)])
+    known = SLOWER.model_copy(update={"metric": "major_faults"})
+    assert "-0" not in drawn(record, HIST, derived=Derived(verdicts=[known]))
+
+
 def test_modes_are_named_where_the_test_shows_them() -> None:
     fast = [row(pair, side, 10**6 + pair * 100, order=side) for pair in range(40) for side in (0, 1)]
     slow = [
