@@ -265,6 +265,13 @@ def test_a_forgotten_shell_is_noted_where_the_command_runs(scripted: ScriptedWor
     assert text.count("was passed on") == 1
 
 
+def test_a_shell_that_both_commands_lack_is_noted_once(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(12)
+    text = said(scripted("compare", "./old < data", "./new < data", "--pairs", "12"))
+    assert text.count("was passed on") == text.count("--shell has a shell run it") == 1
+    assert "as no shell runs it: the commands are ./old < data, ./new < data --shell" in text
+
+
 def test_a_forgotten_shell_is_named_where_the_program_is_not_found(scripted: ScriptedWorld) -> None:
     assert "~/old in it would be a shell's" in scripted.refuses("run", "~/old")
     assert scripted.refuses("run", "NAME=1 ./old").endswith("a variable is set by --env NAME=1")

@@ -25,6 +25,8 @@ HUGE = "9" * 400
     ("words", "says"),
     [
         (["nonsense"], ["nonsense", "steelyard --help"]),
+        (["slow one", "fast one"], ["no such command 'slow one'; steelyard compare 'OLD' 'NEW' weighs commands, "]),
+        (["/bin/true"], ["steelyard run 'COMMAND' measures one"]),
         (["compre"], ["no such command 'compre' (did you mean 'compare'?); see"]),
         (["run", "true", "--max-tim", "3"], ["no such option: --max-tim (did you mean --max-time?); "]),
         (["--nonsense"], ["--nonsense", "steelyard --help"]),

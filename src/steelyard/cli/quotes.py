@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,6 +31,11 @@ def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
         place for place, word in enumerate(words) if word.startswith("--") and word.partition("=")[0] in takes_value
     )
     return in_quotes(command_line(words[: next(ours, len(words))]), f"steelyard {name} ")
+
+
+def is_to_be_run(word: str) -> bool:
+    """Whether a word that is no command of ours is one to measure, as other tools take it."""
+    return " " in word or "/" in word or os.path.isfile(word) or shutil.which(word) is not None  # noqa: PTH113
 
 
 def _from_first_argument(words: list[str], takes_value: dict[str, bool]) -> list[str]:
