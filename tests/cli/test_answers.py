@@ -316,6 +316,10 @@ AWK = """awk "{print '1'}" -x"""
         (["check", "gzip", "-6"], "steelyard check 'gzip -6'"),
         (["run", "--bogus", "gzip -6 f"], "see steelyard run --help"),
         (["run", "gzip -6 f", "--bogus"], "see steelyard run --help"),
+        (["run", "--bogus", "value", "gzip", "f"], "see steelyard run --help"),
+        (["run", "-M5", "gzip", "f"], "steelyard run 'gzip f'"),
+        (["compare", "--marign", "1%", "./old", "./new"], "see steelyard compare --help"),
+        (["count", "--base", "main", "./old"], "there is no --base here: steelyard compare --base REV --build CMD"),
     ],
 )
 def test_a_command_without_its_quotes_is_told_where_they_go(

@@ -39,9 +39,11 @@ def is_to_be_run(word: str) -> bool:
 
 
 def _from_first_argument(words: list[str], takes_value: dict[str, bool]) -> list[str]:
-    """The words from the first on that is neither an option nor its value."""
+    """The words from the first on that is neither an option nor its value; none where that cannot be told."""
     while words and words[0].startswith("-"):
         option, equals, _ = words.pop(0).partition("=")
+        if option not in takes_value and option[:2] not in takes_value:
+            return []  # what is no option of ours may have a value, which is no word of the command
         if takes_value.get(option) and not equals:
             words = words[1:]
     return words

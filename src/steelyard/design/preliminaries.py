@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from steelyard.model.errors import MeasurementError
 from steelyard.model.records import Run, Weighing
 
 _SHELL_STARTS = 7
+_SHOWN_BYTES = 60
 
 
 def with_preliminaries(record: Weighing | Run, targets: Targets, runner: Runner) -> Weighing | Run:
@@ -44,9 +46,27 @@ def _compare_outputs(record: Weighing | Run, targets: Targets, runner: Runner) -
             line = _first_difference(*outputs)
             if line is not None:
                 raise MeasurementError(
-                    f"{benchmark.name}: the two sides print different things, first in line {line}: a faster wrong "
-                    "answer is not faster. Mend the candidate, or leave --reference-output out."
+                    f"{benchmark.name}: the two sides print different things, first in line "
+                    f"{line}{_both_lines(outputs, line)}: a faster wrong answer is not faster. Mend the candidate, or "
+                    "leave --reference-output out."
                 )
+
+
+def _both_lines(outputs: Sequence[Path], number: int) -> str:
+    """What stands in that line of either, where that shows how they differ."""
+    mine, theirs = (_line(path, number) for path in outputs)
+    return "" if mine == theirs else f" ({mine} and {theirs})"
+
+
+def _line(path: Path, number: int) -> str:
+    """The beginning of a line, in quotes; a file may be of one endless line."""
+    with path.open("rb") as file:
+        rest = number - 1
+        while rest and (read := file.readline(1 << 16)):
+            rest -= read.endswith(b"\n")
+        line = file.readline(_SHOWN_BYTES + 1).removesuffix(b"\n")
+    text = line[:_SHOWN_BYTES].decode(errors="backslashreplace")
+    return f"'{text}'" if len(line) <= _SHOWN_BYTES else f"'{text}…'"
 
 
 def _first_difference(one: Path, other: Path) -> int | None:
