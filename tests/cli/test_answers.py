@@ -265,6 +265,14 @@ def test_a_forgotten_shell_is_noted_where_the_command_runs(scripted: ScriptedWor
     assert text.count("was passed on") == 1
 
 
+def test_a_shell_that_all_commands_need_is_not_to_be_left_out(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(12)
+    for second, is_advised in (("./new | wc", False), ("./new", True)):
+        text = said(scripted("compare", "./old | wc", second, "--shell", "--pairs", "12"))
+        assert "the shell's own start takes about" in text
+        assert ("leave --shell out where no pipe" in text) == is_advised
+
+
 def test_a_shell_that_both_commands_lack_is_noted_once(scripted: ScriptedWorld) -> None:
     scripted.script = noisy(12)
     text = said(scripted("compare", "./old < data", "./new < data", "--pairs", "12"))

@@ -186,6 +186,7 @@ def test_a_hook_that_cannot_be_run(refuses: Refuses, option: str) -> None:
         (f"./{LONG}", ["too long"]),
         ("./folder", ["no program"]),
         ("./file", ["not executable", "chmod +x"]),
+        ("./file.py", ["not executable: name its interpreter first, in quotes: 'python3 ./file.py'"]),
         ("./file/x", ["Not a directory"]),
         ("./pipe", ["no program"]),
         (AWKWARD, [r"\x1b[31m\udcff"]),
@@ -195,6 +196,7 @@ def test_a_hook_that_cannot_be_run(refuses: Refuses, option: str) -> None:
 def test_a_command_that_cannot_be_run(asked: InProcess, refuses: Refuses, command: str, says: list[str]) -> None:
     (asked.folder / "folder").mkdir()
     (asked.folder / "file").touch()
+    (asked.folder / "file.py").touch()
     os.mkfifo(asked.folder / "pipe", 0o755)
     for words, side in (
         (["compare", command, "true"], "baseline"),

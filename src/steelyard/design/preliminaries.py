@@ -13,6 +13,7 @@ from steelyard.design.runner.targets import Targets, longest_at_first_s
 from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.model.errors import MeasurementError
 from steelyard.model.records import Run, Weighing
+from steelyard.subjects.shell_words import needs_shell
 
 _SHELL_STARTS = 7
 _SHOWN_BYTES = 60
@@ -30,7 +31,8 @@ def with_preliminaries(record: Weighing | Run, targets: Targets, runner: Runner)
     if targets.empty_shell is None:
         return record
     starts = [runner.run(targets.empty_shell).wall_ns / 1e9 for _ in range(_SHELL_STARTS)]
-    return record.model_copy(update={"findings": [*record.findings, shell_finding(starts)]})
+    is_needed = all(needs_shell(subject.command) for subject in record.subjects)
+    return record.model_copy(update={"findings": [*record.findings, shell_finding(starts, is_needed=is_needed)]})
 
 
 def _compare_outputs(record: Weighing | Run, targets: Targets, runner: Runner) -> None:
