@@ -133,7 +133,7 @@ def test_what_cannot_be_compared(options: dict[str, Any], says: str) -> None:
 
 def test_the_commands_of_one_file_are_imported_apart() -> None:
     both = foreign_results({"./old": processes(20), "./new": processes(20)}, name="a", format="hyperfine")
-    with pytest.raises(UsageError, match="is in both A and B: .*, or import its commands apart, each by --benchmark"):
+    with pytest.raises(UsageError, match=r"is in both A and B: .*, or import its commands apart, each by --benchmark"):
         judged(both, both)
 
 
