@@ -8,6 +8,7 @@ import shlex
 import shutil
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -246,6 +247,14 @@ def test_a_forgotten_shell_is_named_where_the_command_fails(scripted: ScriptedWo
     assert "'|' was passed on as it stands, as no shell runs it: give --shell, mend the command" in sentence
     assert "was passed on" not in scripted.refuses("run", "./old | wc", "--shell", status=3)
     assert "was passed on" not in scripted.refuses("run", "./old '|'", status=3)
+
+
+def test_a_script_that_waits_for_input_is_told_how_to_have_some(scripted: ScriptedWorld) -> None:
+    ended = replace(measured(12, exit_code=1), stderr=b"Traceback\nEOFError: EOF when reading a line\n")
+    scripted.script = lambda *_: ended
+    sentence = scripted.refuses("run", "./old", status=3)
+    assert sentence.endswith("): standard input is empty: --stdin FILE has each launch read a file")
+    assert "is empty" not in scripted.refuses("run", "./old", "--stdin", "/dev/zero", status=3)
 
 
 def test_one_that_failed_is_weighed_anew_and_was_not_interrupted(scripted: ScriptedWorld) -> None:
