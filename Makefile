@@ -15,6 +15,8 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # What Python compiles is kept, whatever the user's environment says: each worker would compile all of the tests.
 export PYTHONDONTWRITEBYTECODE :=
+# What the crates share is compiled once for all of them.
+rust $(INSTALLED) build/.released: export CARGO_TARGET_DIR := $(CURDIR)/build/cargo
 
 .PHONY: demo test lint types floors compiled rust python end-to-end bench bench-long experiments docs generated vendor wheel clean
 
@@ -44,6 +46,9 @@ compiled: $(INSTALLED)
 	$(BIN)/python -m compileall -q src
 	$(BIN)/pytest --collect-only -qq > /dev/null || true
 
+# Built once, to be thrown away: neither what a debugger needs nor what makes a second build shorter.
+rust: export CARGO_PROFILE_DEV_DEBUG := 0
+rust: export CARGO_INCREMENTAL := 0
 rust: # Cargo would take MAKEFLAGS for the offer of a jobserver, which it cannot reach.
 	unset MAKEFLAGS MFLAGS; for crate in $(CRATES); do \
 		cargo fmt --manifest-path $$crate/Cargo.toml --check && \

@@ -1,6 +1,7 @@
 """Thirty comparisons as a newcomer makes them: an answer each time, how many right, and whether the hints are true.
 
     python benchmarks/first_use.py [--only PATTERN ...] [--quick] [--longest-hint SECONDS] [--json FILE]
+                                  [--keep FOLDER]
 
 Runs `steelyard compare` beside this Python at default settings on ordinary programs of 1 ms to 10 s, whose sources it
 writes to a temporary folder: equal pairs, and pairs that differ by a known amount of work. What the output suggests to
@@ -9,7 +10,8 @@ once, unless it would take longer than --longest-hint. A program that is not ins
 
 Prints a table in Markdown, then the bars: no answer without a figure, and every hint true, which means that it leads to
 a verdict, or, where that is all that it promises, to what a verdict needs. The exit status is 1 if one of them does not
-hold. Some 15 to 20 minutes; with --quick, which gives each comparison 5 s, some four.
+hold. Some 15 to 20 minutes; with --quick, which gives each comparison 5 s, some four. With --keep, what was measured
+stays to be looked at.
 """
 
 from __future__ import annotations
@@ -172,9 +174,8 @@ def followed(words: Sequence[str], hint: Mapping[str, str]) -> list[str]:
     return kept + [part.replace(",", "") for option, value in hint.items() for part in (option, value) if part]
 
 
-def ask(words: Sequence[str], folder: Path) -> Answer:
-    """Compare as these words say."""
-    record = folder / "record.json"
+def ask(words: Sequence[str], folder: Path, record: Path) -> Answer:
+    """Compare as these words say, and keep the record."""
     record.unlink(missing_ok=True)
     started = time.monotonic()
     command = [STEELYARD, "compare", *words, "--json", str(record)]
@@ -187,10 +188,11 @@ def ask(words: Sequence[str], folder: Path) -> Answer:
     return Answer(done.returncode, seconds, verdicts, found.get("change"), done.stdout, done.stderr)
 
 
-def tried(comparison: Comparison, folder: Path, quick: bool, longest_s: float) -> Row:
-    """Compare, and follow the hint if there is no verdict."""
+def tried(comparison: Comparison, folder: Path, kept: Path, quick: bool, longest_s: float) -> Row:
+    """Compare, and follow the hint if there is no verdict; both records are kept, under the comparison's name."""
+    name = re.sub(r"\W+", "-", comparison.name).strip("-")
     words = [*comparison.words, *(["--max-time", f"{QUICK_S:g}"] if quick and not comparison.is_long else [])]
-    first = ask(words, folder)
+    first = ask(words, folder, kept / f"{name}.json")
     row = Row(
         comparison.name,
         comparison.truth,
@@ -210,7 +212,7 @@ def tried(comparison: Comparison, folder: Path, quick: bool, longest_s: float) -
     elif _number(hint.get("--max-time", "")) > longest_s:
         row.followed = f"not followed: over {longest_s:g} s"
     else:
-        again = ask(followed(words, hint), folder)
+        again = ask(followed(words, hint), folder, kept / f"{name}-after-the-hint.json")
         row.hint_is_true = again.is_decided or (_only_tells(first.text) and bool(hint_in(again.text)))
         row.followed = f"{again.verdict}, {again.judged(comparison.truths)}, {again.seconds:.0f} s"
     return row
@@ -251,12 +253,14 @@ def main(words: argparse.Namespace) -> int:
     longest_s = words.longest_hint if words.longest_hint is not None else 20.0 if words.quick else 90.0
     with tempfile.TemporaryDirectory(prefix="steelyard-") as name, stoppable():
         folder = Path(name)
+        kept = words.keep.absolute() if words.keep else folder / "records"
+        kept.mkdir(parents=True, exist_ok=True)
         found, missing = comparisons(folder)
         chosen = [one for one in found if any(fnmatch(one.name, f"*{pattern}*") for pattern in words.only or ["*"])]
         for one in missing:
             print(f"left out: {one}", file=sys.stderr)
         for comparison in chosen:
-            row = tried(comparison, folder, words.quick, longest_s)
+            row = tried(comparison, folder, kept, words.quick, longest_s)
             rows.append(row)
             print("; ".join(filter(None, row.cells())), file=sys.stderr, flush=True)
             if row.judged == "no answer":
@@ -274,6 +278,7 @@ def _words() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_S:g} s each instead of the default")
     parser.add_argument("--longest-hint", type=float, metavar="SECONDS", help="default: 90, or 20 with --quick")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the rows of the table")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where each comparison's record is to stay")
     return parser.parse_args()
 
 

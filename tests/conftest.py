@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import secrets
@@ -23,6 +24,9 @@ from tests.tool import Tool, tidy_at_the_end
 from tests.world import scripted as scripted
 
 pytest_plugins = ["tests.second_try"]
+
+# Collecting the tests makes objects that stay: to look among them for garbage again and again takes a third of it.
+gc.set_threshold(100_000)
 
 # The same examples every time: a test that fails shall fail for what was changed, and again when it is tried again.
 # `--hypothesis-profile new` draws new ones.

@@ -77,6 +77,15 @@ def test_what_is_refused(weighed: ScriptedWorld) -> None:
     assert "there is no folder" in weighed.refuses("export", "w.json", "-f", "csv", "-o", "no/where.csv")
 
 
+def test_no_file_is_called_as_another_format(weighed: ScriptedWorld) -> None:
+    assert weighed.refuses("export", "w.json", "-o", "w.csv", "-f", "parquet") == (
+        "w.csv is called as csv, and would be parquet: leave --format out, or give -o another name"
+    )
+    assert not (weighed.folder / "w.csv").exists()
+    assert weighed("export", "w.json", "-o", "w.data", "-f", "csv").status == 0
+    assert weighed("export", "w.json", "-o", "w.ndjson", "-f", "json-lines").status == 0
+
+
 def test_parquet_goes_into_a_file_or_a_pipe(weighed: ScriptedWorld) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     weighed("export", "w.json", "-o", "w.parquet")
@@ -110,6 +119,5 @@ def test_of_repeated_processes_each_file_has_the_mean(scripted: ScriptedWorld) -
     (run, *_) = told["benchmarks"][0]["runs"]
     assert run["metadata"]["loops"] == 5
     assert run["values"] == [pytest.approx(0.012, rel=1e-3)]
-    assert json.loads(scripted("export", "r.json", "-f", "hyperfine").text)["results"][0]["mean"] == pytest.approx(
-        0.012, rel=1e-3
-    )
+    (result,) = json.loads(scripted("export", "r.json", "-f", "hyperfine").text)["results"]
+    assert (result["mean"], result["user"]) == pytest.approx((0.012, 0.012), rel=1e-3)

@@ -261,6 +261,29 @@ def test_the_work_tree_s_own_program_is_none_of_a_revision(scripted: ScriptedWor
     done = scripted("compare", "--base", "main", f"{path}")
     assert done.status == 2
     assert "give its path from here, ./program" in done.err.decode()
+    link = repo.folder.with_name("link")
+    link.symlink_to(repo.folder)
+    done = scripted("compare", "--base", "main", f"{link}/program")
+    assert done.status == 2
+    assert f"{link}/program is a file of the work tree" in done.err.decode()
+
+
+def test_a_program_that_both_builds_write_to_one_place_is_said(scripted: ScriptedWorld, repo: Repo) -> None:
+    repo.write("source", script("new"))
+    program = repo.folder.with_name("elsewhere")
+    for _ in ("built", "kept"):
+        done = scripted(
+            "compare",
+            "--base",
+            "main",
+            "--build",
+            f"cp source {program} && chmod +x {program}",
+            f"{program}",
+            "--pairs",
+            "12",
+        )
+        said = " ".join(done.text.split())
+        assert f"note {program} was written by a build, and is in no checkout" in said
 
 
 def test_a_program_of_the_work_tree_on_path_is_said(scripted: ScriptedWorld, repo: Repo) -> None:

@@ -47,5 +47,5 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
         thread_time_ns=lambda: made.now,
         process_time_ns=lambda: made.now + made.elsewhere,
     )
-    monkeypatch.setattr(worker, "time", replacement)
+    monkeypatch.setattr(worker, "clocks", replacement)
     return made

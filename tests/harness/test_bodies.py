@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -139,6 +140,17 @@ def test_an_asynchronous_set_up_is_closed_after_an_exception() -> None:
     assert done == ["down"]
 
 
+def test_nothing_can_be_awaited_within_an_event_loop() -> None:
+    async def body() -> None: ...
+
+    async def test() -> None:
+        with prepared_call(body, (), {}) as work:
+            samples_of(work, 1, 1)
+
+    with pytest.raises(BodyError, match="an event loop runs already, as in an async test"):
+        asyncio.run(test())
+
+
 def test_a_plain_set_up_of_what_is_awaited() -> None:
     done: list[str] = []
 
@@ -167,9 +179,27 @@ def yields_twice() -> Iterator[Callable[[], Any]]:
     yield int
 
 
+def numbers(_: int = 0) -> Iterator[int]:
+    yield 1
+
+
+async def awaited_numbers() -> AsyncIterator[int]:
+    yield 1
+
+
+def yields_a_generator() -> Iterator[Callable[[], Any]]:
+    yield numbers
+
+
+def yields_an_asynchronous_one() -> Iterator[Callable[[], Any]]:
+    yield partial(awaited_numbers)
+
+
 @pytest.mark.parametrize(
     ("function", "said"),
     [
+        (yields_a_generator, r"numbers\(\) is a generator: a call of it runs nothing.*lambda: list\(numbers\(\)\)"),
+        (yields_an_asynchronous_one, "is a generator"),
         (yields_nothing, r"work\(\) yields nothing: it has to yield the function"),
         (yields_a_number, "yields 3"),
         (yields_twice, "yields twice"),
@@ -178,6 +208,11 @@ def yields_twice() -> Iterator[Callable[[], Any]]:
 def test_set_ups_that_do_not_do(function: Callable[[], Any], said: str) -> None:
     with pytest.raises(BodyError, match=said):
         run(function)
+
+
+def test_a_generator_is_no_call_of_a_test() -> None:
+    with pytest.raises(BodyError, match=r"numbers\(\) is a generator"), prepared_call(numbers, (1,), {}):
+        pass
 
 
 def test_a_call_of_a_test() -> None:

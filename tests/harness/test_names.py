@@ -47,6 +47,13 @@ def test_every_combination_the_last_changing_fastest() -> None:
     assert found[1][0] == {"n": 1, "kind": [0]}
 
 
+def test_values_that_would_be_called_alike_have_their_numbers() -> None:
+    found = combinations({"by": (lambda: 1, max, lambda: 2), "n": (1, "1")})
+    assert [bracketed(texts) for _, texts in found] == [
+        f"[by={by},n={n}]" for by in ("by0", "max", "by2") for n in ("n0", "n1")
+    ]
+
+
 def test_no_parameters_are_one_combination() -> None:
     assert [(values, bracketed(texts)) for values, texts in combinations({})] == [({}, "")]
 

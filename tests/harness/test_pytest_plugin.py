@@ -180,6 +180,13 @@ def test_the_list(folder: Path) -> None:
     assert "set up" not in called.stdout
 
 
+def test_what_is_skipped_whatever_happens_is_not_listed(folder: Path) -> None:
+    marks = {"named": "condition=[pytest]", "true": "1", "false": "0", "none": "condition=None", "code": "'not pytest'"}
+    tests = (f"@pytest.mark.skipif({mark}, reason='so')\ndef test_{name}(weigh): ...\n" for name, mark in marks.items())
+    write(folder, "test_suite.py", "import pytest\n" + "".join(tests))
+    assert call(PYTEST, LIST, cwd=folder).names == [f"test_suite.py::test_{name}" for name in ("false", "none", "code")]
+
+
 def test_the_list_is_the_same_where_tests_are_shuffled(folder: Path) -> None:
     names = call(PYTEST, LIST, cwd=folder).names
     write(folder, "conftest.py", "def pytest_collection_modifyitems(items): items.reverse()")

@@ -30,8 +30,16 @@ def test_a_time_is_never_nothing() -> None:
     assert samples_of(work(int), 1, 1)[0].ns == 1
 
 
+def test_clocks_that_a_test_has_stand_still_are_not_those_of_its_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("perf_counter_ns", "thread_time_ns", "process_time_ns"):
+        monkeypatch.setattr(time, name, lambda: 5)
+    (sample,) = samples_of(work(lambda: sum(range(100_000))), 1, 1)
+    assert sample.ns > 1
+    assert sample.cpu_ns
+
+
 def test_the_time_on_the_processor_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time, "process_time_ns", time.thread_time_ns)  # what runs tests has other threads
+    monkeypatch.setattr(worker.clocks, "process_time_ns", time.thread_time_ns)  # what runs tests has other threads
 
     def busy() -> None:
         until = time.thread_time_ns() + 300_000  # less than a tick of the kernel's clock

@@ -31,10 +31,15 @@ class _Stage(ExitStack):
         return self.event_loop().run(coroutine)
 
     def event_loop(self) -> asyncio.Runner:
-        """The event loop, which is there until whatever was opened before it is closed."""
+        """The event loop, which is there until whatever was opened before it is closed; raises BodyError within one."""
         if self._runner is None:
             import asyncio
 
+            if asyncio._get_running_loop() is not None:
+                raise BodyError(
+                    "an event loop runs already, as in an async test, and none can run within it: measure what is "
+                    "async in a test that is not"
+                )
             self._runner = self.enter_context(asyncio.Runner())
         return self._runner
 
@@ -43,7 +48,8 @@ class _Stage(ExitStack):
 def prepared(declaration: Declaration, values: dict[str, Any], seed: int) -> Iterator[Work]:
     """A declared benchmark with these values of its parameters, from its set-up to its tear-down.
 
-    Whatever the set-up raises comes through; BodyError for one that does not yield a function, or yields twice.
+    Whatever the set-up raises comes through; BodyError for one that does not yield a function, or yields twice, and for
+    a body that is a generator.
     """
     function = declaration.function
     draw = _draw(declaration.inputs, values, seed)
@@ -66,7 +72,7 @@ def prepared(declaration: Declaration, values: dict[str, Any], seed: int) -> Ite
 
 @contextmanager
 def prepared_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Work]:
-    """A function with its arguments, as a test gives them."""
+    """A function with its arguments, as a test gives them; raises BodyError for a generator."""
     values = {str(number): value for number, value in enumerate(args)} | kwargs
     positional = [f"{_VALUE}{number}" for number in range(len(args))]
     call = ", ".join([*positional, *(f"{name}={_VALUE}{name}" for name in kwargs)])
@@ -83,7 +89,16 @@ def _work(
     *,
     collect: bool,
 ) -> Work:
+    if kind(body) & (GENERATOR | ASYNC_GENERATOR):
+        called = getattr(body, "__name__", "f")
+        way_out = f", as in lambda: list({called}())" if kind(body) & GENERATOR else ""
+        raise BodyError(
+            f"{called}() is a generator: a call of it runs nothing of its code, so that only making it would be timed; "
+            f"measure what runs through it{way_out}"
+        )
     asynchronous = bool(kind(body) & COROUTINE)
+    if asynchronous:
+        stage.event_loop()  # where there can be none that is said before anything is begun
     names = [f"{PREFIX}body", *(_VALUE + name for name in values)]
     text = Text(f"{'await ' if asynchronous else ''}{PREFIX}body({call})", names=names, asynchronous=asynchronous)
     return Work(text, (body, *values.values()), draw=draw, collect=collect, finish=stage.run if asynchronous else None)

@@ -19,11 +19,17 @@ def combinations(params: dict[str, tuple[Any, ...]]) -> Iterator[tuple[dict[str,
     """Every combination of the values, the last parameter changing fastest, and what its values are called."""
     from itertools import product
 
-    named = [[(value, value_text(name, number, value)) for number, value in enumerate(params[name])] for name in params]
+    named = [list(zip(given, _texts(name, given), strict=True)) for name, given in params.items()]
     for chosen in product(*named):
         values = {name: value for name, (value, _) in zip(params, chosen, strict=True)}
         texts = {name: text for name, (_, text) in zip(params, chosen, strict=True)}
         yield values, texts
+
+
+def _texts(name: str, values: tuple[Any, ...]) -> list[str]:
+    """What the values of a parameter are called: of those that would be called alike, their numbers tell which."""
+    found = [value_text(name, number, value) for number, value in enumerate(values)]
+    return [text if found.count(text) == 1 else f"{name}{number}" for number, text in enumerate(found)]
 
 
 def value_text(name: str, number: int, value: Any) -> str:

@@ -225,8 +225,10 @@ class Run:
 
 def _weighs(item: pytest.Item) -> bool:
     """Whether a test is a benchmark, and not one that is skipped whatever happens."""
-    conditions = (condition for mark in item.iter_markers("skipif") for condition in mark.args)
-    skipped = item.get_closest_marker("skip") is not None or any(condition is True for condition in conditions)
+    marks = item.iter_markers("skipif")
+    conditions = (one for mark in marks for one in [*mark.args, mark.kwargs.get("condition", False)])
+    # One that is a text stands for code, which pytest runs when it is the test's turn.
+    skipped = item.get_closest_marker("skip") is not None or any(one and type(one) is not str for one in conditions)
     return FIXTURE in getattr(item, "fixturenames", ()) and not skipped
 
 

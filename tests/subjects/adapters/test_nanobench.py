@@ -15,7 +15,7 @@ from steelyard.measure.launch import Launcher
 from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.launches import Sample
 from steelyard.subjects.adapters.nanobench import Nanobench, results_from
-from steelyard.subjects.harness import Work
+from steelyard.subjects.harness import Listed, Work
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
 from tests.subjects.adapters.driven import SOURCES, Driver, built, folder_of, spec
@@ -140,6 +140,14 @@ def test_a_recorded_report() -> None:
         assert sample.ns == pytest.approx(entry["elapsed"] * entry["iterations"] * 1e9, abs=1)
     text = f"| ns/op |\n{RECORDED.read_text()}\ndone {{}}\n{epochs(EPOCH)}"
     assert [one.name for one in results_from(text)] == ["sum", "a"]
+
+
+def test_a_name_that_stands_twice_keeps_no_other_from_being_listed() -> None:
+    text = "\n".join(epochs(EPOCH, name=f'"{name}"') for name in "bab")
+    measured = replace(PLAIN, stdout=text.encode(), stdout_bytes=len(text))
+    assert Nanobench().listed(measured) == [Listed("b"), Listed("a")]
+    with pytest.raises(LaunchError, match='ran "a" 2 times'):
+        answer(f"{epochs(EPOCH)}\n{epochs(EPOCH)}")
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,14 @@ def test_killed(benchmark): benchmark(os.kill, os.getpid(), signal.SIGKILL)
 def test_exits(benchmark): benchmark(sys.exit, 0)
 def test_good(benchmark): benchmark(sum, range(100))
 """
+FROZEN = """
+import time
+
+def test_frozen(benchmark, monkeypatch):
+    for name in ("perf_counter", "thread_time_ns", "process_time_ns"):
+        monkeypatch.setattr(time, name, lambda: 5)
+    benchmark(sum, range(1000))
+"""
 THREADS = """
 import threading
 threading.Thread(target=threading.Event().wait, daemon=True).start()
@@ -144,6 +152,13 @@ def test_the_time_on_a_processor_is_told(driver: Driver) -> None:
     for sample in driver.run(f"{WORK}::TestClass::test_marked", loops=20, samples=3):  # it sleeps
         assert (sample.cpu_ns or 0) < sample.ns / 2
     assert {one.cpu_ns for one in driver.run(f"{WORK}::test_in_another_thread", loops=20)} == {None}
+
+
+def test_clocks_that_a_test_has_stand_still_are_not_ours(driver: Driver, tmp_path: Path) -> None:
+    (tmp_path / "test_frozen.py").write_text(FROZEN)
+    own = Driver(driver.harness, launch(tmp_path, "."), driver.launcher)
+    samples = own.run("test_frozen.py::test_frozen", loops=10, samples=3)
+    assert all(one.ns > 1 and one.cpu_ns for one in samples)
 
 
 def test_what_pedantic_fixes_is_left_to_it(driver: Driver) -> None:
@@ -279,7 +294,7 @@ def test_none_finds_what_another_one_left_behind(driver: Driver, tmp_path: Path)
 
 
 def test_those_that_end_badly_leave_the_others_alone(driver: Driver) -> None:
-    tests = ("test_fails", "test_skips", "test_expected", "test_raises", "test_never_calls")
+    tests = ("test_fails", "test_skips", "test_expected", "test_raises", "test_unexpected", "test_never_calls")
     measured, works = each_of(
         driver, f"{WORK}::test_sum", *(f"{BROKEN}::{test}" for test in tests), f"{WORK}::test_sum"
     )
@@ -288,10 +303,11 @@ def test_those_that_end_badly_leave_the_others_alone(driver: Driver) -> None:
         assert len(driver.harness.samples(part, work)) == 4
     said = [driver.harness.complaint(part) or "" for part in broken]
     assert all(part.exit_code == 1 for part in broken)
-    for sentence, words in zip(said, ("planted assert", "not here", "expected to fail", "ValueError"), strict=True):
+    causes = ("planted assert", "not here", "expected to fail", "ValueError", "test_unexpected: the test failed")
+    for sentence, words in zip(said, causes, strict=True):
         assert words in sentence
     with pytest.raises(LaunchError, match=r"never called benchmark\(\)"):
-        driver.harness.samples(never, works[5])
+        driver.harness.samples(never, works[-2])
 
 
 def test_one_that_kills_its_process_is_told_of(driver: Driver, tmp_path: Path) -> None:

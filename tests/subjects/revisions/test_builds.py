@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -163,6 +164,15 @@ def test_git_works_in_a_build(build: Builder) -> None:
     build.repo.git("tag", "--annotate", "v1", "--message", "v1", "main")
     with build(recipes=[Recipe("git describe --dirty; git status --porcelain")]) as sides:
         assert [side.log.read_text() for side in sides] == ["v1\n", "v1-dirty\nM  source\n"]
+
+
+def test_when_it_was_built_is_known_also_where_the_build_removes_git_s_files(build: Builder) -> None:
+    begun = time.time()
+    for command, is_known in (("rm -rf .git", True), ("rm -rf .git ../git", False)):
+        for _ in ("built", "kept"):
+            with build("main", recipes=[Recipe(command)]) as sides:
+                for one in sides:
+                    assert (begun - 1 <= one.span_s[0] <= one.span_s[1] <= time.time()) is is_known
 
 
 def test_one_tree_is_one_build(build: Builder) -> None:

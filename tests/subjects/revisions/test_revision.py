@@ -230,3 +230,10 @@ def test_a_submodule_with_changes_of_its_own(repo: Repo, tmp_path: Path) -> None
     assert both(repo)[1].commit is not None
     repo.write("sub/data", "2")
     assert "the submodule sub has changes that are not committed" in refusal(repo)
+
+
+def test_what_git_cannot_take_is_named(repo: Repo) -> None:
+    (repo.folder / "sub").mkdir()
+    repo.git("-C", "sub", "init", "--quiet")
+    repo.write("sub/data", "1")
+    assert refusal(repo).endswith("git says 'sub/' does not have a commit checked out")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -35,14 +36,19 @@ def look(tmp_path: Path) -> Look:
     (site / "fast.pth").write_text(f"{tops[0]}/src\n")
 
     def shared(
-        command: str, *names: str, folder: str = ".", program: Path = python, **environment: str
+        command: str,
+        *names: str,
+        folder: str = ".",
+        program: Path = python,
+        spans: Sequence[tuple[float, float]] = ((0.0, 0.0),) * 2,
+        **environment: str,
     ) -> list[Shared]:
         command = command.replace("PYTHON", str(python)).replace("WORK", str(tops[0]))
         git = Git("git", tops[0], {})
         repository = Repository(git, tops[0], tops[0], is_bare=False, is_shallow=False, directory=Path(folder))
         sides, subjects = [], []
-        for name, top in zip(names or ("main", WORK_TREE), tops[1:], strict=False):
-            sides.append([Built(Revision(name, name, name), Recipe(), top / folder, top, top / "log", ())])
+        for name, top, span in zip(names or ("main", WORK_TREE), tops[1:], spans, strict=False):
+            sides.append([Built(Revision(name, name, name), Recipe("make"), top / folder, top, top / "log", (), span)])
             subjects.append(Subject(name=name, command=command, argv=command.split(), program=str(program)))
         return shared_by_revisions(repository, sides, subjects, environment)
 
@@ -173,6 +179,26 @@ def test_words_of_the_work_tree(look: Look, tmp_path: Path) -> None:
     assert not look("cat WORK/data.bin tests/test_fast.py /etc/passwd", program=Path("/bin/cat"))
     (new,) = look("cat WORK/new.py::it", program=Path("/bin/cat"))
     assert "is new in the work tree" in new.message
+
+
+def test_what_a_build_wrote_elsewhere_is_that_of_the_last_one(look: Look, tmp_path: Path) -> None:
+    program, data = tmp_path / "bin/tool", tmp_path / "data"
+    program.parent.mkdir()
+    for path, time in ((program, 1500), (data, 2500)):
+        path.touch()
+        os.utime(path, (time, time))
+    both = ((1000.0, 1200.0), (1400.0, 1600.0))
+    (found,) = look(f"{program} --input={data} /etc/passwd {tmp_path}", program=program, spans=both)
+    assert found.message == (
+        f"{program} was written by a build, and is in no checkout: the one that was built last runs for each revision"
+    )
+    (found,) = look(f"cat {data}", program=Path("/bin/cat"), spans=((2400.0, 2600.0), (0.0, 0.0)))
+    assert found.message.startswith(f"{data} was written by a build")
+    assert not look(f"{program} {data} {tmp_path}/gone", program=program, spans=((1000.0, 1499.0), (1501.0, 2499.0)))
+    assert not look(f"{program}", "main", program=program, spans=both[1:]), "of one that is measured alone"
+    own = tmp_path / "cache/tree/script.py"
+    os.utime(own, (1500, 1500))
+    assert not look("./script.py", program=own, spans=both)
 
 
 def test_a_new_file_that_imports_each_side_s_own_code(look: Look, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from steelyard.subjects.command import command_line
 
 # Of the last line on stderr, in characters: some programs print without an end.
 _MOST_CHARACTERS = 300
+_HOOK_REMEDY = "mend it, or have it end with status 0 where that does not matter"
 # The last words of a Python, also of one with `-m`, which leaves the quotes out.
 _NO_MODULE = re.compile(rb"No module named '?([A-Za-z_][\w.]*)'?\s*\Z")
 
@@ -80,7 +81,7 @@ def check_hook_ended(option: str, spec: LaunchSpec, measured: Measured) -> None:
     if measured.stopped is not None:
         raise MeasurementError(f"{called} {_how_it_stopped(measured.stopped)}")
     if how := _how_it_failed(measured):
-        raise MeasurementError(f"{called} {how}{_last_line(measured)}")
+        raise MeasurementError(f"{called} {how}{_last_line(measured)}: {_HOOK_REMEDY}")
 
 
 def _remedy(measured: Measured, target: Target) -> str:

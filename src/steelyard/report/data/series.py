@@ -27,8 +27,8 @@ _IN_PLACE_OF_ACTIVE = ("wall", "cpu")
 class Process:
     """One process: its values, and those of its warm-up, in the unit of its series, each the mean of so many loops.
 
-    `cpu` are the values' processor times in s, where these are known. `about` are numbers of the launch as Steelyard
-    keeps them, for those formats that have a place for them.
+    `cpu` are the values' processor times in s, where these are known. `about` are numbers of the launch, times those of
+    one of its processes, for those formats that have a place for them.
     """
 
     values: Sequence[float]
@@ -119,6 +119,7 @@ def _processes(launches: Launches, metric: str, side: int, repeat: int) -> Itera
     mine = np.asarray(launches.side, dtype=np.int64) == side
     for position in np.flatnonzero(mine & _used(launches)).tolist():
         about = {name: getattr(launches, name)[position] for name in _ABOUT}
+        about |= {name: about[name] / repeat for name in _ABOUT if name.endswith("_ns")}
         if launches.samples and metric in PER_ITERATION:
             yield from _of_samples(launches.samples[position], metric, about)
         elif not np.isnan(values[position]):

@@ -86,7 +86,10 @@ class Catch2(StillHarness):
         return _asked(launch, samples=1, warm_up_ms=0)
 
     def listed(self, measured: Measured) -> list[Listed]:
-        """The benchmarks that ran, in their order; raises LaunchError if there is none."""
+        """The benchmarks that ran, in their order; raises LaunchError if there is none.
+
+        Several may have one name, as of each value of a GENERATE. It stands here once, and is an error when it is run.
+        """
         found = results_from(results_of(measured))
         if not found:
             raise LaunchError(
@@ -94,7 +97,8 @@ class Catch2(StillHarness):
                 "[!benchmark]' (tests that are hidden run only so), and define CATCH_CONFIG_ENABLE_BENCHMARKING for "
                 "Catch2 2"
             )
-        return checked_list(Listed(one.name, one.tags) for one in found)
+        first = {one.name: one.tags for one in reversed(found)}
+        return checked_list(Listed(name, first[name]) for name in dict.fromkeys(one.name for one in found))
 
     def complaint(self, measured: Measured) -> str | None:
         """Which test failed."""

@@ -82,8 +82,11 @@ class Nanobench(StillHarness):
         return _asked(launch, "")
 
     def listed(self, measured: Measured) -> list[Listed]:
-        """The benchmarks that ran, in their order; raises LaunchError if that is no list."""
-        return checked_list(Listed(one.name) for one in results_from(_rendered(measured)))
+        """The benchmarks that ran, in their order; raises LaunchError if that is no list.
+
+        A name that several have stands here once, and is an error when it is run.
+        """
+        return checked_list(map(Listed, dict.fromkeys(one.name for one in results_from(_rendered(measured)))))
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""

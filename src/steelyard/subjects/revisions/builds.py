@@ -90,6 +90,8 @@ class Built:
     log: Path
     notes: Sequence[str]
     """What the user should know of its files."""
+    span_s: tuple[float, float] = (0.0, 0.0)
+    """From its checkout until it was built, in seconds of the Unix clock."""
 
     def facts(self) -> RevisionFacts:
         """As a record keeps them."""
@@ -330,4 +332,5 @@ def _built(job: Job, entry: Entry, repository: Repository) -> Built:
         entry.files,
         entry.log,
         facts.notes if facts else (),
+        (entry.begun_s(), facts.made_s) if facts else (0.0, 0.0),
     )

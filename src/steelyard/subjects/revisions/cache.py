@@ -85,6 +85,13 @@ class Entry:
         """What is known of it; None where it is not whole."""
         return _facts(self.folder)
 
+    def begun_s(self) -> float:
+        """When it was begun, in seconds of the Unix clock; now, where its build has removed what tells."""
+        try:
+            return (self.git / "commondir").stat().st_mtime
+        except OSError:
+            return time.time()
+
     def begin(self) -> None:
         """Remove what an attempt before has left, but not the lock."""
         for path in self.folder.iterdir():

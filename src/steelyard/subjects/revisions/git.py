@@ -36,6 +36,8 @@ _OPTIONS = (
     "advice.addEmbeddedRepo=false",
     "gc.auto=0",
 )
+# Behind the errors of the files themselves.
+_NAMES_NOTHING = "fatal: adding files failed"
 _SHALLOW_REMEDY = "fetch all of it (git fetch --unshallow; fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab)"
 
 
@@ -132,7 +134,8 @@ def repository_of(start: Path, environment: Mapping[str, str]) -> Repository:
 
 
 def last_words(ended: Ended) -> str:
-    """The last line of what git says of its failure."""
+    """The last line of what git says of its failure, that names what failed."""
     lines = [line.strip() for line in ended.err.splitlines() if line.strip()]
+    lines = [line for line in lines if line != _NAMES_NOTHING] or lines
     said = next((line for line in reversed(lines) if line.startswith(("fatal: ", "error: "))), "".join(lines[-1:]))
     return said.removeprefix("fatal: ").removeprefix("error: ") or f"nothing (exit status {ended.status})"

@@ -48,13 +48,15 @@ def shared_by_revisions(
 ) -> list[Shared]:
     """What is not of the revision that is measured, each once; the `environment` is that of the launches."""
     tops = [builds[0].top for builds in sides]
+    every = [one for builds in sides for one in builds if one.recipe.command is not None]
+    spans = [one.span_s for one in every] if len(sides) > 1 else []
     found: dict[str, Shared] = {}
     for builds, subject in zip(sides, subjects, strict=True):
         one = builds[0]
         others = [top for top in tops if top != one.top]
         if one.revision.name != WORK_TREE:
             others.append(repository.root)
-        side = _Side(one, of_layout(subject, one.recipe.layout or 0), others, environment)
+        side = _Side(one, of_layout(subject, one.recipe.layout or 0), others, environment, spans)
         for each in side.shared(repository.root):
             found.setdefault(each.message, each)
     return list(found.values())
@@ -67,6 +69,8 @@ class _Side:
     others: Sequence[Path]
     """The tops of the trees that are not this side's: what is in them is another revision's."""
     environment: Mapping[str, str]
+    spans: Sequence[tuple[float, float]]
+    """When the sides were built, where there are several."""
 
     def shared(self, root: Path) -> Iterator[Shared]:
         """All of it."""
@@ -77,14 +81,14 @@ class _Side:
                 f"give a path from here, or have {_OWN_ENVIRONMENT}",
             )
         yield from self._words()
+        yield from self._written_elsewhere()
         yield from self._search_path()
         yield from self._installed()
 
     def _words(self) -> Iterator[Shared]:
         """Files among the words of the command that are given by the work tree's path."""
-        for word in self._split()[1:]:
-            path = Path(word.rpartition("=")[2].partition("::")[0])
-            if not path.is_absolute() or (inside := self._in_another(path)) is None:
+        for path in self._absolute_paths():
+            if (inside := self._in_another(path)) is None:
                 continue
             if self._has(inside):
                 yield Shared(
@@ -96,6 +100,21 @@ class _Side:
                     f"{path} is new in the work tree and runs there for each revision, with what lies beside it and, "
                     "of pytest, the settings that are there",
                     "see that each imports its own code: --env PYTHONPATH=src, and of pytest -c pyproject.toml",
+                )
+
+    def _absolute_paths(self) -> Iterator[Path]:
+        paths = (Path(word.rpartition("=")[2].partition("::")[0]) for word in self._split()[1:])
+        return (path for path in paths if path.is_absolute())
+
+    def _written_elsewhere(self) -> Iterator[Shared]:
+        """Files beside the checkouts that the builds write, each over the other's."""
+        for path in dict.fromkeys([Path(self.subject.program), *self._absolute_paths()]):
+            is_own = path.is_relative_to(self.built.top) or self._in_another(path) is not None
+            if not is_own and any(_was_written(path, *span) for span in self.spans):
+                yield Shared(
+                    f"{path} was written by a build, and is in no checkout: the one that was built last runs for each "
+                    "revision",
+                    "have each build write into its own folder, and give the path from there",
                 )
 
     def _is_seen_to(self, path: Path) -> bool:
@@ -215,6 +234,16 @@ class _Side:
             if (folder / "conftest.py").exists():
                 yield imported_from(folder)
             yield from _paths_of_pytest(folder)
+
+
+def _was_written(path: Path, begun_s: float, ended_s: float) -> bool:
+    """Whether a file, or the link to it, has come or changed in that time."""
+    try:
+        found = [path.stat(), path.lstat()]
+    except (OSError, ValueError):
+        return False
+    times = (time for one in found for time in (one.st_mtime, one.st_ctime))
+    return path.is_file() and any(begun_s <= time <= ended_s for time in times)
 
 
 def _imports_from_here(words: Sequence[str]) -> bool:

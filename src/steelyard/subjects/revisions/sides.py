@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -81,11 +82,15 @@ def check_relative(repository: Repository, command: str) -> None:
         word = Path(*shlex.split(command)[:1])
     except ValueError:
         return  # whoever reads it says so
-    if word.is_absolute() and word.is_relative_to(repository.root):
-        raise UsageError(
-            f"{word} is a file of the work tree, whichever revision is weighed: give its path from here, "
-            f"./{_from_here(repository, word)}"
-        )
+    if word.is_absolute():
+        # Also where the way there is a link; where the program itself is one, as that of an environment, it stays.
+        place = Path(os.path.realpath(word.parent), word.name)
+        found = next((path for path in (word, place) if path.is_relative_to(repository.root)), None)
+        if found is not None:
+            raise UsageError(
+                f"{word} is a file of the work tree, whichever revision is weighed: give its path from here, "
+                f"./{_from_here(repository, found)}"
+            )
 
 
 def _from_here(repository: Repository, word: Path) -> Path:

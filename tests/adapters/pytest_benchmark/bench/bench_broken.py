@@ -31,6 +31,16 @@ def test_expected(benchmark: Any) -> None:
     raise ValueError("as expected")
 
 
+@pytest.mark.xfail(strict=True)
+def test_unexpected(benchmark: Any) -> None:
+    benchmark(sum, range(10))
+
+
+@pytest.mark.skipif(condition=True, reason="so")
+def test_skipped_by_a_condition(benchmark: Any) -> None:
+    """Never a benchmark."""
+
+
 @pytest.mark.skip
 def test_skipped(benchmark: Any) -> None:
     """Never a benchmark."""

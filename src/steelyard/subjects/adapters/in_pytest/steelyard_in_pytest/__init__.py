@@ -156,6 +156,8 @@ class Run:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
         except BaseException as error:  # pytest.exit(), whatever a test does
             self._fail(f"{type(error).__name__}: {error}"[:200])
+        if item.session.testsfailed:  # of which no exception tells: one that passes where it was to fail
+            self._fail(f"{item.nodeid}: the test failed: see what pytest printed")
         told = getattr(self._measured, "stats", None)
         if not self._failed and told is not None:
             stats = {"iterations": told.iterations, "data": list(told.stats.data)}
@@ -234,8 +236,10 @@ class Run:
 
 def _measures(item: pytest.Item) -> bool:
     """Whether a test is a benchmark, and not one that is skipped whatever happens."""
-    conditions = (condition for mark in item.iter_markers("skipif") for condition in mark.args)
-    skipped = item.get_closest_marker("skip") is not None or any(condition is True for condition in conditions)
+    marks = item.iter_markers("skipif")
+    conditions = (one for mark in marks for one in [*mark.args, mark.kwargs.get("condition", False)])
+    # One that is a text stands for code, which pytest runs when it is the test's turn.
+    skipped = item.get_closest_marker("skip") is not None or any(one and type(one) is not str for one in conditions)
     return FIXTURE in getattr(item, "fixturenames", ()) and not skipped
 
 

@@ -15,6 +15,12 @@ from .shared import scheduled
 _MOST_ELSEWHERE, _LEAST_ELSEWHERE_NS = 0.01, 1_000_000
 
 
+class clocks:  # noqa: N801
+    """Those of `time`, as they are now: a test may have others in their place there, which stand still (freezegun)."""
+
+    perf_counter, thread_time_ns, process_time_ns = time.perf_counter, time.thread_time_ns, time.process_time_ns
+
+
 class Turns:
     """Turns with the other side's launch, at the end of a socket: in each the one with 0 goes first, then that with 1.
 
@@ -74,21 +80,21 @@ def clock() -> float:
     wait for the processor, and that wait would not be in the round.
     """
     if len(_noted) % 2:
-        now, waited = time.perf_counter(), _waited()
-        _noted.append((time.thread_time_ns(), _worked(), waited))
+        now, waited = clocks.perf_counter(), _waited()
+        _noted.append((clocks.thread_time_ns(), _worked(), waited))
         for turns in _turns:
             turns.hand_over()
         return now
     for turns in _turns:
         turns.wait()
-    everything, own = _worked(), time.thread_time_ns()
+    everything, own = _worked(), clocks.thread_time_ns()
     _noted.append((own, everything, _waited()))
-    return time.perf_counter()
+    return clocks.perf_counter()
 
 
 def _worked() -> int:
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time_ns() + int(1e9 * (children.ru_utime + children.ru_stime))
+    return clocks.process_time_ns() + int(1e9 * (children.ru_utime + children.ru_stime))
 
 
 def _waited() -> int:
