@@ -13,7 +13,7 @@ import pytest
 from steelyard.api import exports
 from steelyard.cli import export, inputs
 from tests.tool import Tool
-from tests.world import ScriptedWorld, steady
+from tests.world import ScriptedWorld, measured, steady
 
 
 @pytest.fixture
@@ -70,6 +70,10 @@ def test_what_is_refused(weighed: ScriptedWorld) -> None:
     said = weighed.refuses("export", "w.json", "-f", "pyperf", "-o", "x")
     assert said == "--side has to say which one a file of pyperf holds: baseline or candidate"
     assert not (weighed.folder / "x").exists()
+    weighed.script = lambda _, __: measured(12, exit_code=1)
+    weighed.refuses("run", "./old", "-o", "failed.json", status=3)
+    said = weighed.refuses("export", "failed.json", "-f", "pyperf")
+    assert said == "nothing was timed, so pyperf has nothing to hold: steelyard show says what was in the way"
     assert "there is no folder" in weighed.refuses("export", "w.json", "-f", "csv", "-o", "no/where.csv")
 
 

@@ -336,4 +336,7 @@ def _like(pattern: str, names: set[str]) -> str:
     """Which benchmarks have in their names what fits none: of a suite, these often begin with that of a file."""
     part = pattern.strip("*")
     holding = sorted(name for name in names if part and part in name)
-    return f"; there {'is' if len(holding) == 1 else 'are'} {some_names(holding)}" if holding else ""
+    if not holding:
+        return ""
+    of_parts = "it" if len(holding) == 1 else "them"
+    return f"; there {'is' if len(holding) == 1 else 'are'} {some_names(holding)}: '*{part}*' fits {of_parts}"

@@ -62,6 +62,10 @@ def metric_of(record: Weighing | Run, wanted: str | None, format_: str) -> str:
     known = timed(record.settings.metrics if wanted is None else [wanted])
     if wanted is not None and not known:
         raise UsageError(f"{format_} holds times, and {wanted} is counted: csv, json-lines and parquet hold it")
+    if known and not len(record.launches) and not record.counting and not record.heap:
+        raise UsageError(
+            f"nothing was timed, so {format_} has nothing to hold: steelyard show says what was in the way"
+        )
     if not known or not len(record.launches):
         how = "watched" if record.heap and not record.counting else "counted"
         raise UsageError(
