@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.diff_unpaired import Sessions, on_traces
 from benchmarks.simulation import table
+from benchmarks.words import whole_numbers
 from steelyard.design.unpaired import foreign
 from steelyard.model.foreign import ForeignBenchmark, ForeignFile, ForeignResults, Provenance
 from steelyard.stats.unpaired import FEWEST_SECONDS, FloatArray
@@ -67,4 +68,4 @@ def main(tries: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 500)
+    main(*whole_numbers(__doc__, tries=500))

@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.loop import Loop, weighing_of
 from benchmarks.processes import stoppable
 from benchmarks.simulation import table
+from benchmarks.words import whole_numbers
 
 # The first tenth is not growth: the interpreter's own pools fill.
 STOPS = (0.1, 0.25, 0.5, 1.0)
@@ -45,4 +46,4 @@ def _resident(process: psutil.Process) -> str:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
+    main(*whole_numbers(__doc__, launches=10_000))

@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 from benchmarks.simulation import SYNTHETIC, FloatArray, Noise, simulate, table
+from benchmarks.words import whole_numbers
 from steelyard.stats.prospects import Deviations, Sample, pairs_to_find
 
 CHANGE, ALPHA = 0.01, 0.01
@@ -65,5 +66,4 @@ def main(measurements: int, weighings: int) -> None:
 
 
 if __name__ == "__main__":
-    given = [int(word) for word in sys.argv[1:]]
-    main(*given, *(200, 40)[len(given) :])
+    main(*whole_numbers(__doc__, measurements=200, weighings=40))

@@ -8,6 +8,7 @@ record again. Own work is the CPU time that was not the targets': driver, launch
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import sys
 import tempfile
@@ -48,4 +49,6 @@ def _weigh(benchmarks: int, folder: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    main([int(word) for word in sys.argv[1:]] or SIZES)
+    parser = argparse.ArgumentParser(description="The tool's own work as the number of benchmarks in a weighing grows.")
+    parser.add_argument("benchmarks", nargs="*", type=int, default=SIZES, help="the sizes of the suites")
+    main(parser.parse_args().benchmarks)

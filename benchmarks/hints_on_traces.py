@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 from benchmarks.simulation import SYNTHETIC, TRACE_NAMES, FloatArray, Noise, one_budget, table, trace, weigh_once
+from benchmarks.words import whole_numbers
 from steelyard.design.judging.outlook import Needed, needed, needed_by_few
 from steelyard.model.settings import Settings
 from steelyard.report.budgets import MOST_MARGIN, TO_SPARE
@@ -125,5 +126,4 @@ def _share(part: int, whole: int) -> str:
 
 
 if __name__ == "__main__":
-    given = [int(word) for word in sys.argv[1:]]
-    main(*given, *(50, 1)[len(given) :])
+    main(*whole_numbers(__doc__, weighings=50, benchmarks=1))

@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.processes import STEELYARD, build, read_record, run, stoppable, with_own_store
 from benchmarks.simulation import table
+from benchmarks.words import whole_numbers
 
 # Counts, then appends a byte to the file that its first argument names.
 TARGET = r"""
@@ -205,4 +206,4 @@ def _naming(folder: Path) -> list[psutil.Process]:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
+    main(*whole_numbers(__doc__, kills=100))

@@ -6,6 +6,7 @@ python benchmarks/large_inputs.py record|run|journal FILE LAUNCHES BENCHMARKS
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Iterator
@@ -191,4 +192,9 @@ def main(kind: str, file: str, amount: int, other: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    parser = argparse.ArgumentParser(description="Large files for the benchmarks, written without a measurement.")
+    parser.add_argument("kind", help="pyperf, record, run or journal")
+    parser.add_argument("file")
+    parser.add_argument("amount", type=int, help="of pyperf's file benchmarks, of others launches")
+    parser.add_argument("other", type=int, help="of pyperf's file the seed, of others how many benchmarks")
+    main(**vars(parser.parse_args()))

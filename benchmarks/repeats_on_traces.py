@@ -18,6 +18,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.simulation import TRACE_NAMES, FloatArray, table, trace, weigh_once, window_of
+from benchmarks.words import whole_numbers
 from steelyard.design.timing.disturbance import STEAL_TICK_NS, Repeats
 from steelyard.model.launches import LaunchRow
 
@@ -89,4 +90,4 @@ def kept(pairs: list[Pair], start: int, processors: int) -> list[int]:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
+    main(*whole_numbers(__doc__, weighings=1000))

@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 from benchmarks.simulation import FloatArray, table
+from benchmarks.words import whole_numbers
 from steelyard.stats import sequential, stopped, weighted
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.sequential import Hypothesis
@@ -85,6 +86,6 @@ def row(name: str, change: float, noise: float, alpha: float, weighings: int) ->
 
 
 if __name__ == "__main__":
-    times = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    (times,) = whole_numbers(__doc__, weighings=100)
     cells = product(NOISES, CHANGES, (ALPHA, ALPHA / 4))
     print(table(HEADER, (row(name, *change, alpha, times) for name, change, alpha in cells)))

@@ -17,6 +17,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.simulation import TRACE_NAMES, FloatArray, Noise, table, trace, weigh_once, window_of
+from benchmarks.words import whole_numbers
 from steelyard.design.judging.waits import LEVEL, lean
 from steelyard.design.timing.disturbance import Repeats
 from steelyard.model.launches import LaunchRow
@@ -98,4 +99,4 @@ def _change(wall: FloatArray) -> float:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
+    main(*whole_numbers(__doc__, weighings=1000))

@@ -28,7 +28,7 @@ from steelyard.subjects.formats.recognise import FORMATS as IMPORTED
 from tests.calibrations import calibration
 from tests.foreign import CREATED, fields_in_file, foreign_results
 from tests.report.data.test_samples import counted_run
-from tests.report.records import row, run, weighing
+from tests.report.records import pair_rows, row, run, weighing
 from tests.report.test_check import looked, trouble
 
 
@@ -220,6 +220,25 @@ def test_a_result_of_hyperfine_has_the_values_of_its_parameters() -> None:
     record = weighing(pairs=2).model_copy(update={"benchmarks": [benchmark], "subjects": subjects})
     first = json.loads(written(record, "hyperfine"))["results"][0]
     assert (first["command"], first["parameters"]) == ("./sort-old data.bin 1", {"n": "1"})
+
+
+def test_results_of_hyperfine_have_names_of_their_own() -> None:
+    subjects = [*weighing().subjects, weighing().subjects[1]]
+    benchmarks = [Benchmark(name=name, candidate=number) for number, name in enumerate("bc", start=1)]
+    rows = [*pair_rows(0.0, 2), *pair_rows(0.0, 2, benchmark=1)]
+    record = weighing().model_copy(
+        update={"subjects": subjects, "benchmarks": benchmarks, "launches": Launches.of_rows(rows)}
+    )
+    names = [one["command"] for one in json.loads(written(record, "hyperfine"))["results"]]
+    assert names[0] == "./sort-old data.bin (baseline of b)"
+    assert len(set(names)) == 4
+
+
+@pytest.mark.parametrize("format_", sorted(TIMED))
+def test_a_file_that_would_hold_nothing_is_refused(format_: str) -> None:
+    record = weighing().model_copy(update={"launches": Launches.of_rows(pair_rows(0.0, 1)[:1])})
+    with pytest.raises(UsageError, match="would hold nothing, as no launch of that side"):
+        exported(record, format_, side="candidate")
 
 
 @pytest.mark.parametrize(

@@ -100,19 +100,22 @@ def test_of_a_suite_the_worst_counts() -> None:
 
 def test_a_row_follows_its_hint_once_and_no_longer_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
+    kept: list[Path] = []
 
-    def ask(words: list[str], _: Path) -> Answer:
+    def ask(words: list[str], _: Path, record: Path) -> Answer:
         asked.append(words)
+        kept.append(record)
         return answer(UNDECIDED, {"x": "slower" if len(asked) > 1 else "undecided"})
 
     monkeypatch.setattr("benchmarks.first_use.ask", ask)
-    comparison = Comparison("it", ("a", "b"), {"": SLOWER})
-    row = tried(comparison, Path(), False, 100.0)
+    comparison = Comparison("it, +5 %", ("a", "b"), {"": SLOWER})
+    row = tried(comparison, Path(), Path("kept"), False, 100.0)
     assert asked == [["a", "b"], ["a", "b", "--max-time", "91"]]
     assert (row.judged, row.hint, row.hint_is_true) == ("honest undecided", "--max-time 91", True)
     assert row.followed == "slower, right, 1 s"
+    assert kept == [Path("kept/it-5.json"), Path("kept/it-5-after-the-hint.json")]
     asked.clear()
-    row = tried(comparison, Path(), True, 20.0)
+    row = tried(comparison, Path(), Path("kept"), True, 20.0)
     assert asked == [["a", "b", "--max-time", "5"]]
     assert (row.hint_is_true, row.followed) == (None, "not followed: over 20 s")
 

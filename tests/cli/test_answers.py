@@ -8,6 +8,7 @@ import shlex
 import shutil
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -248,6 +249,14 @@ def test_a_forgotten_shell_is_named_where_the_command_fails(scripted: ScriptedWo
     assert "was passed on" not in scripted.refuses("run", "./old '|'", status=3)
 
 
+def test_a_script_that_waits_for_input_is_told_how_to_have_some(scripted: ScriptedWorld) -> None:
+    ended = replace(measured(12, exit_code=1), stderr=b"Traceback\nEOFError: EOF when reading a line\n")
+    scripted.script = lambda *_: ended
+    sentence = scripted.refuses("run", "./old", status=3)
+    assert sentence.endswith("): standard input is empty: --stdin FILE has each launch read a file")
+    assert "is empty" not in scripted.refuses("run", "./old", "--stdin", "/dev/zero", status=3)
+
+
 def test_one_that_failed_is_weighed_anew_and_was_not_interrupted(scripted: ScriptedWorld) -> None:
     scripted.script = lambda _, number: measured(12, exit_code=int(number == 9))
     assert "failed with exit status 1" in scripted.refuses("compare", "./old", "./new", "-o", "failed.json", status=3)
@@ -263,6 +272,21 @@ def test_a_forgotten_shell_is_noted_where_the_command_runs(scripted: ScriptedWor
     text = said(scripted("compare", "./old *.c", "./new '*.c'", "--pairs", "12"))
     assert "'*.c' was passed on as it stands, as no shell runs it: the command is ./old *.c --shell has" in text
     assert text.count("was passed on") == 1
+
+
+def test_a_shell_that_all_commands_need_is_not_to_be_left_out(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(12)
+    for second, is_advised in (("./new | wc", False), ("./new", True)):
+        text = said(scripted("compare", "./old | wc", second, "--shell", "--pairs", "12"))
+        assert "the shell's own start takes about" in text
+        assert ("leave --shell out where no pipe" in text) == is_advised
+
+
+def test_a_shell_that_both_commands_lack_is_noted_once(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(12)
+    text = said(scripted("compare", "./old < data", "./new < data", "--pairs", "12"))
+    assert text.count("was passed on") == text.count("--shell has a shell run it") == 1
+    assert "as no shell runs it: the commands are ./old < data, ./new < data --shell" in text
 
 
 def test_a_forgotten_shell_is_named_where_the_program_is_not_found(scripted: ScriptedWorld) -> None:
@@ -309,6 +333,10 @@ AWK = """awk "{print '1'}" -x"""
         (["check", "gzip", "-6"], "steelyard check 'gzip -6'"),
         (["run", "--bogus", "gzip -6 f"], "see steelyard run --help"),
         (["run", "gzip -6 f", "--bogus"], "see steelyard run --help"),
+        (["run", "--bogus", "value", "gzip", "f"], "see steelyard run --help"),
+        (["run", "-M5", "gzip", "f"], "steelyard run 'gzip f'"),
+        (["compare", "--marign", "1%", "./old", "./new"], "see steelyard compare --help"),
+        (["count", "--base", "main", "./old"], "there is no --base here: steelyard compare --base REV --build CMD"),
     ],
 )
 def test_a_command_without_its_quotes_is_told_where_they_go(

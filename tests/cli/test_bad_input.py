@@ -25,6 +25,8 @@ HUGE = "9" * 400
     ("words", "says"),
     [
         (["nonsense"], ["nonsense", "steelyard --help"]),
+        (["slow one", "fast one"], ["no such command 'slow one'; steelyard compare 'OLD' 'NEW' weighs commands, "]),
+        (["/bin/true"], ["steelyard run 'COMMAND' measures one"]),
         (["compre"], ["no such command 'compre' (did you mean 'compare'?); see"]),
         (["run", "true", "--max-tim", "3"], ["no such option: --max-tim (did you mean --max-time?); "]),
         (["--nonsense"], ["--nonsense", "steelyard --help"]),
@@ -184,6 +186,7 @@ def test_a_hook_that_cannot_be_run(refuses: Refuses, option: str) -> None:
         (f"./{LONG}", ["too long"]),
         ("./folder", ["no program"]),
         ("./file", ["not executable", "chmod +x"]),
+        ("./file.py", ["not executable: name its interpreter first, in quotes: 'python3 ./file.py'"]),
         ("./file/x", ["Not a directory"]),
         ("./pipe", ["no program"]),
         (AWKWARD, [r"\x1b[31m\udcff"]),
@@ -193,6 +196,7 @@ def test_a_hook_that_cannot_be_run(refuses: Refuses, option: str) -> None:
 def test_a_command_that_cannot_be_run(asked: InProcess, refuses: Refuses, command: str, says: list[str]) -> None:
     (asked.folder / "folder").mkdir()
     (asked.folder / "file").touch()
+    (asked.folder / "file.py").touch()
     os.mkfifo(asked.folder / "pipe", 0o755)
     for words, side in (
         (["compare", command, "true"], "baseline"),
@@ -266,7 +270,7 @@ def test_what_was_measured_before_a_failure_is_kept(here: InProcess) -> None:
 def test_a_hook_that_fails(here: InProcess) -> None:
     sentence = here.refuses("compare", "true", "true", "--prepare", sh("echo no disk >&2; exit 3"), status=3)
     assert "the --prepare command " in sentence
-    assert "exit 3'\" failed with exit status 3 (its last words: no disk)" in sentence
+    assert "exit 3'\" failed with exit status 3 (its last words: no disk): mend it, or have it end" in sentence
     assert not here.kept()
     sentence = here.refuses("run", "true", "--launches", "2", "--cleanup", "false", status=3)
     assert "the --cleanup command 'false' failed with exit status 1" in sentence

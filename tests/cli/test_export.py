@@ -13,7 +13,7 @@ import pytest
 from steelyard.api import exports
 from steelyard.cli import export, inputs
 from tests.tool import Tool
-from tests.world import ScriptedWorld, steady
+from tests.world import ScriptedWorld, measured, steady
 
 
 @pytest.fixture
@@ -70,7 +70,20 @@ def test_what_is_refused(weighed: ScriptedWorld) -> None:
     said = weighed.refuses("export", "w.json", "-f", "pyperf", "-o", "x")
     assert said == "--side has to say which one a file of pyperf holds: baseline or candidate"
     assert not (weighed.folder / "x").exists()
+    weighed.script = lambda _, __: measured(12, exit_code=1)
+    weighed.refuses("run", "./old", "-o", "failed.json", status=3)
+    said = weighed.refuses("export", "failed.json", "-f", "pyperf")
+    assert said == "nothing was timed, so pyperf has nothing to hold: steelyard show says what was in the way"
     assert "there is no folder" in weighed.refuses("export", "w.json", "-f", "csv", "-o", "no/where.csv")
+
+
+def test_no_file_is_called_as_another_format(weighed: ScriptedWorld) -> None:
+    assert weighed.refuses("export", "w.json", "-o", "w.csv", "-f", "parquet") == (
+        "w.csv is called as csv, and would be parquet: leave --format out, or give -o another name"
+    )
+    assert not (weighed.folder / "w.csv").exists()
+    assert weighed("export", "w.json", "-o", "w.data", "-f", "csv").status == 0
+    assert weighed("export", "w.json", "-o", "w.ndjson", "-f", "json-lines").status == 0
 
 
 def test_parquet_goes_into_a_file_or_a_pipe(weighed: ScriptedWorld) -> None:
@@ -106,6 +119,5 @@ def test_of_repeated_processes_each_file_has_the_mean(scripted: ScriptedWorld) -
     (run, *_) = told["benchmarks"][0]["runs"]
     assert run["metadata"]["loops"] == 5
     assert run["values"] == [pytest.approx(0.012, rel=1e-3)]
-    assert json.loads(scripted("export", "r.json", "-f", "hyperfine").text)["results"][0]["mean"] == pytest.approx(
-        0.012, rel=1e-3
-    )
+    (result,) = json.loads(scripted("export", "r.json", "-f", "hyperfine").text)["results"]
+    assert (result["mean"], result["user"]) == pytest.approx((0.012, 0.012), rel=1e-3)

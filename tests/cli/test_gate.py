@@ -13,7 +13,7 @@ import pytest
 from steelyard.model.files import load
 from steelyard.model.records import Weighing
 from tests.cli.gate_job import Job, changed, renamed
-from tests.world import steady
+from tests.world import measured, program_of, steady
 
 # --- the exit status
 
@@ -33,6 +33,7 @@ from tests.world import steady
         (["same.json", "--require", "*same"], 0),
         (["same.json", "--require", "*slower"], 3),
         (["same.json", "--fail-above", "instructions=1%"], 3),
+        (["same.json", "--fail-above", "instructions=never"], 0),
         (["none.json"], 3),
         (["same.json", "none.json"], 3),
     ],
@@ -54,6 +55,17 @@ def test_a_weighing_counts_once_whatever_it_is_named(job: Job) -> None:
     assert "slower.json is named twice, and counts once" in twice
     missing = " ".join(job("gate", "none.json", "none.json").text.split())
     assert "more problem" not in missing
+
+
+def test_a_weighing_that_was_carried_on_counts_as_what_it_came_to(job: Job) -> None:
+    job.script = lambda spec, number: measured(12.0 + 0.5 * (program_of(spec) == "same") * (-1) ** (number // 2))
+    assert job("compare", "--resume", "open.json", "--pairs", "20", "-o", "more.json").status == 0
+    names = ["open.json", "more.json"]
+    for given in (names, names[::-1]):
+        told = " ".join(job("gate", *given, "--json", "answer.json").text.split())
+        assert "1 of 1 verdict stayed open" in told
+        assert "open.json was carried on as more.json, and counts once" in told
+        assert {one["record"] for one in json.loads(job.file("answer.json"))["judged"]} == {"more.json"}
 
 
 def test_what_stayed_undecided_fails_a_strict_one(job: Job) -> None:
@@ -93,6 +105,13 @@ def test_a_damaged_record_is_no_pass(job: Job, data: bytes, said: str) -> None:
     assert done.status == 3
     assert "no answer" in done.text
     assert said in job.file("page.md")
+
+
+def test_a_record_that_cannot_be_looked_for_is_no_pass(job: Job) -> None:
+    done = job("gate", "same.json", "x" * 300, "--json", "answer.json")
+    assert done.status == 3
+    (problem,) = json.loads(job.file("answer.json"))["problems"]
+    assert problem.endswith("x: File name too long; check the path and its permissions")
 
 
 def test_a_run_has_no_baseline(job: Job) -> None:
@@ -209,6 +228,32 @@ def test_a_script_reads_the_answer_as_json(job: Job) -> None:
     job("gate", "open.json", "--strict", "--fail-above", "*=never", "--fail-above", "active=4%", "-o", "answer.json")
     told = json.loads(job.file("answer.json"))
     assert (told["verdict"], told["status"]) == ("undecided", 4)
+
+
+def test_a_metric_without_a_limit_is_shown_without_one(job: Job) -> None:
+    mib = {"old": 2, "same": 4}
+    job.script = lambda spec, number: measured(12.0 + number * 1e-5, max_rss_bytes=mib[program_of(spec)] << 20)
+    job("compare", "./old", "./same", "--pairs", "20", "--metric", "active,max_rss", "-o", "two.json")
+    done = job("gate", "two.json", "--markdown", "page.md", "--metrics", "metrics.txt", "--json", "answer.json")
+    assert done.status == 0
+    assert "max_rss +100 % [+100 %, +100 %], limit none" in done.text
+    page = job.file("page.md")
+    assert page.startswith("### Steelyard: nothing above its limit\n")
+    assert "**Changed, without a limit**" in page
+    assert "| +100 % [+100 %, +100 %] | none |" in page
+    assert 'steelyard_above_limit{benchmark="./same",metric="max_rss"} 0' in job.file("metrics.txt")
+    held = json.loads(job.file("answer.json"))["judged"][1]
+    assert (held["limit"], held["standing"], held["deciding"]) == (None, "within", False)
+    assert job("gate", "two.json", "--fail-above", "max_rss=50%").status == 1
+
+
+def test_the_page_does_not_call_nothing_slower_what_is_within_a_greater_limit(job: Job) -> None:
+    assert job("gate", "slower.json", "--fail-above", "10%", "--markdown", "page.md").status == 0
+    page = job.file("page.md")
+    assert page.startswith("### Steelyard: nothing above its limit\n")
+    assert "**Changed within the limit**" in page
+    job("gate", "same.json", "--markdown", "page.md")
+    assert job.file("page.md").startswith("### Steelyard: nothing slower\n")
 
 
 def test_metrics_are_openmetrics(job: Job) -> None:

@@ -59,6 +59,16 @@ def test_a_file_that_cannot_be_written_takes_no_verdict_with_it(job: Job, forge:
     assert len(forge.comments) == 1
 
 
+def test_a_summary_that_cannot_be_looked_at_takes_no_verdict_with_it(job: Job, forge: Forge) -> None:
+    pull_request(job, forge)
+    job.variables["GITHUB_STEP_SUMMARY"] = str(job.folder / ("x" * 300))
+    done = job("gate", "slower.json", "--github")
+    assert done.status == 1
+    assert "x: File name too long\n" in err(done)
+    assert "verdict<<" in job.file("outputs")
+    assert len(forge.comments) == 1
+
+
 def test_a_gate_without_data_says_so_on_the_pull_request_too(job: Job, forge: Forge) -> None:
     pull_request(job, forge)
     assert job("gate", "same.json", "--comment").status == 0

@@ -245,7 +245,8 @@ def test_two_runs_are_compared_by_the_names_of_their_benchmarks(here: InProcess)
 def test_a_single_benchmark_is_not_compared_with_one_of_another_name(here: InProcess) -> None:
     run_of(here, suite("well", "a"), "one.json", "--launches", "2")
     run_of(here, suite("well", "b"), "two.json", "--launches", "2")
-    assert "no benchmark in common" in here.refuses("diff", "one.json", "two.json")
+    said = here.refuses("diff", "one.json", "two.json")
+    assert "no benchmark in common: A has a, and B b: measure the same" in said
 
 
 def test_a_harness_is_not_compared_with_a_command(here: InProcess) -> None:

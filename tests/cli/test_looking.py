@@ -87,7 +87,7 @@ def test_what_does_not_apply_is_one_sentence(asked: InProcess, words: tuple[str,
 def test_imports_are_drawn_too(asked: InProcess) -> None:
     asked("import", DATA / "imports/go-1.26.txt", "-o", "go.json")
     assert "1.705 GiB/s" in asked("show", "go.json").text
-    hist = asked("show", "go.json", "--hist", "--benchmark", "*a=1*", "--unit", "us").text
+    hist = asked("show", "go.json", "--hist", "-b", "*a=1*", "--unit", "us").text
     assert "median 0.05463 µs, 1.705 GiB/s" not in hist
     assert "4 samples" in hist
     assert "process  samples" in asked("show", "go.json", "--runs").text

@@ -246,7 +246,8 @@ def test_the_options_know_which_were_given(asked: CommandLine, tmp_path: Path) -
 
 
 def test_what_may_be_given_with_resume(asked: CommandLine, tmp_path: Path) -> None:
-    files = ("-o", f"{tmp_path}/r", "--markdown", f"{tmp_path}/m", "--csv", f"{tmp_path}/c")
+    names = ("-o", "--markdown", "--csv", "--html")
+    files = [word for place, name in enumerate(names) for word in (name, f"{tmp_path}/{place}")]
     with pytest.raises(Asked) as caught:
         run(["compare", "--resume", "journal", "--trust-journal", "--strict", "--functions", "3", *files], asked.world)
     assert caught.value.what == Path("journal")

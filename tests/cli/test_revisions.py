@@ -172,6 +172,13 @@ def test_it_is_not_without_its_builds(scripted: ScriptedWorld, journal: Path) ->
 # --- what cannot be
 
 
+def test_a_script_without_its_interpreter_is_not_told_to_be_built(scripted: ScriptedWorld, repo: Repo) -> None:
+    repo.commit("a script", **{"sort.py": "print(1)"})
+    sentence = scripted.refuses("compare", "--base", "HEAD", "sort.py")
+    assert "name its interpreter first, in quotes: 'python3 sort.py' (in HEAD (" in sentence
+    assert "--build" not in sentence
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -69,6 +69,12 @@ def test_both_sides_have_to_print_the_same_if_asked_for(here: InProcess) -> None
     for second in ("printf 'a\\nc'", "printf 'a\\nbb'", "printf 'a\\n'"):
         sentence = here.refuses("compare", "printf 'a\\nb'", second, "--reference-output", status=3)
         assert "print different things, first in line 2" in sentence
+    sentence = here.refuses("compare", "printf 'a\\nb'", "printf 'a\\nc\\td\\n'", "--reference-output", status=3)
+    assert "first in line 2 ('b' and 'c\\td'): a faster wrong answer is not faster" in sentence
+    long = "0" * 100
+    assert "first in line 1: a" in here.refuses(
+        "compare", f"echo {long}1", f"echo {long}2", "--reference-output", status=3
+    )
     assert "exit status 1" in here.refuses("compare", "true", "false", "--reference-output", status=3)
     assert len(here.kept()) == 1
 

@@ -377,7 +377,7 @@ def test_what_is_being_measured_is_running(scripted: ScriptedWorld) -> None:
     assert " running " in seen["list"]
     assert seen["show"].startswith("running    it is being measured right now: this is what there is so far\n")
     assert "(it is being measured right now" in seen["page"]
-    assert "it is being measured right now" in seen.pop("html")
+    assert "It is being measured right now" in seen.pop("html")
     assert "interrupted" not in "".join(seen.values())
     assert " slower " in scripted("list").text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import shlex
 import shutil
@@ -157,6 +158,13 @@ def _raw(*names: str) -> Callable[[ScriptedWorld], None]:
     return put
 
 
+def _two_commands(world: ScriptedWorld) -> None:
+    """One of its files that has two commands."""
+    told = json.loads((_IMPORTS / "hyperfine-1.15.json").read_text())
+    told["results"] = [{**told["results"][0], "command": command} for command in ("./old 1", "./new 1")]
+    (world.folder / "theirs.json").write_text(json.dumps(told))
+
+
 def _imported(world: ScriptedWorld) -> None:
     _raw("results.json", "1.json", "2.json", "3.json", "later.json")(world)
     world("import", "1.json", "-o", "before.json")
@@ -177,6 +185,7 @@ def _with_project(world: ScriptedWorld) -> None:
 _PREPARED: Mapping[str, Callable[[ScriptedWorld], None]] = {
     "README": _with_project,
     "counting": _imported,
+    "hyperfine": _two_commands,
     "import": _imported,
     "recipes": _raw("before.json", "after.json"),
     "records": _unfinished,

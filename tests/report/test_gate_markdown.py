@@ -115,6 +115,11 @@ def test_the_worst_is_first() -> None:
     assert re.findall(r"<code>(0\.\d)</code>", page) == ["0.3", "0.2", "0.1"]
 
 
+def test_long_names_that_differ_at_their_ends_are_metrics_apart() -> None:
+    told = openmetrics.text(report(judged("slower", "x" * 250 + "/1"), judged("same", "x" * 250 + "/2")))
+    assert len(re.findall(r"^steelyard_change_ratio\{", told, re.M)) == 2
+
+
 @given(st.text(st.characters()))
 def test_other_formats_are_whole_whatever_a_name_is(name: str) -> None:
     from xml.etree import ElementTree

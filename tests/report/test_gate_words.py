@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from steelyard.model.derived import Verdict
-from steelyard.model.gate import Judged
-from steelyard.model.limits import Limit
+from steelyard.model.gate import GateReport, Judged
+from steelyard.model.limits import Limit, Limits
+from steelyard.model.settings import Settings
 from steelyard.report import gate_words
 from tests.report.records import LEANING, SLOWER, UNDECIDED, verdict, weighing
 
@@ -42,3 +43,9 @@ def test_an_open_benchmark_is_told_which_half_of_the_rule_it_lacks(of: Verdict, 
 def test_without_a_limit_of_the_gate_s_own_the_verdict_says_why() -> None:
     one = Judged("a.json", weighing(), SLOWER, None, "above", deciding=True, reason="time")
     assert "limit" not in gate_words.why_open(one, alone=False)
+
+
+def test_the_method_tells_all_margins() -> None:
+    record = weighing(benchmarks=("sort", "parse"), settings=Settings(margins={"parse": 0.05}))
+    method, _ = gate_words.methods(GateReport(Limits(), ["a.json"], [record]))
+    assert "margin 5 % for parse; else 0.5 %; active" in method

@@ -51,6 +51,20 @@ def test_a_wide_terminal_has_all_of_it() -> None:
     assert line == "2026-01-01 12:00:00  weighing  1 slower, 4 undecided  ./old | ./new  20260101T120000"
 
 
+def test_a_run_that_was_counted_is_told_from_one_that_was_timed() -> None:
+    timed, counted = (
+        entry("./sort").model_copy(update={"kind": "run", "verdicts": {}, "metric": metric})
+        for metric in ("active", "instructions")
+    )
+    shown = [" ".join(line.split()[2:5]) for line in lines(timed, counted, width=100)[1:]]
+    assert shown == ["run 1 benchmark", "run 1 benchmark,"]
+    assert "run   1 benchmark, counted  ./sort" in lines(counted, width=100)[1]
+    assert (
+        "run   1 counted  a very long command"
+        in lines(counted.model_copy(update={"subjects": ["a very long command " * 9]}))[1]
+    )
+
+
 @pytest.mark.parametrize(
     ("subjects", "shown"),
     [

@@ -66,6 +66,22 @@ def test_what_the_table_leaves_open_is_explained() -> None:
     assert "smaller than your margin of 0.5 %" in markdown.weighing(records.weighing(), [SAME_BUT_REAL])
 
 
+def test_a_control_without_an_alarm_counts_as_no_verdict() -> None:
+    record = records.weighing(benchmarks=("sort", "control"))
+    control = verdict(verdict="undecided", benchmark="control", index=1, control=True)
+    text = markdown.weighing(record, [SLOWER, control])
+    assert text.startswith("**1 slower")
+    assert "| <code>control</code> | active | no alarm |" in text
+    assert "control</code> is undecided" not in text
+    alarm = verdict(verdict="faster", benchmark="control", index=1, control=True)
+    assert "| <code>control</code> | active | **faster** |" in markdown.weighing(record, [SLOWER, alarm])
+
+
+def test_how_many_benchmarks_there_are_is_said_where_some_have_no_verdict() -> None:
+    record = records.weighing(benchmarks=("sort", "parse", "emit"))
+    assert markdown.weighing(record, [SLOWER]).startswith("**1 slower of 3 benchmarks**")
+
+
 def test_an_interrupted_weighing_says_so_in_its_first_line() -> None:
     first = markdown.weighing(records.weighing(stop="interrupted"), [TOO_FEW]).splitlines()[0]
     assert "interrupted" in first
@@ -103,6 +119,11 @@ def test_no_name_breaks_the_table(name: str) -> None:
     assert [len(row) for row in table(text)] == [len(row) for row in table(plain)]
     assert f"({escape(name)})" in text
     assert name not in text
+
+
+def test_a_run_is_not_called_quiet_where_nobody_tells() -> None:
+    summary = SUMMARY.model_copy(update={"quality": "quiet", "disturbed": 0, "worst_delay": None})
+    assert markdown.run(records.run(), [summary]).count("| 50 | not known |") == 1
 
 
 def test_a_run_has_its_level_and_its_quality() -> None:

@@ -274,6 +274,15 @@ def test_a_run_that_varies_by_itself_is_noisy_though_nothing_waited() -> None:
     assert "noise noisy, though no launch waited long for a processor" in text
 
 
+def test_a_run_is_not_called_quiet_where_nobody_tells() -> None:
+    summary = SUMMARY.model_copy(update={"quality": "quiet", "disturbed": 0, "worst_delay": None})
+    text = flat(printed(lambda console: terminal.run(console, records.run(), [summary])))
+    assert "noise not known, this machine does not tell" in text
+    assert "quiet" not in text
+    noisy = summary.model_copy(update={"quality": "noisy"})
+    assert "noise noisy: not known" in flat(printed(lambda console: terminal.run(console, records.run(), [noisy])))
+
+
 def test_a_run_with_two_modes_points_at_them() -> None:
     summary = SUMMARY.model_copy(update={"modes": [12.7e6, 15e6]})
     text = flat(printed(lambda console: terminal.run(console, records.run(), [summary])))

@@ -154,7 +154,7 @@ def _hyperfine(asked: Asked) -> Data:
     record = _measured(asked)
     metric = of_sides.metric_of(record, asked.metric, "hyperfine")
     sides = SIDE_NAMES if asked.side is None else (_side(asked.side),)
-    return hyperfine.of_series(_times(list(of_sides.of_measured(record, metric, sides)), "hyperfine", metric))
+    return hyperfine.of_series(_times(_series(record, metric, sides, "hyperfine"), "hyperfine", metric))
 
 
 def _junit(asked: Asked) -> Data:
@@ -169,7 +169,16 @@ def _one_side(asked: Asked, format_: str) -> tuple[list[Series], str]:
     metric = of_sides.metric_of(record, asked.metric, format_)
     if isinstance(record, Weighing) and asked.side is None:
         raise UsageError(f"--side has to say which one a file of {format_} holds: baseline or candidate")
-    return list(of_sides.of_measured(record, metric, [_side(asked.side)])), metric
+    return _series(record, metric, [_side(asked.side)], format_), metric
+
+
+def _series(record: Weighing | Run, metric: str, sides: Sequence[SideName], format_: str) -> list[Series]:
+    if not (series := list(of_sides.of_measured(record, metric, sides))):
+        raise UsageError(
+            f"{format_} would hold nothing, as no launch of that side was measured to its end: csv, json-lines and "
+            "parquet hold every launch"
+        )
+    return series
 
 
 def _side(told: str | None) -> SideName:

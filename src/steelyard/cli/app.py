@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from steelyard.cli.command import world_of
 from steelyard.cli.help import Command, Group
-from steelyard.cli.quotes import quotes_needed
+from steelyard.cli.quotes import is_to_be_run, quotes_needed
 from steelyard.cli.say import say
 from steelyard.cli.spellings import instead_of
 from steelyard.cli.wrong_usage import in_our_words
@@ -143,6 +143,8 @@ def _sentence(error: Exception, arguments: Sequence[str]) -> str:
     if is_cut and option in _OF_THE_TOOL:
         return "; ".join(filter(None, [f"{option} is of the tool itself: steelyard {option}", quotes]))
     way_out = quotes or f"see {command} --help"
+    if message.startswith("no such command") and not message.endswith(")") and is_to_be_run(name or ""):
+        return f"{message}; steelyard compare 'OLD' 'NEW' weighs commands, and steelyard run 'COMMAND' measures one"
     if message.endswith(" is missing") and context is not None and context.command.epilog:
         return f"{message}, as in: {context.command.epilog.splitlines()[0]} ({way_out})"
     return f"{message}; {way_out}"

@@ -64,7 +64,7 @@ def calibrate(options: CalibrateOptions, world: World) -> int:
     level to four times the last one. Each is timed natively and counted under Valgrind with this machine's cache
     sizes; weights are fitted to both. A machine that shares its last level with others has less of it than it says:
     smaller ones are tried too, and the one that explains the times best is kept. It takes about two minutes on two
-    processors.
+    processors that have nothing else to do.
 
     The weights do not carry over between access patterns: the report shows each pattern's own beside them, and how
     well the cost follows the time. A cost stays a convention, not a time.

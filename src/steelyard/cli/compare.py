@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from steelyard.api.settings import check_budget, current_folder, processor_of, w
 from steelyard.cli.command import command
 from steelyard.cli.compare_options import CompareOptions
 from steelyard.cli.inputs import say_what_is_unread
+from steelyard.cli.options import FileOptions
 from steelyard.cli.outputs import check_files, check_not_launched
 from steelyard.cli.say import say
 from steelyard.cli.views import in_units
@@ -98,11 +100,9 @@ _WITH_RESUME = {
     "max_time",
     "pairs",
     "strict",
-    "json",
-    "markdown",
-    "csv",
     "functions",
     "unit",
+    *(file.name for file in fields(FileOptions)),
 }
 
 

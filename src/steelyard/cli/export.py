@@ -83,6 +83,7 @@ def export(options: ExportOptions, world: World) -> int:
     from steelyard.model.documents import load_document
 
     wanted = format_named(options.format or _by_ending(options.output))
+    _check_ending(options.output, wanted.name)
     check_writable(options.output)
     if wanted.is_binary and is_printed(options.output) and is_terminal():
         raise UsageError(f"{wanted.name} is no text for a terminal: give -o FILE, or a pipe")
@@ -97,6 +98,15 @@ def export(options: ExportOptions, world: World) -> int:
 def is_terminal() -> bool:
     """Whether somebody would see what is printed."""
     return sys.stdout.isatty()
+
+
+def _check_ending(output: Path, format_: str) -> None:
+    """Raise UsageError for a name that whoever opens the file would take for another format."""
+    called = _ENDINGS.get(output.suffix.lower(), format_)
+    if called != format_:
+        raise UsageError(
+            f"{output} is called as {called}, and would be {format_}: leave --format out, or give -o another name"
+        )
 
 
 def _by_ending(output: Path) -> str:

@@ -105,7 +105,7 @@ def _summarise(report: GateReport, title: str, environment: Mapping[str, str]) -
     path = Path(environment.get("GITHUB_STEP_SUMMARY") or "")
     if not path.name:
         raise ForgeError("GITHUB_STEP_SUMMARY does not say where the summary is: none is written outside of a job")
-    room = gate_markdown.SUMMARY_BYTES - (path.stat().st_size if path.exists() else 0) - 1
+    room = gate_markdown.SUMMARY_BYTES - github.size(path) - 1
     if room < gate_markdown.FEWEST_BYTES:
         raise ForgeError("the job's summary is full: the page is not added to it")
     github.append(path, gate_markdown.page(report, title, room) + "\n")

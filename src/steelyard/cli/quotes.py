@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,10 +33,17 @@ def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
     return in_quotes(command_line(words[: next(ours, len(words))]), f"steelyard {name} ")
 
 
+def is_to_be_run(word: str) -> bool:
+    """Whether a word that is no command of ours is one to measure, as other tools take it."""
+    return " " in word or "/" in word or os.path.isfile(word) or shutil.which(word) is not None  # noqa: PTH113
+
+
 def _from_first_argument(words: list[str], takes_value: dict[str, bool]) -> list[str]:
-    """The words from the first on that is neither an option nor its value."""
+    """The words from the first on that is neither an option nor its value; none where that cannot be told."""
     while words and words[0].startswith("-"):
         option, equals, _ = words.pop(0).partition("=")
+        if option not in takes_value and option[:2] not in takes_value:
+            return []  # what is no option of ours may have a value, which is no word of the command
         if takes_value.get(option) and not equals:
             words = words[1:]
     return words

@@ -51,6 +51,10 @@ _OF_COMMANDS = {
         **{option: _OF_A_GATE.format(option) for option in ("--junit", "--github", "--gitlab", "--comment")},
         **dict.fromkeys(("--metrics", "--openmetrics"), _OF_A_GATE.format("--metrics metrics.txt")),
     },
+    "count": dict.fromkeys(
+        ("--base", "--candidate", "--build"),
+        "steelyard compare --base REV --build CMD 'COMMAND' --metric instructions counts two revisions",
+    ),
     # Python's own timeit has these.
     "timeit": {
         "--number": "how often a statement runs is found by itself, so that a sample takes about 1.5 ms",

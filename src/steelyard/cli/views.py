@@ -63,7 +63,9 @@ class ViewOptions(Options):
     ] = False
     benchmark: Annotated[
         list[str] | None,
-        typer.Option("--benchmark", metavar="PATTERN", help="Draw only those of that name; * and ? stand for others."),
+        typer.Option(
+            "--benchmark", "-b", metavar="PATTERN", help="Draw only those of that name; * and ? stand for others."
+        ),
     ] = None
     sort: Annotated[
         str | None,

@@ -123,12 +123,12 @@ def _processes(names: Sequence[str]) -> str:
     return figures.count(len(names), "process", "processes")
 
 
-def shell_finding(seconds: list[float]) -> Finding:
-    """Say what a shell's own start takes, from a few launches of one that does nothing."""
+def shell_finding(seconds: list[float], *, is_needed: bool) -> Finding:
+    """Say what a shell's own start takes, from a few launches of one that does nothing; all commands may need it."""
     return Finding(
         code="shell",
         message=f"the shell's own start takes about {median(seconds) * 1e3:.2f} ms of every launch",
-        remedy="leave --shell out where no pipe or shell word is needed",
+        remedy=None if is_needed else "leave --shell out where no pipe or shell word is needed",
     )
 
 

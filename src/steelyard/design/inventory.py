@@ -34,6 +34,7 @@ def _entry(path: Path, name: str | None) -> Entry:
         created=record.created,
         subjects=[subject.name for subject in record.subjects],
         benchmarks=sum(not benchmark.control for benchmark in record.benchmarks),
+        metric=record.settings.metrics[0],
         verdicts=_verdicts(record),
     )
 

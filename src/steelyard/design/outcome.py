@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from steelyard.model.derived import Derived
+from steelyard.model.derived import Derived, deciding_of
 from steelyard.model.errors import (
     InterruptedBeforeStart,
     LaunchError,
@@ -44,12 +44,15 @@ class Outcome:
     """Whether it is being measured right now, and this is what there is of it so far."""
 
     def way_on(self) -> str | None:
-        """The command by which what is undecided goes on from here: another budget adds to what was measured."""
+        """The command by which what is undecided goes on from here: another budget adds to what was measured.
+
+        Of each benchmark only its first metric that was timed is open again (`going_on`).
+        """
         record = self.record
         if self.resumed_by is None or not isinstance(record, Weighing) or record.derived is None:
             return None
         measured = [one for one in record.derived.verdicts if not one.control and not is_counted(one.metric)]
-        option = budgets.way_on(measured, record)
+        option = budgets.way_on(deciding_of(measured), record)
         return None if option is None else f"steelyard compare --resume {shlex.quote(self.resumed_by)} {option}"
 
 

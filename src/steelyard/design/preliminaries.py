@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +13,10 @@ from steelyard.design.runner.targets import Targets, longest_at_first_s
 from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.model.errors import MeasurementError
 from steelyard.model.records import Run, Weighing
+from steelyard.subjects.shell_words import needs_shell
 
 _SHELL_STARTS = 7
+_SHOWN_BYTES = 60
 
 
 def with_preliminaries(record: Weighing | Run, targets: Targets, runner: Runner) -> Weighing | Run:
@@ -28,7 +31,8 @@ def with_preliminaries(record: Weighing | Run, targets: Targets, runner: Runner)
     if targets.empty_shell is None:
         return record
     starts = [runner.run(targets.empty_shell).wall_ns / 1e9 for _ in range(_SHELL_STARTS)]
-    return record.model_copy(update={"findings": [*record.findings, shell_finding(starts)]})
+    is_needed = all(needs_shell(subject.command) for subject in record.subjects)
+    return record.model_copy(update={"findings": [*record.findings, shell_finding(starts, is_needed=is_needed)]})
 
 
 def _compare_outputs(record: Weighing | Run, targets: Targets, runner: Runner) -> None:
@@ -44,9 +48,27 @@ def _compare_outputs(record: Weighing | Run, targets: Targets, runner: Runner) -
             line = _first_difference(*outputs)
             if line is not None:
                 raise MeasurementError(
-                    f"{benchmark.name}: the two sides print different things, first in line {line}: a faster wrong "
-                    "answer is not faster. Mend the candidate, or leave --reference-output out."
+                    f"{benchmark.name}: the two sides print different things, first in line "
+                    f"{line}{_both_lines(outputs, line)}: a faster wrong answer is not faster. Mend the candidate, or "
+                    "leave --reference-output out."
                 )
+
+
+def _both_lines(outputs: Sequence[Path], number: int) -> str:
+    """What stands in that line of either, where that shows how they differ."""
+    mine, theirs = (_line(path, number) for path in outputs)
+    return "" if mine == theirs else f" ({mine} and {theirs})"
+
+
+def _line(path: Path, number: int) -> str:
+    """The beginning of a line, in quotes; a file may be of one endless line."""
+    with path.open("rb") as file:
+        rest = number - 1
+        while rest and (read := file.readline(1 << 16)):
+            rest -= read.endswith(b"\n")
+        line = file.readline(_SHOWN_BYTES + 1).removesuffix(b"\n")
+    text = line[:_SHOWN_BYTES].decode(errors="backslashreplace")
+    return f"'{text}'" if len(line) <= _SHOWN_BYTES else f"'{text}…'"
 
 
 def _first_difference(one: Path, other: Path) -> int | None:

@@ -22,11 +22,17 @@ def shell_words_findings(subjects: Sequence[Subject], settings: Settings) -> lis
     way_out = "--shell has a shell run it; quote the words that are meant as they stand"
     if settings.harness is not None:
         way_out = "sh -c '...' has a shell run it; quote the words that are meant as they stand"
-    found = {one.command: shell_words(one.command) for one in subjects if not one.shell}
+    found: dict[str, list[str]] = {}
+    for command in dict.fromkeys(one.command for one in subjects if not one.shell):
+        if words := shell_words(command):
+            found.setdefault(unshelled(words), []).append(command)
     return [
-        Finding(code="shell-words", message=f"{unshelled(words)}: the command is {command}", remedy=way_out)
-        for command, words in found.items()
-        if words
+        Finding(
+            code="shell-words",
+            message=f"{said}: the command{'s are' if len(commands) > 1 else ' is'} {some_names(commands)}",
+            remedy=way_out,
+        )
+        for said, commands in found.items()
     ]
 
 

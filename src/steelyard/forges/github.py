@@ -65,6 +65,16 @@ def outputs(values: Mapping[str, str]) -> str:
     return "".join(lines)
 
 
+def size(path: Path) -> int:
+    """How much such a file holds already; raises ForgeError."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        raise ForgeError(f"cannot write {path}: {error.strerror}") from error
+
+
 def append(path: Path, text: str) -> None:
     """Append to a file of the runner; raises ForgeError."""
     try:

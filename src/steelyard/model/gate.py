@@ -36,6 +36,8 @@ class Judged:
     @property
     def above(self) -> float | None:
         """The relative change above which it fails; None if it never does."""
+        if not self.deciding:
+            return None
         if self.limit is not None:
             return self.limit.above
         return self.weighing.settings.margin if self.verdict.margin is None else self.verdict.margin

@@ -19,4 +19,5 @@ class Entry(BaseModel):
     created: str | None = Field(default=None, description="start, ISO 8601 in UTC")
     subjects: list[str] = Field(default_factory=list, description="names; of a weighing the baseline's first")
     benchmarks: int = 0
+    metric: str | None = Field(default=None, description="the first one that was asked for")
     verdicts: dict[str, int] = Field(default_factory=dict, description="how many of each, in the deciding metric")

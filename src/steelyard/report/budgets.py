@@ -191,9 +191,9 @@ def allowance(
     A verdict takes the `fewest` pairs; so many are `fitting`, with `spent_s` gone and `seconds_each` for one of each
     benchmark. The first pair may have taken longer than those to come will: what fits is said to rest on it.
     """
-    verdicts, take = f"a verdict at alpha {settings.alpha:g}", "takes"
+    verdicts, take = f"a verdict at alpha {settings.alpha:.3g}", "takes"
     if benchmarks > 1:
-        verdicts, take = f"verdicts that share alpha {settings.alpha:g}", "take"
+        verdicts, take = f"verdicts that share alpha {settings.alpha:.3g}", "take"
     if settings.pairs is not None and settings.pairs < fewest:
         spare = _rounded_up(TO_SPARE * fewest)
         return (

@@ -17,6 +17,7 @@ _MOST_NAMED = 3
 _LONGEST = 48
 # What was beside fewer launches cannot move a median or a rank test by much.
 _FEW = 0.05
+_NOT_KNOWN = "not known"
 # Where no launch waited, others can disturb by the caches and the clock rate, which takes a good part of a processor.
 _BUSY = 0.5
 _BESIDE: Final = {
@@ -31,13 +32,22 @@ _BESIDE: Final = {
 }
 
 
+def quality(summary: Summary) -> str:
+    """How quiet the machine was; that launches vary little does not tell it where none tells how long it waited."""
+    return _NOT_KNOWN if summary.quality == "quiet" and _is_silent(summary) else summary.quality
+
+
+def _is_silent(verdict: Verdict | Summary) -> bool:
+    return verdict.worst_delay is None and not verdict.disturbed
+
+
 def noise(verdict: Verdict | Summary) -> str:
     """Say what disturbed the launches: how many waited for a processor, the worst; repeats; who was beside."""
     from steelyard.model.derived import Verdict  # whoever asks has one, or a summary
 
     repeated = verdict.repeated if isinstance(verdict, Verdict) else 0
-    if verdict.worst_delay is None and not verdict.disturbed:
-        text = "not known, this machine does not tell how long a launch waited for a processor"
+    if _is_silent(verdict):
+        text = f"{_NOT_KNOWN}, this machine does not tell how long a launch waited for a processor"
     elif not verdict.disturbed:
         text = "quiet, no launch waited long for a processor"
     else:

@@ -64,8 +64,7 @@ def page(report: GateReport, title: str = "Steelyard", most_bytes: int = SUMMARY
     """The page as Markdown, in at most so many bytes of UTF-8, which have to be `FEWEST_BYTES` or more."""
     tally = gate_words.tally(report)
     verdict = escape(gate_words.headline(report)) + (f" ({tally})" if tally else "")
-    heading = _HEADINGS[report.verdict] + (", which fails" if report.is_too_open else "")
-    head = [f"### {_words(title)}: {heading}", "", verdict, ""]
+    head = [f"### {_words(title)}: {_heading(report)}", "", verdict, ""]
     sections, tail = _sections(report), _origin(report)
     room = most_bytes - _size([*head, *tail]) - sum(section.fixed() for section in sections)
     body: list[str] = []
@@ -73,6 +72,13 @@ def page(report: GateReport, title: str = "Steelyard", most_bytes: int = SUMMARY
         most, room = _granted(section.rows, room)
         body += section.lines(most)
     return document([*head, *body, *tail])
+
+
+def _heading(report: GateReport) -> str:
+    """The verdict; of what passed by its limits, or has none, it may be that something is slower all the same."""
+    if report.verdict == "passed" and any(one.verdict.verdict == "slower" for one in report.judged):
+        return "nothing above its limit"
+    return _HEADINGS[report.verdict] + (", which fails" if report.is_too_open else "")
 
 
 def _granted(rows: Sequence[str], room: int) -> tuple[int, int]:
@@ -106,7 +112,7 @@ def _sections(report: GateReport) -> list[_Section]:
         _Section([], list(dict.fromkeys(_subjects(weighing) for weighing in report.weighings)), "weighing"),
         _Section(["**What is missing**", ""], items(map(_text, problems)), "problem"),
         _tabled(["**Above the limit**", ""], kinds["above"], several=several),
-        _tabled(["**Changed within the limit**", ""], kinds["changed"], several=several),
+        _tabled([f"**Changed{_within(kinds['changed'])}**", ""], kinds["changed"], several=several),
         _Section(["**What could not be decided**", ""], undecided, "verdict", closing, hidden),
         _fold(f"Not changed: {same}", _tabled([], kinds["same"], several=several)),
         _fold(
@@ -115,6 +121,13 @@ def _sections(report: GateReport) -> list[_Section]:
         _fold("Findings", _Section([], items(_findings(report)), "finding")),
         _fold("How it was measured", _Section([], items(map(_text, _measured(report))), "line")),
     ]
+
+
+def _within(changed: Sequence[Judged]) -> str:
+    """What keeps changes from failing the gate: their limits, where they have any."""
+    if all(one.above is None for one in changed):
+        return ", without a limit"
+    return " within the limit" + (" or without one" if any(one.above is None for one in changed) else "")
 
 
 def _kind(one: Judged) -> _Kind:

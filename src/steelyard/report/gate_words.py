@@ -117,7 +117,8 @@ def methods(report: GateReport) -> list[str]:
 
 def _method(weighing: Weighing) -> str:
     settings = weighing.settings
-    judged = f"alpha {settings.alpha:g} ({settings.family}), margin {figures.percent(settings.margin)}"
+    margins = sentences.margins(weighing) or figures.percent(settings.margin)
+    judged = f"alpha {settings.alpha:g} ({settings.family}), margin {margins}"
     metrics = ", ".join(sentences.metric(name, settings) for name in settings.metrics)
     if all(METRICS[name].counted for name in settings.metrics):
         return f"counted under Valgrind; {judged}; {metrics}"

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from steelyard.model.inventory import Entry
 from steelyard.model.kept import VerdictName
+from steelyard.model.metrics import METRICS
 from steelyard.report import figures
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES
@@ -130,4 +131,8 @@ def _result(entry: Entry, *, brief: bool = False) -> Text:
     if brief and len(told) > 1:
         return Text(f"{entry.verdicts[told[0]]} {told[0]} of {sum(entry.verdicts.values())}")
     counted = ", ".join(f"{entry.verdicts[name]} {name}" for name in told)
+    if not counted and entry.metric is not None and METRICS[entry.metric].counted:
+        return Text(
+            f"{entry.benchmarks} counted" if brief else f"{figures.count(entry.benchmarks, 'benchmark')}, counted"
+        )
     return Text(counted or figures.count(entry.benchmarks, "benchmark"))

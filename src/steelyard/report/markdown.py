@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING
 
 from steelyard.model.derived import deciding_of
 from steelyard.model.metrics import is_counted
-from steelyard.report import budgets, counting, figures, heap, layouts, levels, notes, ranking, sentences, words
+from steelyard.report import (
+    budgets,
+    counting,
+    disturbances,
+    figures,
+    heap,
+    layouts,
+    levels,
+    notes,
+    ranking,
+    sentences,
+    words,
+)
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.stats.verdict import CHANGED
 
@@ -78,8 +90,8 @@ def _heading(record: Weighing, verdicts: list[Verdict], *, running: bool) -> str
     if not verdicts:
         return f"**no result**: no pair was measured to its end{after}"
     if len(record.benchmarks) > 1:
-        first = deciding_of(verdicts)
-        return f"**{sentences.tally(first)}**{after}"
+        first = deciding_of([verdict for verdict in verdicts if not verdict.control])
+        return f"**{sentences.tally_in(record, first)}**{after}"
     return f"**{verdicts[0].verdict}** {sentences.evidence(verdicts[0], record.settings)}{after}"
 
 
@@ -114,6 +126,8 @@ def _row(verdict: Verdict) -> list[str]:
 
 def _word(verdict: Verdict) -> str:
     """The verdict, and of a change how fast that makes it."""
+    if sentences.has_no_alarm(verdict):
+        return sentences.NO_ALARM
     said = words.speed(verdict.change, verdict.metric) if verdict.verdict in CHANGED else None
     return f"**{verdict.verdict}**" + (f", {said}" if said else "")
 
@@ -137,7 +151,7 @@ def _summary_row(summary: Summary) -> list[str]:
         levels.spread(summary),
         f"{lowest} to {highest}",
         f"{summary.launches:,}",
-        figures.NOT_KNOWN if is_counted(summary.metric) else summary.quality,
+        figures.NOT_KNOWN if is_counted(summary.metric) else disturbances.quality(summary),
     ]
 
 
@@ -154,8 +168,10 @@ def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
     alone = len(undecided) == 1
     explained = []
     for verdict in first:
+        if sentences.has_no_alarm(verdict):
+            continue
         reason = record.stop[verdict.index] if verdict.index < len(record.stop) else None
-        if verdict.verdict == "same" or (verdict.verdict == "undecided" and (alone or verdict.control)):
+        if verdict.verdict == "same" or (verdict.verdict == "undecided" and alone):
             text = "; ".join(sentences.explanation(verdict, record.settings, reason))
         elif verdict.verdict == "undecided":
             text = sentences.excluded(verdict, record.settings) or "nothing is known"

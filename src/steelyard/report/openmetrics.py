@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from math import isfinite
 
 from steelyard.model.gate import GateReport, Judged
-from steelyard.report.printable import plain
+from steelyard.report.printable import plain, shorten
 
 _LONGEST_LABEL = 200
 _FAMILIES: tuple[tuple[str, str, Callable[[Judged], float | None]], ...] = (
@@ -65,4 +65,5 @@ def _labels(one: Judged, *, several: bool) -> str:
 
 
 def _escaped(value: str) -> str:
-    return plain(value[:_LONGEST_LABEL]).replace("\\", "\\\\").replace('"', '\\"')
+    # Both ends tell names apart.
+    return shorten(plain(value), _LONGEST_LABEL).replace("\\", "\\\\").replace('"', '\\"')

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from steelyard.model.settings import Settings
     from steelyard.model.unpaired import UnpairedVerdict
 
+NO_ALARM = "no alarm"
 _STOPPED: dict[StopReason, str] = {
     "interrupted": "interrupted: this is what was measured until then",
     "failed": "a launch failed: this is what was measured before it",
@@ -27,6 +28,11 @@ _OF_SAMPLES = {
     "cpu": "time on a processor, as the harness tells it",
 }
 _BY_STILL_CLOCK = "elapsed time, as the harness tells it by a clock that stands still while it waits for a processor"
+
+
+def has_no_alarm(verdict: Verdict) -> bool:
+    """Whether it is of a control that does not alarm, which is all that is said of it."""
+    return verdict.control and verdict.verdict in ("same", "undecided")
 
 
 def stopped(reasons: list[StopReason], *, running: bool = False) -> str | None:

@@ -272,8 +272,11 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool, explain
 
 def _quality(summary: Summary, noise: str) -> Text:
     """How quiet it was, with what disturbed the launches; they may vary without that."""
-    quality, quiet = Text(summary.quality, _QUALITIES[summary.quality]), "quiet, "
-    joint = ", though " if noise.startswith(quiet) and summary.quality != "quiet" else ": "
+    said, quiet = disturbances.quality(summary), "quiet, "
+    if said != summary.quality:  # what is said of the noise says so
+        return Text(noise or said)
+    quality = Text(said, _QUALITIES[summary.quality])
+    joint = ", though " if noise.startswith(quiet) and said != "quiet" else ": "
     return Text.assemble(quality, f"{joint}{noise.removeprefix(quiet)}" if noise else "")
 
 

@@ -38,8 +38,8 @@ def open_end(console: Console) -> None:
 
 def word_of(verdict: Verdict) -> Text:
     """The verdict in its colour; of a control, whether it alarms."""
-    if verdict.control and verdict.verdict in ("same", "undecided"):
-        return Text("no alarm")
+    if sentences.has_no_alarm(verdict):
+        return Text(sentences.NO_ALARM)
     return Text(verdict.verdict, STYLES[verdict.verdict])
 
 

@@ -66,8 +66,10 @@ def needs(change: float, interval: tuple[float, float] | None, metric: str, than
             f"needs {figures.extent(change)} {'more' if change > 0 else 'less'} {'time' if is_time(metric) else metric}"
         )
         return f"{amount} than {than}" + (f": {said}" if said else "")
-    does = "takes" if is_time(metric) and change > 0 else "is" if is_time(metric) else f"needs {metric},"
-    return f"{does} {said} as {than}{_bounds(change, interval, metric)}"
+    bounds = _bounds(change, interval, metric)
+    if not is_time(metric):
+        return f"needs {times(1 + change)} the {metric} of {than}{bounds}"
+    return f"{'takes' if change > 0 else 'is'} {said} as {than}{bounds}"
 
 
 def _bounds(change: float, interval: tuple[float, float] | None, metric: str) -> str:

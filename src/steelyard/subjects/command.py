@@ -340,5 +340,8 @@ def _find_program(argument: str, role: str, search_path: str | None, directory: 
     if not stat.S_ISREG(mode):
         raise UsageError(f"{_called(role)} {argument!r} is no program: give the path of a file")
     if not os.access(program, os.X_OK):
-        raise UsageError(f"{_called(role)} {argument!r} is not executable: chmod +x it, or name its interpreter first")
+        how = "chmod +x it, or name its interpreter first"
+        if argument.endswith(".py"):
+            how = f"name its interpreter first, in quotes: {in_quotes(f'python3 {shlex.quote(argument)}')}"
+        raise UsageError(f"{_called(role)} {argument!r} is not executable: {how}")
     return program

@@ -192,7 +192,10 @@ def recognised_harness(launches: Sequence[LaunchSpec]) -> str:
         return found[0]
     several = f"more than one harness drives such programs ({', '.join(found)})"
     nothing = f"no harness recognises these programs (there are {', '.join(harness_names())})"
-    raise UsageError(f"--harness {AUTO}: {several if found else nothing}: say which with --harness NAME")
+    way_out = (
+        "say which with --harness NAME" if found else "say which with --harness NAME, or time whole programs without"
+    )
+    raise UsageError(f"--harness {AUTO}: {several if found else nothing}: {way_out}")
 
 
 def _recognises(name: str, launches: Sequence[LaunchSpec]) -> bool:

@@ -78,7 +78,7 @@ def test_a_step_that_stays_open_ends_with_a_range_and_no_commit() -> None:
     assert found.end == "range"
     assert found.found is None
     assert [int(commit.hash, 16) for commit in found.suspects] == [1, 2, 3]
-    assert "0000000000 could not be told from either end" in found.why
+    assert "0000000000 could not be told from either end: a longer --max-time would tell more" in found.why
     assert found.steps[-1].side is None
 
 

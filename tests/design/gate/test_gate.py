@@ -226,12 +226,12 @@ def test_what_a_name_that_fits_none_may_have_meant_is_told(held: Held) -> None:
     verdicts = [of(0.0, -0.001, 0.001, "same", benchmark=name, index=place) for place, name in enumerate(names)]
     report = held(verdicts, "one.py::s=1%", "add=1%", require=["parse", "*two.py::s*", "gone"])
     assert [finding.message for finding in report.findings] == [
-        "the limit one.py::s=1% fits no benchmark; there is one.py::sort",
+        "the limit one.py::s=1% fits no benchmark; there is one.py::sort: '*one.py::s*' fits it",
         "the limit add=1% fits no benchmark",
     ]
     none = "has no verdict: it was renamed, removed, or it failed"
     assert report.problems == [
-        f"required benchmark parse {none}; there are one.py::parse, two.py::parse",
+        f"required benchmark parse {none}; there are one.py::parse, two.py::parse: '*parse*' fits them",
         f"required benchmark gone {none}",
     ]
 

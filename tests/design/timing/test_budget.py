@@ -115,3 +115,5 @@ def test_too_few_pairs_are_said_as_pairs() -> None:
 def test_too_little_time_for_several_is_said_as_time() -> None:
     (said,) = allowances(3, max_time_s=3)
     assert "too few for verdicts that share alpha 0.01, which take 10; with some to spare: --max-time" in said
+    (said,) = allowances(3, max_time_s=3, alpha=0.01 / 3)
+    assert "that share alpha 0.00333, which take" in said

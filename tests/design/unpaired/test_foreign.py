@@ -131,6 +131,12 @@ def test_what_cannot_be_compared(options: dict[str, Any], says: str) -> None:
         judged(a, b)
 
 
+def test_the_commands_of_one_file_are_imported_apart() -> None:
+    both = foreign_results({"./old": processes(20), "./new": processes(20)}, name="a", format="hyperfine")
+    with pytest.raises(UsageError, match=r"is in both A and B: .*, or import its commands apart, each by --benchmark"):
+        judged(both, both)
+
+
 def test_another_machine_and_what_else_differs_is_said() -> None:
     a = foreign_results({"x": processes(20)}, name="a", machine={"processor": "one", "host": "h"})
     b = foreign_results({"x": processes(20, seed=2)}, name="b", machine={"processor": "two", "host": "g"})

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from steelyard.history.calibrations import to_json
 from steelyard.model.files import save
+from steelyard.model.launches import Launches
 from tests.calibrations import calibration
 from tests.foreign import foreign_results, processes
 from tests.report import records
@@ -124,6 +125,20 @@ def test_it_is_filtered_by_text_verdict_and_tag_and_grouped(page: Page) -> None:
     assert len(names(page)) == 6
 
 
+def test_it_is_grouped_by_parameters_of_any_name(browser: Browser, tmp_path: Path) -> None:
+    record = records.weighing(benchmarks=("a", "b"), pairs=8)
+    params = [{"tag": "x", "toString": "1"}, {"tag": "y"}]
+    benchmarks = [one.model_copy(update={"params": of}) for one, of in zip(record.benchmarks, params, strict=True)]
+    save(record.model_copy(update={"benchmarks": benchmarks}), tmp_path / "record.json")
+    (tmp_path / "page.html").write_text(pages.page([tmp_path / "record.json"]))
+    page = browser.new_page()
+    show(page, (tmp_path / "page.html").as_uri())
+    for name, groups in (("tag", ["tag = x", "tag = y"]), ("toString", ["toString = 1", "toString = not set"])):
+        page.get_by_role("combobox", name="Group the rows").select_option(label=f"Group by parameter {name}")
+        assert page.locator("tr.group th").all_inner_texts() == [f"{group} 1 row" for group in groups]
+    page.close()
+
+
 def open_all(page: Page) -> None:
     page.evaluate("document.querySelectorAll('tbody th button[aria-expanded=false]').forEach(one => one.click())")
 
@@ -151,6 +166,38 @@ def test_every_chart_is_drawn_with_title_axes_and_words(page: Page) -> None:
         if figure["asked"]:
             assert figure["inked"]
             assert all("Across: " in label and "Up: " in label for label in figure["labels"])
+
+
+# What is written on each canvas: its text, whether it is turned, and from where to where it goes across the canvas.
+_WRITTEN = """window.written = new Map();
+    const write = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        const place = new DOMPoint(x, y).matrixTransform(this.getTransform()), turned = this.getTransform().b !== 0;
+        const width = turned ? 12 : this.measureText(text).width;
+        const before = this.textAlign === "right" ? 1 : this.textAlign === "center" || turned ? 0.5 : 0;
+        const left = place.x - width * before;
+        if (!written.has(this.canvas)) written.set(this.canvas, []);
+        written.get(this.canvas).push([text, turned, left, left + width]);
+        return write.apply(this, arguments);
+    };"""
+
+
+def test_the_values_at_an_axis_are_told_and_clear_of_its_name(browser: Browser, tmp_path: Path) -> None:
+    slow = [row._replace(wall_ns=row.wall_ns * (10_000 if row.side else 1)) for row in records.pair_rows(0.0, 20)]
+    slow = [row._replace(delay_ns=9 * row.wall_ns // 10) for row in slow]
+    record = records.weighing().model_copy(update={"launches": Launches.of_rows(slow)})
+    save(record, tmp_path / "record.json")
+    (tmp_path / "page.html").write_text(pages.page([tmp_path / "record.json"]))
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.add_init_script(_WRITTEN)
+    show(page, (tmp_path / "page.html").as_uri())
+    charts: list[list[tuple[str, bool, float, float]]] = page.evaluate("[...written.values()]")
+    page.close()
+    assert len(charts) == 8
+    for chart in charts:
+        (end,) = {right for _, turned, _, right in chart if turned}
+        assert sum(not turned and right < end + 90 for _, turned, _, right in chart) > 1, chart
+        assert [one for one in chart if not one[1] and one[2] < end] == []
 
 
 @pytest.mark.parametrize("width", [400, 1280])

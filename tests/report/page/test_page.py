@@ -301,7 +301,7 @@ def test_one_candidate_is_not_ranked(suite: str) -> None:
 
 def test_the_heading_of_the_bars_tells_their_scale(suite: str) -> None:
     assert '<th scope="col" class="bar">change and interval, ±30 %</th>' in suite
-    assert "drawn from -30.0 % to +30.0 %" in suite
+    assert "drawn from -30.0 % to +30.0 %, the margin shaded" in suite
 
 
 def test_why_a_weighing_failed_is_said(tmp_path: Path) -> None:
@@ -398,3 +398,43 @@ def test_a_name_of_10_000_characters_is_cut_in_the_middle(tmp_path: Path) -> Non
     page = pages.page([kept(tmp_path, records.weighing(benchmarks=("a" * 5000 + "b" * 5000,), pairs=3))])
     assert len(page) < 300_000
     assert "a…b" in told(page)
+
+
+def test_a_control_without_an_alarm_counts_as_no_verdict(tmp_path: Path) -> None:
+    record = records.weighing(0.0, benchmarks=("sort", "control"))
+    benchmarks = [record.benchmarks[0], record.benchmarks[1].model_copy(update={"control": True})]
+    page = pages.page([kept(tmp_path, record.model_copy(update={"benchmarks": benchmarks}))])
+    (table,) = pages.carried(page)["tables"]
+    assert table["verdicts"][1] == "no alarm"
+    assert "no alarm" in table["columns"][1]
+    control = told(page).rpartition("control active")[2]
+    assert control.strip().startswith("no alarm")
+    assert "leans" not in control
+
+
+def test_the_bar_of_a_benchmark_shows_its_own_margin(tmp_path: Path) -> None:
+    record = records.weighing(0.02, benchmarks=("sort", "parse"), settings=Settings(margins={"parse": 0.03}))
+    page = pages.page([kept(tmp_path, record)])
+    widths = [float(width) for width in re.findall(r'<rect x="[\d.]+" y="0" width="([\d.]+)"', page)]
+    assert len(widths) == 2
+    assert widths[1] == pytest.approx(6 * widths[0], rel=0.05)
+
+
+def test_what_is_only_counted_says_nothing_of_pairs_addresses(tmp_path: Path) -> None:
+    record = records.weighing(settings=Settings(addresses="shared"), pairs=12)
+    said = "equal for both of a pair"
+    assert said in told(pages.page([kept(tmp_path, record)]))
+    assert said not in told(pages.page([kept(tmp_path, record.model_copy(update={"launches": Launches()}))]))
+
+
+def test_an_interrupted_weighing_says_so_in_a_sentence(tmp_path: Path) -> None:
+    assert "Interrupted: this is what was measured" in told(
+        pages.page([kept(tmp_path, records.weighing(stop="interrupted"))])
+    )
+
+
+def test_a_run_is_not_called_quiet_where_nobody_tells(tmp_path: Path) -> None:
+    rows = [row._replace(delay_ns=None, cpu_ns=None) for row in records.run().launches.rows()]
+    page = pages.page([kept(tmp_path, records.run().model_copy(update={"launches": Launches.of_rows(rows)}))])
+    assert "<td>not known</td>" in page
+    assert "quiet" not in told(page)

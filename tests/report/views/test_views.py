@@ -16,6 +16,7 @@ from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignFile, ForeignResults, Provenance
 from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.records import Run, Weighing
+from steelyard.model.settings import Settings
 from steelyard.report.figures import shown_in
 from steelyard.report.views.view import HIST, PAIRS, RUNS, VIEWS, prepared, show
 from tests.foreign import benchmark_of
@@ -111,6 +112,12 @@ def test_what_is_beyond_the_axis_is_counted_with_its_extreme() -> None:
     assert "41 launches, 1 beyond the axis, up to 1.000 s" in text
 
 
+def test_an_axis_begins_at_0_and_not_at_minus_0() -> None:
+    record = with_rows([one._replace(major_faults=7 * one.side) for one in pair_rows(0.0, 20)])
+    known = SLOWER.model_copy(update={"metric": "major_faults"})
+    assert "-0" not in drawn(record, HIST, derived=Derived(verdicts=[known]))
+
+
 def test_modes_are_named_where_the_test_shows_them() -> None:
     fast = [row(pair, side, 10**6 + pair * 100, order=side) for pair in range(40) for side in (0, 1)]
     slow = [
@@ -181,6 +188,14 @@ def test_pairs_stand_in_the_order_in_which_they_ran() -> None:
     assert found == ["4", "3", "2", "1", "0"]
 
 
+def test_of_repeated_processes_a_launch_has_the_value_of_one() -> None:
+    record = records.weighing(settings=Settings(repeat=5), pairs=2)
+    text = drawn(record, RUNS)
+    assert "5 processes: active is that of one of them, all else is of the launch" in " ".join(text.split())
+    value = record.launches.metric("active")[0] / 5e6
+    assert f"{value:.3f} ms" in text
+
+
 def test_very_many_are_left_out_and_said_to_be() -> None:
     text = drawn(records.weighing(pairs=2100), PAIRS, RUNS)
     assert "100 more pairs: --csv FILE has all of them" in text
@@ -221,6 +236,14 @@ def test_without_launches_the_reason_is_said(view: str) -> None:
     nothing = records.weighing(pairs=0)
     with pytest.raises(UsageError, match=f"{view} is drawn of timed launches, and here are none: nothing was measured"):
         drawn(nothing, view)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("patterns", [(), ("sort",)])
+def test_where_no_pair_is_whole_that_is_said_whatever_is_chosen(view: str, patterns: tuple[str, ...]) -> None:
+    half = with_rows(pair_rows(0.0, 1)[:1])
+    with pytest.raises(UsageError, match="and none was measured to its end"):
+        drawn(half, view, patterns=patterns)
 
 
 def test_a_pattern_chooses_and_one_that_fits_nothing_is_refused() -> None:

@@ -209,7 +209,9 @@ class Searching:
         if side is None:
             why = "it was not told from either end in the time, or with the pairs, that a step has"
             self._note("step", commit, weighed, share, why=why)
-            raise SearchEnded("range", f"{commit.short} could not be told from either end")
+            more = "more --pairs" if self.settings.pairs is not None else "a longer --max-time"
+            way_on = "" if self.is_exact else f": {more} would tell more"
+            raise SearchEnded("range", f"{commit.short} could not be told from either end{way_on}")
         self.several |= all(one is not None and one.verdict in CHANGED for one in (good, bad))
         ends = self._low, self._high
         self.search.answer(number, side, share)

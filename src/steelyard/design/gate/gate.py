@@ -79,14 +79,33 @@ def _report(
 
 
 def _without_copies(read: Sequence[_Read]) -> Iterator[_Read]:
-    """The same, of each weighing its first record alone."""
+    """The same, of each weighing its first record alone; of one that was carried on, that which has all of it."""
     firsts: dict[Hashable, str] = {}
+    longest: dict[Hashable, _Read] = {}
+    for one in read:
+        if (begun := _beginning(one.weighing)) is not None:
+            longest[begun] = max(longest.get(begun, one), one, key=_launches)
     for one in read:
         first = one.name if one.weighing is None else firsts.setdefault(_identity(one.weighing), one.name)
-        if first == one.name:
-            yield one
-        else:
+        whole = longest.get(_beginning(one.weighing), one)
+        if first != one.name:
             yield _Read(one.name, None, None, [_once(one.name, f"holds the same weighing as {first}")])
+        elif _launches(whole) > _launches(one):
+            yield _Read(one.name, None, None, [_once(one.name, f"was carried on as {whole.name}")])
+        else:
+            yield one
+
+
+def _beginning(weighing: Weighing | None) -> Hashable:
+    """What a weighing and those that it was carried on as have in common; None of what has no launches."""
+    if weighing is None or not len(weighing.launches):
+        return None
+    launches, settings = weighing.launches, weighing.settings
+    return weighing.created, weighing.machine.key, settings.seed, launches.start_ns[0], launches.wall_ns[0]
+
+
+def _launches(read: _Read) -> int:
+    return 0 if read.weighing is None else len(read.weighing.launches)
 
 
 def _identity(weighing: Weighing) -> Hashable:
@@ -100,10 +119,13 @@ def _once(name: str, why: str = "is named twice") -> Finding:
 
 
 def _read(name: str, path: Path, limits: Limits, largest_bytes: int | None) -> _Read:
-    if not path.exists():
-        return _Read(name, None, f"there is no record {name}: the weighing ended before it wrote one, or elsewhere")
-    if largest_bytes is not None and path.is_symlink() and not path.is_relative_to("/dev"):
-        return _Read(name, None, f"{name} is a link: it is not followed to what a stranger may have chosen")
+    try:
+        if not path.exists():
+            return _Read(name, None, f"there is no record {name}: the weighing ended before it wrote one, or elsewhere")
+        if largest_bytes is not None and path.is_symlink() and not path.is_relative_to("/dev"):
+            return _Read(name, None, f"{name} is a link: it is not followed to what a stranger may have chosen")
+    except OSError as error:
+        return _Read(name, None, f"cannot read {name}: {error.strerror}; check the path and its permissions")
     try:
         if _is_measured_now(path):
             return _Read(name, None, f"{name} is still being measured: wait for its end")
@@ -186,13 +208,14 @@ def _judged(name: str, weighing: Weighing, limits: Limits) -> list[Judged]:
 def _held(name: str, weighing: Weighing, verdict: Verdict, limits: Limits, *, metric: str, first: bool) -> Judged:
     """A verdict in the `metric` that was asked for, which may not be the one that it is of."""
     limit = limits.of(verdict.benchmark, {metric, verdict.metric}, deciding=first)
+    deciding = first or limit is not None
     return Judged(
         source=name,
         weighing=weighing,
         verdict=verdict,
         limit=limit,
-        standing=_standing(verdict, limit),
-        deciding=first or limit is not None,
+        standing=_standing(verdict, limit) if deciding else "within",
+        deciding=deciding,
         reason=weighing.stop[verdict.index],
     )
 
@@ -259,7 +282,7 @@ def _unheld(report: GateReport) -> list[str]:
     measured = {one.verdict.metric for one in report.judged}
     # Where `active` is not defined the verdict is of another metric, and the limit of that name still has to hold.
     asked = {metric for weighing in report.weighings for metric in weighing.settings.metrics}
-    limited = dict.fromkeys(limit.metric for limit in report.limits.limits if limit.metric)
+    limited = dict.fromkeys(limit.metric for limit in report.limits.limits if limit.metric and limit.above is not None)
     lacking = [metric for metric in limited if metric not in measured | asked]
     return wanted + [
         f"{metric} has a limit and was not measured: weigh with --metric {metric}" for metric in lacking if metric
@@ -313,4 +336,7 @@ def _like(pattern: str, names: set[str]) -> str:
     """Which benchmarks have in their names what fits none: of a suite, these often begin with that of a file."""
     part = pattern.strip("*")
     holding = sorted(name for name in names if part and part in name)
-    return f"; there {'is' if len(holding) == 1 else 'are'} {some_names(holding)}" if holding else ""
+    if not holding:
+        return ""
+    of_parts = "it" if len(holding) == 1 else "them"
+    return f"; there {'is' if len(holding) == 1 else 'are'} {some_names(holding)}: '*{part}*' fits {of_parts}"

@@ -12,6 +12,7 @@ from steelyard.design.judging.budgets import elsewhere
 from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.judging.short_samples import too_short_to_tell
+from steelyard.design.judging.uneven_loops import uneven_loops
 from steelyard.design.runner.tandem import MOST_CROWDED
 from steelyard.model.counters import EVENTS, part
 from steelyard.model.derived import Side, Summary, Verdict
@@ -52,6 +53,7 @@ def data_findings(
         _shell_left_in(record.launches, benchmark, shown),
         _short(record.launches, benchmark, record.settings) if record.settings.harness is None else None,
         too_short_to_tell(record, benchmark, shown),
+        uneven_loops(record, benchmark, shown),
         _pinned_threads(record, shown),
         _outside_kernel(record, shown),
         _in_turns(record, benchmark, shown),

@@ -14,8 +14,12 @@ from steelyard.subjects.command import command_line
 
 # Of the last line on stderr, in characters: some programs print without an end.
 _MOST_CHARACTERS = 300
+_HOOK_REMEDY = "mend it, or have it end with status 0 where that does not matter"
 # The last words of a Python, also of one with `-m`, which leaves the quotes out.
 _NO_MODULE = re.compile(rb"No module named '?([A-Za-z_][\w.]*)'?\s*\Z")
+
+# The same of one that asked for a line of input.
+_NO_INPUT = re.compile(rb"EOFError: EOF when reading a line\s*\Z")
 
 
 class Interrupted(Exception):  # noqa: N818 - it is no error
@@ -77,11 +81,13 @@ def check_hook_ended(option: str, spec: LaunchSpec, measured: Measured) -> None:
     if measured.stopped is not None:
         raise MeasurementError(f"{called} {_how_it_stopped(measured.stopped)}")
     if how := _how_it_failed(measured):
-        raise MeasurementError(f"{called} {how}{_last_line(measured)}")
+        raise MeasurementError(f"{called} {how}{_last_line(measured)}: {_HOOK_REMEDY}")
 
 
 def _remedy(measured: Measured, target: Target) -> str:
     """What to do about it; of a list a Python that lacks a module says more than that it may be no harness's."""
+    if target.spec.stdin is None and target.harness is None and _NO_INPUT.search(measured.stderr or b""):
+        return "standard input is empty: --stdin FILE has each launch read a file"
     missing = _NO_MODULE.search(measured.stderr or b"") if target.remedy == LIST_REMEDY else None
     return target.remedy if missing is None else no_module_remedy(missing[1].decode())
 

@@ -137,7 +137,9 @@ def _shared(baseline: ForeignResults, candidate: ForeignResults) -> list[tuple[F
     both = [one.name for one in baseline.provenance.files if one.sha256 in files]
     for one, other in shared:
         if both and one.name == other.name:
-            raise UsageError(f"{both[0]} is in both A and B: give two that were measured one after the other")
+            several = baseline.provenance.format == _BY_COMMAND and len(baseline.benchmarks) > 1
+            apart = ", or import its commands apart, each by --benchmark" if several else ""
+            raise UsageError(f"{both[0]} is in both A and B: give two that were measured one after the other{apart}")
         _check_unit(one, other)
     return shared
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from steelyard.design.findings import some_names
 from steelyard.design.judging.judgement import by_benchmark, seconds_of, side_of
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import MeasurementError, UsageError
@@ -137,7 +138,10 @@ def shared_benchmarks(baseline: Run, candidate: Run) -> list[tuple[int, int]]:
     )
     shared = [(place, theirs[name]) for name, place in mine.items() if name in theirs]
     if not shared:
-        raise UsageError("A and B have no benchmark in common: measure the same benchmarks in both")
+        raise UsageError(
+            f"A and B have no benchmark in common: A has {some_names(list(mine)) or 'none'}, and B "
+            f"{some_names(list(theirs)) or 'none'}: measure the same benchmarks in both"
+        )
     return shared
 
 

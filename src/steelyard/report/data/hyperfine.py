@@ -13,14 +13,22 @@ from steelyard.report.data.series import Series
 
 def of_series(series: Sequence[Series]) -> bytes:
     """One result for each, times in s; of a harness or an import a time is a sample's, of one iteration."""
-    often = Counter(map(_called, series))
-    names = [_called(one) if often[_called(one)] == 1 else f"{_called(one)} ({one.side})" for one in series]
+    names = [_called(one) for one in series]
+    for behind in ("({side})", "({side} of {name})"):
+        often = Counter(names)
+        names = [
+            name if often[name] == 1 else f"{_called(one)} {behind.format(side=one.side, name=one.name)}"
+            for name, one in zip(names, series, strict=True)
+        ]
     results = [_result(one, name) for one, name in zip(series, names, strict=True)]
     return json.dumps({"results": results}, indent=2, allow_nan=False).encode() + b"\n"
 
 
 def _called(series: Series) -> str:
-    """Its command; two sides may have the same one, built from different revisions, or be of a harness."""
+    """Its command; two sides may have the same one, built from different revisions, or be of a harness.
+
+    Of several candidates each has a baseline of its own.
+    """
     return series.command or series.name
 
 

@@ -27,8 +27,8 @@ _IN_PLACE_OF_ACTIVE = ("wall", "cpu")
 class Process:
     """One process: its values, and those of its warm-up, in the unit of its series, each the mean of so many loops.
 
-    `cpu` are the values' processor times in s, where these are known. `about` are numbers of the launch as Steelyard
-    keeps them, for those formats that have a place for them.
+    `cpu` are the values' processor times in s, where these are known. `about` are numbers of the launch, times those of
+    one of its processes, for those formats that have a place for them.
     """
 
     values: Sequence[float]
@@ -62,6 +62,10 @@ def metric_of(record: Weighing | Run, wanted: str | None, format_: str) -> str:
     known = timed(record.settings.metrics if wanted is None else [wanted])
     if wanted is not None and not known:
         raise UsageError(f"{format_} holds times, and {wanted} is counted: csv, json-lines and parquet hold it")
+    if known and not len(record.launches) and not record.counting and not record.heap:
+        raise UsageError(
+            f"nothing was timed, so {format_} has nothing to hold: steelyard show says what was in the way"
+        )
     if not known or not len(record.launches):
         how = "watched" if record.heap and not record.counting else "counted"
         raise UsageError(
@@ -115,6 +119,7 @@ def _processes(launches: Launches, metric: str, side: int, repeat: int) -> Itera
     mine = np.asarray(launches.side, dtype=np.int64) == side
     for position in np.flatnonzero(mine & _used(launches)).tolist():
         about = {name: getattr(launches, name)[position] for name in _ABOUT}
+        about |= {name: about[name] / repeat for name in _ABOUT if name.endswith("_ns")}
         if launches.samples and metric in PER_ITERATION:
             yield from _of_samples(launches.samples[position], metric, about)
         elif not np.isnan(values[position]):

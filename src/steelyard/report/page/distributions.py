@@ -159,7 +159,8 @@ def _told_of_four(known: FloatArray) -> str:
         related = distribution.correlation(known[:-1], known[1:])
         drift = distribution.correlation(np.arange(len(known)), known)
         told = [("with the one before", related), ("with time", drift), *told]
-    said = [f"{with_what} {value:.2f}" for with_what, value in told if value is not None]
+    # -0.001 is no -0.00
+    said = [f"{with_what} {round(value, 2) + 0.0:.2f}" for with_what, value in told if value is not None]
     if not said:
         return f"{figures.count(len(known), 'value')} without any spread."
     return f"Correlations of the {len(known):,} values: {', '.join(said)}."

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from steelyard.model.derived import Verdict
 from steelyard.model.foreign import ForeignVerdict
-from steelyard.model.kept import VerdictName
 from steelyard.model.unpaired import UnpairedVerdict
 from steelyard.report import figures
 from steelyard.report.page import elements, svg
@@ -19,7 +18,8 @@ Judged = Verdict | UnpairedVerdict | ForeignVerdict
 def scale_of(verdicts: Sequence[Judged], margin: float, key: str) -> svg.Scale:
     """The scale of the bars of a part's table, the part called by a `key`."""
     ends = [end for one in verdicts for end in (*(one.interval or ()), one.change) if end is not None]
-    return svg.scale(ends, margin, f"scale-{key}")
+    own = [one.margin for one in verdicts if isinstance(one, Verdict) and one.margin is not None]
+    return svg.scale([*ends, *own], margin, f"scale-{key}")
 
 
 def headline(verdicts: Sequence[Judged], weighed: int | None = None) -> tuple[str, str]:
@@ -48,18 +48,19 @@ def columns(scale: svg.Scale, *, several_metrics: bool) -> list[Column]:
 
 
 def cells(verdict: Judged, scale: svg.Scale, metric: str | None, said: str | None = None) -> list[Cell]:
-    """Those of a row in these columns; `metric` where there are several, `said` in the place of the verdict's name."""
+    """Those of a row in these columns; `metric` where there are several, `said` in the place of the verdict."""
     change, interval = verdict.change, verdict.interval
+    margin = verdict.margin if isinstance(verdict, Verdict) else None
     return [
         Cell(elements.name(verdict.benchmark), verdict.benchmark),
         *([Cell(metric, metric)] if metric else []),
-        Cell(said or verdict.verdict, verdict.verdict),
+        Cell(said or verdict.verdict, said or verdict.verdict),
         Cell(figures.NOT_KNOWN if change is None else figures.change(change), change),
-        Cell(svg.change_bar(scale, change, interval), change),
+        Cell(svg.change_bar(scale, change, interval, margin), change),
         Cell(figures.interval(interval) if interval else "", interval[0] if interval else None),
     ]
 
 
-def word(verdict: VerdictName) -> Content:
-    """The verdict in its colour."""
+def word(verdict: str) -> Content:
+    """The verdict in its colour; or what stands in its place."""
     return elements.element("b", verdict, class_=f"v {verdict}")

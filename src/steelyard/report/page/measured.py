@@ -63,7 +63,7 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
         ("alpha", f"{settings.alpha:g}"),
         ("driven by", _driven_by(settings)),
         ("pairing", _paired(record) if isinstance(record, Weighing) else None),
-        ("addresses", "equal for both of a pair, while one thread works" if settings.addresses else None),
+        ("addresses", "equal for both of a pair, while one thread works" if _has_equal_addresses(record) else None),
         ("Steelyard", record.tool),
         ("counted by", _counted_by(record)),
     ]
@@ -103,6 +103,11 @@ def _paired(record: Weighing) -> str | None:
         is_in_turn = launches.samples and says_order(launches.samples[used[tandem.argmax()]])
         way = f"in tandem{part}{', samples in turn' if is_in_turn else ''}"
     return f"{way}, chosen by auto" if record.settings.pairing == "auto" else way
+
+
+def _has_equal_addresses(record: Weighing | Run) -> bool:
+    """Whether pairs were launched so; what is only counted has none."""
+    return record.settings.addresses is not None and len(record.launches) > 0
 
 
 def _side(record: Weighing | Run, place: int) -> str:

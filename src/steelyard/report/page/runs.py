@@ -42,7 +42,7 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
         headline=_headline(record, summaries),
         verdict="",
         lines=[
-            *(f"{line}." for line in [sentences.stopped(record.stop, running=running)] if line),
+            *(sentence(line) for line in [sentences.stopped(record.stop, running=running)] if line),
             *(f"{sentences.metric(name, record.settings)}." for name in metrics),
         ],
         caption=f"Levels, with the interval of the median at {figures.confidence(record.settings.alpha)} confidence",
@@ -94,7 +94,11 @@ def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Bud
 
 def _quality(summary: Summary) -> list[Cell]:
     """How quiet the machine was; a count does not depend on it."""
-    return [Cell("", None) if is_counted(summary.metric) else Cell(summary.quality, summary.quality)]
+    return [Cell("", None) if is_counted(summary.metric) else _named(disturbances.quality(summary))]
+
+
+def _named(quality: str) -> Cell:
+    return Cell(quality, quality)
 
 
 def _noise(summary: Summary) -> list[Content]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from steelyard.report import figures
-from steelyard.report.page.elements import Markup, element, text
+from steelyard.report.page.elements import Markup, element, joined, text
 from steelyard.report.printable import plain, shorten
 
 # Of the picture of a bar, in its own units.
@@ -33,13 +33,16 @@ class Scale:
         return round(_WIDTH / 2 + inside * (_WIDTH / 2 - _EDGE), 1)
 
     def symbol(self) -> Markup:
-        """What is behind each bar: the margin, and no change."""
-        low, high = self.x(-(self.margin or 0)), self.x(self.margin or 0)
+        """What is behind each bar that has no margin of its own."""
+        symbol = f'<symbol id="{self.id}" viewBox="0 0 {_WIDTH} {_HEIGHT}">{self.ground(self.margin)}</symbol>'
+        return Markup(f'<svg class="defs" aria-hidden="true" width="0" height="0">{symbol}</svg>')
+
+    def ground(self, margin: float | None) -> Markup:
+        """The margin, and no change."""
+        low, high = self.x(-(margin or 0)), self.x(margin or 0)
         band = element("rect", x=low, y=0, width=round(high - low, 1), height=_HEIGHT, class_="margin")
         middle = element("path", d=f"M{_WIDTH // 2} 0V{_HEIGHT}", class_="zero")
-        view = f"0 0 {_WIDTH} {_HEIGHT}"
-        symbol = f'<symbol id="{self.id}" viewBox="{view}">{band if self.margin else ""}{middle}</symbol>'
-        return Markup(f'<svg class="defs" aria-hidden="true" width="0" height="0">{symbol}</svg>')
+        return joined([band, middle] if margin else [middle])
 
 
 def scale(ends: Iterable[float], margin: float | None, name: str) -> Scale:
@@ -54,9 +57,14 @@ def _round_up(limit: float) -> float:
     return next(step * power for step in (1, 1.5, 2, 3, 5, 7.5, 10) if step * power >= limit * (1 - 1e-9))
 
 
-def change_bar(on: Scale, change: float | None, interval: tuple[float, float] | None) -> Markup:
-    """A change and its interval on the scale; arrows where they lie beyond it. The cells beside it say it in words."""
-    drawn = [f'<use href="#{on.id}"/>']
+def change_bar(
+    on: Scale, change: float | None, interval: tuple[float, float] | None, margin: float | None = None
+) -> Markup:
+    """A change and its interval on the scale; arrows where they lie beyond it. The cells beside it say it in words.
+
+    `margin` is its own, where it has one.
+    """
+    drawn = [f'<use href="#{on.id}"/>' if margin in (None, on.margin) else on.ground(margin)]
     middle = _HEIGHT // 2
     if interval is not None:
         low, high = (on.x(end) for end in interval)
@@ -126,4 +134,5 @@ def stack(shares: Sequence[Share], label: str) -> Markup:
 
 def legend(on: Scale) -> str:
     """The scale in words."""
-    return f"drawn from {figures.change(-on.limit)} to {figures.change(on.limit)}"
+    margin = ", the margin shaded" if on.margin else ""
+    return f"drawn from {figures.change(-on.limit)} to {figures.change(on.limit)}{margin}"

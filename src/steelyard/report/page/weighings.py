@@ -81,7 +81,7 @@ def _lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> l
     lines: list[Content] = []
     members = [verdict for verdict in verdicts if not verdict.control]
     if stopped := sentences.stopped(record.stop, running=running):
-        lines.append(f"{stopped}.")
+        lines.append(sentence(stopped))
     first = deciding_of(members)
     if len(first) == 1:
         reason = record.stop[first[0].index]
@@ -137,7 +137,7 @@ class _Weighed:
     def row(self, verdict: Verdict, back: LookBack | None) -> Row:
         """The row of a verdict; rows are made in their order."""
         benchmark = self.record.benchmarks[verdict.index]
-        said = "no alarm" if verdict.control and verdict.verdict in ("same", "undecided") else None
+        said = sentences.NO_ALARM if sentences.has_no_alarm(verdict) else None
         cells = [
             *judged.cells(verdict, self.scale, verdict.metric if self.several_metrics else None, said),
             Cell(f"{verdict.pairs:,}", float(verdict.pairs)),
@@ -150,7 +150,7 @@ class _Weighed:
             name=verdict.benchmark,
             cells=cells,
             detail=self._detail(verdict, back),
-            verdict=verdict.verdict,
+            verdict=said or verdict.verdict,
             metric=verdict.metric,
             tags=tuple(benchmark.tags),
             params=dict(benchmark.params),
@@ -160,7 +160,7 @@ class _Weighed:
         record, reason = self.record, self.record.stop[verdict.index]
         told = [
             sentences.evidence(verdict, record.settings),
-            *sentences.explanation(verdict, record.settings, reason),
+            *([] if sentences.has_no_alarm(verdict) else sentences.explanation(verdict, record.settings, reason)),
             *([said] if (said := sentences.resolution(verdict)) else []),
             *_noise(verdict),
         ]
@@ -176,7 +176,10 @@ class _Weighed:
             self.told.add(verdict.index)
             tables += measured.heap_table(record, verdict.index)
         return Detail(
-            [judged.word(verdict.verdict), *map(sentence, told)],
+            [
+                judged.word(sentences.NO_ALARM if sentences.has_no_alarm(verdict) else verdict.verdict),
+                *map(sentence, told),
+            ],
             [figure for figure in drawn if figure is not None],
             tables,
         )

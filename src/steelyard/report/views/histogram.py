@@ -96,7 +96,8 @@ def _labels(sheet: Sheet, marks: FloatArray, columns: Sequence[int], unit: str, 
     digits = max(0, -math.floor(math.log10(step or 1.0) + 1e-9))
     line = ""
     for mark, column in zip(marks, columns, strict=True):
-        label = printable.symbols(f"{mark:,.{digits}f} {unit}".rstrip(), sheet.encoding)
+        shown = round(float(mark), digits) + 0.0  # and not -0
+        label = printable.symbols(f"{shown:,.{digits}f} {unit}".rstrip(), sheet.encoding)
         start = max(0, min(column - len(label) // 2, width - len(label)))
         if not line or start >= len(line) + 2:
             line = line.ljust(start) + label

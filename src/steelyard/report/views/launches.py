@@ -10,6 +10,7 @@ from rich.text import Text
 
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.launches import ROLES, USED
+from steelyard.model.metrics import of_one_process
 from steelyard.model.records import Run, Weighing
 from steelyard.report import figures
 from steelyard.report.bounds import show_left_out
@@ -32,7 +33,9 @@ def show(sheet: Sheet, record: Weighing | Run, drawn: Sequence[Drawn]) -> None:
     """Print the launches of some benchmarks in the order in which they ran."""
     for place, one in enumerate(drawn):
         heading(sheet, one, first=place == 0)
-        launches = record.launches
+        launches, repeat = record.launches, record.settings.repeat
+        if repeat > 1:
+            sheet.row("launch", f"{repeat:,} processes: {one.metric} is that of one of them, all else is of the launch")
         mine = np.flatnonzero(np.asarray(launches.benchmark, dtype=np.int64) == one.index)
         shown = mine[np.argsort(launches.column("start_ns")[mine], kind="stable")][:MOST_ROWS]
         columns = _fitting(_columns(record, one), shown.tolist(), sheet.width)
@@ -47,7 +50,8 @@ def show(sheet: Sheet, record: Weighing | Run, drawn: Sequence[Drawn]) -> None:
 
 def _columns(record: Weighing | Run, one: Drawn) -> list[_Column]:
     launches = record.launches
-    values, waits = launches.metric(one.metric), launches.waiting_share()
+    values = of_one_process(launches.metric(one.metric), one.metric, record.settings.repeat)
+    waits = launches.waiting_share()
     begun = launches.column("start_ns").min() if len(launches) else 0.0
 
     def number(name: str) -> Callable[[int], str]:

@@ -78,14 +78,14 @@ def drawn(record: Weighing | Run | ForeignResults, derived: Derived, patterns: l
     else:
         _check_launches(record, view)
         found = [one for one in _measured(record, derived) if any(np.isfinite(side.values).any() for side in one.sides)]
+    if not found:
+        raise UsageError(f"{view} is drawn of launches that are judged, and none was measured to its end")
     if patterns:
         chosen = [one for one in found if is_chosen([one.benchmark], patterns)]
-        if found and not chosen:
+        if not chosen:
             none = "not the one benchmark" if len(found) == 1 else f"none of the {len(found)} benchmarks"
             raise UsageError(f"--benchmark {', '.join(patterns)} fits {none} of this record")
         return chosen
-    if not found:
-        raise UsageError(f"{view} is drawn of launches that are judged, and none was measured to its end")
     return found
 
 

@@ -71,7 +71,8 @@ def subjects_of(
         try:
             found.append(side_of(builds, name).subject(command, role, shell=shell, search_path=search_path))
         except UsageError as error:
-            raise UsageError(f"{error} (in {builds[0].revision.label}, {_how_built(builds[0])})") from error
+            how = "" if _has_program(builds[0], command) else f", {_how_built(builds[0])}"
+            raise UsageError(f"{error} (in {builds[0].revision.label}{how})") from error
     return found
 
 
@@ -95,6 +96,14 @@ def check_relative(repository: Repository, command: str) -> None:
 def _from_here(repository: Repository, word: Path) -> Path:
     here = repository.root / repository.directory
     return word.relative_to(here) if word.is_relative_to(here) else word.relative_to(repository.root)
+
+
+def _has_program(side: Built, command: str) -> bool:
+    """Whether the first word is a file there, so that no build is what it lacks."""
+    try:
+        return (side.folder / Path(*shlex.split(command)[:1])).is_file()
+    except (ValueError, OSError):
+        return False
 
 
 def _how_built(side: Built) -> str:

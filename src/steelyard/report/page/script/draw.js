@@ -8,6 +8,7 @@ const FONT = "12px system-ui, sans-serif";
 const WHOLE = [1, 2, 5].flatMap((one) => [0, 1, 2, 3, 4, 5, 6, 7].map((power) => one * 10 ** power)).sort((a, b) => a - b);
 const DASHES = { candidate: [7, 4], steal: [6, 4], pressure: [2, 3], beside: [10, 3], fit: [6, 5] };
 const BAND_FROM = 30;
+const CLOSE_BELOW = 200;
 
 function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -219,7 +220,13 @@ function factors(low, high) {
   return found.length > 1 ? found : [low, Math.sqrt(low * high), high].map((one) => Number(one.toPrecision(2)));
 }
 
-function axis(told, vertical, digits) {
+// How many characters the values at an axis that ends there take at most.
+function widest(end) {
+  const text = shortest(Math.abs(end) < 1000 ? end : Number(end.toPrecision(2)));
+  return Math.abs(end) < 1000 ? Math.min(text.length, 6) : text.length;
+}
+
+function axis(told, vertical, digits, height) {
   return {
     ...(told.log ? { splits: (plot, index, low, high) => factors(low, high), filter: (plot, splits) => splits } : {}),
     label: told.label,
@@ -231,8 +238,8 @@ function axis(told, vertical, digits) {
     grid: { stroke: () => colour("line"), width: 1 },
     ticks: { stroke: () => colour("line"), width: 1, size: 4 },
     values: (plot, values) => values.map(shortest),
-    size: vertical ? 14 + 7 * digits : 34,
-    space: vertical ? 36 : 64,
+    size: vertical ? 14 + 8 * digits : 34,
+    space: !vertical ? 64 : height < CLOSE_BELOW ? 20 : 36,
   };
 }
 
@@ -279,6 +286,7 @@ export function drawPanel(panel, into, height, shared) {
   const { y } = found;
   const x = panel.follows ? shared.x : found.x;
   shared.x = x;
+  shared.digits ??= Math.max(shared.key ? 5 : 3, ...y.map(widest));
   const every = [...new Set(series.flatMap((one) => one.x))].filter((value) => value !== null).sort((a, b) => a - b);
   const plot = new uPlot(
     {
@@ -290,7 +298,7 @@ export function drawPanel(panel, into, height, shared) {
         x: { time: false, distr: panel.x.log ? 3 : 1, range: (one, low, high) => (low <= every[0] && high >= every.at(-1) ? x : [low, high]) },
         y: { distr: panel.y.log ? 3 : 1, range: () => y },
       },
-      axes: [axis(panel.x, false), axis(panel.y, true, shared.key ? 5 : Math.max(...y.map((end) => shortest(end).slice(0, 6).length), 3))],
+      axes: [axis(panel.x, false), axis(panel.y, true, shared.digits, height)],
       series: [{}, { paths: () => null, points: { show: false } }],
       hooks: {
         draw: [painter(panel, series)],

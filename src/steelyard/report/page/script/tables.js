@@ -2,6 +2,8 @@
 
 import { make, many, say } from "./dom.js";
 
+// Before the name of one, which may be called as another way to group.
+const PARAMETER = "parameter ";
 const ORDER = ["trouble", "slower", "undecided", "untried", "faster", "same", "sound"];
 
 function compared(one, other) {
@@ -79,7 +81,9 @@ export class Table {
     const { group } = this.chosen;
     if (group === "verdict") return [this.told.verdicts[index]];
     if (group === "tag") return this.told.tags[index].length ? this.told.tags[index].slice(0, 1) : ["no tag"];
-    return [`${group} = ${this.told.params[index][group] ?? "not set"}`];
+    const name = group.slice(PARAMETER.length);
+    const params = this.told.params[index];
+    return [`${name} = ${Object.hasOwn(params, name) ? params[name] : "not set"}`];
   }
 
   // A row goes with what is open below it.
@@ -170,7 +174,7 @@ export class Table {
     const ways = [
       ...(new Set(this.told.verdicts).size > 1 ? [["verdict", "verdict"]] : []),
       ...(this.told.tags.some((tags) => tags.length) ? [["tag", "tag"]] : []),
-      ...names.map((name) => [name, `parameter ${name}`]),
+      ...names.map((name) => [PARAMETER + name, PARAMETER + name]),
     ];
     if (!ways.length) return "";
     const options = ways.map(([value, label]) => make("option", { value }, `Group by ${label}`));

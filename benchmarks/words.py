@@ -1,0 +1,15 @@
+"""The words of a benchmark whose command line is nothing but numbers."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def whole_numbers(description: str | None, **usual: int) -> list[int]:
+    """What stands on the command line, and for each number that is left out what is usual; exits where it is none."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    for name, value in usual.items():
+        parser.add_argument(name, nargs="?", type=int, default=value, metavar=name.upper(), help=f"default: {value:,}")
+    return list(vars(parser.parse_args()).values())
