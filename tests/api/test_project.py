@@ -84,7 +84,7 @@ def test_benchmarks_that_are_asked_for_are_of_all_targets_together(world: Projec
     world.drives(sort=Program(benchmarks={"up": Bench()}), parse=Program(benchmarks={"csv": Bench()}))
     found = steelyard.compare_project(benchmarks=["csv", "x"], pairs=12, world=world.outside())
     assert [one.benchmarks for one in found.records] == [["csv"]]
-    assert found.notes == ["--benchmark 'x' is of no benchmark that was weighed"]
+    assert found.notes == ["benchmarks 'x' is of no benchmark that was weighed"]
     with pytest.raises(steelyard.UsageError, match="none of the baseline's benchmarks"):
         steelyard.compare_project(benchmarks="x", world=world.outside())
 

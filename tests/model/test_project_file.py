@@ -170,6 +170,13 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         load_project(tmp_path)
 
 
+def test_a_link_to_nothing_is_no_missing_file(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.steelyard]\n")
+    (tmp_path / "steelyard.toml").symlink_to("gone.toml")
+    with pytest.raises(UsageError, match=r"^steelyard.toml is a link to a file that is not there"):
+        load_project(tmp_path)
+
+
 def test_lines_in_pyproject_are_those_of_the_whole_file(tmp_path: Path) -> None:
     text = "[project]\nname = 'x'\n[tool.steelyard.compare]\npairs = 'x'\n"
     assert refused(tmp_path, text, "pyproject.toml").startswith("pyproject.toml:4: pairs 'x'")

@@ -19,7 +19,7 @@ from steelyard.api.record import IncompleteError, ProjectRecord, Record
 from steelyard.api.revisions import run_of_revision, weighing_of_revisions
 from steelyard.api.settings import count_of_command, current_folder, run_of_command, weighing_of_commands
 from steelyard.api.taken import taken, taken_if_given
-from steelyard.api.wording import told_of_arguments
+from steelyard.api.wording import of_arguments, told_of_arguments
 from steelyard.design.check.session import check_target
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
@@ -96,7 +96,7 @@ def compare_project(
         records = _all_whole(plan, watch, world)
     data = [one.data for one in records]
     notes = [*unasked, *plan.left_out, *unused(project, patterns, wanted, data)]
-    return ProjectRecord(records, notes)
+    return ProjectRecord(records, list(map(of_arguments, notes)))
 
 
 @told_of_arguments()

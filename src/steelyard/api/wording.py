@@ -29,7 +29,7 @@ def told_of_arguments(own: Mapping[str, str] = _OTHERWISE) -> Iterator[None]:
     try:
         yield
     except SteelyardError as error:
-        error.args = (_of_arguments(str(error), own),)
+        error.args = (of_arguments(str(error), own),)
         raise
 
 
@@ -44,7 +44,7 @@ def argument_of(option: str, own: Mapping[str, str] = _OTHERWISE) -> str:
     return own.get(option, option.removeprefix("--").replace("-", "_"))
 
 
-def _of_arguments(said: str, own: Mapping[str, str]) -> str:
+def of_arguments(said: str, own: Mapping[str, str] = _OTHERWISE) -> str:
     """The sentence, if it is about an option: others may have words of the user's without quotes."""
     split = split_option(said)
     if split is None or split[0] not in TAKES:

@@ -112,6 +112,8 @@ def _read(file: Path, shown: Path) -> str | None:
             raise UsageError(f"{shown} is no project's file: it has to be a file of {_LARGEST_BYTES >> 20} MiB at most")
         return file.read_text("utf-8-sig")  # some editors begin it with a byte order mark
     except FileNotFoundError:
+        if file.is_symlink():  # or the project above it would be weighed in its place
+            raise UsageError(f"{shown} is a link to a file that is not there: mend the link, or remove it") from None
         return None
     except OSError as error:
         raise UsageError(f"{shown} cannot be read: {error.strerror}; check its permissions") from error
