@@ -190,7 +190,7 @@ def ask(words: Sequence[str], folder: Path, record: Path) -> Answer:
 
 def tried(comparison: Comparison, folder: Path, kept: Path, quick: bool, longest_s: float) -> Row:
     """Compare, and follow the hint if there is no verdict; both records are kept, under the comparison's name."""
-    name = re.sub(r"\W+", "-", comparison.name).strip("-")
+    name = re.sub(r"[^\w+-]+", "-", comparison.name).strip("-")
     words = [*comparison.words, *(["--max-time", f"{QUICK_S:g}"] if quick and not comparison.is_long else [])]
     first = ask(words, folder, kept / f"{name}.json")
     row = Row(

@@ -113,7 +113,7 @@ def test_a_row_follows_its_hint_once_and_no_longer_than_it_may(monkeypatch: pyte
     assert asked == [["a", "b"], ["a", "b", "--max-time", "91"]]
     assert (row.judged, row.hint, row.hint_is_true) == ("honest undecided", "--max-time 91", True)
     assert row.followed == "slower, right, 1 s"
-    assert kept == [Path("kept/it-5.json"), Path("kept/it-5-after-the-hint.json")]
+    assert kept == [Path("kept/it-+5.json"), Path("kept/it-+5-after-the-hint.json")]
     asked.clear()
     row = tried(comparison, Path(), Path("kept"), True, 20.0)
     assert asked == [["a", "b", "--max-time", "5"]]
