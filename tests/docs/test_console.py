@@ -19,7 +19,7 @@ DRAWN = {"pairs", "own"}
 # Which way pairs ran is up to the kernel, and to how long the program takes; what other work did to some is chance too.
 _BY_CHANCE_NOTED = re.compile(
     r" ?(the launches of (a pair|# of # pairs) ran at .*? (times shown|weighs it as it runs alone)"
-    r"|# pairs that were tried .*? those .*? by #( so it went on (in tandem|one after the other)| but .*? went back after #)?"
+    r"|# pairs that were tried .*? those .*? by #( so it went on (in tandem|one after the other))?( but .*? after #)?"
     r"|(of two at once the one that begins later|the second launch of a pair) takes .*? is taken out of it"
     r"|the calmer half of the pairs shows .*? is in the noisier half)"
 )
