@@ -20,6 +20,7 @@ from benchmarks.simulation import table
 from benchmarks.words import whole_numbers
 from steelyard.design.unpaired import foreign
 from steelyard.model.foreign import ForeignBenchmark, ForeignFile, ForeignResults, Provenance
+from steelyard.model.structs import validated
 from steelyard.stats.unpaired import FEWEST_SECONDS, FloatArray
 
 TRACES = (("ambient", "ambient"), ("bursts", "bursts"), ("ambient", "bursts"))
@@ -35,7 +36,9 @@ def of_times(logs: FloatArray, name: str) -> ForeignResults:
         tool="",
         created="",
         provenance=Provenance(format="hyperfine", tool="hyperfine", files=files),
-        benchmarks=[ForeignBenchmark(name="work", unit="ns", values=values, seconds=FEWEST_SECONDS)],
+        benchmarks=[
+            validated(ForeignBenchmark, {"name": "work", "unit": "ns", "values": values, "seconds": FEWEST_SECONDS})
+        ],
     )
 
 
