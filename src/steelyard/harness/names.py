@@ -28,8 +28,11 @@ def combinations(params: dict[str, tuple[Any, ...]]) -> Iterator[tuple[dict[str,
 
 def _texts(name: str, values: tuple[Any, ...]) -> list[str]:
     """What the values of a parameter are called: of those that would be called alike, their numbers tell which."""
+    from collections import Counter
+
     found = [value_text(name, number, value) for number, value in enumerate(values)]
-    return [text if found.count(text) == 1 else f"{name}{number}" for number, text in enumerate(found)]
+    often = Counter(found)
+    return [text if often[text] == 1 else f"{name}{number}" for number, text in enumerate(found)]
 
 
 def value_text(name: str, number: int, value: Any) -> str:

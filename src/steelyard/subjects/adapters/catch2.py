@@ -97,8 +97,10 @@ class Catch2(StillHarness):
                 "[!benchmark]' (tests that are hidden run only so), and define CATCH_CONFIG_ENABLE_BENCHMARKING for "
                 "Catch2 2"
             )
-        first = {one.name: one.tags for one in reversed(found)}
-        return checked_list(Listed(name, first[name]) for name in dict.fromkeys(one.name for one in found))
+        firsts: dict[str, Listed] = {}
+        for one in found:
+            firsts.setdefault(one.name, Listed(one.name, one.tags))
+        return checked_list(firsts.values())
 
     def complaint(self, measured: Measured) -> str | None:
         """Which test failed."""
