@@ -49,5 +49,6 @@ def test_the_words_stand_behind_a_percentage_and_before_it_where_they_are_cleare
     assert words.needs(2.0, (1.9, 2.1), "active", "A") == "takes 3.00 times as long as A [2.90, 3.10]"
     assert words.needs(-0.75, (-0.8, -0.7), "wall", "A") == "is 4.00 times as fast as A [3.33, 5.00]"
     assert words.needs(3.0, None, "max_rss", "A") == "needs 4.00 times the max_rss of A"
+    assert words.needs(2.0, (2.0, 2.0), "instructions", "A") == "needs 3.00 times the instructions of A"
     assert words.needs(0.5, None, "max_rss", "A") == "needs 50.0 % more max_rss than A"
     assert words.needs(-0.75, (-1.0, -0.7), "wall", "A").endswith("[3.33, inf]")

@@ -73,7 +73,7 @@ def needs(change: float, interval: tuple[float, float] | None, metric: str, than
 
 
 def _bounds(change: float, interval: tuple[float, float] | None, metric: str) -> str:
-    if interval is None:
+    if interval is None or interval[0] == interval[1]:
         return ""
     ends = [1 + end for end in interval]
     if is_time(metric) and change < 0:

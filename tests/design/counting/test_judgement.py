@@ -193,6 +193,13 @@ def test_a_run_is_summed_up_without_what_was_set_aside() -> None:
     assert (exact.spread, exact.quality) == (0, "quiet")
 
 
+def test_counts_that_ran_at_once_took_no_longer_than_the_whole() -> None:
+    run = counted_run([count(0, 1000)] * 2)
+    assert count_summary(run.model_copy(update={"seconds": 1.2}), 0, "instructions").seconds == 1.2
+    weighing = counted_weighing(counts([1000, 1000], [1006, 1006]))
+    assert count_verdicts(weighing.model_copy(update={"seconds": 2.5}), [0], "instructions")[0].seconds == 2.5
+
+
 def test_a_run_of_nothing() -> None:
     with pytest.raises(MeasurementError, match="nothing was counted"):
         count_summary(counted_run([]), 0, "instructions")

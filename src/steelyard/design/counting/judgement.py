@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from statistics import median
 from typing import Literal
 
@@ -48,9 +49,14 @@ def count_summary(record: Run, benchmark: int, metric: str) -> Summary:
         highest=max(values),
         modes=[],
         launches=len(values),
-        seconds=sum(count.seconds for count in counts),
+        seconds=_elapsed(record, counts),
         quality=quality,
     )
+
+
+def _elapsed(record: Weighing | Run, counts: Sequence[Count]) -> float:
+    """How long these took: of counts that ran at the same time, no longer than the whole."""
+    return min(sum(count.seconds for count in counts), record.seconds or inf)
 
 
 def with_disagreements(verdicts: list[Verdict]) -> list[Verdict]:
@@ -103,7 +109,7 @@ def _verdict(
         is_change=judgement is not None and judgement.is_change,
         pairs=min(map(len, sides)),
         looks=1 if judgement else 0,
-        seconds=sum(count.seconds for place in places for count in place),
+        seconds=_elapsed(record, [count for place in places for count in place]),
         resolution=None,
         pairs_needed=wanted if needs_more else None,
         baseline=_side(sides[0]),
