@@ -1,14 +1,15 @@
 """Pairs whose order makes a difference: what is gained by taking that out, and whether it is right as often as said.
 
-    python benchmarks/order.py [--weighings N] [--alarms] [--minutes M] [--seed S]
+    python benchmarks/order.py [--weighings N] [--alarms [--unkind]] [--minutes M] [--seed S]
 
 Simulated noise, and the recorded traces, in which the launch that comes second takes longer by an effect that is the
 same in all pairs, or drifts, or comes and goes. Shown are the pairs to a verdict, median and mean, and how many of the
 weighings were undecided at 252 pairs, as they are and without the order's effect (`stats.order`). The effect of the
 traces themselves is whatever it was: the recorded order goes with them. With --alarms the share of weighings without
 a change in which any look rejects that, of 16 and of 90 pairs, by all noises together; the noises by themselves where
-they reject more than chance explains. As a change of all pairs is the same after it as before it, an interval holds
-the truth as often as "no change" is not rejected where nothing changed.
+they reject more than chance explains; with --unkind of noises that were made to deceive. As a change of all pairs is
+the same after it as before it, an interval holds the truth as often as "no change" is not rejected where nothing
+changed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import math
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -37,6 +38,7 @@ from benchmarks.simulation import (
     trace_order,
     weigh_once,
 )
+from benchmarks.unkind_noise import UNKIND
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.order import without_order
 from steelyard.stats.paired import Judgement
@@ -148,27 +150,31 @@ def told(judgements: list[Judgement]) -> str:
     return f"{np.median(pairs):.0f}; {np.mean(pairs):.0f}; {undecided / len(pairs):.0%}"
 
 
-def alarms(minutes: float, seed: int) -> None:
-    """Weigh all noises and effects in turn while there is time, and print what was rejected."""
+def alarms(noises: Mapping[str, Noise], minutes: float, seed: int) -> None:
+    """Weigh all these noises and effects in turn while there is time, and print what was rejected."""
     generator, end = np.random.default_rng(seed), time.monotonic() + 60 * minutes
     rejected: defaultdict[tuple[str, str, int], FloatArray] = defaultdict(lambda: np.zeros(len(ALPHAS) + 1))
     while time.monotonic() < end:
-        for label, noise in NOISES.items():
+        for label, noise in noises.items():
             for of_order, effect in EFFECTS.items():
                 for pairs in _FEW_AND_MANY:
                     of_each = is_rejected(*dealt(generator, noise, effect, pairs, 0.0), ALPHAS)
                     rejected[label, of_order, pairs] += [*of_each, 1]
     header = ("pairs", "effect of the order", "weighings", *(f"alpha {alpha:g}" for alpha in ALPHAS))
-    print(table(header, [_of_all(rejected, of_order, pairs) for pairs in _FEW_AND_MANY for of_order in EFFECTS]))
+    print(
+        table(header, [_of_all(rejected, noises, of_order, pairs) for pairs in _FEW_AND_MANY for of_order in EFFECTS])
+    )
     for place, found in rejected.items():
         for alpha, many in zip(ALPHAS, found[:-1], strict=True):
             if many / found[-1] > alpha + _NO_CHANCE * math.sqrt(alpha * (1 - alpha) / found[-1]):
                 print(f"more than chance: {place}, alpha {alpha:g}: {many:.0f} of {found[-1]:.0f}")
 
 
-def _of_all(rejected: Mapping[tuple[str, str, int], FloatArray], of_order: str, pairs: int) -> list[str]:
+def _of_all(
+    rejected: Mapping[tuple[str, str, int], FloatArray], noises: Iterable[str], of_order: str, pairs: int
+) -> list[str]:
     """A row of all noises together."""
-    total = np.sum([rejected[label, of_order, pairs] for label in NOISES], axis=0)
+    total = np.sum([rejected[label, of_order, pairs] for label in noises], axis=0)
     return [str(pairs), of_order, f"{total[-1]:.0f}", *(f"{share:.2%}" for share in total[:-1] / total[-1])]
 
 
@@ -185,7 +191,7 @@ def main(asked: argparse.Namespace) -> None:
     """Print one of the tables."""
     header = ("noise", "effect of the order", "change", "as it is", "without the effect")
     if asked.alarms:
-        alarms(asked.minutes, asked.seed)
+        alarms(UNKIND if asked.unkind else NOISES, asked.minutes, asked.seed)
     else:
         print(table(header, gains(asked.weighings, asked.seed)))
 
@@ -194,6 +200,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Pairs whose order makes a difference, with that taken out and as is.")
     parser.add_argument("--weighings", type=int, default=40, help="of each kind")
     parser.add_argument("--alarms", action="store_true", help="the share of weighings that reject no change")
+    parser.add_argument("--unkind", action="store_true", help="for --alarms: by noises that were made to deceive")
     parser.add_argument("--minutes", type=float, default=10, help="for --alarms")
     parser.add_argument("--seed", type=int, default=5)
     main(parser.parse_args())
