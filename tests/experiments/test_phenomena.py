@@ -84,8 +84,10 @@ def test_busy_against_idle_runs_to_its_end(place: Path, capsys: pytest.CaptureFi
 # --- hash seeds
 
 
-def test_a_hash_seed_counts_only_beyond_its_interval() -> None:
-    found = {str(seed): verdict("undecided", 0.001, -0.01, 0.01) for seed in (2, 3, 4)}
+def test_a_hash_seed_counts_only_by_its_verdict() -> None:
+    found = {str(seed): verdict("undecided", 0.001, -0.01, 0.01) for seed in (2, 3)}
+    # By its own interval faster, which says less of one of several.
+    found["4"] = verdict("undecided", -0.008, -0.016, -0.001)
     none = found | {"5": verdict("undecided", 0.0, -0.01, 0.01), hash_seeds.AGAIN: verdict("slower", 0.02, 0.01, 0.03)}
     assert hash_seeds.sentence(none, {}).startswith("No hash seed makes")
     found |= {"5": verdict("faster", -0.05, -0.06, -0.04)}
