@@ -43,11 +43,16 @@ def built(source: Path, program: Path) -> Path:
     is_c = source.suffix == ".c"
     compiler = os.environ.get("CC", "cc") if is_c else os.environ.get("CXX", "c++")
     options = ["-O2"] if is_c else ["-O2", "-std=c++17", "-I", str(HEADERS)]
-    try:
-        subprocess.run([compiler, *options, str(source), "-o", str(program)], check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise MeasurementError(f"{source.name} cannot be built by {compiler} ({error}): install gcc and g++") from error
+    compiled(source, [compiler, *options, str(source), "-o", str(program)])
     return program
+
+
+def compiled(source: Path, words: Sequence[str]) -> None:
+    """Have a compiler do with a source what its words say; raises MeasurementError where that is not possible."""
+    try:
+        subprocess.run(words, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise MeasurementError(f"{source.name} cannot be built by {words[0]} ({error}): install gcc and g++") from error
 
 
 def launch_of(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ sys.path.insert(0, str(HERE.parent.parent))
 
 from experiments.ending import Conditions, Page, begin, table
 from experiments.figure import Row, rows
-from experiments.launching import folder
+from experiments.launching import compiled, folder
 
 COMPILER = ("gcc", "-O2")
 ROUNDS = 300
@@ -69,11 +68,11 @@ def main(effort: Effort) -> None:
         for layout in range(1, layouts + 1):
             build(place / f"old-{layout}", drawn_functions(layout))
             build(place / f"new-{layout}", [*functions(1), *drawn_functions(layouts + layout)])
-        averaged = _weighed(place, "old", "new", world, layouts)
+        averaged = _weighed(place, "old", "new", world, MARGIN, layouts)
         for copy in range(1, COPIES + 1):
             for side in ("one", "other"):
                 shutil.copy(place / "old-1", place / f"{side}-{copy}")
-        copies = _weighed(place, "one", "other", world, COPIES)
+        copies = _weighed(place, "one", "other", world, MARGIN, COPIES)
     known = {
         "an unused function more, one layout": alone.verdict,
         "an unused function more, layouts averaged": averaged.verdict,
@@ -120,13 +119,16 @@ def drawn_functions(seed: int) -> list[str]:
 
 
 def build(program: Path, unused: list[str]) -> None:
-    """Compile the program behind functions that nobody calls; its own code once."""
+    """Compile the program behind functions that nobody calls; its own code once.
+
+    Raises MeasurementError where there is no compiler.
+    """
     source = program.with_suffix(".c")
     source.write_text("\n".join([*unused, "typedef int none;\n"]))
     own = program.parent / "count.o"
     if not own.exists():
-        subprocess.run([*COMPILER, "-c", str(HERE / "count.c"), "-o", str(own)], check=True)
-    subprocess.run([*COMPILER, str(source), str(own), "-o", str(program)], check=True)
+        compiled(HERE / "count.c", [*COMPILER, "-c", str(HERE / "count.c"), "-o", str(own)])
+    compiled(source, [*COMPILER, str(source), str(own), "-o", str(program)])
 
 
 def _one_layout(place: Path, world: World, most_tried: int) -> tuple[Weighed, int]:
@@ -138,7 +140,7 @@ def _one_layout(place: Path, world: World, most_tried: int) -> tuple[Weighed, in
     for layout in range(1, most_tried + 1):
         build(place / "without", drawn_functions(layout))
         build(place / "with", [*functions(1), *drawn_functions(layout)])
-        found.append(_weighed(place, "without", "with", world))
+        found.append(_weighed(place, "without", "with", world, MOVED))
         if found[-1].verdict.verdict == "slower" and _moved(found[-1].verdict):
             return found[-1], layout
     return max(found, key=lambda one: one.verdict.change or 0.0), most_tried
@@ -148,11 +150,11 @@ def _moved(verdict: Verdict) -> bool:
     return abs(verdict.change or 0.0) >= MOVED
 
 
-def _weighed(place: Path, baseline: str, candidate: str, world: World, layouts: int = 0) -> Weighed:
+def _weighed(place: Path, baseline: str, candidate: str, world: World, margin: float, layouts: int = 0) -> Weighed:
     several = "-{layout}" if layouts else ""
     names = [f"{place / name}{several}" for name in (baseline, candidate)]
     subjects = [command_subject(f"{name} {ROUNDS}", name, name, shell=False) for name in names]
-    settings = Settings(metrics=["active"], margin=MARGIN, layouts=layouts, pairs=8 * (layouts or 10), max_time_s=120)
+    settings = Settings(metrics=["active"], margin=margin, layouts=layouts, pairs=8 * (layouts or 10), max_time_s=120)
     request = Request(subjects, settings, [Benchmark(name="count")])
     outcome = measure(request, lambda progress: None, world)  # noqa: ARG005 - the table is short
     if outcome.error is not None:

@@ -132,10 +132,11 @@ def sentence(scans: Mapping[str, Scan], kinds: Mapping[str, Mapping[str, Change]
     if more < 0.1:
         return f"On this processor no size of the environment makes the program slower by 10 % or more; {python}."
     (_, argument), (_, chance) = slowest(scans[BY_ARGUMENT]), slowest(scans[BY_CHANCE])
+    launches = len(scans[BY_CHANCE])
     return (
         f"With fixed addresses an environment of {size:,} bytes makes the same program {figures.percent(more)} slower "
-        f"than most sizes do, and one length of an argument {figures.percent(argument)}; with addresses drawn anew no "
-        f"size does, and the slowest of {len(scans[BY_CHANCE])} launches was {figures.percent(chance)} slower; "
+        f"than most sizes do, and one length of an argument {figures.percent(argument)}; with addresses drawn anew "
+        f"a launch meets that place by chance, and the slowest of {launches} was {figures.percent(chance)} slower; "
         f"{python}."
     )
 

@@ -92,7 +92,7 @@ def main(effort: Effort) -> None:
     page.tell(f"## Against the least of one process alone, medians of {effort.repeats} launches", told(levels))
     page.tell("## Brackets: from the least to the greatest of the launches' medians", told_of_brackets(levels))
     page.tell(SOURCE, conditions.told())
-    page.end(drawn(levels), sentence(levels))
+    page.end(drawn(levels), sentence(levels, conditions))
 
 
 def least(levels: Levels) -> float:
@@ -174,8 +174,8 @@ def drawn(levels: Levels) -> str:
     return rows("One to four processes on one processor", axis, shown, told=told(levels), logarithmic=True)
 
 
-def sentence(levels: Levels) -> str:
-    """What came of it."""
+def sentence(levels: Levels, conditions: Conditions) -> str:
+    """What came of it, and whether other work was there as well."""
     known: dict[str, Callable[[Taken], float]] = {
         "median": lambda one: median(one.wall),
         "mean": lambda one: mean(one.wall),
@@ -185,12 +185,13 @@ def sentence(levels: Levels) -> str:
     short = {name: _grown(levels, SHORT, of) for name, of in known.items()}
     apart = [name for name, of in brackets(levels).items() if not of[most].meets(of[1])]
     stands = "does not stand" if SHORT in apart else "stands"
+    beside = "" if conditions.is_quiet() else "; other work had the processor at every level, too"
     return (
         f"With {most} processes on its processor instead of one the median of short samples {stands} it "
         f"({figures.change(short['median'])}), where their mean is {figures.change(short['mean'])} and the median of "
         f"long samples {figures.change(_grown(levels, LONG, known['median']))}; in active time, which takes the waits "
         f"out of each sample, it is {figures.change(short['active'])}; the brackets of "
-        f"{' and '.join(apart) or 'none'} are apart."
+        f"{' and '.join(apart) or 'none'} are apart{beside}."
     )
 
 

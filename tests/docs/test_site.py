@@ -22,13 +22,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("material", reason="the site is built by mkdocs-material: pip install -e '.[docs]'")
     made = tmp_path_factory.mktemp("site")
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", made],
+        # Not --quiet, with which mkdocs counts no warning.
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", made],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     return made
 
 

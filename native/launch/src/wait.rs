@@ -31,7 +31,7 @@ const LONGEST_DEATH_NS: u64 = 20_000_000_000;
 /// How the wait for one target went.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// The clock at the wake-up.
+    /// The clock at the wake-up, or behind the end if that came between two of them.
     pub end_ns: u64,
     /// How long the server had to wait for a CPU then, when the target had ended already.
     pub late_ns: u64,
@@ -170,7 +170,8 @@ impl Wait {
         }
         self.deadlines.stopped = match (self.state(end, child)?, self.deadlines.stopped) {
             (State::Ended, _) => {
-                self.outcome.end_ns = woken.now_ns;
+                // What woke us was something else, if not its own end: that may have come since.
+                self.outcome.end_ns = if end { woken.now_ns } else { sys::now_ns() };
                 self.hear_whether_executed();
                 if let Some(socket) = self.socket.take() {
                     let _ = socket.shutdown(Shutdown::Both);
@@ -344,5 +345,54 @@ fn kill_all(waits: &mut [Wait]) {
 fn receive(ready: bool, capture: &mut Option<Capture>) {
     if let (true, Some(capture)) = (ready, capture) {
         capture.receive();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::covariates::Gauges;
+    use crate::sys::{Changed, SignalFd};
+    use std::process::Command;
+
+    fn means() -> Means {
+        let nothing = || SignalFd::new(&[]).expect("a descriptor");
+        Means {
+            gauges: Gauges::open(),
+            signals: nothing(),
+            child_signal: nothing(),
+            switches: None,
+            pidfd: true,
+            changed: Changed {
+                signals: Vec::new(),
+                files: None,
+            },
+        }
+    }
+
+    #[test]
+    fn one_that_ends_while_another_is_looked_at_has_not_ended_before_it_did() {
+        let mut child = Command::new("true").spawn().expect("a child");
+        let pid = i32::try_from(child.id()).expect("a number");
+        let started = Started {
+            pid,
+            start_ns: 0,
+            spawn_ns: 0,
+        };
+        let streams = Captures {
+            out: None,
+            err: None,
+            results: None,
+        };
+        let mut wait = Wait::new(started, None, streams, true);
+        let woken = Woken {
+            now_ns: sys::now_ns(),
+            delay_ns: 0,
+        };
+        while !matches!(sys::state_of(pid), Ok(State::Ended)) {}
+        let ended_ns = sys::now_ns();
+        wait.look(false, true, woken, &means()).expect("its state");
+        child.wait().expect("its end");
+        assert!(wait.outcome.end_ns >= ended_ns);
     }
 }
