@@ -14,7 +14,7 @@ from steelyard.design.counting.notes import CountNotes
 from steelyard.design.counting.plan import CountedSide, by_place, judged, missing, planned
 from steelyard.design.counting.targets import CountTargets
 from steelyard.design.counting.tool import begun
-from steelyard.design.runner.failure import Failure, Interrupted
+from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.pool import WorkerPool
 from steelyard.design.runner.runner import LaunchServer, Runner
 from steelyard.design.runner.targets import hooks_of
@@ -150,25 +150,23 @@ class CountingStage:
 
         Nothing is kept here: the journal is written by one thread.
         """
+        try:
+            return self._counted_once(side, runner)
+        except LaunchError as error:
+            if self._record.settings.harness is None:
+                raise
+            return error
+
+    def _counted_once(self, side: CountedSide, runner: Runner) -> Counted:
         parts: list[Counted] = []
         for target in self._targets.of(side):
-            part = runner.attempt(target, self._counter, lambda reading: reading.value)
-            if isinstance(part, Failure):
-                return self._ends_alone(part)
-            if part.events[INSTRUCTIONS] <= 0:
-                return self._ends_alone(Failure(self._nothing_counted(target.name)))
-            parts.append(part)
+            parts.append(runner.launch(target, self._counter, lambda reading: reading.value))
+            if parts[-1].events[INSTRUCTIONS] <= 0:
+                raise self._nothing_counted(target.name)
         try:
             return parts[0] if len(parts) == 1 else slope(*parts)
         except LaunchError as error:
-            return self._ends_alone(Failure(LaunchError(f"{target.name}: {error}")))
-
-    def _ends_alone(self, failure: Failure) -> LaunchError:
-        """The error of a benchmark of a harness; raises what ends all."""
-        alone = failure.of_one_benchmark()
-        if alone is None or self._record.settings.harness is None:
-            raise failure.why
-        return alone
+            raise LaunchError(f"{target.name}: {error}") from error
 
     def _fail(self, benchmark: int, error: LaunchError) -> None:
         if benchmark not in self._failed:  # both its sides may, at the same time

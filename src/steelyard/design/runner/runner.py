@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
-from steelyard.design.runner.failure import Failure, Interrupted, check_ended, check_hook_ended
+from steelyard.design.runner.failure import Interrupted, check_ended, check_hook_ended
 from steelyard.design.runner.target import Hooks, Shared, Target
 from steelyard.measure.instrument import Instrument, Timer, Value
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
@@ -106,15 +106,6 @@ class Runner:
     """How many were started, without the commands around them."""
     has_begun: bool = False
     """Whether anything was started, be it one of those commands."""
-
-    def attempt(
-        self, target: Target, instrument: Instrument[Value], keep: Callable[[Reading[Value]], Kept]
-    ) -> Kept | Failure:
-        """As `launch`, with a failure as a value."""
-        try:
-            return self.launch(target, instrument, keep)
-        except (SteelyardError, Interrupted) as why:
-            return Failure(why)
 
     def launch(self, target: Target, instrument: Instrument[Value], keep: Callable[[Reading[Value]], Kept]) -> Kept:
         """Run one launch under an instrument; `keep` has what came of it on disk before anything else is done.
