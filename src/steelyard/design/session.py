@@ -32,7 +32,6 @@ from steelyard.design.preliminaries import with_preliminaries
 from steelyard.design.request import Request
 from steelyard.design.resumption import check_programs, in_its_folder, resumable
 from steelyard.design.runner.clean_up import CleanUp
-from steelyard.design.runner.collector import no_collector
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.targets import Targets, hooks_of, targets_of
@@ -43,6 +42,7 @@ from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.design.written import placeholder_findings, shell_words_findings, shim_findings
 from steelyard.machine.isolation.isolation import Isolated
+from steelyard.model.collector import without_collection
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
 from steelyard.model.journal import Journal, is_journal
 from steelyard.model.kept import Finding
@@ -118,7 +118,7 @@ def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = 
         Interrupt(partial(_call_all, cancels), world.clock) as interrupt,  # first: what is made below is undone, too
         world.isolated(settings.cpu) if settings.isolate else nullcontext() as isolated,
         world.launcher() as launcher,
-        no_collector(),
+        without_collection(),
     ):
         if isolated is not None:
             isolated.admit(launcher.server_pid)

@@ -14,13 +14,13 @@ from steelyard.design.noise.measuring import Measuring
 from steelyard.design.noise.plan import MEASURED_S, Two, plan
 from steelyard.design.noise.probes import Probes
 from steelyard.design.noise.spreads import kinds, spreads
-from steelyard.design.runner.collector import no_collector
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.pool import WorkerPool
 from steelyard.design.runner.runner import LaunchServer, Runner
 from steelyard.design.runner.tandem import has_short_turns
 from steelyard.design.world import World
+from steelyard.model.collector import without_collection
 from steelyard.model.errors import InterruptedBeforeStart
 from steelyard.model.noise import Beside, Counted, Noise, Work
 from steelyard.model.progress import Watch
@@ -65,7 +65,7 @@ def _measured(world: World, watch: Watch, announce: Callable[[], None]) -> tuple
         world.launcher() as launcher,
         WorkerPool(world.launcher, 2) as pool,
         Interrupt(partial(_cancel, launcher, pool), world.clock) as interrupt,
-        no_collector(),
+        without_collection(),
         Path(os.devnull).open("wb") as nowhere,
     ):
         launcher.keep_rows_in(nowhere.fileno())  # nobody carries this on
