@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from steelyard.design.control import with_control
@@ -115,7 +114,7 @@ def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = 
     cancels: list[Callable[[], None]] = []
     world.sweep()
     with (
-        Interrupt(partial(_call_all, cancels), world.clock) as interrupt,  # first: what is made below is undone, too
+        Interrupt(cancels, world.clock) as interrupt,  # first: what is made below is undone, too
         world.isolated(settings.cpu) if settings.isolate else nullcontext() as isolated,
         world.launcher() as launcher,
         without_collection(),
@@ -309,8 +308,3 @@ def _as_cut_short(record: Weighing | Run, header: Weighing | Run, error: Unwritt
             "findings": [finding for finding in record.findings if finding.message != str(error)],
         }
     )
-
-
-def _call_all(calls: Sequence[Callable[[], None]]) -> None:
-    for call in calls:
-        call()

@@ -12,7 +12,7 @@ from steelyard.design.heap import HeapStage
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import LaunchServer, Runner
-from steelyard.design.runner.series import series_of, together_of
+from steelyard.design.runner.series import series_of
 from steelyard.design.runner.target import Hooks
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.kept_rows import KeptRows
@@ -77,7 +77,7 @@ def stages(
     if timed(header.settings.metrics):
         series = series_of(header.settings, targets, session.launcher, journal)
         watched = Watched(journal.stretch, [*header.watch.stretches] if header.watch else [])
-        recorder = Recorder(targets, runner, journal, KeptRows(rows), series, together_of(session.launcher), watched)
+        recorder = Recorder(targets, runner, journal, KeptRows(rows), series, session.launcher.launch_together, watched)
         yield partial(_time, recorder=recorder, session=session, spent_s=spent_s, stopped=header.stop)
 
 

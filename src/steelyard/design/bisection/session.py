@@ -33,7 +33,7 @@ def bisect(asked: Asked, telling: Telling, world: World) -> tuple[Bisection, Ste
     started = world.clock()
     try:
         # What is launched is cancelled by those who launch it; between them somebody has to hear of it too.
-        with Interrupt(lambda: None, world.clock) as interrupt, ExitStack() as holding:
+        with Interrupt((), world.clock) as interrupt, ExitStack() as holding:
             repository = repository_of(Path(asked.settings.directory), world.environment)
             check_relative(repository, asked.command)
             line = line_of(repository, asked.good, asked.bad, asked.sought)

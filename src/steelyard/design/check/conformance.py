@@ -10,7 +10,6 @@ from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import LaunchTogether, Runner
-from steelyard.design.runner.series import together_of
 from steelyard.design.runner.target import HARNESS_REMEDY, Target
 from steelyard.design.suite.loops import choose_loops
 from steelyard.design.world import World
@@ -45,10 +44,10 @@ class Conformance:
 def try_protocol(subject: Subject, settings: Settings, world: World) -> Conformance:
     """Try the rules on one subject; raises InterruptedBeforeStart if the user stops it before the first was tried."""
     rules: list[Checked] = []
-    with world.launcher() as launcher, Interrupt(launcher.cancel, world.clock) as interrupt:
+    with world.launcher() as launcher, Interrupt([launcher.cancel], world.clock) as interrupt:
         runner = Runner(launcher, interrupt.is_requested)
         try:
-            rules.extend(_Trial(subject, settings, runner, world.environment, together_of(launcher)).rules())
+            rules.extend(_Trial(subject, settings, runner, world.environment, launcher.launch_together).rules())
         except Interrupted:
             if not rules:
                 raise InterruptedBeforeStart("interrupted before the first rule was tried") from None

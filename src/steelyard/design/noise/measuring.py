@@ -12,7 +12,7 @@ from steelyard.design.runner.draws import draw_pair, draw_places
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.pool import WorkerPool
 from steelyard.design.runner.runner import LaunchServer, Runner
-from steelyard.design.runner.series import together_of, unkept_series_of
+from steelyard.design.runner.series import unkept_series_of
 from steelyard.design.runner.target import Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.disturbance import Repeats
@@ -102,7 +102,7 @@ class Measuring:
             self.runner,
             NoSink(),
             series=lambda _: unkept_series_of(self.launcher),
-            together=together_of(self.launcher),
+            together=self.launcher.launch_together,
         )
         self.is_interrupted = False
 

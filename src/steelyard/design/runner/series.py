@@ -1,11 +1,11 @@
-"""Several launches in one request: one after the other, of which the server itself keeps the rows, or two at once."""
+"""Several launches in one request: one after the other, of which the server itself keeps the rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from steelyard.design.runner.runner import LaunchSeries, LaunchServer, LaunchTogether
+from steelyard.design.runner.runner import LaunchSeries, LaunchServer
 from steelyard.design.runner.targets import Targets
 from steelyard.model.counters import events_of
 from steelyard.model.errors import MeasurementError, SteelyardError
@@ -53,8 +53,3 @@ def unkept_series_of(launcher: LaunchServer) -> LaunchSeries:
         return _launched(launcher, specs, [_NO_FRAME] * (len(specs) - 1), behind)
 
     return series
-
-
-def together_of(launcher: LaunchServer) -> LaunchTogether:
-    """How to launch two at the same time."""
-    return launcher.launch_together
