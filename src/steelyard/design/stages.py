@@ -77,7 +77,7 @@ def stages(
     if timed(header.settings.metrics):
         series = series_of(header.settings, targets, session.launcher, journal)
         watched = Watched(journal.stretch, [*header.watch.stretches] if header.watch else [])
-        recorder = Recorder(targets, runner, journal, KeptRows(rows), series, session.launcher.launch_together, watched)
+        recorder = Recorder(targets, runner, journal, session.launcher.launch_together, KeptRows(rows), series, watched)
         yield partial(_time, recorder=recorder, session=session, spent_s=spent_s, stopped=header.stop)
 
 

@@ -101,8 +101,8 @@ class Measuring:
             Targets(self._target),
             self.runner,
             NoSink(),
+            self.launcher.launch_together,
             series=lambda _: unkept_series_of(self.launcher),
-            together=self.launcher.launch_together,
         )
         self.is_interrupted = False
 

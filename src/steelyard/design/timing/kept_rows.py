@@ -16,6 +16,9 @@ _BENCHMARK, _PAIR, _ORDER, _ROLE, _WALL = (
 # No field has negative values.
 _NONE = -1
 
+Pair = tuple[LaunchRow, LaunchRow]
+"""The rows of a pair, in the order in which they ran."""
+
 
 class KeptRows:
     """Rows as typed columns, 8 bytes a number: a tuple of ints takes several times as much."""

@@ -15,7 +15,7 @@ from steelyard.design.findings import cold_finding, not_measured_finding
 from steelyard.design.runner.runner import TIMER, LaunchSeries, LaunchTogether, Reading, Runner
 from steelyard.design.runner.target import Shared, Target
 from steelyard.design.runner.targets import Targets
-from steelyard.design.timing.kept_rows import KeptRows
+from steelyard.design.timing.kept_rows import KeptRows, Pair
 from steelyard.design.timing.watched import Watched
 from steelyard.model.errors import LaunchError
 from steelyard.model.kept import Finding
@@ -69,13 +69,13 @@ class Recorder:
     targets: Targets
     runner: Runner
     sink: RowSink
+    together: LaunchTogether
+    """What launches both of a pair at the same time."""
     rows: KeptRows = field(default_factory=KeptRows)
     """All rows so far; those of an earlier session first."""
     series: Callable[[Sequence[Place]], LaunchSeries] | None = None
     """What launches places several at once, so that the driver is woken less often; None: one after the other. Not
     where something else has to be done or measured in between."""
-    together: LaunchTogether | None = None
-    """What launches both of a pair at the same time."""
     watched: Watched = field(default_factory=Watched)
     """What is seen meanwhile, if anybody looks."""
     _shell_starts_ns: deque[int] = field(default_factory=lambda: deque(maxlen=_SHELL_STARTS))
@@ -99,7 +99,7 @@ class Recorder:
         """How many pairs `pairs` takes at once."""
         return 1 if self.series is None else _MOST_PAIRS
 
-    def pairs(self, places: Sequence[Place], longest_s: float | None = None) -> list[tuple[LaunchRow, LaunchRow]]:
+    def pairs(self, places: Sequence[Place], longest_s: float | None = None) -> list[Pair]:
         """Run, check and keep the launches of some pairs, two places a pair; raises as `launch` does.
 
         What an empty shell takes is measured once for all of them.
@@ -114,15 +114,11 @@ class Recorder:
         self.watched.keep()
         return pairs
 
-    def shared_pair(
-        self, sides: Sequence[Sequence[Place]], longest_s: float | None = None
-    ) -> list[tuple[LaunchRow, LaunchRow] | LaunchError]:
+    def shared_pair(self, sides: Sequence[Sequence[Place]], longest_s: float | None = None) -> list[Pair | LaunchError]:
         """One pair each of several benchmarks, from one launch a side; of one that failed why.
 
         Raises as `launch` does where a launch as a whole came to nothing.
         """
-        if self.together is None:
-            raise AssertionError("nothing to launch two at once with")
         both = [self._shared(places).within(longest_s) for places in sides]
         rows = self.runner.launch_both_shared(
             both,
@@ -149,9 +145,7 @@ class Recorder:
         self.watched.keep()
         return row
 
-    def _launch_together(self, pair: tuple[Place, Place], longest_s: float | None) -> tuple[LaunchRow, LaunchRow]:
-        if self.together is None:
-            raise AssertionError("nothing to launch two at once with")
+    def _launch_together(self, pair: tuple[Place, Place], longest_s: float | None) -> Pair:
         left = iter(pair)
         return self.runner.launch_together(
             [self._target(place, longest_s) for place in pair],
@@ -270,7 +264,7 @@ def _as_it_ran(place: Place, samples: Sequence[Sample]) -> Place:
     return place._replace(order=place.order + IN_TANDEM) if is_in_turn else place
 
 
-def _pair_of(one: LaunchRow | LaunchError, other: LaunchRow | LaunchError) -> tuple[LaunchRow, LaunchRow] | LaunchError:
+def _pair_of(one: LaunchRow | LaunchError, other: LaunchRow | LaunchError) -> Pair | LaunchError:
     """In the order in which they ran."""
     if isinstance(one, LaunchError):
         return one
