@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.design.judging.budgets import elsewhere
+from steelyard.design.judging.budgets import members_of
 from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.judging.short_samples import too_short_to_tell
@@ -312,16 +312,12 @@ def _rounded(number: float) -> int:
 def _shared_alpha(record: Weighing | Run, judgement: Judgement | None) -> Finding | None:
     if judgement is None or judgement.verdict != "undecided":
         return None
-    alone = judgement.estimate.lower > 0 or judgement.estimate.upper < 0
-    together = judgement.is_change
-    if not alone or together:
+    is_sure_alone = judgement.estimate.lower > 0 or judgement.estimate.upper < 0
+    if not is_sure_alone or judgement.is_change:
         return None
-    places = zip(record.benchmarks, record.stop, strict=True)
-    members = sum(reason != "failed" and not benchmark.control for benchmark, reason in places)
-    members += elsewhere(record) if isinstance(record, Weighing) else 0
     return Finding(
         code="shared-alpha",
-        message=f"the interval excludes no change, but not surely enough for one of {members} benchmarks",
+        message=f"the interval excludes no change, but not surely enough for one of {members_of(record)} benchmarks",
         remedy="more of them make chance findings likelier, so each needs stronger evidence: allow more time",
     )
 
