@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -188,7 +189,7 @@ class Stage:
             def fail(self, benchmark: int, message: str) -> None:
                 failed.append((benchmark, message))
 
-        tools = CountingTools(VALGRIND, {"PATH": "/bin"}, jobs, lambda: nullcontext(pool))  # type: ignore[arg-type]
+        tools = CountingTools(VALGRIND, {"PATH": "/bin"}, jobs, lambda: nullcontext(pool), time.monotonic)  # type: ignore[arg-type]
         one = CountingStage(with_tool(record, VALGRIND), tools, Sink(), lambda _: None)
         ended, error = one.run()
         return Outcome(ended, error, pool, kept, failed)

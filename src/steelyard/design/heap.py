@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 from steelyard.design.runner.draws import draw_pair, first_side
 from steelyard.design.runner.failure import Interrupted
@@ -29,13 +29,6 @@ _INSIDE = {
     ),
     "Go": ("Go's runtime has an allocator of its own, of which nothing is seen", "use Go's own -benchmem"),
 }
-
-
-class HeapSink(Protocol):
-    """Where launches go as they come."""
-
-    def heap(self, launch: HeapLaunch) -> None:
-        """Keep one launch."""
 
 
 def check_heap(record: Weighing | Run) -> None:
@@ -69,7 +62,8 @@ class HeapStage:
 
     targets: Targets
     runner: Runner
-    sink: HeapSink
+    keep: Callable[[HeapLaunch], None]
+    """Called with each launch before the next one starts."""
     watch: Watch
     _launches: list[HeapLaunch] = field(default_factory=list, init=False)
     _findings: dict[str, Finding] = field(default_factory=dict, init=False)
@@ -135,7 +129,7 @@ class HeapStage:
             if use is not None:
                 cpu_ns = measured.user_ns + measured.sys_ns
                 launch = HeapLaunch(benchmark=benchmark, side=side, use=use, wall_ns=measured.wall_ns, cpu_ns=cpu_ns)
-                self.sink.heap(launch)
+                self.keep(launch)
                 self._launches.append(launch)
 
         # One process, however many make a launch that is timed: counts need no length.

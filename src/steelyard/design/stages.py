@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 
-from steelyard.design.counting.stage import CountingStage, CountingTools, is_complete
+from steelyard.design.counting.plan import missing
+from steelyard.design.counting.stage import CountingStage, CountingTools
 from steelyard.design.heap import HeapStage
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.interrupt import Interrupt
@@ -42,10 +43,10 @@ class Session:
     launcher: LaunchServer
     interrupt: Interrupt
     cleaning: CleanUp
-    isolated: Isolated | None = None
+    isolated: Isolated | None
     """The control group of what is launched, if it has one."""
-    jobs: int | None = None
-    cancels: list[Callable[[], None]] = field(default_factory=list)
+    jobs: int | None
+    cancels: list[Callable[[], None]]
     """What a signal calls, to end the launches in flight."""
     until_one_changed: bool = False
     """Whether the first benchmark that is found changed ends the pairs of all."""
@@ -71,7 +72,7 @@ def stages(
     """What is measured, in its order: the heap, counts, times."""
     runner = session.runner(targets.hooks)
     if header.settings.heap is not None:
-        yield HeapStage(targets, runner, journal, session.watch).run
+        yield HeapStage(targets, runner, journal.heap, session.watch).run
     if is_to_count(header):
         yield partial(_count, journal=journal, session=session)
     if timed(header.settings.metrics):
@@ -84,7 +85,7 @@ def stages(
 def is_to_count(record: Weighing | Run) -> bool:
     """Whether something is to be counted, and is not yet."""
     metrics = record.settings.metrics
-    return bool(counted(metrics)) and not (timed(metrics) and is_complete(record))
+    return bool(counted(metrics)) and not (timed(metrics) and not missing(record))
 
 
 def _count(record: Weighing | Run, journal: Journal, session: Session) -> tuple[Weighing | Run, SteelyardError | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
@@ -39,11 +38,6 @@ class CountSink(Protocol):
         """Note that a benchmark failed, and the others go on."""
 
 
-def is_complete(record: Weighing | Run) -> bool:
-    """Whether all that is to be counted was."""
-    return not missing(record)
-
-
 @dataclass(frozen=True)
 class CountingTools:
     """What counts: the tool, and how many launches at once."""
@@ -53,7 +47,7 @@ class CountingTools:
     """The environment that names are passed on from."""
     jobs: int
     launcher: Callable[[], AbstractContextManager[LaunchServer]]
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float]
 
 
 def with_tool(record: Weighing | Run, valgrind: Valgrind) -> Weighing | Run:
