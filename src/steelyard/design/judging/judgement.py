@@ -56,7 +56,7 @@ def look_at(
     *,
     ended: bool,
     newest_only: bool,
-    members: float = 1,
+    members: float,
 ) -> Judgement | None:
     """Judge the pairs so far, with alpha shared among `members` benchmarks; None before the first look."""
     judgement = judge(

@@ -58,7 +58,7 @@ def draw_places(
 
 
 def draw_shared_places(
-    seed: int, pairs: Mapping[int, int], round_number: int, role: str, layouts: int = 0
+    seed: int, pairs: Mapping[int, int], round_number: int, role: str, layouts: int
 ) -> tuple[list[Place], list[Place]]:
     """The launches of one pair each of several benchmarks, by their numbers, that have a start a side in common.
 

@@ -186,7 +186,7 @@ def _has(folder: Path, word: str) -> bool:
     return os.path.exists(folder / word)  # noqa: PTH110 - Path.exists() raises where a word is too long for a name
 
 
-def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[Subject] = ()) -> Hooks:
+def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[Subject]) -> Hooks:
     """The commands around launches; raises UsageError for one that is missing.
 
     A shell runs those that need one: their time is not measured, so it costs nothing. Those that need none are looked

@@ -8,7 +8,7 @@ alarm likelier.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import expm1, isfinite, log1p, sqrt
 
 import numpy as np
@@ -65,11 +65,11 @@ class Chosen:
     """How the next pair runs, and what changes with that."""
 
     tandem: bool
-    role: str = USED
+    role: str
     """`tried` for a pair that is to tell which way is the better one, and is not judged."""
-    left: list[int] = field(default_factory=list)
+    left: list[int]
     """Numbers of pairs in tandem of a target that turned out to be none for it: they are not judged."""
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Finding]
 
 
 _USED, _WARM_UP = ROLES.index(USED), ROLES.index(WARM_UP)

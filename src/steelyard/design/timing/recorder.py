@@ -114,7 +114,7 @@ class Recorder:
         self.watched.keep()
         return pairs
 
-    def shared_pair(self, sides: Sequence[Sequence[Place]], longest_s: float | None = None) -> list[Pair | LaunchError]:
+    def shared_pair(self, sides: Sequence[Sequence[Place]], longest_s: float | None) -> list[Pair | LaunchError]:
         """One pair each of several benchmarks, from one launch a side; of one that failed why.
 
         Raises as `launch` does where a launch as a whole came to nothing.
