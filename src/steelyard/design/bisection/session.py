@@ -46,7 +46,7 @@ def bisect(asked: Asked, telling: Telling, world: World) -> tuple[Bisection, Ste
                 interrupt.is_requested,
                 holding,
             )
-            scales = CommitScales(asked, builds.of, repository, world, telling.progress)
+            scales = CommitScales(asked, builds, world)
             searching = Searching(line, asked.settings, scales, telling, asked.sought)
             ended = searching.run()
     except (Interrupted, InterruptedBeforeStart):
