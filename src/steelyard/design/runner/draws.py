@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
@@ -13,11 +12,6 @@ from steelyard.model.launches import IN_TANDEM, ROLES, Draw, Place
 # switch hash randomisation off.
 PADDING_BELOW = 4096
 _HASH_SEEDS = 2**32 - 1
-
-
-def new_seed() -> int:
-    """A seed for a plan that nobody asked to repeat; short enough to type again."""
-    return secrets.randbelow(2**32)
 
 
 def first_side(seed: int, benchmark: int, pair: int) -> int:
