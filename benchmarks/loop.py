@@ -53,9 +53,7 @@ class Loop:
         journal = self._open.enter_context(Journal(self._path, self._header))
         targets = targets_of(self._header, ENVIRONMENT)
         series = series_of(self._header.settings, targets, self._launcher, journal)
-        self._recorder = Recorder(
-            targets, Runner(self._launcher), journal, self._launcher.launch_together, series=series
-        )
+        self._recorder = Recorder(targets, Runner(self._launcher), journal, series=series)
         return self
 
     def __exit__(

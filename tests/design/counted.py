@@ -100,7 +100,7 @@ class ScriptedPool:
     def __call__(self, launcher: object, jobs: int, hooks: Hooks) -> ScriptedPool:
         del launcher
         self.jobs = WorkerPool(lambda: nullcontext(self), jobs, hooks)._jobs  # type: ignore[arg-type]
-        self.runner = Runner(self, hooks=hooks)
+        self.runner = Runner(self, hooks=hooks)  # type: ignore[arg-type] # it counts no two at once
         return self
 
     def __enter__(self) -> ScriptedPool:

@@ -78,7 +78,7 @@ def stages(
     if timed(header.settings.metrics):
         series = series_of(header.settings, targets, session.launcher, journal)
         watched = Watched(journal.stretch, [*header.watch.stretches] if header.watch else [])
-        recorder = Recorder(targets, runner, journal, session.launcher.launch_together, KeptRows(rows), series, watched)
+        recorder = Recorder(targets, runner, journal, KeptRows(rows), series, watched)
         yield partial(_time, recorder=recorder, session=session, spent_s=spent_s, stopped=header.stop)
 
 

@@ -104,7 +104,6 @@ class Measuring:
             Targets(self._target),
             self.runner,
             NoSink(),
-            self.launcher.launch_together,
             series=lambda _: unkept_series_of(self.launcher),
         )
         self.is_interrupted = False

@@ -17,20 +17,9 @@ from steelyard.subjects.harness import Starting
 from steelyard.subjects.programs import Programs
 
 Kept = TypeVar("Kept")
+_Together = Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]]
 
 TIMER = Timer()
-
-
-class LaunchTogether(Protocol):
-    """Runs two launches at the same time on one processor."""
-
-    def __call__(
-        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
-    ) -> tuple[Measured, Measured]:
-        """What came of each, with what all its threads and processes lost if they are `followed`.
-
-        Raises as a single launch does.
-        """
 
 
 LaunchSeries = Callable[[Sequence[LaunchSpec], LaunchSpec | None], Sequence[Measured | SteelyardError]]
@@ -43,6 +32,14 @@ class TargetLauncher(Protocol):
 
     def launch(self, spec: LaunchSpec) -> Measured:
         """Run one launch to its end; raises SteelyardError if it cannot be set up or executed."""
+
+    def launch_together(
+        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
+    ) -> tuple[Measured, Measured]:
+        """Run two at the same time on one processor; told of what their threads and processes lost if `followed`.
+
+        Raises as `launch`.
+        """
 
 
 class LaunchServer(TargetLauncher, Protocol):
@@ -72,11 +69,6 @@ class LaunchServer(TargetLauncher, Protocol):
 
         One without a frame is neither kept nor told of.
         """
-
-    def launch_together(
-        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
-    ) -> tuple[Measured, Measured]:
-        """Run two launches at the same time on one processor; raises as `launch`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +165,13 @@ class Runner:
     def launch_together(
         self,
         targets: Sequence[Target],
-        together: Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]],
         keep: Callable[[Reading[None]], Kept],
+        *,
+        second_begins: bool = False,
+        followed: bool = False,
     ) -> tuple[Kept, Kept]:
         """Run two launches at the same time; raises as `launch`. None of them is kept unless both ended well."""
+        together = partial(self.launcher.launch_together, second_begins=second_begins, followed=followed)
         started = self._both_started(targets, together)
         both = self._both(targets, together)
         readings = [
@@ -186,9 +181,7 @@ class Runner:
         first, second = (self._kept(reading, keep) for reading in readings)
         return first, second
 
-    def _both_started(
-        self, targets: Sequence[Target], together: Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]]
-    ) -> Sequence[Measured | None]:
+    def _both_started(self, targets: Sequence[Target], together: _Together) -> Sequence[Measured | None]:
         """What came of the starts of two launches, which run at the same time as well; None where they have none."""
         starts = [replace(target, spec=target.start.spec) for target in targets if target.start is not None]
         if len(starts) < len(targets):
@@ -198,9 +191,7 @@ class Runner:
             self._note_survivors(measured)
         return both
 
-    def _both(
-        self, targets: Sequence[Target], together: Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]]
-    ) -> tuple[Measured, Measured]:
+    def _both(self, targets: Sequence[Target], together: _Together) -> tuple[Measured, Measured]:
         if self.interrupted():
             raise Interrupted
         self._check_programs(targets)
@@ -218,7 +209,6 @@ class Runner:
     def launch_both_shared(
         self,
         both: Sequence[Shared],
-        together: Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]],
         keep: Callable[[int, int, Reading[None]], Kept],
     ) -> dict[tuple[int, int], Kept | LaunchError]:
         """The same for one start a side that serves several targets: what came of each, or why it failed.
@@ -226,6 +216,7 @@ class Runner:
         Each by its place among `both` and its number there, with which `keep` is called, and its reading: in the order
         in which they ran. Raises as `launch` where a launch as a whole came to nothing.
         """
+        together = partial(self.launcher.launch_together, second_begins=False)
         measured = self._both([one.whole for one in both], together)
         parts = {
             (place, number): (target, part)

@@ -12,7 +12,7 @@ from statistics import median_low
 from typing import Protocol
 
 from steelyard.design.findings import cold_finding, not_measured_finding
-from steelyard.design.runner.runner import TIMER, LaunchSeries, LaunchTogether, Reading, Runner
+from steelyard.design.runner.runner import TIMER, LaunchSeries, Reading, Runner
 from steelyard.design.runner.target import Shared, Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.kept_rows import KeptRows, Pair
@@ -69,8 +69,6 @@ class Recorder:
     targets: Targets
     runner: Runner
     sink: RowSink
-    together: LaunchTogether
-    """What launches both of a pair at the same time."""
     rows: KeptRows = field(default_factory=KeptRows)
     """All rows so far; those of an earlier session first."""
     series: Callable[[Sequence[Place]], LaunchSeries] | None = None
@@ -122,7 +120,6 @@ class Recorder:
         both = [self._shared(places).within(longest_s) for places in sides]
         rows = self.runner.launch_both_shared(
             both,
-            partial(self.together, second_begins=False),
             lambda side, number, reading: self._keep(reading, _as_it_ran(sides[side][number], reading.samples)),
         )
         self.watched.keep()
@@ -149,12 +146,9 @@ class Recorder:
         left = iter(pair)
         return self.runner.launch_together(
             [self._target(place, longest_s) for place in pair],
-            partial(
-                self.together,
-                second_begins=pair[1].order == IN_TANDEM,
-                followed=self._may_have_others(pair[0].benchmark),
-            ),
             lambda reading: self._keep(reading, next(left)),
+            second_begins=pair[1].order == IN_TANDEM,
+            followed=self._may_have_others(pair[0].benchmark),
         )
 
     def _may_have_others(self, benchmark: int) -> bool:
