@@ -91,7 +91,7 @@ class TestSeveralAtOnce:
                     machine.events.append(f"server keeps {place.pair}.{place.side}")
             return results
 
-        begun._recorder.series = lambda places: partial(series, places)
+        begun._recorder.series = series
         return begun
 
     def test_the_plan_and_the_record_are_those_of_single_launches(self) -> None:

@@ -104,7 +104,7 @@ class Measuring:
             Targets(self._target),
             self.runner,
             NoSink(),
-            series=lambda _: unkept_series_of(self.launcher),
+            series=unkept_series_of(self.launcher),
         )
         self.is_interrupted = False
 

@@ -12,7 +12,7 @@ from steelyard.design.runner.failure import Interrupted, check_ended, check_hook
 from steelyard.design.runner.target import Hooks, Shared, Target
 from steelyard.measure.instrument import Instrument, Timer, Value
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
-from steelyard.model.launches import Frame, LaunchSpec, Measured, Sample
+from steelyard.model.launches import Frame, LaunchSpec, Measured, Place, Sample
 from steelyard.subjects.harness import Starting
 from steelyard.subjects.programs import Programs
 
@@ -22,9 +22,10 @@ _Together = Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]]
 TIMER = Timer()
 
 
-LaunchSeries = Callable[[Sequence[LaunchSpec], LaunchSpec | None], Sequence[Measured | SteelyardError]]
-"""Runs launches one after the other and keeps all but the last that it returns, each before the next began: behind
-another one, if that is given, of which nothing is kept. It may return fewer than asked for, and then began no more."""
+LaunchSeries = Callable[[Sequence[Place], Sequence[LaunchSpec], LaunchSpec | None], Sequence[Measured | SteelyardError]]
+"""Runs launches, which stand at places in the plan, one after the other, and keeps all but the last that it returns,
+each before the next began: behind another one, if that is given, of which nothing is kept. It may return fewer than
+asked for, and then began no more."""
 
 
 class TargetLauncher(Protocol):
@@ -137,7 +138,7 @@ class Runner:
     def launch_series(
         self,
         targets: Sequence[Target],
-        series: LaunchSeries,
+        series: Callable[[Sequence[LaunchSpec], LaunchSpec | None], Sequence[Measured | SteelyardError]],
         keep: Callable[[bool, Reading[None]], Kept],
         behind: Target | None = None,
     ) -> Iterator[Kept]:

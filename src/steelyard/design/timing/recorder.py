@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
@@ -71,7 +71,7 @@ class Recorder:
     sink: RowSink
     rows: KeptRows = field(default_factory=KeptRows)
     """All rows so far; those of an earlier session first."""
-    series: Callable[[Sequence[Place]], LaunchSeries] | None = None
+    series: LaunchSeries | None = None
     """What launches places several at once, so that the driver is woken less often; None: one after the other. Not
     where something else has to be done or measured in between."""
     watched: Watched = field(default_factory=Watched)
@@ -106,8 +106,7 @@ class Recorder:
         if places[0].order >= IN_TANDEM:
             pairs = [self._launch_together(pair, longest_s) for pair in zip(places[::2], places[1::2], strict=True)]
         else:
-            series = None if self.series is None else self.series(places)
-            rows = self._launch_all(series, places, longest_s)
+            rows = self._launch_all(places, longest_s)
             pairs = list(zip(rows, rows, strict=True))
         self.watched.keep()
         return pairs
@@ -155,19 +154,17 @@ class Recorder:
         """Whether a command has other processes or threads, or was never launched."""
         return benchmark in self._followed or benchmark not in self._latest_ns
 
-    def _launch_all(
-        self, series: LaunchSeries | None, places: Sequence[Place], longest_s: float | None
-    ) -> Iterator[LaunchRow]:
+    def _launch_all(self, places: Sequence[Place], longest_s: float | None) -> Iterator[LaunchRow]:
         left = iter(places)
 
         def keep(already: bool, reading: Reading[None]) -> LaunchRow:
             return self._keep(reading, next(left), journaled=already)
 
-        if series is not None:
+        if self.series is not None:
             targets = [self._target(place, longest_s) for place in places]
             # Its side is that of the second launch: whichever the first is, it follows one of the other side.
             behind = targets[1] if self.follows_its_like(places[0].benchmark) else None
-            yield from self.runner.launch_series(targets, series, keep, behind)
+            yield from self.runner.launch_series(targets, partial(self.series, places), keep, behind)
         yield from map(partial(self.launch, longest_s=longest_s), left)
 
     def _start_pair(self) -> None:
