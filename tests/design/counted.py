@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from steelyard.design.counting import stage as counting
-from steelyard.design.counting.stage import CountingStage, CountingTools, with_tool
+from steelyard.design.counting.stage import CountingStage, CountingTools
+from steelyard.design.counting.tool import with_tool
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.pool import WorkerPool
 from steelyard.design.runner.runner import Runner

@@ -10,7 +10,7 @@ import pytest
 
 from steelyard.design.counting.functions import columns, differing_functions, slope
 from steelyard.design.counting.plan import by_place, judged, missing
-from steelyard.design.counting.stage import with_tool
+from steelyard.design.counting.tool import with_tool
 from steelyard.measure.count.counter import Counted
 from steelyard.measure.count.profile import FunctionCost
 from steelyard.model.counting import CountedProcess, CountSettings

@@ -12,7 +12,6 @@ from steelyard.design.counting.functions import columns, differing_functions, sl
 from steelyard.design.counting.notes import CountNotes
 from steelyard.design.counting.plan import CountedSide, by_place, judged, missing, planned
 from steelyard.design.counting.targets import CountTargets
-from steelyard.design.counting.tool import begun
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.pool import WorkerPool
 from steelyard.design.runner.runner import LaunchServer, Runner
@@ -48,12 +47,6 @@ class CountingTools:
     jobs: int
     launcher: Callable[[], AbstractContextManager[LaunchServer]]
     clock: Callable[[], float]
-
-
-def with_tool(record: Weighing | Run, valgrind: Valgrind) -> Weighing | Run:
-    """The record before anything more is counted; raises UsageError where another tool counted a part of it."""
-    made = begun(record, record.settings.counting or CountSettings(), valgrind)
-    return record.model_copy(update={"counting": made})
 
 
 class CountingStage:
