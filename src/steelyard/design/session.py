@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from steelyard.design.control import with_control
-from steelyard.design.counting.stage import with_tool
+from steelyard.design.counting.tool import with_tool
 from steelyard.design.events import check_counters
 from steelyard.design.findings import (
     ISOLATED,
@@ -59,12 +59,12 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
 
     Raises SteelyardError if it cannot even start.
     """
-    with _session(world, watch, request.settings, request.jobs) as session:
+    until_one_changed = request.until_one_changed
+    with _session(world, watch, request.settings, request.jobs, until_one_changed=until_one_changed) as session:
         if is_identical(request):
             return unmeasured(of_one_program(_header(request, session)), world)
         _set_up(request.settings, request.subjects, session)
         header = _header(request, session)
-        session = replace(session, until_one_changed=request.until_one_changed)
         return _measured(header, session, selection=request.selection)
 
 
@@ -110,7 +110,9 @@ def attempted(request: Request, watch: Watch, world: World) -> Outcome:
 
 
 @contextmanager
-def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = None) -> Iterator[Session]:
+def _session(
+    world: World, watch: Watch, settings: Settings, jobs: int | None = None, *, until_one_changed: bool = False
+) -> Iterator[Session]:
     cancels: list[Callable[[], None]] = []
     world.sweep()
     with (
@@ -125,7 +127,7 @@ def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = 
         cancels.append(launcher.cancel)
         cleaning = CleanUp(launcher, world.launcher, cancels)
         try:
-            yield Session(world, watch, launcher, interrupt, cleaning, isolated, jobs, cancels)
+            yield Session(world, watch, launcher, interrupt, cleaning, isolated, jobs, cancels, until_one_changed)
         except Exception:  # whatever it is, what is to be cleaned up lies there
             with suppress(SteelyardError, Interrupted):  # what went before says more
                 cleaning.run()

@@ -48,7 +48,7 @@ class Session:
     jobs: int | None
     cancels: list[Callable[[], None]]
     """What a signal calls, to end the launches in flight."""
-    until_one_changed: bool = False
+    until_one_changed: bool
     """Whether the first benchmark that is found changed ends the pairs of all."""
 
     def runner(self, hooks: Hooks | None = None) -> Runner:
