@@ -229,13 +229,10 @@ class Runner:
             for where, (target, part) in sorted(parts.items(), key=lambda one: one[1][1].start_ns)
         }
 
-    def launch_shared(
-        self, shared: Shared, keep: Callable[[int, Reading[None]], Kept]
-    ) -> tuple[int, list[Kept | LaunchError]]:
-        """Run one launch for several targets: how long it took, ns, and what came of each, or why it failed.
+    def shared_trial(self, shared: Shared) -> tuple[int, list[Reading[None] | LaunchError]]:
+        """As `trial`, for several targets: how long it took, ns, and what came of each, or why it failed.
 
-        `keep` is called with a target's number and its reading. Raises as `launch` where the launch as a whole came to
-        nothing.
+        Raises as `launch` where the launch as a whole came to nothing.
         """
         self.check_program(shared.whole)
         measured = self.run(shared.whole.spec)
@@ -243,8 +240,8 @@ class Runner:
         parts = shared.apart(measured)
         self.check_program(shared.whole)
         return measured.wall_ns, [
-            self._kept_part(target, part, partial(keep, number))
-            for number, (target, part) in enumerate(zip(shared.each, parts, strict=True))
+            self._kept_part(target, part, lambda reading: reading)
+            for target, part in zip(shared.each, parts, strict=True)
         ]
 
     def _kept_part(self, target: Target, part: Measured, keep: Callable[[Reading[None]], Kept]) -> Kept | LaunchError:
