@@ -11,8 +11,7 @@ import numpy.typing as npt
 from steelyard.design.judging.budgets import members_of
 from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.pairs import MetricPairs
-from steelyard.design.judging.short_samples import too_short_to_tell
-from steelyard.design.judging.uneven_loops import uneven_loops
+from steelyard.design.judging.samples import too_short_to_tell, uneven_loops
 from steelyard.design.runner.tandem import MOST_CROWDED
 from steelyard.model.counters import EVENTS, part
 from steelyard.model.derived import Side, Summary, Verdict
