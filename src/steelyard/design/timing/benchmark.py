@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from steelyard.design.judging.budgets import budgets_of
@@ -47,8 +47,8 @@ class OpenBenchmark:
         return self.judgement is not None and self.judgement.verdict in CHANGED
 
 
-def resumed(number: int, header: Weighing, rows: Sequence[LaunchRow]) -> OpenBenchmark:
-    """A benchmark where an earlier session left it: at its beginning, if there was none."""
+def resumed(number: int, header: Weighing, rows: Iterable[LaunchRow]) -> OpenBenchmark:
+    """A benchmark where an earlier session with these rows of it left it: at its beginning, if there was none."""
     metric, benchmark = timed(header.settings.metrics)[0], header.benchmarks[number]
     repeats = Repeats(metric, header.machine.cores_logical)
     pairing = Pairing(
@@ -63,8 +63,7 @@ def resumed(number: int, header: Weighing, rows: Sequence[LaunchRow]) -> OpenBen
         found.stop = "failed"
     begun: defaultdict[int, list[LaunchRow]] = defaultdict(list)
     for row in rows:
-        if row.benchmark == number:
-            begun[row.pair].append(row)
+        begun[row.pair].append(row)
     warm_ups = [len(launches) for launches in begun.values() if ROLES[launches[0].role] == WARM_UP]
     found.warm_ups, found.is_half_warm = warm_ups.count(2), 1 in warm_ups
     for launches in begun.values():

@@ -48,9 +48,8 @@ class Experiment:
     ) -> None:
         self._header, self._settings = header, header.settings
         self._recorder = recorder
-        begun = list(recorder.rows)
         self._until_one_changed = until_one_changed
-        self._open = [resumed(number, header, begun) for number in range(len(header.benchmarks))]
+        self._open = [resumed(number, header, recorder.rows.of(number)) for number in range(len(header.benchmarks))]
         self._looks = Looks(header, recorder.rows, self._open)
         self._leave(stopped)
         self._pace = self._begun_at(clock, spent_s)
