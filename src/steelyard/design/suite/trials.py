@@ -399,5 +399,4 @@ class Trials:
 def _given_up_after(latest_s: float, target: Target) -> Target:
     """A launch that has not much longer than the latest one of the same benchmarks took."""
     most_s = max(_GIVEN_UP_S, _GIVEN_UP_TIMES * latest_s)
-    limit_ns = target.spec.timeout_ns
-    return target.within(most_s if limit_ns is None else min(most_s, limit_ns / 1e9))
+    return target.within(min(most_s, (target.spec.timeout_ns or inf) / 1e9))
