@@ -21,8 +21,6 @@ from steelyard.subjects.revisions.git import repository_of
 from steelyard.subjects.revisions.line import line_of
 from steelyard.subjects.revisions.sides import check_relative
 
-NOT_BEGUN = "interrupted before anything was weighed"
-
 
 def bisect(asked: Asked, telling: Telling, world: World) -> tuple[Bisection, SteelyardError | None]:
     """Search the commit that made a benchmark slower, or faster; with why it could not go on, where that failed.
@@ -50,7 +48,7 @@ def bisect(asked: Asked, telling: Telling, world: World) -> tuple[Bisection, Ste
             searching = Searching(line, asked.settings, scales, telling, asked.sought)
             ended = searching.run()
     except (Interrupted, InterruptedBeforeStart):
-        raise InterruptedBeforeStart(NOT_BEGUN) from None
+        raise InterruptedBeforeStart("interrupted before anything was weighed") from None
     about: dict[str, Any] = {
         "tool": __version__,
         "repository": str(repository.root),

@@ -130,8 +130,8 @@ def _seconds_per_pair(record: Weighing, part: _Part, benchmark: int) -> float | 
     wall = launches.taken_ns()
     if not mine.any() or not wall[part.of].sum():
         return None
-    kept, all_of_them = (launches.of(benchmark, USED, WARM_UP, *more).sum() for more in ((), (DISTURBED,)))
-    repeated = all_of_them / max(2, kept)
+    kept = launches.of(benchmark, USED, WARM_UP).sum()
+    repeated = launches.of(benchmark, USED, WARM_UP, DISTURBED).sum() / max(2, kept)
     return float(_measuring_s(record, part) * wall[mine].sum() / wall[part.of].sum() / (mine.sum() / 2) * repeated)
 
 
