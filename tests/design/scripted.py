@@ -189,7 +189,7 @@ def recorder(
 ) -> Recorder:
     launches = targets or Targets(target)
     runner = Runner(machine, interrupted, launches.hooks, programs or Programs())
-    return Recorder(launches, runner, machine, rows or KeptRows(), together=machine.launch_together)
+    return Recorder(launches, runner, machine, rows or KeptRows())
 
 
 def experiment(machine: Machine, header: Weighing, **options: Any) -> Experiment:

@@ -39,18 +39,13 @@ def works(number: int, spec: LaunchSpec) -> Measured:
     return PLAIN
 
 
-class Sink(list[HeapLaunch]):
-    def heap(self, launch: HeapLaunch) -> None:
-        self.append(launch)
-
-
 def stage(
     script: Callable[[int, LaunchSpec], Measured], header: Weighing, interrupted: Callable[[], bool] = lambda: False
-) -> tuple[Callable[[], Any], Machine, Sink]:
-    machine, sink = Machine(script), Sink()
+) -> tuple[Callable[[], Any], Machine, list[HeapLaunch]]:
+    machine, kept = Machine(script), list[HeapLaunch]()
     targets = Targets(scripted.target)
-    made = HeapStage(targets, Runner(machine, interrupted), sink, lambda _: None)
-    return partial(made.run, header), machine, sink
+    made = HeapStage(targets, Runner(machine, interrupted), kept.append, lambda _: None)
+    return partial(made.run, header), machine, kept
 
 
 def test_each_side_is_watched_as_often_under_the_same_draws() -> None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from steelyard.design.runner.runner import TargetLauncher
 from steelyard.measure.count.counter import Counted, Counter
 from steelyard.model.counting import CountSettings
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launches import LaunchSpec, Measured
 
 
 @dataclass(frozen=True)
 class Counting:
-    """A counter on a launcher, without the rules of a runner."""
+    """A counter on what launches, without the rules of a runner."""
 
-    launcher: TargetLauncher
+    launch: Callable[[LaunchSpec], Measured]
     counter: Counter
 
     def with_settings(self, settings: CountSettings) -> Counting:
@@ -22,7 +22,7 @@ class Counting:
 
     def count(self, spec: LaunchSpec) -> Counted:
         with self.counter.attached(spec) as attachment:
-            measured = attachment.without_instrument(self.launcher.launch(attachment.spec))
+            measured = attachment.without_instrument(self.launch(attachment.spec))
             if measured.cancelled or measured.timed_out:
                 return Counted({}, [], [], 0, measured, 0.0)
             return attachment.read(measured)

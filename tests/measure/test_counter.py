@@ -18,7 +18,7 @@ from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.launch import Launcher
 from steelyard.model.counting import CountSettings
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launches import LaunchSpec
 from tests import c_programs
 from tests.c_programs import compiled, need_callgrind_header, need_valgrind
 from tests.design.scripted import PLAIN
@@ -36,7 +36,7 @@ def counter(launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     need_valgrind()
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    yield Counting(launcher, Counter(Valgrind.found(), CountSettings()))
+    yield Counting(launcher.launch, Counter(Valgrind.found(), CountSettings()))
     assert not list((tmp_path / "temporary").iterdir())
 
 
@@ -236,16 +236,8 @@ def test_a_device_is_written_to_as_it_is(counter: Counting) -> None:
     assert full.measured.exit_code != 0
 
 
-class Silent:
-    """A launcher that runs nothing."""
-
-    def launch(self, spec: LaunchSpec) -> Measured:
-        del spec
-        return PLAIN
-
-
 def test_no_count_is_an_error_and_no_number(tmp_path: Path) -> None:
-    counter = Counting(Silent(), Counter(Valgrind(tmp_path, "3.19.0"), CountSettings()))
+    counter = Counting(lambda _: PLAIN, Counter(Valgrind(tmp_path, "3.19.0"), CountSettings()))
     with pytest.raises(MeasurementError, match=r"wrote no counts of /bin/true: was it killed.*TMPDIR"):
         counter.count(launch("/bin/true"))
 

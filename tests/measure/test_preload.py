@@ -190,7 +190,7 @@ def test_finding_the_stack_costs_the_same_wherever_files_are(
     program = compiled(compiler, tmp_path, STACKS, "-DALONE")
     elsewhere = Path(shutil.copy(program, deep / program.name))
     with Launcher() as launcher:
-        counter = Counting(launcher, Counter(Valgrind.found(), CountSettings()))
+        counter = Counting(launcher.launch, Counter(Valgrind.found(), CountSettings()))
         counts = [counter.count(spec(path)).events["Ir"] for path in (program, elsewhere)]
     assert counts[0] == counts[1]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import math
 from array import array
@@ -13,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.model import json_text
-from steelyard.model.json_text import parse, parse_anything, pieces, without_collection
+from steelyard.model.json_text import parse, parse_anything, pieces
 
 TEXTS = {
     "a float": b"[0.1, 1e5, 1E-7, -0.0, 2.2250738585072011e-308, 4.9e-324, 2e-324]",
@@ -157,16 +156,3 @@ def test_what_is_packed_is_written_as_a_list() -> None:
     plain = {"a": list(whole), "b": [{"c": [[*parts], []], "d": "\udcff"}, {"c": [[*parts]], "d": []}]}
     assert json.loads(b"".join(pieces(fields))) == {**plain, "e": {}, "f": []}
     assert list(json.loads(b"".join(pieces(fields)))) == list(fields)
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-def test_the_collector_goes_on_as_before(enabled: bool) -> None:
-    before = gc.isenabled()
-    try:
-        (gc.enable if enabled else gc.disable)()
-        with without_collection():
-            assert not gc.isenabled()
-        assert gc.isenabled() is enabled
-    finally:
-        (gc.enable if before else gc.disable)()
-        gc.unfreeze()

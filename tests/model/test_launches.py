@@ -229,6 +229,15 @@ def test_select_takes_one_side_of_one_benchmark_in_one_role_in_order_of_the_pair
     assert launches.select(benchmark=2, role=USED, side=0).tolist() == []
 
 
+def test_those_of_a_benchmark_are_told_in_all_roles_or_in_some() -> None:
+    launches = of(row(1, 0), row(0, 1, role=WARM_UP), row(2, 1, role=DISTURBED), row(0, 0, benchmark=1))
+    assert launches.of(0).tolist() == [True, True, True, False]
+    assert launches.of(0, "used").tolist() == [True, False, False, False]
+    assert launches.of(0, "used", "disturbed").tolist() == [True, False, True, False]
+    assert launches.of(2, "used").tolist() == [False] * 4
+    assert of().of(0, "used").tolist() == []
+
+
 def test_pair_values_match_the_launches_of_a_pair_whatever_their_order() -> None:
     launches = of(row(1, 1, wall_ns=11), row(1, 0, wall_ns=10), row(0, 0, wall_ns=20), row(0, 1, wall_ns=21))
     baseline, candidate = launches.pair_values(0, "wall")

@@ -146,7 +146,7 @@ def cold_finding(names: Sequence[str], of: int) -> list[Finding]:
     ]
 
 
-def adjacent_finding(why: str, remedy: str | None = None) -> Finding:
+def adjacent_finding(why: str, remedy: str | None) -> Finding:
     """Say why pairs were not weighed in tandem, or not any more."""
     message = f"{why}, so the launches of a pair ran one after the other"
     return Finding(code="adjacent", message=message, remedy=remedy)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 from steelyard.design.runner.draws import draw_pair, first_side
-from steelyard.design.runner.failure import Failure
+from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Reading, Runner
 from steelyard.design.runner.target import Target
 from steelyard.design.runner.targets import Targets, longest_at_first_s, of_first_layout, subject_of
 from steelyard.measure import heap
 from steelyard.measure.native import HEAP
 from steelyard.measure.preloading import refusal
-from steelyard.model.errors import SteelyardError, UsageError
+from steelyard.model.errors import LaunchError, SteelyardError, UsageError
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
 from steelyard.model.kept import Finding
 from steelyard.model.progress import Progress, Watch
@@ -29,13 +29,6 @@ _INSIDE = {
     ),
     "Go": ("Go's runtime has an allocator of its own, of which nothing is seen", "use Go's own -benchmem"),
 }
-
-
-class HeapSink(Protocol):
-    """Where launches go as they come."""
-
-    def heap(self, launch: HeapLaunch) -> None:
-        """Keep one launch."""
 
 
 def check_heap(record: Weighing | Run) -> None:
@@ -69,7 +62,8 @@ class HeapStage:
 
     targets: Targets
     runner: Runner
-    sink: HeapSink
+    keep: Callable[[HeapLaunch], None]
+    """Called with each launch before the next one starts."""
     watch: Watch
     _launches: list[HeapLaunch] = field(default_factory=list, init=False)
     _findings: dict[str, Finding] = field(default_factory=dict, init=False)
@@ -77,12 +71,15 @@ class HeapStage:
     def run(self, record: Weighing | Run) -> tuple[Weighing | Run, SteelyardError | None]:
         """The record with what was seen, and why it failed if it did; of a harness only a benchmark fails."""
         self._launches = list(record.heap.launches) if record.heap else []
-        failure = self._watch_all(record)
         reason: StopReason = "interrupted"
-        error = None
-        if failure is not None and isinstance(failure.why, SteelyardError):
-            reason, error = "failed", failure.why
-            self._findings["failed"] = Finding(code="failed", message=str(error))
+        error: SteelyardError | None = None
+        try:
+            self._watch_all(record)
+        except Interrupted:
+            pass  # what was seen until then is kept
+        except SteelyardError as failure:
+            reason, error = "failed", failure
+            self._findings["failed"] = Finding(code="failed", message=str(failure))
         found = [one for one in self._findings.values() if one not in record.findings]
         return record.model_copy(
             update={
@@ -92,8 +89,8 @@ class HeapStage:
             }
         ), error
 
-    def _watch_all(self, record: Weighing | Run) -> Failure | None:
-        """Every launch that is left; what ended that early, if something did."""
+    def _watch_all(self, record: Weighing | Run) -> None:
+        """Every launch that is left; raises what ends that early."""
         plan, failed = self._plan(record), set()
         for done, (number, benchmark, side) in enumerate(plan):
             if benchmark in failed:
@@ -101,15 +98,14 @@ class HeapStage:
             self.watch(Progress("the heap", done, len(plan)))
             draw = draw_pair(record.settings.seed, benchmark, number)
             target = self.targets.of(benchmark, side, draw).within(longest_at_first_s(record))
-            ended = self._launch(benchmark, side, target, Path(subject_of(record, benchmark, side).program))
-            if ended is None:
-                continue
-            if record.settings.harness is None or ended.of_one_benchmark() is None:
-                return ended
-            failed.add(benchmark)
-            message = f"its heap was not watched to the end: {ended.why}"
-            self._findings[f"heap-failed {benchmark}"] = Finding(code="heap-failed", message=message)
-        return None
+            try:
+                self._launch(benchmark, side, target, Path(subject_of(record, benchmark, side).program))
+            except LaunchError as error:
+                if record.settings.harness is None:
+                    raise
+                failed.add(benchmark)
+                message = f"its heap was not watched to the end: {error}"
+                self._findings[f"heap-failed {benchmark}"] = Finding(code="heap-failed", message=message)
 
     def _plan(self, record: Weighing | Run) -> list[tuple[int, int, int]]:
         """(number of the launch, benchmark, side) of what was not launched yet."""
@@ -125,7 +121,7 @@ class HeapStage:
                 plan += [(number, benchmark, side) for side in sides if known[side] <= number]
         return plan
 
-    def _launch(self, benchmark: int, side: int, target: Target, program: Path) -> Failure | None:
+    def _launch(self, benchmark: int, side: int, target: Target, program: Path) -> None:
         def keep(reading: Reading[HeapUse | None]) -> None:
             use, measured = reading.value, reading.measured
             if (finding := unseen(target.name, program, use)) is not None:
@@ -133,11 +129,11 @@ class HeapStage:
             if use is not None:
                 cpu_ns = measured.user_ns + measured.sys_ns
                 launch = HeapLaunch(benchmark=benchmark, side=side, use=use, wall_ns=measured.wall_ns, cpu_ns=cpu_ns)
-                self.sink.heap(launch)
+                self.keep(launch)
                 self._launches.append(launch)
 
         # One process, however many make a launch that is timed: counts need no length.
-        return self.runner.attempt(replace(target, spec=replace(target.spec, repeat=1)), heap.HeapWatcher(), keep)
+        self.runner.launch(replace(target, spec=replace(target.spec, repeat=1)), heap.HeapWatcher(), keep)
 
 
 def unseen(name: str, program: Path, use: HeapUse | None) -> Finding | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -169,7 +169,7 @@ def _joined(records: Sequence[Weighing], places: _Places) -> Weighing:
             "stop": [records[part].stop[number] for part, number in at],
             "preparing_s": sum(record.preparing_s for record in records),
             "seconds": sum(record.seconds for record in records),
-            "findings": [_finding(records), *_findings(records)],
+            "findings": [_finding(records), *dict.fromkeys(one for record in records for one in record.findings)],
             "launches": Launches.of_rows(rows),
             "counting": _counting(records, places),
             "heap": _heap(records, places),
@@ -199,15 +199,6 @@ def _finding(records: Sequence[Weighing]) -> Finding:
         code="merged",
         message=f"merged of {len(records)} parts, measured on {where}: each benchmark on one, and all share alpha",
     )
-
-
-def _findings(records: Sequence[Weighing]) -> Iterator[Finding]:
-    """What was found of the parts, each thing once."""
-    said: list[Finding] = []
-    for finding in (finding for record in records for finding in record.findings):
-        if finding not in said:
-            said.append(finding)
-            yield finding
 
 
 def _counting(records: Sequence[Weighing], places: _Places) -> Counting | None:

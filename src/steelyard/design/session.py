@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from steelyard.design.control import with_control
-from steelyard.design.counting.stage import with_tool
+from steelyard.design.counting.tool import with_tool
 from steelyard.design.events import check_counters
 from steelyard.design.findings import (
     ISOLATED,
@@ -32,7 +31,6 @@ from steelyard.design.preliminaries import with_preliminaries
 from steelyard.design.request import Request
 from steelyard.design.resumption import check_programs, in_its_folder, resumable
 from steelyard.design.runner.clean_up import CleanUp
-from steelyard.design.runner.collector import no_collector
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.targets import Targets, hooks_of, targets_of
@@ -43,6 +41,7 @@ from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.design.written import placeholder_findings, shell_words_findings, shim_findings
 from steelyard.machine.isolation.isolation import Isolated
+from steelyard.model.collector import without_collection
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
 from steelyard.model.journal import Journal, is_journal
 from steelyard.model.kept import Finding
@@ -60,12 +59,12 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
 
     Raises SteelyardError if it cannot even start.
     """
-    with _session(world, watch, request.settings, request.jobs) as session:
+    until_one_changed = request.until_one_changed
+    with _session(world, watch, request.settings, request.jobs, until_one_changed=until_one_changed) as session:
         if is_identical(request):
             return unmeasured(of_one_program(_header(request, session)), world)
         _set_up(request.settings, request.subjects, session)
         header = _header(request, session)
-        session = replace(session, until_one_changed=request.until_one_changed)
         return _measured(header, session, selection=request.selection)
 
 
@@ -111,14 +110,16 @@ def attempted(request: Request, watch: Watch, world: World) -> Outcome:
 
 
 @contextmanager
-def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = None) -> Iterator[Session]:
+def _session(
+    world: World, watch: Watch, settings: Settings, jobs: int | None = None, *, until_one_changed: bool = False
+) -> Iterator[Session]:
     cancels: list[Callable[[], None]] = []
     world.sweep()
     with (
-        Interrupt(partial(_call_all, cancels), world.clock) as interrupt,  # first: what is made below is undone, too
+        Interrupt(cancels, world.clock) as interrupt,  # first: what is made below is undone, too
         world.isolated(settings.cpu) if settings.isolate else nullcontext() as isolated,
         world.launcher() as launcher,
-        no_collector(),
+        without_collection(),
     ):
         if isolated is not None:
             isolated.admit(launcher.server_pid)
@@ -126,7 +127,7 @@ def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = 
         cancels.append(launcher.cancel)
         cleaning = CleanUp(launcher, world.launcher, cancels)
         try:
-            yield Session(world, watch, launcher, interrupt, cleaning, isolated, jobs, cancels)
+            yield Session(world, watch, launcher, interrupt, cleaning, isolated, jobs, cancels, until_one_changed)
         except Exception:  # whatever it is, what is to be cleaned up lies there
             with suppress(SteelyardError, Interrupted):  # what went before says more
                 cleaning.run()
@@ -309,8 +310,3 @@ def _as_cut_short(record: Weighing | Run, header: Weighing | Run, error: Unwritt
             "findings": [finding for finding in record.findings if finding.message != str(error)],
         }
     )
-
-
-def _call_all(calls: Sequence[Callable[[], None]]) -> None:
-    for call in calls:
-        call()

@@ -102,7 +102,7 @@ def _one(group: Sequence[Part]) -> Part:
         subjects=subjects,
         benchmarks=benchmarks,
         settings=settings.model_copy(update={"margins": {**settings.margins, **margins}}),
-        findings=list({one: None for part in group for one in part.request.findings}),
+        findings=[*dict.fromkeys(one for part in group for one in part.request.findings)],
     )
     return replace(joint, names=[name for part in group for name in part.names])
 

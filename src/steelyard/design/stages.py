@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 
-from steelyard.design.counting.stage import CountingStage, CountingTools, is_complete
+from steelyard.design.counting.plan import missing
+from steelyard.design.counting.stage import CountingStage, CountingTools
 from steelyard.design.heap import HeapStage
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import LaunchServer, Runner
-from steelyard.design.runner.series import series_of, together_of
+from steelyard.design.runner.series import series_of
 from steelyard.design.runner.target import Hooks
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.kept_rows import KeptRows
@@ -42,12 +43,12 @@ class Session:
     launcher: LaunchServer
     interrupt: Interrupt
     cleaning: CleanUp
-    isolated: Isolated | None = None
+    isolated: Isolated | None
     """The control group of what is launched, if it has one."""
-    jobs: int | None = None
-    cancels: list[Callable[[], None]] = field(default_factory=list)
+    jobs: int | None
+    cancels: list[Callable[[], None]]
     """What a signal calls, to end the launches in flight."""
-    until_one_changed: bool = False
+    until_one_changed: bool
     """Whether the first benchmark that is found changed ends the pairs of all."""
 
     def runner(self, hooks: Hooks | None = None) -> Runner:
@@ -71,20 +72,20 @@ def stages(
     """What is measured, in its order: the heap, counts, times."""
     runner = session.runner(targets.hooks)
     if header.settings.heap is not None:
-        yield HeapStage(targets, runner, journal, session.watch).run
+        yield HeapStage(targets, runner, journal.heap, session.watch).run
     if is_to_count(header):
         yield partial(_count, journal=journal, session=session)
     if timed(header.settings.metrics):
         series = series_of(header.settings, targets, session.launcher, journal)
         watched = Watched(journal.stretch, [*header.watch.stretches] if header.watch else [])
-        recorder = Recorder(targets, runner, journal, KeptRows(rows), series, together_of(session.launcher), watched)
+        recorder = Recorder(targets, runner, journal, KeptRows(rows), series, watched)
         yield partial(_time, recorder=recorder, session=session, spent_s=spent_s, stopped=header.stop)
 
 
 def is_to_count(record: Weighing | Run) -> bool:
     """Whether something is to be counted, and is not yet."""
     metrics = record.settings.metrics
-    return bool(counted(metrics)) and not (timed(metrics) and is_complete(record))
+    return bool(counted(metrics)) and not (timed(metrics) and not missing(record))
 
 
 def _count(record: Weighing | Run, journal: Journal, session: Session) -> tuple[Weighing | Run, SteelyardError | None]:

@@ -76,9 +76,9 @@ def _valgrind(path: str | None) -> Valgrind:
 
 
 def _new_seed() -> int:
-    from steelyard.design.runner.draws import new_seed
+    from secrets import randbelow
 
-    return new_seed()
+    return randbelow(2**32)
 
 
 def _sweep() -> None:
@@ -176,6 +176,7 @@ class World:
     valgrind: Callable[[str | None], Valgrind] = _valgrind
     """By a search path, None for that of this process; raises MeasurementError where there is none."""
     new_seed: Callable[[], int] = _new_seed
+    """A seed for a plan that nobody asked to repeat; short enough to type again."""
     sweep: Callable[[], None] = _sweep
     """Removes what processes that were killed have left among the temporary files, and among the control groups."""
     processors: Callable[[], set[int]] = lambda: os.sched_getaffinity(0)

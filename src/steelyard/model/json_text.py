@@ -7,16 +7,16 @@ words are those of the error. So the length of a text changes nothing but the ti
 
 from __future__ import annotations
 
-import gc
 import json
 from array import array
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from itertools import chain, groupby
 from math import isfinite
 from typing import Any
 
 from pydantic_core import from_json, to_json
+
+from steelyard.model.collector import without_collection
 
 # Below, Python's own reader takes less than a fiftieth of a second.
 _LONG = 1 << 20
@@ -90,18 +90,6 @@ def _holds_packed(value: Any) -> bool:
     if isinstance(value, dict):
         return any(map(_holds_packed, value.values()))
     return isinstance(value, array | bytes) or (isinstance(value, list) and any(map(_holds_packed, value[:1])))
-
-
-@contextmanager
-def without_collection() -> Iterator[None]:
-    """Make many objects, none of them in a cycle, without the garbage collector's looking through them meanwhile."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _quickly(text: bytes, *, allow_inf_nan: bool) -> Any:

@@ -366,6 +366,14 @@ class Launches(_Columns):
         with np.errstate(invalid="ignore"):
             return np.asarray(others <= most_of_others(cpu))
 
+    def of(self, benchmark: int, *roles: str) -> npt.NDArray[np.bool_]:
+        """Which launches are of a benchmark, and in one of these roles where some are given."""
+        import numpy as np
+
+        mine: npt.NDArray[np.bool_] = np.asarray(self.benchmark, dtype=np.int64) == benchmark
+        numbers = [ROLES.index(role) for role in roles]
+        return mine & np.isin(np.asarray(self.role, dtype=np.int64), numbers) if roles else mine
+
     def select(self, *, benchmark: int, role: int, side: int) -> npt.NDArray[np.intp]:
         """Positions of one side's launches of one benchmark in one role, in order of their pair."""
         import numpy as np

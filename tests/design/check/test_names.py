@@ -7,9 +7,10 @@ from typing import Any, cast
 
 import pytest
 
+from steelyard.design.check import names
 from steelyard.design.check.checker import Checker
 from steelyard.design.check.gather import Checked
-from steelyard.design.check.names import Answer, Selecting
+from steelyard.design.check.names import Answer
 from steelyard.design.runner.runner import Runner
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
@@ -32,7 +33,7 @@ def answer(name: str, errors: Mapping[str, LaunchError | None]) -> Answer:
             if error is not None:
                 raise error
 
-    return Selecting([name, "other"], lambda name: cast("Checked", Stub(name))).answer(name)
+    return names.answer(name, [name, "other"], lambda name: cast("Checked", Stub(name)))
 
 
 def states(found: Answer) -> tuple[str, str, bool]:

@@ -10,7 +10,7 @@ import pytest
 from steelyard.design.counting.plan import missing
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.targets import targets_of
-from steelyard.design.suite.loops import LEAST_SAMPLES, choose_loops
+from steelyard.design.suite.loops import LEAST_SAMPLES, answered, asking_loops
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
@@ -92,7 +92,7 @@ def test_a_hurry_does_not_trust_the_first_sample() -> None:
         cold_ns = 90_000 if len(taken) == 1 else 0
         return [Sample(loops, loops * 100 + cold_ns, None, None)] * samples
 
-    assert choose_loops(take, hurried=True) == 15_000
+    assert answered(asking_loops(hurried=True), lambda amount: take(*amount)) == 15_000
     assert taken == [1, 17]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -494,3 +495,20 @@ class TestTheClock:
         assert works
         assert all(work.still for work in works)
         assert work_of(record, 0).still
+
+
+def test_of_many_benchmarks_each_is_looked_at_once() -> None:
+    class Counted(list[Benchmark]):
+        passes = 0
+
+        def __iter__(self) -> Iterator[Benchmark]:
+            self.passes += 1
+            return super().__iter__()
+
+    each = {name: steady() for name in "abc"}
+    suites = machine(baseline=each, candidate=each)
+    trials = planner(suites, header())._trials(shares_starts=False)
+    benchmarks = Counted(Benchmark(name=name, entry=name) for name in "abc")
+    trials.try_all(benchmarks)
+    assert [*trials.known] == ["a", "b", "c"]
+    assert benchmarks.passes == 1

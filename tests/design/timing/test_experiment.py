@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,9 +12,12 @@ from steelyard.design.judging.judgement import verdicts
 from steelyard.design.runner.draws import draw_pair, first_side
 from steelyard.design.runner.target import Hooks, Target
 from steelyard.design.runner.targets import Targets
+from steelyard.design.timing import benchmark
+from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.experiment import Experiment
+from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.model.errors import MeasurementError, SteelyardError
-from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, Draw, LaunchSpec, Measured, Place
+from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, Draw, LaunchRow, LaunchSpec, Measured, Place
 from steelyard.model.progress import Progress
 from steelyard.model.records import StopReason, Weighing
 from steelyard.subjects.programs import Programs
@@ -91,7 +94,7 @@ class TestSeveralAtOnce:
                     machine.events.append(f"server keeps {place.pair}.{place.side}")
             return results
 
-        begun._recorder.series = lambda places: partial(series, places)
+        begun._recorder.series = series
         return begun
 
     def test_the_plan_and_the_record_are_those_of_single_launches(self) -> None:
@@ -359,6 +362,21 @@ def test_a_benchmark_that_failed_when_it_was_counted_is_not_timed_by_a_weighing_
     record = weighed.run()
     assert record.stop == ["failed", "pairs"]
     assert {*record.launches.benchmark} == {1}
+
+
+def test_who_goes_on_looks_at_each_row_once_however_many_benchmarks_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[LaunchRow] = []
+
+    def resumed(number: int, header: Weighing, rows: Iterable[LaunchRow]) -> OpenBenchmark:
+        own = list(rows)
+        seen.extend(own)
+        return benchmark.resumed(number, header, own)
+
+    record = weigh(noisy(), 5, pairs=12, max_time_s=None)[0]
+    monkeypatch.setattr("steelyard.design.timing.experiment.resumed", resumed)
+    machine, rows = Machine(noisy()), record.launches.rows()
+    Experiment(record, recorder(machine, rows=KeptRows(rows)), machine.clock, lambda _: None)
+    assert sorted(seen) == sorted(rows)
 
 
 def test_prepare_runs_before_each_launch() -> None:

@@ -33,10 +33,10 @@ def test_what_ended_undecided_among_many_is_no_finding_for_those_that_go_on() ->
     assert found.verdict == "undecided"
     stopped: list[StopReason] = ["interrupted"] * MANY
     stopped[0] = "pairs"
-    header, rows = record.model_copy(update={"stop": stopped}), record.launches.rows()
-    members = [resumed(number, header, rows) for number in range(MANY)]
+    header, rows = record.model_copy(update={"stop": stopped}), KeptRows(record.launches.rows())
+    members = [resumed(number, header, rows.of(number)) for number in range(MANY)]
     members[0].stop = "pairs"
-    Looks(header, KeptRows(rows), members).look_back(stopped)
+    Looks(header, rows, members).look_back(stopped)
     assert members[0].judgement is not None
     assert members[0].judgement.verdict == "undecided"
     assert all(one.judgement is None for one in members[1:])

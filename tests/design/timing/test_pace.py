@@ -17,7 +17,7 @@ def at(elapsed_s: float, measured: int, kept: int, visited: int = 1, /, **settin
     header = weighing(**settings)
     benchmark = resumed(0, header, ())
     benchmark.repeats.kept = kept
-    return Pace(header.settings, Budget(header.settings, 0.0), lambda: elapsed_s, measured, visited), benchmark
+    return Pace(Budget(header.settings, 0.0), lambda: elapsed_s, measured, visited), benchmark
 
 
 def test_a_round_takes_a_pair_of_each() -> None:

@@ -705,7 +705,7 @@ def chosen(
     settings = Settings(seed=seed, margin=0.005, alpha=0.01, metrics=["active"], pairing=way, warm_up=1)
     offers = {"short_turns": short_turns}
     pairing, random = Pairing(settings, offers), np.random.default_rng(seed)
-    answers, pairs = [Chosen(tandem=False)], list[tuple[LaunchRow, LaunchRow]]()
+    answers, pairs = [Chosen(False, USED, [], [])], list[tuple[LaunchRow, LaunchRow]]()
     for number, swap in enumerate(swapped):
         newest = answers[-1]
         places = draw_places(seed, 0, number, newest.role if number else "warm-up", tandem=newest.tandem)

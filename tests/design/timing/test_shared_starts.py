@@ -180,7 +180,7 @@ def test_one_that_fails_while_it_warms_up_does_so_by_itself(warm_up: int, since:
     assert len(b) == 2 * (12 + warm_up) + 1
     assert len({(row.pair, row.side) for row in b}) == len(b)
     # Whoever carries it on goes on with the next number, and warms it up no more.
-    again = resumed(1, record, record.launches.rows())
+    again = resumed(1, record, b)
     assert (again.attempts, again.kept) == (13, 12)
     assert again.warm_ups >= warm_up
 

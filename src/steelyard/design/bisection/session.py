@@ -21,8 +21,6 @@ from steelyard.subjects.revisions.git import repository_of
 from steelyard.subjects.revisions.line import line_of
 from steelyard.subjects.revisions.sides import check_relative
 
-NOT_BEGUN = "interrupted before anything was weighed"
-
 
 def bisect(asked: Asked, telling: Telling, world: World) -> tuple[Bisection, SteelyardError | None]:
     """Search the commit that made a benchmark slower, or faster; with why it could not go on, where that failed.
@@ -33,7 +31,7 @@ def bisect(asked: Asked, telling: Telling, world: World) -> tuple[Bisection, Ste
     started = world.clock()
     try:
         # What is launched is cancelled by those who launch it; between them somebody has to hear of it too.
-        with Interrupt(lambda: None, world.clock) as interrupt, ExitStack() as holding:
+        with Interrupt((), world.clock) as interrupt, ExitStack() as holding:
             repository = repository_of(Path(asked.settings.directory), world.environment)
             check_relative(repository, asked.command)
             line = line_of(repository, asked.good, asked.bad, asked.sought)
@@ -46,11 +44,11 @@ def bisect(asked: Asked, telling: Telling, world: World) -> tuple[Bisection, Ste
                 interrupt.is_requested,
                 holding,
             )
-            scales = CommitScales(asked, builds.of, repository, world, telling.progress)
+            scales = CommitScales(asked, builds, world)
             searching = Searching(line, asked.settings, scales, telling, asked.sought)
             ended = searching.run()
     except (Interrupted, InterruptedBeforeStart):
-        raise InterruptedBeforeStart(NOT_BEGUN) from None
+        raise InterruptedBeforeStart("interrupted before anything was weighed") from None
     about: dict[str, Any] = {
         "tool": __version__,
         "repository": str(repository.root),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import log1p
 from shlex import quote
 
+from steelyard.design.bisection.builds import Builds
 from steelyard.design.findings import shared_findings
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
@@ -17,12 +18,10 @@ from steelyard.model.bisection import Commit, Compared, Sought
 from steelyard.model.derived import Verdict
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError, UsageError
 from steelyard.model.kept import Finding, VerdictName
-from steelyard.model.progress import Watch
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.stats import bisection as rules
-from steelyard.subjects.revisions.builds import USUAL_TIMEOUT_S, Built
-from steelyard.subjects.revisions.git import Repository
+from steelyard.subjects.revisions.builds import USUAL_TIMEOUT_S
 from steelyard.subjects.revisions.identity import is_identical
 from steelyard.subjects.revisions.sides import subjects_of
 from steelyard.subjects.suite import benchmarks_of
@@ -70,10 +69,8 @@ class CommitScales:
     """Weighs commits. Each is a subject with a folder of its own; the command is the same."""
 
     asked: Asked
-    builds: Callable[[Sequence[Commit]], list[Built]]
-    repository: Repository
+    builds: Builds
     world: World
-    watch: Watch
     weighings: int = 0
     shared: list[Finding] = field(default_factory=list)
     """What is not of the commit that is measured, as far as its ends show."""
@@ -83,12 +80,12 @@ class CommitScales:
     ) -> Weighed:
         """Weigh commits against the first; a wrong verdict in the direction that is asked for has at most that `share`.
 
-        Raises UsageError where a commit lacks the command, NotBuiltError and Interrupted as `builds` does.
+        Raises UsageError where a commit lacks the command, NotBuiltError and Interrupted as `builds` do.
         """
         subjects = self._subjects(commits)
         if not self.weighings:
-            sides, source = [[build] for build in self.builds(commits)], self.world.environment
-            self.shared = shared_findings(self.repository, sides, subjects, self.asked.settings, source)
+            sides, source = [[build] for build in self.builds.of(commits)], self.world.environment
+            self.shared = shared_findings(self.builds.repository, sides, subjects, self.asked.settings, source)
         # Of the two directions of a verdict each has half of alpha, and only one of them would be wrong.
         seed = (self.asked.settings.seed + _SEEDS_APART * self.weighings) % 2**63
         settings = self.asked.settings.model_copy(update={"margin": margin, "alpha": 2 * share, "seed": seed})
@@ -104,7 +101,7 @@ class CommitScales:
             until_one_changed=until_one_changed,
         )
         try:
-            outcome = measure(request, self.watch, self.world)
+            outcome = measure(request, self.builds.watch, self.world)
         except InterruptedBeforeStart:
             return Weighed([], True, None, None)
         except LaunchError as error:  # of a harness that is asked for its list
@@ -114,12 +111,12 @@ class CommitScales:
     def are_one_program(self, one: Commit, other: Commit) -> bool:
         """Whether both build the same program, so that there is nothing to weigh; raises as `weigh`."""
         commits = (one, other)
-        return is_identical(self.builds(commits), self._subjects(commits), self.asked.settings)
+        return is_identical(self.builds.of(commits), self._subjects(commits), self.asked.settings)
 
     def _subjects(self, commits: Sequence[Commit]) -> list[Subject]:
         """Their command, in the folder of each."""
         return subjects_of(
-            [[build] for build in self.builds(commits)],
+            [[build] for build in self.builds.of(commits)],
             self.asked.command,
             [commit.short for commit in commits],
             shell=self.asked.shell,

@@ -50,15 +50,13 @@ def instruments(valgrind: Valgrind, world: World, *, jobs: int, watch: Watch) ->
     def counter(caches: Caches) -> Counter:
         return Counter(valgrind, CountSettings(cache_simulation=True, caches=caches), world.clock)
 
-    with world.launcher() as launcher, WorkerPool(world.launcher, jobs) as pool:
-
-        def cancel() -> None:
-            launcher.cancel()
-            pool.cancel()
-
-        with Interrupt(cancel, world.clock) as interrupt:
-            runner = Runner(launcher, interrupt.is_requested)
-            yield Instruments(runner, pool, counter, partial(_spec, program, environment), watch, world.clock)
+    with (
+        world.launcher() as launcher,
+        WorkerPool(world.launcher, jobs) as pool,
+        Interrupt((launcher.cancel, pool.cancel), world.clock) as interrupt,
+    ):
+        runner = Runner(launcher, interrupt.is_requested)
+        yield Instruments(runner, pool, counter, partial(_spec, program, environment), watch, world.clock)
 
 
 def _spec(program: Path, environment: Mapping[str, str], point: SweepPoint, iterations: int) -> LaunchSpec:

@@ -13,13 +13,13 @@ from itertools import product
 from steelyard.design.calibration.instruments import Instruments
 from steelyard.design.calibration.results import Counts, Results
 from steelyard.design.calibration.sweep import COUNTED_ITERATIONS, TIMED_ITERATIONS, WALK, WARM_UP, SweepPoint
-from steelyard.design.runner.collector import no_collector
 from steelyard.design.runner.draws import first_side, round_order
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.target import Target
 from steelyard.measure.count.counter import Counted
 from steelyard.measure.instrument import on_processor_ns
+from steelyard.model.collector import without_collection
 from steelyard.model.counting import Caches
 from steelyard.model.progress import Progress
 
@@ -30,7 +30,7 @@ def measure(results: Results, several: Sequence[Caches], tools: Instruments, *, 
     Raises Interrupted if the user stops it, and MeasurementError, also where a walk took no time; what was measured
     until then is in the results.
     """
-    with no_collector():
+    with without_collection():
         _time(results, tools, repeats, seed)
     results.check_times()
     for caches in several:

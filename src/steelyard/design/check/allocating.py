@@ -127,5 +127,4 @@ RULE = Rule(
     "blocks",
     "none: blocks are counted, not estimated, and a buffer that grows now and then is far below",
     "free it; what is meant to stay belongs into the set-up",
-    lambda evidence: untried("it is watched apart"),  # noqa: ARG005 - launches of its own tell
 )

@@ -97,11 +97,11 @@ class Checker:
     def benchmarks(self, harness: Harness, all_names: Sequence[str], chosen: Sequence[str]) -> list[Looked]:
         """Every rule on every chosen benchmark."""
         looked: list[Looked] = []
-        alone = names.Selecting(all_names, lambda name: self._checked(name, harness))
         broken: dict[str, LaunchError] = {}
         for number, name in enumerate(chosen):
             self.watch(Progress(f"trying {name}", number, len(chosen)))
-            looked += self._tried([names.RUNS, names.NAME], name, partial(_select, alone, name, broken))
+            select = partial(self._select, name, harness, all_names, broken)
+            looked += self._tried([names.RUNS, names.NAME], name, select)
             if name not in broken:
                 with self._until_interrupted():
                     broken |= self._choose(name, harness)
@@ -114,6 +114,15 @@ class Checker:
                 if self.heap is not None:
                     looked += self._tried([allocating.RULE], name, partial(self._heap, name, harness, self.heap))
         return looked
+
+    def _select(
+        self, name: str, harness: Harness, all_names: Sequence[str], broken: dict[str, LaunchError]
+    ) -> list[Looked]:
+        """What its answer to its name shows; what keeps it from being looked at further goes to `broken`."""
+        answer = names.answer(name, all_names, lambda one: self._checked(one, harness))
+        if answer.error is not None:
+            broken[name] = answer.error
+        return [_as_looked(names.RUNS, name, answer.runs), _as_looked(names.NAME, name, answer.name)]
 
     def _tried(self, rules: Sequence[Rule], name: str, look: Callable[[], list[Looked]]) -> list[Looked]:
         """What a look at a benchmark finds; that none of its rules was tried, and why, where nothing comes of it."""
@@ -220,14 +229,6 @@ class Checker:
         if not fixed:
             amounts |= {LONGER: Amount(loops, longer), LONGEST: Amount(loops, longest)}
         return amounts
-
-
-def _select(alone: names.Selecting, name: str, broken: dict[str, LaunchError]) -> list[Looked]:
-    """What its answer to its name shows; what keeps it from being looked at further goes to `broken`."""
-    answer = alone.answer(name)
-    if answer.error is not None:
-        broken[name] = answer.error
-    return [_as_looked(names.RUNS, name, answer.runs), _as_looked(names.NAME, name, answer.name)]
 
 
 def _judged(rule: Rule, gatherer: Gatherer) -> Judged:

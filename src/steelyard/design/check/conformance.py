@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
-from steelyard.design.runner.runner import LaunchTogether, Runner
-from steelyard.design.runner.series import together_of
+from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.target import HARNESS_REMEDY, Target
 from steelyard.design.suite.loops import choose_loops
 from steelyard.design.world import World
@@ -45,10 +44,10 @@ class Conformance:
 def try_protocol(subject: Subject, settings: Settings, world: World) -> Conformance:
     """Try the rules on one subject; raises InterruptedBeforeStart if the user stops it before the first was tried."""
     rules: list[Checked] = []
-    with world.launcher() as launcher, Interrupt(launcher.cancel, world.clock) as interrupt:
+    with world.launcher() as launcher, Interrupt([launcher.cancel], world.clock) as interrupt:
         runner = Runner(launcher, interrupt.is_requested)
         try:
-            rules.extend(_Trial(subject, settings, runner, world.environment, together_of(launcher)).rules())
+            rules.extend(_Trial(subject, settings, runner, world.environment).rules())
         except Interrupted:
             if not rules:
                 raise InterruptedBeforeStart("interrupted before the first rule was tried") from None
@@ -64,7 +63,6 @@ class _Trial:
     settings: Settings
     runner: Runner
     source: Mapping[str, str]
-    together: LaunchTogether
 
     def rules(self) -> Iterator[Checked]:
         """Every rule that can be tried: without a list there is nothing to run, so no more of them."""
@@ -141,7 +139,6 @@ class _Trial:
     def _takes_turns(self) -> None:
         both = self.runner.launch_together(
             [self._running(Work(self._first, 1, len(orders), orders=orders)) for orders in _TURNS],
-            partial(self.together, second_begins=False),
             lambda reading: ["alone" if sample.order is None else str(sample.order) for sample in reading.samples],
         )
         for asked, found in zip(_TURNS, both, strict=True):

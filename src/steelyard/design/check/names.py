@@ -21,46 +21,42 @@ class Answer:
 
     runs: Judged
     name: Judged
-    error: LaunchError | None = None
+    error: LaunchError | None
 
 
-@dataclass(frozen=True)
-class Selecting:
-    """Asks for benchmarks by their names."""
+def answer(name: str, all_names: Sequence[str], checked: Callable[[str], Checked]) -> Answer:
+    """Whether a benchmark runs that is asked for by its name, and whether this selects it and no other name does."""
+    error = _error(checked(name))
+    if isinstance(error, SelectionError):
+        finding = f"asked for by its name, the program {str(error).removeprefix(f'{name} ')}"
+        return Answer(untried(_NOT_ALONE), Judged("trouble", finding), LaunchError(_NOT_ALONE))
+    if error is not None and not isinstance(error, VanishedError):
+        return Answer(Judged("trouble", f"asked for alone, {error}"), untried(_NEVER), LaunchError(_NEVER))
+    return Answer(Judged("sound", ""), _selects(name, all_names, checked), error)
 
-    all_names: Sequence[str]
-    checked: Callable[[str], Checked]
 
-    def answer(self, name: str) -> Answer:
-        """Whether this benchmark runs, and whether this name selects it and no other name does."""
-        error = self._error(name)
-        if isinstance(error, SelectionError):
-            finding = f"asked for by its name, the program {str(error).removeprefix(f'{name} ')}"
-            return Answer(untried(_NOT_ALONE), Judged("trouble", finding), LaunchError(_NOT_ALONE))
-        if error is not None and not isinstance(error, VanishedError):
-            return Answer(Judged("trouble", f"asked for alone, {error}"), untried(_NEVER), LaunchError(_NEVER))
-        return Answer(Judged("sound", ""), self._name(name), error)
+def _selects(name: str, all_names: Sequence[str], checked: Callable[[str], Checked]) -> Judged:
+    also = [other for other in all_names if other != name and fnmatchcase(other, name)]
+    if also:
+        return Judged("trouble", f"--benchmark {name!r} is a pattern that also selects {also[0]!r}", len(also))
+    almost = name[:-1]
+    if almost and almost not in all_names and _runs(checked(almost)):
+        return Judged("trouble", f"asked for {almost!r}, which it does not list, the program runs some benchmark")
+    return Judged("sound", "")
 
-    def _name(self, name: str) -> Judged:
-        also = [other for other in self.all_names if other != name and fnmatchcase(other, name)]
-        if also:
-            return Judged("trouble", f"--benchmark {name!r} is a pattern that also selects {also[0]!r}", len(also))
-        almost = name[:-1]
-        if almost and almost not in self.all_names and self._runs(almost):
-            return Judged("trouble", f"asked for {almost!r}, which it does not list, the program runs some benchmark")
-        return Judged("sound", "")
 
-    def _runs(self, name: str) -> bool:
-        """Whether anything answers to a name, be it a body that takes no time."""
-        error = self._error(name)
-        return error is None or isinstance(error, VanishedError)
+def _runs(one: Checked) -> bool:
+    """Whether anything answers to a name, be it a body that takes no time."""
+    error = _error(one)
+    return error is None or isinstance(error, VanishedError)
 
-    def _error(self, name: str) -> LaunchError | None:
-        try:
-            self.checked(name).run(Draw(1, 0), Amount(1, 1))
-        except LaunchError as error:
-            return error
-        return None
+
+def _error(one: Checked) -> LaunchError | None:
+    try:
+        one.run(Draw(1, 0), Amount(1, 1))
+    except LaunchError as error:
+        return error
+    return None
 
 
 RUNS = Rule(
@@ -70,7 +66,6 @@ RUNS = Rule(
     "",
     "none: every listed benchmark is asked for",
     "run it by itself and mend what it complains of, or leave it out with --benchmark",
-    lambda evidence: untried("it is asked for by name"),  # noqa: ARG005 - launches of its own tell
 )
 
 NAME = Rule(
@@ -80,5 +75,4 @@ NAME = Rule(
     "",
     "none: every listed name is asked for, and the name without its last letter must be refused",
     "give it another name; a harness has to compare whole names, not parts or patterns of them",
-    lambda evidence: untried("it is asked for by name"),  # noqa: ARG005 - launches of its own tell
 )

@@ -49,7 +49,7 @@ def check_target(
         refuse_unwatchable(program, subject.name, "--heap", "watch")
     shared = shared_environment(settings, world.environment)
     make = launch_maker(subject, settings, shared)
-    with world.launcher() as launcher, Interrupt(launcher.cancel, world.clock) as interrupt:
+    with world.launcher() as launcher, Interrupt([launcher.cancel], world.clock) as interrupt:
         runner = Runner(launcher, interrupt.is_requested)
         checker = Checker(make, runner, seconds, watch, settings.seed, world.clock, program if heap else None)
         name, benchmarks = settings.harness, [subject.command]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from steelyard.measure.count.counter import Counted
@@ -37,17 +38,17 @@ def columns(functions: Sequence[FunctionCost], place: tuple[int, int]) -> Functi
 
 def differing_functions(one: Functions, other: Functions) -> list[str]:
     """The few functions whose instructions differ most between two counts."""
-    mine, theirs = _own(one), _own(other)
-    counts = {name: mine.get(name, 0) - theirs.get(name, 0) for name in {**mine, **theirs}}
+    counts = _own(one)
+    counts.subtract(_own(other))
     ranked = sorted((name for name, count in counts.items() if count), key=lambda name: -abs(counts[name]))
     return ranked[:_MOST_NAMED]
 
 
-def _own(part: Functions) -> Mapping[str, int]:
+def _own(part: Functions) -> Counter[str]:
     """The instructions of each function of a name, wherever it is."""
-    own: dict[str, int] = {}
+    own: Counter[str] = Counter()
     for name, count in zip(part.name, part.events.get(INSTRUCTIONS, []), strict=True):
-        own[name] = own.get(name, 0) + count
+        own[name] += count
     return own
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
@@ -13,8 +12,7 @@ from steelyard.design.counting.functions import columns, differing_functions, sl
 from steelyard.design.counting.notes import CountNotes
 from steelyard.design.counting.plan import CountedSide, by_place, judged, missing, planned
 from steelyard.design.counting.targets import CountTargets
-from steelyard.design.counting.tool import begun
-from steelyard.design.runner.failure import Failure, Interrupted
+from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.pool import WorkerPool
 from steelyard.design.runner.runner import LaunchServer, Runner
 from steelyard.design.runner.targets import hooks_of
@@ -39,11 +37,6 @@ class CountSink(Protocol):
         """Note that a benchmark failed, and the others go on."""
 
 
-def is_complete(record: Weighing | Run) -> bool:
-    """Whether all that is to be counted was."""
-    return not missing(record)
-
-
 @dataclass(frozen=True)
 class CountingTools:
     """What counts: the tool, and how many launches at once."""
@@ -53,13 +46,7 @@ class CountingTools:
     """The environment that names are passed on from."""
     jobs: int
     launcher: Callable[[], AbstractContextManager[LaunchServer]]
-    clock: Callable[[], float] = time.monotonic
-
-
-def with_tool(record: Weighing | Run, valgrind: Valgrind) -> Weighing | Run:
-    """The record before anything more is counted; raises UsageError where another tool counted a part of it."""
-    made = begun(record, record.settings.counting or CountSettings(), valgrind)
-    return record.model_copy(update={"counting": made})
+    clock: Callable[[], float]
 
 
 class CountingStage:
@@ -150,25 +137,23 @@ class CountingStage:
 
         Nothing is kept here: the journal is written by one thread.
         """
+        try:
+            return self._counted_once(side, runner)
+        except LaunchError as error:
+            if self._record.settings.harness is None:
+                raise
+            return error
+
+    def _counted_once(self, side: CountedSide, runner: Runner) -> Counted:
         parts: list[Counted] = []
         for target in self._targets.of(side):
-            part = runner.attempt(target, self._counter, lambda reading: reading.value)
-            if isinstance(part, Failure):
-                return self._ends_alone(part)
-            if part.events[INSTRUCTIONS] <= 0:
-                return self._ends_alone(Failure(self._nothing_counted(target.name)))
-            parts.append(part)
+            parts.append(runner.launch(target, self._counter, lambda reading: reading.value))
+            if parts[-1].events[INSTRUCTIONS] <= 0:
+                raise self._nothing_counted(target.name)
         try:
             return parts[0] if len(parts) == 1 else slope(*parts)
         except LaunchError as error:
-            return self._ends_alone(Failure(LaunchError(f"{target.name}: {error}")))
-
-    def _ends_alone(self, failure: Failure) -> LaunchError:
-        """The error of a benchmark of a harness; raises what ends all."""
-        alone = failure.of_one_benchmark()
-        if alone is None or self._record.settings.harness is None:
-            raise failure.why
-        return alone
+            raise LaunchError(f"{target.name}: {error}") from error
 
     def _fail(self, benchmark: int, error: LaunchError) -> None:
         if benchmark not in self._failed:  # both its sides may, at the same time

@@ -19,11 +19,12 @@ _LIBRARY_FOLDERS = ("/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64",
 _MOST_NAMES = 8
 
 
-def begun(record: Weighing | Run, settings: CountSettings, valgrind: Valgrind) -> Counting:
-    """What was counted of a record, with the tool that counts the rest.
+def with_tool(record: Weighing | Run, valgrind: Valgrind) -> Weighing | Run:
+    """The record before anything more is counted, with what counts that.
 
     Raises UsageError for a record that is carried on with another tool or library than it began with.
     """
+    settings = record.settings.counting or CountSettings()
     tool = CountTool(
         tool=settings.tool,
         version=valgrind.version,
@@ -33,7 +34,7 @@ def begun(record: Weighing | Run, settings: CountSettings, valgrind: Valgrind) -
         not_pinned=_not_pinned(record),
     )
     if record.counting is None or not record.counting.counts:
-        return Counting(tool=tool)
+        return record.model_copy(update={"counting": Counting(tool=tool)})
     before = record.counting.tool
     others = {
         "version": f"another valgrind ({before.version} then, {tool.version} now)",
@@ -46,7 +47,7 @@ def begun(record: Weighing | Run, settings: CountSettings, valgrind: Valgrind) -
             f"what was counted before was counted with {' and '.join(changed)}: two countings cannot be mixed, weigh "
             "anew"
         )
-    return record.counting
+    return record
 
 
 def _fingerprint() -> dict[str, str]:

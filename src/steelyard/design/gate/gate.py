@@ -221,15 +221,15 @@ def _held(name: str, weighing: Weighing, verdict: Verdict, limits: Limits, *, me
 
 
 def _standing(verdict: Verdict, limit: Limit | None) -> Standing:
-    if limit is not None and limit.above is None:
-        return "within"
     if limit is None:
         return "above" if verdict.verdict == "slower" else "open" if verdict.verdict == "undecided" else "within"
+    if limit.above is None:
+        return "within"
     is_withheld = any(finding.code == _WITHHELD for finding in verdict.findings)
     if is_withheld or verdict.change is None or verdict.interval is None:
         return "open"
     interval = (_log(verdict.interval[0]), _log(verdict.interval[1]))
-    return against_limit(_log(verdict.change), interval, limit.above or 0.0, is_change=verdict.is_change)
+    return against_limit(_log(verdict.change), interval, limit.above, is_change=verdict.is_change)
 
 
 def _log(change: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
-from steelyard.stats.looks import Budgets, Look, plan_looks
+from steelyard.stats.looks import Budgets, plan_looks
 from steelyard.stats.sequential import Hypothesis, tested
 from steelyard.stats.signed_rank import fewest_differences
 
@@ -44,12 +44,10 @@ def fewest_pairs(alpha: float, reserve: float, members: float) -> int:
     n pairs of which all say the same have a p-value of 2^(1-n), and earlier looks leave for the last one but a part of
     alpha.
     """
-    asked = [Hypothesis(0.0, alpha / members)]
+    asked, budgets = [Hypothesis(0.0, alpha / members)], Budgets(reserve, None, alpha)
     pairs = fewest_differences(alpha / members)
-    while not tested(np.ones(pairs), np.zeros(pairs), _looks(pairs, alpha, reserve), asked, keep=False)[0].rejected:
+    while True:
+        looks = plan_looks(pairs, ended=True, budgets=budgets)
+        if tested(np.ones(pairs), np.zeros(pairs), looks, asked, keep=False)[0].rejected:
+            return pairs
         pairs += 1
-    return pairs
-
-
-def _looks(pairs: int, alpha: float, reserve: float) -> list[Look]:
-    return plan_looks(pairs, ended=True, budgets=Budgets(reserve, None, alpha))

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.model.launches import DISTURBED, ROLES, USED, FloatArray, Launches
+from steelyard.model.launches import DISTURBED, USED, FloatArray, Launches
 from steelyard.model.watch import Cause, Disturber, Kind, Watch
 from steelyard.stats.overlap import rates_within
 from steelyard.stats.shifts import chances_of_higher
@@ -43,7 +43,7 @@ def disturbers(launches: Launches, benchmark: int, watch: Watch | None) -> list[
 
     Nothing is told where the clock began anew between the launches, as it does when the machine starts.
     """
-    measured = _measured(launches, benchmark)
+    measured = np.flatnonzero(launches.of(benchmark, USED, DISTURBED))
     spans = launches.spans_ns()[measured]
     if watch is None or not watch.stretches or not len(spans) or not _is_in_order(spans[:, 0], watch.edges_ns):
         return []
@@ -85,13 +85,6 @@ def _keep_longer(rates_of: dict[Cause, FloatArray], kind: Kind, launches: Launch
         is_clear = chance <= _CHANCE
         longer = np.expm1(np.median(logs[marked]) - np.median(logs[~marked])) if is_clear else 0.0
         rates_of[cause] = np.where(marked, longer, 0.0)
-
-
-def _measured(launches: Launches, benchmark: int) -> Indices:
-    """The launches that were measured, those of pairs that were repeated too."""
-    roles = [ROLES.index(USED), ROLES.index(DISTURBED)]
-    of_benchmark = np.asarray(launches.benchmark, dtype=int) == benchmark
-    return np.flatnonzero(of_benchmark & np.isin(np.asarray(launches.role, dtype=int), roles))
 
 
 def _is_in_order(starts: FloatArray, edges: FloatArray) -> bool:

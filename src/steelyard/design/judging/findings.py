@@ -8,16 +8,15 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.design.judging.budgets import elsewhere
+from steelyard.design.judging.budgets import members_of
 from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.pairs import MetricPairs
-from steelyard.design.judging.short_samples import too_short_to_tell
-from steelyard.design.judging.uneven_loops import uneven_loops
+from steelyard.design.judging.samples import too_short_to_tell, uneven_loops
 from steelyard.design.runner.tandem import MOST_CROWDED
 from steelyard.model.counters import EVENTS, part
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.kept import Finding, VerdictName
-from steelyard.model.launches import ROLES, TRIED, USED, FloatArray, Launches, says_order
+from steelyard.model.launches import TRIED, USED, FloatArray, Launches, says_order
 from steelyard.model.metrics import METRICS, NOISY_METRIC, timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
@@ -164,8 +163,8 @@ def with_true_fallbacks(record: Weighing | Run, found: list[_Derived]) -> list[_
 
 def _shell_left_in(launches: Launches, benchmark: int, shown: str) -> Finding | None:
     """That the start of a shell could not be taken out of elapsed time."""
-    own = np.asarray(launches.benchmark) == benchmark
-    if shown not in ("active", "wall") or (launches.of_shell_ns() == launches.column("overhead_ns"))[own].all():
+    is_taken_out = launches.of_shell_ns() == launches.column("overhead_ns")
+    if shown not in ("active", "wall") or is_taken_out[launches.of(benchmark)].all():
         return None
     return Finding(
         code="shell-left-in",
@@ -177,18 +176,17 @@ def _shell_left_in(launches: Launches, benchmark: int, shown: str) -> Finding | 
 
 def _tandem(launches: Launches, benchmark: int, shown: str) -> Finding | None:
     """Say that pairs ran at the same time, and what that made of the times; a pair that ran alone tells."""
-    roles, tandem = np.array(launches.role, dtype=int), launches.in_tandem()
-    mine = np.array(launches.benchmark, dtype=int) == benchmark
-    used = mine & tandem & (roles == ROLES.index(USED))
+    tandem, judged = launches.in_tandem(), launches.of(benchmark, USED)
+    used = judged & tandem
     if not used.any():
         return None
-    some, all_pairs = used.sum() // 2, (mine & (roles == ROLES.index(USED))).sum() // 2
+    some, all_pairs = used.sum() // 2, judged.sum() // 2
     which = "the launches of a pair" if some == all_pairs else f"the launches of {some} of {all_pairs} pairs"
     like = "each beside a neighbour like itself"
     if launches.samples and says_order(launches.samples[np.flatnonzero(used)[0]]):
         like = "samples in turn, each behind one of the other side"
     message = f"{which} ran at the same time on one processor: {like}"
-    rise = _rise(launches, mine & ~tandem, used, shown)
+    rise = _rise(launches, launches.of(benchmark) & ~tandem, used, shown)
     if rise <= MOST_CROWDED:
         return Finding(code="tandem", message=f"{message}, and so are the times shown")
     return Finding(
@@ -274,10 +272,7 @@ def _coarse_clock(settings: Settings, judgement: Judgement | None) -> Finding | 
 
 
 def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | None:
-    chosen = (np.array(launches.benchmark, dtype=int) == benchmark) & (
-        np.array(launches.role, dtype=int) == ROLES.index(USED)
-    )
-    chosen &= ~launches.in_tandem()
+    chosen = launches.of(benchmark, USED) & ~launches.in_tandem()
     if not chosen.any():
         return None
     waited = np.where(launches.knows_waits(), launches.waited_ns(), 0.0)
@@ -312,16 +307,12 @@ def _rounded(number: float) -> int:
 def _shared_alpha(record: Weighing | Run, judgement: Judgement | None) -> Finding | None:
     if judgement is None or judgement.verdict != "undecided":
         return None
-    alone = judgement.estimate.lower > 0 or judgement.estimate.upper < 0
-    together = judgement.is_change
-    if not alone or together:
+    is_sure_alone = judgement.estimate.lower > 0 or judgement.estimate.upper < 0
+    if not is_sure_alone or judgement.is_change:
         return None
-    places = zip(record.benchmarks, record.stop, strict=True)
-    members = sum(reason != "failed" and not benchmark.control for benchmark, reason in places)
-    members += elsewhere(record) if isinstance(record, Weighing) else 0
     return Finding(
         code="shared-alpha",
-        message=f"the interval excludes no change, but not surely enough for one of {members} benchmarks",
+        message=f"the interval excludes no change, but not surely enough for one of {members_of(record)} benchmarks",
         remedy="more of them make chance findings likelier, so each needs stronger evidence: allow more time",
     )
 
@@ -363,7 +354,7 @@ def _in_turns(record: Weighing | Run, benchmark: int, shown: str) -> Finding | N
     """That a processor has fewer counters than were asked for, so that what was counted had to be scaled up."""
     if shown not in EVENTS:
         return None
-    parts = record.launches.of_counters(shown, part)[np.asarray(record.launches.benchmark, dtype=int) == benchmark]
+    parts = record.launches.of_counters(shown, part)[record.launches.of(benchmark)]
     parts = parts[~np.isnan(parts)]
     if not len(parts) or (least := float(parts.min())) >= 1:
         return None

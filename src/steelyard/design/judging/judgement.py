@@ -31,7 +31,7 @@ from steelyard.design.judging.waits import waits_finding
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.errors import MeasurementError, NoRatioError
 from steelyard.model.kept import Finding
-from steelyard.model.launches import DISTURBED, DISTURBED_FROM, ROLES, USED, WARM_UP, FloatArray, Launches
+from steelyard.model.launches import DISTURBED, DISTURBED_FROM, USED, WARM_UP, FloatArray, Launches
 from steelyard.model.metrics import METRICS, of_one_process, timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
@@ -56,7 +56,7 @@ def look_at(
     *,
     ended: bool,
     newest_only: bool,
-    members: float = 1,
+    members: float,
 ) -> Judgement | None:
     """Judge the pairs so far, with alpha shared among `members` benchmarks; None before the first look."""
     judgement = judge(
@@ -275,24 +275,23 @@ def side_of(values: FloatArray) -> Side:
 def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
     """What a verdict says of a benchmark whatever the metric."""
     launches = record.launches
-    mine = np.array(launches.benchmark, dtype=int) == benchmark
-    roles = np.array(launches.role, dtype=int)
-    share = launches.waiting_share()[mine & (roles == ROLES.index(USED))]
+    judged = launches.of(benchmark, USED)
+    share = launches.waiting_share()[judged]
     known = share[~np.isnan(share)]
     shared: dict[str, Any] = {
         "benchmark": record.benchmarks[benchmark].name,
         "index": benchmark,
         # Without the pause of a weighing that was interrupted and carried on.
-        "seconds": min(seconds_of(launches, mine), record.seconds or inf),
+        "seconds": min(seconds_of(launches, launches.of(benchmark)), record.seconds or inf),
         "disturbed": int((known > DISTURBED_FROM).sum()),
         "worst_delay": float(known.max()) if len(known) else None,
         "disturbers": disturbers(launches, benchmark, record.watch_of(benchmark)),
-        "switches_per_s": _switches_per_s(launches, mine & (roles == ROLES.index(USED)) & ~launches.in_tandem()),
+        "switches_per_s": _switches_per_s(launches, judged & ~launches.in_tandem()),
     }
     if isinstance(record, Weighing):
         shared["margin"] = record.settings.margin
         shared["control"] = record.benchmarks[benchmark].control
-        shared["repeated"] = int((mine & (roles == ROLES.index(DISTURBED))).sum()) // 2
+        shared["repeated"] = int(launches.of(benchmark, DISTURBED).sum()) // 2
     return shared
 
 

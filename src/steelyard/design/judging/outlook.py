@@ -11,7 +11,7 @@ import numpy as np
 
 from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.model.derived import Verdict
-from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
+from steelyard.model.launches import DISTURBED, USED, WARM_UP, FloatArray
 from steelyard.model.records import Weighing
 from steelyard.model.settings import Settings
 from steelyard.stats.looks import FIRST_LOOK, Budgets
@@ -126,20 +126,15 @@ def _timed(record: Weighing, part: _Part, verdicts: list[Verdict]) -> Iterator[V
 def _seconds_per_pair(record: Weighing, part: _Part, benchmark: int) -> float | None:
     """What one more pair of a benchmark takes, with its share of all that was done beside the launches."""
     launches = record.launches
-    mine = np.array(launches.benchmark, dtype=int) == benchmark
+    mine = launches.of(benchmark)
     wall = launches.taken_ns()
     if not mine.any() or not wall[part.of].sum():
         return None
-    repeated = _pairs_in(launches, mine, USED, WARM_UP, DISTURBED) / max(1, _pairs_in(launches, mine, USED, WARM_UP))
+    kept = launches.of(benchmark, USED, WARM_UP).sum()
+    repeated = launches.of(benchmark, USED, WARM_UP, DISTURBED).sum() / max(2, kept)
     return float(_measuring_s(record, part) * wall[mine].sum() / wall[part.of].sum() / (mine.sum() / 2) * repeated)
 
 
 def _measuring_s(record: Weighing, part: _Part) -> float:
     """What was measured took; a journal that nobody ended says only how long its launches took."""
     return max(part.seconds, float(record.launches.taken_ns()[part.of].sum()) / 1e9)
-
-
-def _pairs_in(launches: Launches, mine: np.ndarray, *roles: str) -> float:
-    role = np.array(launches.role, dtype=int)[mine]
-    wanted = [ROLES.index(name) for name in roles]
-    return float(np.isin(role, wanted).sum()) / 2

@@ -89,19 +89,22 @@ class MetricPairs:
 
     def count(self) -> int:
         """How many complete pairs there are."""
-        return len(self.launches.complete_pairs(self.benchmark, self.role))
+        return len(self._positions)
 
     def alike(self, pairs: int) -> int | None:
         """How many of the first `pairs` pairs ran as the newest one did, in tandem or not; None if all did."""
-        baseline = self.launches.complete_pairs(self.benchmark, self.role)[:pairs, 0]
-        tandem = self.launches.in_tandem()[baseline]
+        tandem = self.launches.in_tandem()[self._positions[:pairs, 0]]
         alike = tandem == tandem[-1:]
         return None if alike.all() else int(alike.sum())
 
     def layouts(self) -> npt.NDArray[np.int64]:
         """Which layout each complete pair is of, shape (pairs,)."""
-        baseline = self.launches.complete_pairs(self.benchmark, self.role)[:, 0]
-        return np.asarray(self.launches.layout, dtype=np.int64)[baseline]
+        return np.asarray(self.launches.layout, dtype=np.int64)[self._positions[:, 0]]
+
+    @property
+    def _positions(self) -> npt.NDArray[np.intp]:
+        """Where the launches of each complete pair are, shape (pairs, 2)."""
+        return self.launches.complete_pairs(self.benchmark, self.role)
 
     @cached_property
     def _ways(self) -> npt.NDArray[np.int64]:
@@ -109,8 +112,7 @@ class MetricPairs:
 
         What layouts differ by would seem to be an effect of the order, were they taken together.
         """
-        baseline = self.launches.complete_pairs(self.benchmark, self.role)[:, 0]
-        return np.asarray(self.launches.order, dtype=np.int64)[baseline] + ORDERS * self.layouts()
+        return np.asarray(self.launches.order, dtype=np.int64)[self._positions[:, 0]] + ORDERS * self.layouts()
 
     @cached_property
     def values(self) -> tuple[FloatArray, FloatArray]:
@@ -129,7 +131,7 @@ class MetricPairs:
         values = self.launches.pair_values(self.benchmark, metric, self.role)
         if not self.launches.samples or metric not in PER_ITERATION:
             return values
-        baseline, candidate = self.launches.complete_pairs(self.benchmark, self.role).T
+        baseline, candidate = self._positions.T
         return in_step(self.launches, (baseline, candidate), values, metric)
 
 

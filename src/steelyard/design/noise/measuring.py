@@ -12,7 +12,7 @@ from steelyard.design.runner.draws import draw_pair, draw_places
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.pool import WorkerPool
 from steelyard.design.runner.runner import LaunchServer, Runner
-from steelyard.design.runner.series import together_of, unkept_series_of
+from steelyard.design.runner.series import unkept_series_of
 from steelyard.design.runner.target import Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.disturbance import Repeats
@@ -95,14 +95,16 @@ class Measuring:
         self.turns = [
             Turn(task, number, Repeats(DEFAULT_METRIC, self.processors)) for number, task in enumerate(self.tasks)
         ]
-        self._makers = [self._maker(task, task.ms) for task in self.tasks]
-        self._warming = [self._maker(task, min(task.ms, _WARMED_BY_MS)) for task in self.tasks]
+        cells = {number: task for number, task in enumerate(self.tasks) if isinstance(task, Cell)}
+        self._makers = {number: self._maker(cell.work, cell.ms, cell.cpu) for number, cell in cells.items()}
+        self._warming = {
+            number: self._maker(cell.work, min(cell.ms, _WARMED_BY_MS), cell.cpu) for number, cell in cells.items()
+        }
         self.recorder = Recorder(
             Targets(self._target),
             self.runner,
             NoSink(),
-            series=lambda _: unkept_series_of(self.launcher),
-            together=together_of(self.launcher),
+            series=unkept_series_of(self.launcher),
         )
         self.is_interrupted = False
 
@@ -168,27 +170,25 @@ class Measuring:
     def _take_two(self, turn: Turn, task: Two) -> None:
         draw = draw_pair(self.seed, turn.number, turn.attempts)
         turn.attempts += 1
-        mine = self._pinned(task, task.cpus[0], 1.0)(draw)
-        partner = self._pinned(task, task.cpus[1], _PARTNER_TAKES)(draw)
-        alone_ns = self._on_processor_ns(mine, self.runner)
-        measured = dict(self.pool.do_all([partial(self._on_processor_ns, one) for one in (partner, mine)]))
+        mine = self._maker(task.work, task.ms, task.cpus[0])(draw)
+        partner = self._maker(task.work, _PARTNER_TAKES * task.ms, task.cpus[1])(draw)
+        alone_ns = _own_ns(mine, self.runner)
+        measured = dict(self.pool.do_all([partial(_own_ns, one) for one in (partner, mine)]))
         if len(measured) < 2:  # after Ctrl-C, or because one of them failed in an earlier turn
             raise Interrupted if self.runner.interrupted() else MeasurementError("no two launches ran at the same time")
         turn.alone_ns.append(alone_ns)
         turn.beside_ns.append(measured[1])
 
-    def _on_processor_ns(self, target: Target, runner: Runner) -> int:
-        return on_processor_ns(runner.trial(target).measured)
-
-    def _pinned(self, task: Two, cpu: int, times: float) -> Callable[[Draw], Target]:
-        return self.probes.targets(task.work, self.rates[task.work].iterations(times * task.ms), cpu)
-
-    def _maker(self, task: Task, ms: float) -> Callable[[Draw], Target]:
-        cpu = None if isinstance(task, Two) else task.cpu
-        return self.probes.targets(task.work, self.rates[task.work].iterations(ms), cpu)
+    def _maker(self, work: Work, ms: float, cpu: int | None) -> Callable[[Draw], Target]:
+        return self.probes.targets(work, self.rates[work].iterations(ms), cpu)
 
     def _target(self, benchmark: int, side: int, draw: Draw) -> Target:  # noqa: ARG002 - both are one program
         return self._makers[benchmark](draw)
+
+
+def _own_ns(target: Target, runner: Runner) -> int:
+    """The processor time of one launch."""
+    return on_processor_ns(runner.trial(target).measured)
 
 
 def _alone_s(task: Task) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -14,13 +13,13 @@ from steelyard.design.noise.measuring import Measuring
 from steelyard.design.noise.plan import MEASURED_S, Two, plan
 from steelyard.design.noise.probes import Probes
 from steelyard.design.noise.spreads import kinds, spreads
-from steelyard.design.runner.collector import no_collector
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.pool import WorkerPool
-from steelyard.design.runner.runner import LaunchServer, Runner
+from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.tandem import has_short_turns
 from steelyard.design.world import World
+from steelyard.model.collector import without_collection
 from steelyard.model.errors import InterruptedBeforeStart
 from steelyard.model.noise import Beside, Counted, Noise, Work
 from steelyard.model.progress import Watch
@@ -64,8 +63,8 @@ def _measured(world: World, watch: Watch, announce: Callable[[], None]) -> tuple
     with (
         world.launcher() as launcher,
         WorkerPool(world.launcher, 2) as pool,
-        Interrupt(partial(_cancel, launcher, pool), world.clock) as interrupt,
-        no_collector(),
+        Interrupt((launcher.cancel, pool.cancel), world.clock) as interrupt,
+        without_collection(),
         Path(os.devnull).open("wb") as nowhere,
     ):
         launcher.keep_rows_in(nowhere.fileno())  # nobody carries this on
@@ -85,11 +84,6 @@ def _measured(world: World, watch: Watch, announce: Callable[[], None]) -> tuple
         before, since = world.counted(), world.clock()
         measuring.run(MEASURED_S)
         return measuring, _Meanwhile(before, world.counted(), world.clock() - since)
-
-
-def _cancel(launcher: LaunchServer, pool: WorkerPool) -> None:
-    launcher.cancel()
-    pool.cancel()
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
@@ -13,11 +12,6 @@ from steelyard.model.launches import IN_TANDEM, ROLES, Draw, Place
 # switch hash randomisation off.
 PADDING_BELOW = 4096
 _HASH_SEEDS = 2**32 - 1
-
-
-def new_seed() -> int:
-    """A seed for a plan that nobody asked to repeat; short enough to type again."""
-    return secrets.randbelow(2**32)
 
 
 def first_side(seed: int, benchmark: int, pair: int) -> int:
@@ -58,7 +52,7 @@ def draw_places(
 
 
 def draw_shared_places(
-    seed: int, pairs: Mapping[int, int], round_number: int, role: str, layouts: int = 0
+    seed: int, pairs: Mapping[int, int], round_number: int, role: str, layouts: int
 ) -> tuple[list[Place], list[Place]]:
     """The launches of one pair each of several benchmarks, by their numbers, that have a start a side in common.
 

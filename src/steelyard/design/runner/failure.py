@@ -1,13 +1,12 @@
-"""The rules by which a launch has failed, and a failure as a value."""
+"""The rules by which a launch has failed."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from signal import Signals
 
 from steelyard.design.runner.target import LIST_REMEDY, Target, no_module_remedy
-from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
+from steelyard.model.errors import LaunchError, MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.report.figures import seconds
 from steelyard.subjects.command import command_line
@@ -28,17 +27,6 @@ class Interrupted(Exception):  # noqa: N818 - it is no error
 
 class TookTooLongError(LaunchError):
     """A launch did not end in its time."""
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Why nothing came of a launch."""
-
-    why: SteelyardError | Interrupted
-
-    def of_one_benchmark(self) -> LaunchError | None:
-        """The error, if it is the target's own: of many benchmarks the others may still be measured."""
-        return self.why if isinstance(self.why, LaunchError) else None
 
 
 def check_ended(measured: Measured, target: Target, when_late: str) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import signal
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import current_thread, main_thread
 from types import FrameType, TracebackType
 from typing import Self
@@ -16,14 +15,14 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupt:
-    """While entered, the first signal asks to stop and cancels the launch in flight; a second one insists.
+    """While entered, the first signal asks to stop and calls all `cancels` of launches in flight; a second one insists.
 
     Python has signals handled on its main thread alone: on another, none is taken.
     """
 
-    def __init__(self, cancel: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
-        self._cancel, self._clock = cancel, clock
-        self.requested = False
+    def __init__(self, cancels: Sequence[Callable[[], None]], clock: Callable[[], float]) -> None:
+        self._cancels, self._clock = cancels, clock
+        self._requested = False
         self._requested_at = 0.0
         self._before: dict[signal.Signals, object] = {}
 
@@ -42,12 +41,13 @@ class Interrupt:
 
     def is_requested(self) -> bool:
         """Whether somebody asked to stop."""
-        return self.requested
+        return self._requested
 
     def _handle(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature is signal's
-        if self.requested:
+        if self._requested:
             if self._clock() - self._requested_at < _SAME_WISH_S:
                 return
             raise KeyboardInterrupt
-        self.requested, self._requested_at = True, self._clock()
-        self._cancel()
+        self._requested, self._requested_at = True, self._clock()
+        for cancel in self._cancels:
+            cancel()

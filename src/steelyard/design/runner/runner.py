@@ -8,34 +8,24 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
-from steelyard.design.runner.failure import Failure, Interrupted, check_ended, check_hook_ended
+from steelyard.design.runner.failure import Interrupted, check_ended, check_hook_ended
 from steelyard.design.runner.target import Hooks, Shared, Target
 from steelyard.measure.instrument import Instrument, Timer, Value
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
-from steelyard.model.launches import Frame, LaunchSpec, Measured, Sample
+from steelyard.model.launches import Frame, LaunchSpec, Measured, Place, Sample
 from steelyard.subjects.harness import Starting
 from steelyard.subjects.programs import Programs
 
 Kept = TypeVar("Kept")
+_Together = Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]]
 
 TIMER = Timer()
 
 
-class LaunchTogether(Protocol):
-    """Runs two launches at the same time on one processor."""
-
-    def __call__(
-        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
-    ) -> tuple[Measured, Measured]:
-        """What came of each, with what all its threads and processes lost if they are `followed`.
-
-        Raises as a single launch does.
-        """
-
-
-LaunchSeries = Callable[[Sequence[LaunchSpec], LaunchSpec | None], Sequence[Measured | SteelyardError]]
-"""Runs launches one after the other and keeps all but the last that it returns, each before the next began: behind
-another one, if that is given, of which nothing is kept. It may return fewer than asked for, and then began no more."""
+LaunchSeries = Callable[[Sequence[Place], Sequence[LaunchSpec], LaunchSpec | None], Sequence[Measured | SteelyardError]]
+"""Runs launches, which stand at places in the plan, one after the other, and keeps all but the last that it returns,
+each before the next began: behind another one, if that is given, of which nothing is kept. It may return fewer than
+asked for, and then began no more."""
 
 
 class TargetLauncher(Protocol):
@@ -43,6 +33,14 @@ class TargetLauncher(Protocol):
 
     def launch(self, spec: LaunchSpec) -> Measured:
         """Run one launch to its end; raises SteelyardError if it cannot be set up or executed."""
+
+    def launch_together(
+        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
+    ) -> tuple[Measured, Measured]:
+        """Run two at the same time on one processor; told of what their threads and processes lost if `followed`.
+
+        Raises as `launch`.
+        """
 
 
 class LaunchServer(TargetLauncher, Protocol):
@@ -73,11 +71,6 @@ class LaunchServer(TargetLauncher, Protocol):
         One without a frame is neither kept nor told of.
         """
 
-    def launch_together(
-        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
-    ) -> tuple[Measured, Measured]:
-        """Run two launches at the same time on one processor; raises as `launch`."""
-
 
 @dataclass(frozen=True, slots=True)
 class Reading(Generic[Value]):
@@ -106,15 +99,6 @@ class Runner:
     """How many were started, without the commands around them."""
     has_begun: bool = False
     """Whether anything was started, be it one of those commands."""
-
-    def attempt(
-        self, target: Target, instrument: Instrument[Value], keep: Callable[[Reading[Value]], Kept]
-    ) -> Kept | Failure:
-        """As `launch`, with a failure as a value."""
-        try:
-            return self.launch(target, instrument, keep)
-        except (SteelyardError, Interrupted) as why:
-            return Failure(why)
 
     def launch(self, target: Target, instrument: Instrument[Value], keep: Callable[[Reading[Value]], Kept]) -> Kept:
         """Run one launch under an instrument; `keep` has what came of it on disk before anything else is done.
@@ -154,7 +138,7 @@ class Runner:
     def launch_series(
         self,
         targets: Sequence[Target],
-        series: LaunchSeries,
+        series: Callable[[Sequence[LaunchSpec], LaunchSpec | None], Sequence[Measured | SteelyardError]],
         keep: Callable[[bool, Reading[None]], Kept],
         behind: Target | None = None,
     ) -> Iterator[Kept]:
@@ -182,10 +166,13 @@ class Runner:
     def launch_together(
         self,
         targets: Sequence[Target],
-        together: Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]],
         keep: Callable[[Reading[None]], Kept],
+        *,
+        second_begins: bool = False,
+        followed: bool = False,
     ) -> tuple[Kept, Kept]:
         """Run two launches at the same time; raises as `launch`. None of them is kept unless both ended well."""
+        together = partial(self.launcher.launch_together, second_begins=second_begins, followed=followed)
         started = self._both_started(targets, together)
         both = self._both(targets, together)
         readings = [
@@ -195,9 +182,7 @@ class Runner:
         first, second = (self._kept(reading, keep) for reading in readings)
         return first, second
 
-    def _both_started(
-        self, targets: Sequence[Target], together: Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]]
-    ) -> Sequence[Measured | None]:
+    def _both_started(self, targets: Sequence[Target], together: _Together) -> Sequence[Measured | None]:
         """What came of the starts of two launches, which run at the same time as well; None where they have none."""
         starts = [replace(target, spec=target.start.spec) for target in targets if target.start is not None]
         if len(starts) < len(targets):
@@ -207,9 +192,7 @@ class Runner:
             self._note_survivors(measured)
         return both
 
-    def _both(
-        self, targets: Sequence[Target], together: Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]]
-    ) -> tuple[Measured, Measured]:
+    def _both(self, targets: Sequence[Target], together: _Together) -> tuple[Measured, Measured]:
         if self.interrupted():
             raise Interrupted
         self._check_programs(targets)
@@ -227,7 +210,6 @@ class Runner:
     def launch_both_shared(
         self,
         both: Sequence[Shared],
-        together: Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]],
         keep: Callable[[int, int, Reading[None]], Kept],
     ) -> dict[tuple[int, int], Kept | LaunchError]:
         """The same for one start a side that serves several targets: what came of each, or why it failed.
@@ -235,6 +217,7 @@ class Runner:
         Each by its place among `both` and its number there, with which `keep` is called, and its reading: in the order
         in which they ran. Raises as `launch` where a launch as a whole came to nothing.
         """
+        together = partial(self.launcher.launch_together, second_begins=False)
         measured = self._both([one.whole for one in both], together)
         parts = {
             (place, number): (target, part)
@@ -246,13 +229,10 @@ class Runner:
             for where, (target, part) in sorted(parts.items(), key=lambda one: one[1][1].start_ns)
         }
 
-    def launch_shared(
-        self, shared: Shared, keep: Callable[[int, Reading[None]], Kept]
-    ) -> tuple[int, list[Kept | LaunchError]]:
-        """Run one launch for several targets: how long it took, ns, and what came of each, or why it failed.
+    def shared_trial(self, shared: Shared) -> tuple[int, list[Reading[None] | LaunchError]]:
+        """As `trial`, for several targets: how long it took, ns, and what came of each, or why it failed.
 
-        `keep` is called with a target's number and its reading. Raises as `launch` where the launch as a whole came to
-        nothing.
+        Raises as `launch` where the launch as a whole came to nothing.
         """
         self.check_program(shared.whole)
         measured = self.run(shared.whole.spec)
@@ -260,8 +240,8 @@ class Runner:
         parts = shared.apart(measured)
         self.check_program(shared.whole)
         return measured.wall_ns, [
-            self._kept_part(target, part, partial(keep, number))
-            for number, (target, part) in enumerate(zip(shared.each, parts, strict=True))
+            self._kept_part(target, part, lambda reading: reading)
+            for target, part in zip(shared.each, parts, strict=True)
         ]
 
     def _kept_part(self, target: Target, part: Measured, keep: Callable[[Reading[None]], Kept]) -> Kept | LaunchError:

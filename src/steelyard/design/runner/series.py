@@ -1,11 +1,10 @@
-"""Several launches in one request: one after the other, of which the server itself keeps the rows, or two at once."""
+"""Several launches in one request: one after the other, of which the server itself keeps the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
-from steelyard.design.runner.runner import LaunchSeries, LaunchServer, LaunchTogether
+from steelyard.design.runner.runner import LaunchSeries, LaunchServer
 from steelyard.design.runner.targets import Targets
 from steelyard.model.counters import events_of
 from steelyard.model.errors import MeasurementError, SteelyardError
@@ -19,14 +18,11 @@ _NO_FRAME = Frame("", "")
 def _launched(
     launcher: LaunchServer, specs: Sequence[LaunchSpec], frames: Sequence[Frame], behind: LaunchSpec | None
 ) -> Sequence[Measured | SteelyardError]:
-    if behind is None:
-        return launcher.launch_series(specs, frames)
-    return launcher.launch_series([behind, *specs], [None, *frames])
+    first = [] if behind is None else [behind]
+    return launcher.launch_series([*first, *specs], [*([None] * len(first)), *frames])
 
 
-def series_of(
-    settings: Settings, targets: Targets, launcher: LaunchServer, journal: Journal
-) -> Callable[[Sequence[Place]], LaunchSeries] | None:
+def series_of(settings: Settings, targets: Targets, launcher: LaunchServer, journal: Journal) -> LaunchSeries | None:
     """How to launch several in one request; None where the driver has something to do between two launches."""
     if events_of(settings.metrics):  # the server keeps only the numbers
         return None
@@ -43,18 +39,15 @@ def series_of(
         except MeasurementError as error:  # the server has ended; what it had kept by then is not lost
             return [*map(Measured.of_row, journal.rows_after(begun)), error]
 
-    return lambda places: partial(series, places)
+    return series
 
 
 def unkept_series_of(launcher: LaunchServer) -> LaunchSeries:
     """How to launch several in one request, of which no journal has the rows."""
 
-    def series(specs: Sequence[LaunchSpec], behind: LaunchSpec | None) -> Sequence[Measured | SteelyardError]:
+    def series(
+        _: Sequence[Place], specs: Sequence[LaunchSpec], behind: LaunchSpec | None
+    ) -> Sequence[Measured | SteelyardError]:
         return _launched(launcher, specs, [_NO_FRAME] * (len(specs) - 1), behind)
 
     return series
-
-
-def together_of(launcher: LaunchServer) -> LaunchTogether:
-    """How to launch two at the same time."""
-    return launcher.launch_together

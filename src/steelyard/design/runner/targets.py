@@ -33,7 +33,7 @@ from steelyard.subjects.harness import Work, harness_named
 from steelyard.subjects.shell_words import needs_shell, shell_words
 
 LOOPS = "loops"
-Place = tuple[int, int, int]
+SideLayout = tuple[int, int, int]
 """A benchmark, a side of it, and a layout of this."""
 
 
@@ -62,7 +62,7 @@ def targets_of(
     record: Weighing | Run,
     shared: Mapping[str, str],
     hooks: Hooks | None = None,
-    copies: Mapping[Place, str] = MappingProxyType({}),
+    copies: Mapping[SideLayout, str] = MappingProxyType({}),
 ) -> Targets:
     """Every launch of a record; `shared` is the environment that all of them find.
 
@@ -82,7 +82,7 @@ def targets_of(
     )
 
 
-def _subjects(record: Weighing | Run, copies: Mapping[Place, str]) -> dict[Place, Subject]:
+def _subjects(record: Weighing | Run, copies: Mapping[SideLayout, str]) -> dict[SideLayout, Subject]:
     """What each place launches; of the `copies`, that file in the place of its program."""
     places = product(range(len(record.benchmarks)), range(len(record.subjects[:2])), layouts_of(record.settings))
     subjects = {place: subject_of(record, place[0], place[1], layout=place[2]) for place in places}
@@ -95,7 +95,11 @@ class _Launches:
     """The launches of a record's subjects, by their places; `limited` are the settings that hold for them."""
 
     def __init__(
-        self, record: Weighing | Run, subjects: Mapping[Place, Subject], limited: Settings, shared: Mapping[str, str]
+        self,
+        record: Weighing | Run,
+        subjects: Mapping[SideLayout, Subject],
+        limited: Settings,
+        shared: Mapping[str, str],
     ) -> None:
         settings = record.settings
         # One for each side: both may run at the same time, and some write to a folder of their harness.
@@ -186,7 +190,7 @@ def _has(folder: Path, word: str) -> bool:
     return os.path.exists(folder / word)  # noqa: PTH110 - Path.exists() raises where a word is too long for a name
 
 
-def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[Subject] = ()) -> Hooks:
+def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[Subject]) -> Hooks:
     """The commands around launches; raises UsageError for one that is missing.
 
     A shell runs those that need one: their time is not measured, so it costs nothing. Those that need none are looked

@@ -48,11 +48,6 @@ class Tried(NamedTuple):
         return self.loops * iteration_ns(self.taken)
 
 
-def loops_of(own: Mapping[int, Tried]) -> dict[int, int]:
-    """The loops alone."""
-    return {number: one.loops for number, one in own.items()}
-
-
 def long_sides(sides: Mapping[int, Tried]) -> dict[int, int]:
     """The loops of sides that have their own, one of them in long samples: those of the others are as long."""
     return {number: max(one.loops, long_loops(one.taken)) for number, one in sides.items()}

@@ -78,12 +78,9 @@ class Pilot:
     samples: Sequence[Sample]
 
 
-def choose_loops(take: Take, *, hurried: bool = False) -> int:
-    """Iterations that make a sample long enough; raises NeverLongError if it does not grow with them.
-
-    In a hurry they are what one look more makes of them.
-    """
-    return answered(asking_loops(hurried=hurried), lambda amount: take(*amount))
+def choose_loops(take: Take) -> int:
+    """Iterations that make a sample long enough; raises NeverLongError if it does not grow with them."""
+    return answered(asking_loops(), lambda amount: take(*amount))
 
 
 def answered(asking: Generator[Ask, Answer, Result], answer: Callable[[Ask], Answer]) -> Result:
@@ -98,7 +95,10 @@ def answered(asking: Generator[Ask, Answer, Result], answer: Callable[[Ask], Ans
 
 
 def asking_loops(target_ns: int = TARGET_NS, *, hurried: bool = False) -> Generator[Amount, Sequence[Sample], int]:
-    """As `choose_loops`, for whoever has several launches to run at once: it asks for one after the other."""
+    """As `choose_loops`, for whoever has several launches to run at once: it asks for one after the other.
+
+    In a hurry they are what one look more makes of them.
+    """
     first = yield 1, 1
     if is_long(first):
         return 1

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from steelyard.design.findings import not_measured_finding, other_work_finding, process_time_finding, some_names
 from steelyard.design.judging.budgets import fewest_pairs
@@ -81,23 +82,13 @@ class Planner:
         trials = self._trials(shares_starts=self._shares_starts(selection))
         trials.processed.update({(place, one.name): one.processed for place, of in enumerate(lists) for one in of})
         trials.try_all(benchmarks)
-        if trials.shares_starts:
-            settings = settings.model_copy(update={"starts": "shared"})
-        if selection.any_pairing and isinstance(self.record, Weighing) and self._is_better_beside(trials):
-            settings = settings.model_copy(update={"pairing": "auto"})
         benchmarks = [_as_tried(one, trials, selection.processed) for one in benchmarks]
         tried = [one for one in benchmarks if one.entry in trials.known]
         findings += [*trials.findings, *trials.failures.values()]
         findings += [*other_work_finding(tried), *process_time_finding(tried), *_missed(settings, trials)]
-        if selection.seconds_each is not None and settings.max_time_s is not None:
-            among = len(tried) if settings.shard is None else len(settings.shard.suite)
-            pairs = max(_FEWEST_PAIRS, fewest_pairs(settings.alpha, settings.reserve, max(1, among)))
-            each = [max(selection.seconds_each, pairs * trials.pair_s.get(one.entry or "", 0.0)) for one in tried]
-            longest = max(settings.max_time_s, sum(each))
-            settings = settings.model_copy(update={"max_time_s": longest})
         return self.record.model_copy(
             update={
-                "settings": settings,
+                "settings": settings.model_copy(update=self._found_best(settings, selection, trials, tried)),
                 "benchmarks": benchmarks,
                 "stop": [_stop_of(one, trials) for one in benchmarks],
                 "findings": [*self.record.findings, *findings],
@@ -159,9 +150,21 @@ class Planner:
             shares_starts=shares_starts,
         )
 
-    def _is_better_beside(self, trials: Trials) -> bool:
-        """Whether benchmarks are known to be weighed sooner beside their like, of whatever kind they are."""
-        return trials.times_processes or gains_beside(self.record.settings, self.record.machine.offers)
+    def _found_best(
+        self, settings: Settings, selection: Selection, trials: Trials, tried: Sequence[Benchmark]
+    ) -> dict[str, Any]:
+        """How those that were tried are to be measured, as settings, and for how long."""
+        found: dict[str, Any] = {"starts": "shared"} if trials.shares_starts else {}
+        # Benchmarks are known to be weighed sooner beside their like, of whatever kind they are.
+        is_better_beside = trials.times_processes or gains_beside(settings, self.record.machine.offers)
+        if selection.any_pairing and isinstance(self.record, Weighing) and is_better_beside:
+            found["pairing"] = "auto"
+        if selection.seconds_each is not None and settings.max_time_s is not None:
+            among = len(tried) if settings.shard is None else len(settings.shard.suite)
+            pairs = max(_FEWEST_PAIRS, fewest_pairs(settings.alpha, settings.reserve, max(1, among)))
+            each = [max(selection.seconds_each, pairs * trials.pair_s.get(one.entry or "", 0.0)) for one in tried]
+            found["max_time_s"] = max(settings.max_time_s, sum(each))
+        return found
 
     def lists(self) -> list[list[Listed]]:
         """What each subject lists."""

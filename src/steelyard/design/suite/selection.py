@@ -43,7 +43,7 @@ class Selection:
 def chosen_benchmarks(
     listed: Sequence[Listed],
     patterns: Sequence[str],
-    whose: str = "the baseline's",
+    whose: str,
     tags: Sequence[str] = (),
     *,
     new: Sequence[Listed] = (),

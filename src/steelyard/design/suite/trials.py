@@ -14,7 +14,7 @@ from steelyard.design.runner.failure import TookTooLongError
 from steelyard.design.runner.runner import Reading, Runner
 from steelyard.design.runner.target import HARNESS_REMEDY, Target, shared_target
 from steelyard.design.runner.targets import decides_by_cpu
-from steelyard.design.suite.amounts import Amounts, Ask, Tried, long_sides, loops_of
+from steelyard.design.suite.amounts import Amounts, Ask, Tried, long_sides
 from steelyard.design.suite.loops import (
     LEAST_SAMPLES,
     PILOT_LAUNCHES,
@@ -56,7 +56,6 @@ _TRIES, _MOST_TRIES, _TRY_SAMPLES, _FEWEST_LOOPS = 3, 6, 8, 8
 # A launch that is given up has had so many times as long as the one before it, and this at least.
 _GIVEN_UP_TIMES, _GIVEN_UP_S = 10, 2.0
 
-
 _Found = TypeVar("_Found")
 _Asking = Generator[Ask, Pilot, _Found]
 
@@ -93,6 +92,10 @@ class Trials:
     runner: Runner
     watch: Watch
     time: PilotTime
+    times_processes: bool
+    """Whether launches may be timed by their processor time, as the harness's own times hold the waiting for it."""
+    shares_starts: bool
+    """Whether several can be tried, and measured, out of one start."""
     known: dict[str, Amounts] = field(default_factory=dict)
     failures: dict[str, Finding] = field(default_factory=dict)
     missed: list[str] = field(default_factory=list)
@@ -102,28 +105,22 @@ class Trials:
     processed: dict[tuple[int, str], dict[str, float]] = field(default_factory=dict)
     """What an iteration of a subject's benchmark processes, as it was told, by the unit."""
     findings: list[Finding] = field(default_factory=list)
-    times_processes: bool = False
-    """Whether launches may be timed by their processor time, as the harness's own times hold the waiting for it."""
-    shares_starts: bool = False
-    """Whether several can be tried, and measured, out of one start."""
     _launch_s: float = 0.0
     """How long the latest launch of several took."""
 
     def try_all(self, benchmarks: Sequence[Benchmark]) -> None:
         """Try each once, however many candidates have it; raises Interrupted."""
-        entries = dict.fromkeys(one.entry or "" for one in benchmarks)
-        sides = {entry: self._candidates(entry, benchmarks) for entry in entries}
+        found: dict[str, set[int]] = {}
+        for one in benchmarks:
+            has_candidate = len(self.subjects) > 1 and not one.control
+            found.setdefault(one.entry or "", set()).update([one.candidate] if has_candidate else [])
+        sides = {entry: sorted(candidates) for entry, candidates in found.items()}
         if self.shares_starts:
             self._try_together(sides)
         for number, (entry, candidates) in enumerate(sides.items()):
             if entry not in self.known:
-                self.watch(Progress(f"trying {entry}", number, len(entries)))
-                self._try(entry, candidates, len(entries) - number)
-
-    def _candidates(self, entry: str, benchmarks: Sequence[Benchmark]) -> list[int]:
-        if len(self.subjects) == 1:
-            return []
-        return sorted({one.candidate for one in benchmarks if one.entry == entry and not one.control})
+                self.watch(Progress(f"trying {entry}", number, len(sides)))
+                self._try(entry, candidates, len(sides) - number)
 
     def _try(self, entry: str, candidates: Sequence[int], left: int) -> None:
         """Try one by itself, with so many to try, this one included."""
@@ -132,18 +129,15 @@ class Trials:
             self.missed.append(entry)
             return
         in_step = self.settings.pairing == "tandem" and self.harness.keeps_step
+        asking = self._amounts(entry, candidates, left, in_step=in_step)
         try:
-            self._keep(
-                entry,
-                candidates,
-                answered(self._amounts(entry, candidates, left, in_step=in_step), partial(self._pilot, entry)),
-            )
+            self._keep(entry, candidates, answered(asking, partial(self._pilot, entry)))
         except LaunchError as error:
             if isinstance(error, TookTooLongError) and self.time.is_up(tried=tried):
                 self.missed.append(entry)
-                return
-            self.known[entry] = Amounts()
-            self.failures[entry] = Finding(code="failed", message=str(error))
+            else:
+                self.known[entry] = Amounts()
+                self.failures[entry] = Finding(code="failed", message=str(error))
 
     def _keep(self, entry: str, candidates: Sequence[int], amounts: Amounts) -> None:
         self.known[entry] = amounts
@@ -171,7 +165,8 @@ class Trials:
             sides = long_sides({0: baseline, **faster}) if faster else {0: baseline.loops}
             return Amounts(sides.pop(0), samples, own_loops=sides)
         tries, own = yield from self._beside(baseline, entry, candidates, target_ns, hurried=hurried)
-        loops, own_loops = shared_loops(baseline.loops, tries, target_ns), loops_of(own)
+        loops = shared_loops(baseline.loops, tries, target_ns)
+        own_loops = {number: one.loops for number, one in own.items()}
         if fixed or not timed(self.settings.metrics):
             return Amounts(loops, fixed or 1, own_loops=own_loops)
         tried = {0: Tried(loops, max(tries, key=iteration_ns)), **own}
@@ -258,16 +253,12 @@ class Trials:
                 return None
             # Other work may have made the first times many times as long: so few iterations would be lost in the start.
             amounts = process_amounts([*map(min, usual_ns, alone_ns)])
-            wholes = None if amounts is None else (yield from self._wholes(each, amounts))
-            if amounts is None or wholes is None:
+            if amounts is None or (wholes := (yield from self._wholes(each, amounts))) is None:
                 return None
-            times = [*zip(wholes, usual_ns, alone_ns, strict=True)]
-            if all(computes_alone(whole, usual, alone) for whole, usual, alone in times):
+            if all(map(computes_alone, wholes, usual_ns, alone_ns)):
                 return Amounts(*amounts, "process")
-            if tried >= _TRIES and not all(
-                computes_alone(whole, min(usual, alone), alone) for whole, usual, alone in times
-            ):
-                break
+            if tried >= _TRIES and not all(map(computes_alone, wholes, map(min, usual_ns, alone_ns), alone_ns)):
+                return None
         return None
 
     def _least_times(
@@ -387,7 +378,7 @@ class Trials:
         if is_given_up:
             shared = replace(shared, whole=_given_up_after(self._launch_s, shared.whole))
         try:
-            wall_ns, readings = self.runner.launch_shared(shared, lambda _, reading: reading)
+            wall_ns, readings = self.runner.shared_trial(shared)
         except TookTooLongError:
             if not is_given_up:
                 raise
@@ -408,5 +399,4 @@ class Trials:
 def _given_up_after(latest_s: float, target: Target) -> Target:
     """A launch that has not much longer than the latest one of the same benchmarks took."""
     most_s = max(_GIVEN_UP_S, _GIVEN_UP_TIMES * latest_s)
-    limit_ns = target.spec.timeout_ns
-    return target.within(most_s if limit_ns is None else min(most_s, limit_ns / 1e9))
+    return target.within(min(most_s, (target.spec.timeout_ns or inf) / 1e9))

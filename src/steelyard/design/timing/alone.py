@@ -34,6 +34,10 @@ class Measuring:
         spent_s: float = 0.0,
     ) -> None:
         self._header, self._settings = header, header.settings
+        self._findings: list[Finding] = []
+        self._stopped: dict[int, StopReason] = {
+            number: reason for number, reason in enumerate(header.stop) if reason in ("failed", "time")
+        }
         self._recorder, self._clock, self._watch = recorder, clock, watch
         self._budget = Budget(header.settings, clock(), spent_s)
         self._begun = 0
@@ -43,44 +47,40 @@ class Measuring:
 
     def run(self) -> Run:
         """Measure until the budget ends; the record holds all that was measured, however it ended."""
-        findings: list[Finding] = []
-        stop: dict[int, StopReason] = {
-            number: reason for number, reason in enumerate(self._header.stop) if reason in ("failed", "time")
-        }
-        rest: StopReason = "interrupted"
+        rest: StopReason
         try:
-            rest = self._measure(stop, findings)
+            rest = self._measure()
         except Interrupted:
             rest = "interrupted"
         except SteelyardError as error:
             if self._is_cut_short(error):
                 rest = "time"
-                findings.append(cut_short_finding(self._longest_s() or 0.0))
+                self._findings.append(cut_short_finding(self._longest_s() or 0.0))
             else:
                 self.error, rest = error, "failed"
-                findings.append(Finding(code="failed", message=str(error)))
-        reasons = [stop.get(number, rest) for number in range(len(self._header.benchmarks))]
-        findings += self._recorder.settle(self._header.benchmarks, reasons)
-        findings += self._recorder.not_reached(self._header.benchmarks, reasons)
-        findings += survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed)
+                self._findings.append(Finding(code="failed", message=str(error)))
+        reasons = [self._stopped.get(number, rest) for number in range(len(self._header.benchmarks))]
+        self._findings += self._recorder.settle(self._header.benchmarks, reasons)
+        self._findings += self._recorder.not_reached(self._header.benchmarks, reasons)
+        self._findings += survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed)
         return self._header.model_copy(
             update={
                 "stop": reasons,
                 "seconds": self._clock() - self._budget.started,
-                "findings": [*self._header.findings, *findings],
+                "findings": [*self._header.findings, *self._findings],
                 "launches": self._recorder.rows.launches(),
             }
         )
 
-    def _measure(self, stop: dict[int, StopReason], findings: list[Finding]) -> StopReason:
+    def _measure(self) -> StopReason:
         """Launch every benchmark that has not stopped, in rounds; why they all ended at last."""
         warm_up, done = self._settings.warm_up, 0
         for number in itertools.count():
-            still = [benchmark for benchmark in range(len(self._header.benchmarks)) if benchmark not in stop]
+            still = [benchmark for benchmark in range(len(self._header.benchmarks)) if benchmark not in self._stopped]
             for benchmark in round_order(self._settings.seed, number, still):
                 if not done and self._is_over():
                     return "time"
-                self._launch(benchmark, number, USED if number >= warm_up else WARM_UP, stop, findings)
+                self._launch(benchmark, number, USED if number >= warm_up else WARM_UP)
                 if len(still) > 1:
                     self._tell_which(benchmark, done)
             if number < warm_up:
@@ -122,9 +122,7 @@ class Measuring:
         name = benchmarks[0].name if len(benchmarks) == 1 else f"{len(benchmarks)} benchmarks"
         self._watch(Progress(name, done, limit, seconds_left=self._left_s))
 
-    def _launch(
-        self, benchmark: int, number: int, role: str, stop: dict[int, StopReason], findings: list[Finding]
-    ) -> None:
+    def _launch(self, benchmark: int, number: int, role: str) -> None:
         """Launch once; a failure ends only its benchmark where that is one of many in a harness."""
         try:
             draw = draw_pair(self._settings.seed, benchmark, number)
@@ -136,5 +134,5 @@ class Measuring:
             if self._settings.harness is None or self._is_cut_short(error):
                 raise
             self.error = self.error or error
-            findings.append(self._recorder.fail(benchmark, str(error)))
-            stop[benchmark] = "failed"
+            self._findings.append(self._recorder.fail(benchmark, str(error)))
+            self._stopped[benchmark] = "failed"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from steelyard.design.judging.budgets import budgets_of
 from steelyard.design.timing.disturbance import Repeats
+from steelyard.design.timing.kept_rows import Pair
 from steelyard.design.timing.pairing import Pairing
 from steelyard.model.launches import DISTURBED, ROLES, TRIED, WARM_UP, LaunchRow
 from steelyard.model.metrics import timed
@@ -23,12 +24,12 @@ class OpenBenchmark:
 
     number: int
     repeats: Repeats
-    control: bool = False
+    pairing: Pairing
+    control: bool
     warm_ups: int = 0
     is_half_warm: bool = False
     """Whether an earlier session was ended within a pair of its warm-up."""
     attempts: int = 0
-    pairing: Pairing = field(kw_only=True)
     together: int = 1
     """How many benchmarks its next pair is measured with."""
     look_at: int = field(default_factory=lambda: next_look(0))
@@ -46,8 +47,8 @@ class OpenBenchmark:
         return self.judgement is not None and self.judgement.verdict in CHANGED
 
 
-def resumed(number: int, header: Weighing, rows: Sequence[LaunchRow]) -> OpenBenchmark:
-    """A benchmark where an earlier session left it: at its beginning, if there was none."""
+def resumed(number: int, header: Weighing, rows: Iterable[LaunchRow]) -> OpenBenchmark:
+    """A benchmark where an earlier session with these rows of it left it: at its beginning, if there was none."""
     metric, benchmark = timed(header.settings.metrics)[0], header.benchmarks[number]
     repeats = Repeats(metric, header.machine.cores_logical)
     pairing = Pairing(
@@ -57,13 +58,12 @@ def resumed(number: int, header: Weighing, rows: Sequence[LaunchRow]) -> OpenBen
         is_judged=bool(benchmark.ended),
         by_process=benchmark.clock == "process",
     )
-    found = OpenBenchmark(number, repeats, control=header.benchmarks[number].control, pairing=pairing)
+    found = OpenBenchmark(number, repeats, pairing, benchmark.control)
     if header.stop[number] == "failed":
         found.stop = "failed"
     begun: defaultdict[int, list[LaunchRow]] = defaultdict(list)
     for row in rows:
-        if row.benchmark == number:
-            begun[row.pair].append(row)
+        begun[row.pair].append(row)
     warm_ups = [len(launches) for launches in begun.values() if ROLES[launches[0].role] == WARM_UP]
     found.warm_ups, found.is_half_warm = warm_ups.count(2), 1 in warm_ups
     for launches in begun.values():
@@ -71,11 +71,11 @@ def resumed(number: int, header: Weighing, rows: Sequence[LaunchRow]) -> OpenBen
         if len(launches) == 2:
             _note(found, (launches[0], launches[1]))
     found.attempts = max(0, max(begun, default=-1) + 1 - header.settings.warm_up)
-    found.look_at = next_look(max(0, found.kept - 1), budgets_of(header.settings, header.benchmarks[number]))
+    found.look_at = next_look(max(0, found.kept - 1), budgets_of(header.settings, benchmark))
     return found
 
 
-def _note(found: OpenBenchmark, pair: tuple[LaunchRow, LaunchRow]) -> None:
+def _note(found: OpenBenchmark, pair: Pair) -> None:
     """Have a pair that an earlier session measured count as it did there."""
     role = ROLES[pair[0].role]
     if role != WARM_UP:

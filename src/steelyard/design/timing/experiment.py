@@ -13,6 +13,7 @@ from steelyard.design.runner.failure import Interrupted, TookTooLongError, besid
 from steelyard.design.runner.targets import longest_at_first_s, longest_launch_s
 from steelyard.design.timing.benchmark import OpenBenchmark, resumed
 from steelyard.design.timing.budget import Budget
+from steelyard.design.timing.kept_rows import Pair
 from steelyard.design.timing.looks import Looks
 from steelyard.design.timing.pace import Pace
 from steelyard.design.timing.pairing import Chosen
@@ -21,7 +22,7 @@ from steelyard.design.timing.shared_starts import SharedStarts
 from steelyard.design.timing.standing import Standing
 from steelyard.model.errors import LaunchError, MeasurementError, NoRatioError, SteelyardError
 from steelyard.model.kept import Finding
-from steelyard.model.launches import TRIED, USED, WARM_UP, LaunchRow
+from steelyard.model.launches import TRIED, USED, WARM_UP
 from steelyard.model.progress import Watch
 from steelyard.model.records import StopReason, Weighing
 
@@ -47,9 +48,8 @@ class Experiment:
     ) -> None:
         self._header, self._settings = header, header.settings
         self._recorder = recorder
-        begun = list(recorder.rows)
         self._until_one_changed = until_one_changed
-        self._open = [resumed(number, header, begun) for number in range(len(header.benchmarks))]
+        self._open = [resumed(number, header, recorder.rows.of(number)) for number in range(len(header.benchmarks))]
         self._looks = Looks(header, recorder.rows, self._open)
         self._leave(stopped)
         self._pace = self._begun_at(clock, spent_s)
@@ -102,7 +102,7 @@ class Experiment:
         earlier_s = self._header.seconds if len(rows) else 0.0
         began = clock() - max(earlier_s, rows.wall_s())
         budget = Budget(self._settings, began, spent_s, members_of(self._header))
-        return Pace(self._settings, budget, clock, len(rows) // 2, sum(one.stop is None for one in self._open))
+        return Pace(budget, clock, len(rows) // 2, sum(one.stop is None for one in self._open))
 
     def _still_open(self) -> list[int]:
         """The benchmarks to visit in this round; a control goes on for as long as any other does, and ends with it."""
@@ -155,7 +155,7 @@ class Experiment:
         if self._pace.end(benchmark):
             self._stop_or_go_on(benchmark)  # with many benchmarks the time may be up in the middle of a round
             return
-        chosen = self._choose(benchmark)
+        chosen = self._follow(benchmark, benchmark.pairing.choose())
         number, many = self._settings.warm_up + benchmark.attempts, self._at_once(benchmark)
         pairs = self._measure(benchmark, number, chosen.role, many, tandem=chosen.tandem)
         for rows in pairs:
@@ -177,13 +177,13 @@ class Experiment:
 
     def _measure_together(
         self, due: Sequence[OpenBenchmark], round_number: int, role: str
-    ) -> list[tuple[OpenBenchmark, tuple[LaunchRow, LaunchRow]]]:
+    ) -> list[tuple[OpenBenchmark, Pair]]:
         longest_s = None if self._pace.pairs else longest_at_first_s(self._header)
         measured = list(self._starts.measure(due, round_number, role, longest_s))
         self._pace.pairs += len(measured)
         return measured
 
-    def _count(self, benchmark: OpenBenchmark, rows: tuple[LaunchRow, LaunchRow], role: str) -> None:
+    def _count(self, benchmark: OpenBenchmark, rows: Pair, role: str) -> None:
         """Have a pair that was measured be judged, or repeated."""
         benchmark.attempts += 1
         if benchmark.repeats.is_to_repeat(*rows):
@@ -193,9 +193,6 @@ class Experiment:
         benchmark.pairing.note(rows)
         if role == TRIED:
             benchmark.repeats.set_aside()
-
-    def _choose(self, benchmark: OpenBenchmark) -> Chosen:
-        return self._follow(benchmark, benchmark.pairing.choose())
 
     def _follow(self, benchmark: OpenBenchmark, chosen: Chosen) -> Chosen:
         """Have what a target that is none for tandem left there not be judged, and say what there is to say once."""
@@ -220,7 +217,7 @@ class Experiment:
 
     def _measure(
         self, benchmark: OpenBenchmark, pair: int, role: str, many: int = 1, *, tandem: bool = False
-    ) -> list[tuple[LaunchRow, LaunchRow]]:
+    ) -> list[Pair]:
         """Measure `many` pairs from number `pair` on; none if that failed and does not end all."""
         longest_s = None if self._pace.pairs else longest_at_first_s(self._header)
         draw = partial(

@@ -16,6 +16,9 @@ _BENCHMARK, _PAIR, _ORDER, _ROLE, _WALL = (
 # No field has negative values.
 _NONE = -1
 
+Pair = tuple[LaunchRow, LaunchRow]
+"""The rows of a pair, in the order in which they ran."""
+
 
 class KeptRows:
     """Rows as typed columns, 8 bytes a number: a tuple of ints takes several times as much."""
@@ -69,16 +72,17 @@ class KeptRows:
         orders = zip(self._columns[_WALL], self._columns[_ORDER], strict=True)
         return sum(wall / 2 if order >= IN_TANDEM else wall for wall, order in orders) / 1e9
 
+    def of(self, benchmark: int) -> Iterator[LaunchRow]:
+        """The rows of one benchmark."""
+        return self._rows(self._of_benchmark[benchmark])
+
     def launches(self) -> Launches:
         """All rows, as columns."""
-        return self._launches(range(len(self)))
+        return Launches.of_rows(list(self))
 
     def launches_of(self, benchmark: int) -> Launches:
         """The rows of one benchmark, as columns."""
-        return self._launches(self._of_benchmark[benchmark])
-
-    def _launches(self, positions: Iterable[int]) -> Launches:
-        return Launches.of_rows(list(self._rows(positions)))
+        return Launches.of_rows(list(self.of(benchmark)))
 
     def _rows(self, positions: Iterable[int]) -> Iterator[LaunchRow]:
         for position in positions:

@@ -16,7 +16,6 @@ from steelyard.stats.family import sharing_now
 from steelyard.stats.looks import Budgets, next_look
 from steelyard.stats.paired import is_futile
 from steelyard.stats.sequential import level_at_end
-from steelyard.stats.verdict import CHANGED
 
 
 class Looks:
@@ -31,13 +30,13 @@ class Looks:
         """Look at a benchmark, of which the budget may have ended; raises MeasurementError if it has no figures."""
         pairs = MetricPairs(self._rows.launches_of(benchmark.number), benchmark.number, self._metric)
         judged_by, budgets = self._judged_by(benchmark), self._budgets(benchmark)
-        members = self._sharing(benchmark)
+        members = self._among(benchmark)
         benchmark.judgement = look_at(pairs, judged_by, budgets, ended=ended, newest_only=True, members=members)
         benchmark.look_at = next_look(benchmark.kept, budgets)
 
     def look_back(self, stopped: Sequence[StopReason]) -> None:
         """Note what was seen of those that an earlier session stopped: their share of alpha is the others' now."""
-        sharing = [one for one in self._members if one.stop != "failed"]
+        sharing = self._sharing
         if all(one.stop is None for one in sharing):
             return
         record = self._header.model_copy(update={"stop": list(stopped)})
@@ -62,10 +61,15 @@ class Looks:
     def _budgets(self, benchmark: OpenBenchmark) -> Budgets:
         return budgets_of(self._settings, self._header.benchmarks[benchmark.number])
 
-    def _sharing(self, benchmark: OpenBenchmark) -> float:
+    @property
+    def _sharing(self) -> list[OpenBenchmark]:
+        """Those that share alpha."""
+        return [one for one in self._members if one.stop != "failed"]
+
+    def _among(self, benchmark: OpenBenchmark) -> float:
         """Among how many benchmarks alpha is shared at this look."""
-        sharing = [one for one in self._members if one.stop != "failed"]
-        words = [one.judgement.verdict for one in sharing if one.judgement is not None]
-        changed = sum(word in CHANGED for word in words)
-        among = len(sharing) + elsewhere(self._header)
-        return 1 if benchmark.control else sharing_now(self._settings.family, among, changed)
+        if benchmark.control:
+            return 1
+        sharing = self._sharing
+        changed = sum(one.is_changed for one in sharing)
+        return sharing_now(self._settings.family, len(sharing) + elsewhere(self._header), changed)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.budget import Budget
 from steelyard.model.records import StopReason
-from steelyard.model.settings import Settings
 
 # Short pairs are measured several at once, for so many seconds.
 _AT_ONCE_S = 0.1
@@ -18,7 +17,6 @@ _AT_ONCE_S = 0.1
 class Pace:
     """The pairs of a weighing, of all its benchmarks together, against the clock."""
 
-    settings: Settings
     budget: Budget
     clock: Callable[[], float]
     pairs: int
@@ -48,7 +46,7 @@ class Pace:
 
     def end(self, benchmark: OpenBenchmark) -> StopReason | None:
         """What of its budget is used up, if any of it is."""
-        if self.settings.pairs is not None and benchmark.kept >= self.settings.pairs:
+        if self.budget.settings.pairs is not None and benchmark.kept >= self.budget.settings.pairs:
             return "pairs"
         return "time" if self.is_up(benchmark.together, benchmark.kept) else None
 
@@ -61,7 +59,7 @@ class Pace:
         limit = self.limit(benchmark)
         pairs_s = None if limit is None else max(0.0, (limit - benchmark.kept) * self.round_s())
         usual_s = self.budget.usual_time_left(self.clock())
-        if usual_s is None or pairs_s is None or self.settings.longest_time_s is None:
+        if usual_s is None or pairs_s is None or self.budget.settings.longest_time_s is None:
             return pairs_s if usual_s is None else usual_s
         return max(usual_s, pairs_s)
 
@@ -70,7 +68,7 @@ class Pace:
 
         `most` is how many pairs can be in one request.
         """
-        target = min(benchmark.look_at, self.settings.pairs or benchmark.look_at)
+        target = min(benchmark.look_at, self.budget.settings.pairs or benchmark.look_at)
         left_s = self.budget.time_left(self.clock(), benchmark.kept)
         seconds = _AT_ONCE_S if left_s is None else min(_AT_ONCE_S, left_s)
         fitting = seconds / max(self.pair_s(), _AT_ONCE_S / most)

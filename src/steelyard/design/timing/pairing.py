@@ -8,7 +8,7 @@ alarm likelier.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import expm1, isfinite, log1p, sqrt
 
 import numpy as np
@@ -24,6 +24,7 @@ from steelyard.design.runner.tandem import (
     obstacle,
     out_of_step,
 )
+from steelyard.design.timing.kept_rows import Pair
 from steelyard.design.timing.trial import ENOUGH_TO_CHOOSE, FEWEST_TRIED, Ran, Trial
 from steelyard.model.kept import Finding
 from steelyard.model.launches import (
@@ -64,14 +65,13 @@ class Chosen:
     """How the next pair runs, and what changes with that."""
 
     tandem: bool
-    role: str = USED
+    role: str
     """`tried` for a pair that is to tell which way is the better one, and is not judged."""
-    left: list[int] = field(default_factory=list)
+    left: list[int]
     """Numbers of pairs in tandem of a target that turned out to be none for it: they are not judged."""
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Finding]
 
 
-_Pair = tuple[LaunchRow, LaunchRow]
 _USED, _WARM_UP = ROLES.index(USED), ROLES.index(WARM_UP)
 _MEASURED = (_USED, ROLES.index(TRIED))
 
@@ -102,7 +102,7 @@ class Pairing:
         if by_process and self._way == "auto":
             self._way = "tandem"
         self._in_turn = self._way != "adjacent" and keeps_step(settings)
-        self._pairs: list[_Pair] = []
+        self._pairs: list[Pair] = []
         self._differences, self._orders = list[float](), list[int]()
         self._trial: Trial | None = None
         self._left, self._findings = list[int](), list[Finding]()
@@ -121,7 +121,7 @@ class Pairing:
         """Whether a failure in tandem is one of the way alone, as nobody asked for it."""
         return not self._is_asked
 
-    def note(self, *pairs: _Pair) -> None:
+    def note(self, *pairs: Pair) -> None:
         """Have pairs that were measured, in their order, decide about those to come."""
         for pair in pairs:
             if not self.is_settled:
@@ -143,7 +143,7 @@ class Pairing:
         self._settle(f"in tandem {why}")
         return self.choose()
 
-    def _consider(self, pair: _Pair) -> None:
+    def _consider(self, pair: Pair) -> None:
         """Decide whether the newest pair changes how those to come run."""
         if unfit := self._unfit():
             self._settle(unfit if self._is_asked or self._tandem() else None)
@@ -188,7 +188,7 @@ class Pairing:
             return worked_alone(row)
         return row.lost_ns is not None and _share_run(row) <= MOST_AT_ONCE
 
-    def _compare(self, pair: _Pair) -> None:
+    def _compare(self, pair: Pair) -> None:
         """Have one more pair tell which way is the better one."""
         trial, is_tandem = self._begun(), _is_tandem(pair)
         ways = ("tandem", "adjacent") if trial.begins_beside else ("adjacent", "tandem")
@@ -254,7 +254,7 @@ class Pairing:
             return "it waits for something else than a processor"
         return None
 
-    def _risk(self, pair: _Pair) -> str | None:
+    def _risk(self, pair: Pair) -> str | None:
         """What two commands at once may do to each other, which nobody asked for."""
         if self._settings.harness is not None:
             return None
@@ -282,13 +282,13 @@ class Pairing:
             return "several of its threads or processes run at the same time"
         return None
 
-    def _measured(self) -> list[_Pair]:
+    def _measured(self) -> list[Pair]:
         return [pair for pair in self._pairs if pair[0].role in _MEASURED]
 
-    def _tandem(self) -> list[_Pair]:
+    def _tandem(self) -> list[Pair]:
         return [pair for pair in self._measured() if _is_tandem(pair)]
 
-    def _values(self, pairs: Sequence[_Pair]) -> tuple[FloatArray, FloatArray]:
+    def _values(self, pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:
         launches = Launches.of_rows([row for pair in pairs for row in sorted(pair, key=lambda row: row.side)])
         values, places = launches.metric(self._metric), np.arange(len(launches))
         sides = values[::2], values[1::2]
@@ -314,7 +314,7 @@ class Pairing:
         error = _MEDIAN_TO_MEAN * spread * sqrt(sum(1 / len(one) for one in levels))
         return float(np.median(levels[0]) - np.median(levels[1])), 2 * error
 
-    def _note_size(self, pair: _Pair) -> float:
+    def _note_size(self, pair: Pair) -> float:
         """Note its log-ratio, and return the size of that without what its order makes of it, as those before tell."""
         with np.errstate(divide="ignore", invalid="ignore"):
             baseline, candidate = map(np.log, self._values([pair]))
@@ -325,7 +325,7 @@ class Pairing:
         return abs(self._differences[-1] - float(effects[-1]))
 
 
-def _is_tandem(pair: _Pair) -> bool:
+def _is_tandem(pair: Pair) -> bool:
     return pair[0].order >= IN_TANDEM
 
 
@@ -346,7 +346,7 @@ def _own_ns(row: LaunchRow) -> int:
     return row.wall_ns - (waited_ns(row) or 0)
 
 
-def _seconds(pair: _Pair) -> float:
+def _seconds(pair: Pair) -> float:
     """What a pair took."""
     if not _is_tandem(pair):
         return sum(row.wall_ns for row in pair) / 1e9

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
@@ -12,10 +12,10 @@ from statistics import median_low
 from typing import Protocol
 
 from steelyard.design.findings import cold_finding, not_measured_finding
-from steelyard.design.runner.runner import TIMER, LaunchSeries, LaunchTogether, Reading, Runner
+from steelyard.design.runner.runner import TIMER, LaunchSeries, Reading, Runner
 from steelyard.design.runner.target import Shared, Target
 from steelyard.design.runner.targets import Targets
-from steelyard.design.timing.kept_rows import KeptRows
+from steelyard.design.timing.kept_rows import KeptRows, Pair
 from steelyard.design.timing.watched import Watched
 from steelyard.model.errors import LaunchError
 from steelyard.model.kept import Finding
@@ -71,11 +71,9 @@ class Recorder:
     sink: RowSink
     rows: KeptRows = field(default_factory=KeptRows)
     """All rows so far; those of an earlier session first."""
-    series: Callable[[Sequence[Place]], LaunchSeries] | None = None
+    series: LaunchSeries | None = None
     """What launches places several at once, so that the driver is woken less often; None: one after the other. Not
     where something else has to be done or measured in between."""
-    together: LaunchTogether | None = None
-    """What launches both of a pair at the same time."""
     watched: Watched = field(default_factory=Watched)
     """What is seen meanwhile, if anybody looks."""
     _shell_starts_ns: deque[int] = field(default_factory=lambda: deque(maxlen=_SHELL_STARTS))
@@ -99,7 +97,7 @@ class Recorder:
         """How many pairs `pairs` takes at once."""
         return 1 if self.series is None else _MOST_PAIRS
 
-    def pairs(self, places: Sequence[Place], longest_s: float | None = None) -> list[tuple[LaunchRow, LaunchRow]]:
+    def pairs(self, places: Sequence[Place], longest_s: float | None = None) -> list[Pair]:
         """Run, check and keep the launches of some pairs, two places a pair; raises as `launch` does.
 
         What an empty shell takes is measured once for all of them.
@@ -108,25 +106,19 @@ class Recorder:
         if places[0].order >= IN_TANDEM:
             pairs = [self._launch_together(pair, longest_s) for pair in zip(places[::2], places[1::2], strict=True)]
         else:
-            series = None if self.series is None else self.series(places)
-            rows = self._launch_all(series, places, longest_s)
+            rows = self._launch_all(places, longest_s)
             pairs = list(zip(rows, rows, strict=True))
         self.watched.keep()
         return pairs
 
-    def shared_pair(
-        self, sides: Sequence[Sequence[Place]], longest_s: float | None = None
-    ) -> list[tuple[LaunchRow, LaunchRow] | LaunchError]:
+    def shared_pair(self, sides: Sequence[Sequence[Place]], longest_s: float | None) -> list[Pair | LaunchError]:
         """One pair each of several benchmarks, from one launch a side; of one that failed why.
 
         Raises as `launch` does where a launch as a whole came to nothing.
         """
-        if self.together is None:
-            raise AssertionError("nothing to launch two at once with")
         both = [self._shared(places).within(longest_s) for places in sides]
         rows = self.runner.launch_both_shared(
             both,
-            partial(self.together, second_begins=False),
             lambda side, number, reading: self._keep(reading, _as_it_ran(sides[side][number], reading.samples)),
         )
         self.watched.keep()
@@ -149,37 +141,30 @@ class Recorder:
         self.watched.keep()
         return row
 
-    def _launch_together(self, pair: tuple[Place, Place], longest_s: float | None) -> tuple[LaunchRow, LaunchRow]:
-        if self.together is None:
-            raise AssertionError("nothing to launch two at once with")
+    def _launch_together(self, pair: tuple[Place, Place], longest_s: float | None) -> Pair:
         left = iter(pair)
         return self.runner.launch_together(
             [self._target(place, longest_s) for place in pair],
-            partial(
-                self.together,
-                second_begins=pair[1].order == IN_TANDEM,
-                followed=self._may_have_others(pair[0].benchmark),
-            ),
             lambda reading: self._keep(reading, next(left)),
+            second_begins=pair[1].order == IN_TANDEM,
+            followed=self._may_have_others(pair[0].benchmark),
         )
 
     def _may_have_others(self, benchmark: int) -> bool:
         """Whether a command has other processes or threads, or was never launched."""
         return benchmark in self._followed or benchmark not in self._latest_ns
 
-    def _launch_all(
-        self, series: LaunchSeries | None, places: Sequence[Place], longest_s: float | None
-    ) -> Iterator[LaunchRow]:
+    def _launch_all(self, places: Sequence[Place], longest_s: float | None) -> Iterator[LaunchRow]:
         left = iter(places)
 
         def keep(already: bool, reading: Reading[None]) -> LaunchRow:
             return self._keep(reading, next(left), journaled=already)
 
-        if series is not None:
+        if self.series is not None:
             targets = [self._target(place, longest_s) for place in places]
             # Its side is that of the second launch: whichever the first is, it follows one of the other side.
             behind = targets[1] if self.follows_its_like(places[0].benchmark) else None
-            yield from self.runner.launch_series(targets, series, keep, behind)
+            yield from self.runner.launch_series(targets, partial(self.series, places), keep, behind)
         yield from map(partial(self.launch, longest_s=longest_s), left)
 
     def _start_pair(self) -> None:
@@ -270,7 +255,7 @@ def _as_it_ran(place: Place, samples: Sequence[Sample]) -> Place:
     return place._replace(order=place.order + IN_TANDEM) if is_in_turn else place
 
 
-def _pair_of(one: LaunchRow | LaunchError, other: LaunchRow | LaunchError) -> tuple[LaunchRow, LaunchRow] | LaunchError:
+def _pair_of(one: LaunchRow | LaunchError, other: LaunchRow | LaunchError) -> Pair | LaunchError:
     """In the order in which they ran."""
     if isinstance(one, LaunchError):
         return one

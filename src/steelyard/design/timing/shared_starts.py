@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from steelyard.design.findings import own_start_finding, own_starts_finding
 from steelyard.design.runner.draws import draw_shared_places
 from steelyard.design.timing.benchmark import OpenBenchmark
+from steelyard.design.timing.kept_rows import Pair
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError
 from steelyard.model.kept import Finding
-from steelyard.model.launches import WARM_UP, LaunchRow
+from steelyard.model.launches import WARM_UP
 from steelyard.model.records import Weighing
-
-_Pair = tuple[LaunchRow, LaunchRow]
 
 
 @dataclass
@@ -42,7 +41,7 @@ class SharedStarts:
 
     def measure(
         self, due: Sequence[OpenBenchmark], round_number: int, role: str, longest_s: float | None
-    ) -> Iterator[tuple[OpenBenchmark, _Pair]]:
+    ) -> Iterator[tuple[OpenBenchmark, Pair]]:
         """The next pair of each, but for those that fail: only starts of their own show whether they do so anyhow."""
         settings = self.header.settings
         pairs = {one.number: round_number if role == WARM_UP else settings.warm_up + one.attempts for one in due}

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from steelyard.design.findings import some_names
-from steelyard.design.judging.judgement import verdicts
+from steelyard.design.outcome import derive
 from steelyard.design.unpaired.runs import shared_benchmarks
 from steelyard.model.counting import Count, Counting, Functions
-from steelyard.model.derived import Derived
 from steelyard.model.errors import UsageError
-from steelyard.model.files import with_derived
 from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.records import Run, Weighing
@@ -50,17 +48,16 @@ def compare_counts(
         launches=Launches(),
         counting=_together(baseline, candidate, shared),
     )
-    return with_derived(record, Derived(verdicts=verdicts(record)))  # type: ignore[return-value] # as it was given
+    return derive(record)  # type: ignore[return-value] # as it was given
 
 
 def _mixture(baseline: Run, candidate: Run, metrics: list[str]) -> Iterator[str]:
-    one, other = baseline.counting, candidate.counting
-    if one is None or other is None:
-        raise UsageError("one of the runs was not counted: count it with steelyard count COMMAND -o FILE")
+    one, other = _counting(baseline), _counting(candidate)
+    flags = _flags(one, metrics), _flags(other, metrics)
     for what, mine, theirs in (
         ("tool", one.tool.tool, other.tool.tool),
         ("Valgrind's version", one.tool.version, other.tool.version),
-        ("flags", *_unlike(_flags(one, metrics), _flags(other, metrics))),
+        ("flags", _unlike(*flags), _unlike(*reversed(flags))),
         ("loops", *(run.settings.counting and run.settings.counting.loops for run in (baseline, candidate))),
         ("weights", *(run.settings.counting and run.settings.counting.weights for run in (baseline, candidate))),
     ):
@@ -71,6 +68,12 @@ def _mixture(baseline: Run, candidate: Run, metrics: list[str]) -> Iterator[str]
             yield f"another {name}"
 
 
+def _counting(run: Run) -> Counting:
+    if run.counting is None:
+        raise UsageError("one of the runs was not counted: count it with steelyard count COMMAND -o FILE")
+    return run.counting
+
+
 def _flags(counting: Counting, metrics: list[str]) -> list[str]:
     """The flags that matter: Cachegrind counts as many instructions whether caches are simulated or not."""
     if counting.tool.tool != "cachegrind" or metrics != ["instructions"]:
@@ -78,15 +81,8 @@ def _flags(counting: Counting, metrics: list[str]) -> list[str]:
     return [flag for flag in counting.tool.flags if not flag.startswith(_OF_CACHES)]
 
 
-def _unlike(one: list[str], other: list[str]) -> tuple[str, str]:
-    return (
-        tuple(  # type: ignore[return-value] # of two
-            " ".join(flag for flag in mine if flag not in theirs) or "none of these"
-            for mine, theirs in ((one, other), (other, one))
-        )
-        if one != other
-        else ("", "")
-    )
+def _unlike(mine: list[str], theirs: list[str]) -> str:
+    return "" if mine == theirs else " ".join(flag for flag in mine if flag not in theirs) or "none of these"
 
 
 def _iterations(baseline: Run, candidate: Run, pair: tuple[int, int]) -> tuple[int, int]:
@@ -113,10 +109,8 @@ def _together(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> C
     counts: list[Count] = []
     functions: list[Functions] = []
     for side, run in enumerate((baseline, candidate)):
-        counting = run.counting
+        counting = _counting(run)
         places = {pair[side]: number for number, pair in enumerate(shared)}
-        if counting is None:
-            continue
         # Of the iterations that the record tells, which are the candidate's.
         ratios = [Fraction(*reversed(_iterations(baseline, candidate, pair))) if side == 0 else 1 for pair in shared]
         counts += [
@@ -129,8 +123,7 @@ def _together(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> C
             for part in counting.functions
             if (place := places.get(part.benchmark)) is not None
         ]
-    tool = (candidate.counting or baseline.counting or Counting.model_construct()).tool
-    return Counting(tool=tool, counts=counts, functions=functions)
+    return Counting(tool=_counting(candidate).tool, counts=counts, functions=functions)
 
 
 def _scaled(count: Count, ratio: Fraction | int) -> Count:

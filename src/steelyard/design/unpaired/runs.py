@@ -244,10 +244,10 @@ def _verdict(
 
 
 def _used(run: Run, benchmark: int) -> list[int]:
-    chosen = run.launches.judged(benchmark).tolist()
+    chosen: list[int] = run.launches.judged(benchmark).tolist()
     if not chosen:
         raise UsageError("one of the runs has no launch that was measured to its end: measure it again")
-    return list(chosen)
+    return chosen
 
 
 def _used_metric(runs: tuple[Run, Run], used: list[list[int]], metric: str) -> str:

@@ -9,10 +9,11 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from steelyard.model.collector import without_collection
 from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.files import plausible, read_bytes, unpacked, within_memory
 from steelyard.model.foreign import ForeignFile
-from steelyard.model.json_text import parse_anything, without_collection
+from steelyard.model.json_text import parse_anything
 from steelyard.subjects.formats.contents import Contents, Format, Opened, decoded
 from steelyard.subjects.formats.criterion import ABOUT, files_of
 from steelyard.subjects.formats.packed import read_packed

@@ -1,4 +1,4 @@
-"""Python's garbage collector, which must not run while launches are timed."""
+"""Python's garbage collector, kept from running meanwhile."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def no_collector() -> Iterator[None]:
-    """While it measures, no garbage collection disturbs: a launch leaves no cycles behind, and the modules stay."""
+def without_collection() -> Iterator[None]:
+    """Make many objects, none of them in a cycle, or time launches, which leave none behind, without a collection."""
     enabled = gc.isenabled()
     gc.disable()
     try:

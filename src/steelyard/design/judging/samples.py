@@ -1,0 +1,79 @@
+"""Samples of a harness that tell less of a change than they seem to: too short for the clock, or of unlike lengths."""
+
+from __future__ import annotations
+
+from statistics import median
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.design.runner.targets import place_of
+from steelyard.design.suite.loops import TOLD_NS, are_far_apart, is_long
+from steelyard.model.kept import Finding
+from steelyard.model.launches import Sample, judged_samples
+from steelyard.model.metrics import PER_ITERATION
+from steelyard.model.records import Run, Weighing
+from steelyard.report.figures import count, duration
+
+# What the first iterations of a sample take more is lost among so many.
+_MANY_LOOPS = 100
+_UNEVEN = 1.25
+# They tell the time of an iteration alone, which is kept as that of more.
+_TELL_NO_LOOPS = ("jmh", "shell")
+
+
+def too_short_to_tell(record: Weighing | Run, benchmark: int, shown: str) -> Finding | None:
+    """That one side's time is an upper bound, as its samples are that short, and those of the other are not."""
+    chosen, pairs = record.benchmarks[benchmark], _pairs(record, benchmark, shown)
+    if chosen.loops is None or not len(pairs):
+        return None
+    # The last of each launch: it was judged, and has the caches filled.
+    last = [[Sample(*record.launches.samples[one][-1]) for one in pairs[:, side]] for side in (0, 1)]
+    lengths_ns = [median(sample.ns for sample in own) for own in last]
+    short = lengths_ns.index(min(lengths_ns))
+    is_first = chosen.samples == last[short][0].loops == 1 and not is_long(last[short])
+    if (lengths_ns[short] >= TOLD_NS and not is_first) or not are_far_apart(*last):
+        return None
+    loops = "the first iteration of a launch" if is_first else count(last[short][0].loops, "iteration")
+    why = "too early to be as fast as others" if is_first else "too short for a clock"
+    return Finding(
+        code="short-samples",
+        message=f"a sample of {_name(record, benchmark, short)}, {loops}, takes {duration(lengths_ns[short])}, {why}: "
+        "its time is an upper bound, and the change is larger than shown",
+        remedy="measured alone it has as many iterations a sample as that takes",
+    )
+
+
+def uneven_loops(record: Weighing | Run, benchmark: int, shown: str) -> Finding | None:
+    """That the sides' samples have so different numbers of iterations that what comes first in each may matter.
+
+    Google Benchmark 1.7 ran 6 iterations of a body that was 5 % faster in the long run, and 9 to 17 of the other: as
+    the first touched fresh memory, the slower side was `faster` by a quarter.
+    """
+    pairs = _pairs(record, benchmark, shown)
+    chooses_itself = record.benchmarks[benchmark].loops is None and record.settings.harness not in _TELL_NO_LOOPS
+    if not chooses_itself or not len(pairs):
+        return None
+    judged = [[judged_samples(record.launches.samples[one]) for one in pairs[:, side].tolist()] for side in (0, 1)]
+    loops = [round(median(sample.loops for launch in own for sample in launch)) for own in judged]
+    if min(loops) >= _MANY_LOOPS or max(loops) < _UNEVEN * min(loops):
+        return None
+    return Finding(
+        code="uneven-loops",
+        message=f"a sample of {_name(record, benchmark, 0)} has {count(loops[0], 'iteration')}, one of "
+        f"{_name(record, benchmark, 1)} has {loops[1]}, as this harness chooses them itself: where the first of a "
+        "sample take longer, that is a part of the change",
+        remedy="steelyard check tells whether they do (its rule set-up-in-clock); a harness that can be told how many, "
+        "as Google Benchmark from 1.8 on, gives both sides as many",
+    )
+
+
+def _pairs(record: Weighing | Run, benchmark: int, shown: str) -> npt.NDArray[np.intp]:
+    """The positions of pairs whose samples are judged by the time of an iteration; none where they are not."""
+    if isinstance(record, Run) or shown not in PER_ITERATION or not record.launches.samples:
+        return np.empty((0, 2), dtype=np.intp)
+    return record.launches.complete_pairs(benchmark)
+
+
+def _name(record: Weighing | Run, benchmark: int, side: int) -> str:
+    return record.subjects[place_of(record, benchmark, side)].name
