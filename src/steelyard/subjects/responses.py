@@ -102,7 +102,7 @@ def whole(digits: str) -> int | float:
 
 def sample_of(loops: Any, ns: Any, *, cpu_ns: Any = None, delay_ns: Any = None) -> Sample:
     """A sample with all numbers checked: `ns` is the time of all `loops`; raises LaunchError for what is no time."""
-    if isinstance(ns, bool) or not isinstance(ns, int | float) or not 0 < ns < MOST_COUNT:  # false for NaN, too
+    if not is_number(ns) or not 0 < ns < MOST_COUNT:  # false for NaN, too
         kind = VanishedError if ns == 0 else LaunchError
         raise kind(
             f"gave a sample that took {shown(ns)} ns: a time has to be a number above 0, and below 2^63 (was the body "
@@ -131,7 +131,7 @@ def amounts(told: Mapping[str, Any]) -> dict[str, float]:
     """
     found = {}
     for unit, amount in told.items():
-        if isinstance(amount, bool) or not isinstance(amount, int | float) or not LEAST_VALUE <= amount <= MOST_VALUE:
+        if not is_number(amount) or not LEAST_VALUE <= amount <= MOST_VALUE:
             continue
         near = round(amount)
         found[unit] = float(near) if near and abs(amount - near) <= _NEXT_TO * near else float(amount)
@@ -141,6 +141,11 @@ def amounts(told: Mapping[str, Any]) -> dict[str, float]:
 def nearest_whole(amount: float) -> float:
     """The whole number that an amount is, where it was worked out from a rate of few digits; NaN if there is none."""
     return float(round(amount)) if isfinite(amount) else nan
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether it is a number of JSON."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_count(value: Any) -> TypeGuard[int]:

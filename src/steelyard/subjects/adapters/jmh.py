@@ -21,6 +21,7 @@ from steelyard.subjects.responses import (
     check_only,
     checked_list,
     file_holds,
+    is_number,
     json_of,
     printed_by,
     quoted,
@@ -123,7 +124,7 @@ class Result:
 
 def _sample(time: Any) -> Sample:
     """JMH tells the time of an operation, and not how many there were: about as many as the time allows."""
-    if isinstance(time, bool) or not isinstance(time, int | float) or not isfinite(time) or time <= 0:
+    if not is_number(time) or not isfinite(time) or time <= 0:
         return sample_of(1, time)  # which says what is wrong with it
     loops = max(1, int(min(_MEASURE_NS / time, 2.0**62)))
     return sample_of(loops, time * loops)

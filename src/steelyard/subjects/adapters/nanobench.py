@@ -19,6 +19,7 @@ from steelyard.subjects.responses import (
     check_only,
     checked_list,
     file_holds,
+    is_number,
     printed_by,
     quoted,
     results_of,
@@ -166,6 +167,6 @@ def _sample(epoch: dict[str, Any]) -> Sample:
     # Large numbers are rendered with six digits, as in 1.23457e+06.
     if isinstance(loops, float) and loops.is_integer():
         loops = int(loops)
-    if not isinstance(loops, int) or not isinstance(seconds, int | float) or isinstance(seconds, bool):
+    if not isinstance(loops, int) or not is_number(seconds):
         return sample_of(loops, seconds)
     return sample_of(loops, seconds * 1e9 * loops)

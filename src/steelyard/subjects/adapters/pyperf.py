@@ -22,6 +22,7 @@ from steelyard.subjects.responses import (
     checked_list,
     file_holds,
     file_written,
+    is_number,
     json_of,
     quoted,
     results_of,
@@ -128,8 +129,7 @@ class Result(NamedTuple):
 
 
 def _sample(loops: int, seconds: Any) -> Sample:
-    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    return sample_of(loops, seconds * loops * 1e9 if is_number else seconds)
+    return sample_of(loops, seconds * loops * 1e9 if is_number(seconds) else seconds)
 
 
 def results_in(text: bytes | str) -> list[Result]:
