@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from steelyard.subjects.responses import opened
+
 # Of what others wrote and what was built, and how far down anybody keeps benchmarks.
 _NOT_LOOKED_INTO = frozenset(
     "build target vendor third_party thirdparty external extern deps node_modules site-packages testdata dist".split()  # noqa: SIM905
@@ -60,7 +62,7 @@ def files_named(folder: Path, *endings: str) -> Iterator[Path]:
 def text_of(path: Path) -> str:
     """What a file says, as far as it can be read and is no more than people write."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             return file.read(_MOST_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""
