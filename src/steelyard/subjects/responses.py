@@ -38,6 +38,7 @@ _MOST_NAME_BYTES = 500
 _MOST_DIGITS = 20
 _MOST_PROGRAM_BYTES = 1 << 30
 _MOST_FOLDERS = 100_000
+_MOST_LOOKED_THROUGH = 1 << 20
 _MOST_SHOWN = 80
 # What a harness's clock and ours may differ by, and what the rounding of its numbers and the kernel's ticks may add.
 _CLOCKS_DIFFER, _ROUNDING_NS = 1.01, 1_000_000
@@ -75,7 +76,17 @@ def results_of(measured: Measured) -> bytes:
 def printed_by(measured: Measured) -> str:
     """What a launch printed; raises LaunchError if that is more than is kept. Anything but UTF-8 shows as such."""
     _check_size(measured.stdout_bytes, "to its output")
+    return end_of_stdout(measured)
+
+
+def end_of_stdout(measured: Measured) -> str:
+    """The end of what a launch printed, be it as much as it likes."""
     return (measured.stdout or b"").decode(errors="replace")
+
+
+def end_of_stderr(measured: Measured) -> str:
+    """The end of what a launch wrote to stderr."""
+    return (measured.stderr or b"").decode(errors="replace")
 
 
 def _check_size(written: int | None, where: str) -> None:
@@ -248,6 +259,11 @@ def arguments_of(launch: LaunchSpec) -> list[str]:
     return [argument.decode(errors="surrogateescape") for argument in launch.argv]
 
 
+def folder_of(launch: LaunchSpec) -> Path:
+    """Where a command runs."""
+    return Path(os.fsdecode(launch.cwd or b"."))
+
+
 def runs_pytest(arguments: Sequence[str]) -> bool:
     """Whether a command is pytest, as a program or as a module of a Python."""
     is_module = any(pair in (("-m", name) for name in _PYTEST) for pair in pairwise(arguments))
@@ -293,6 +309,15 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError("it is no file")
         yield file
+
+
+def beginning_of(path: Path, most: int = _MOST_LOOKED_THROUGH) -> bytes:
+    """The first bytes of a file that is looked through for something; none of what is no file, or cannot be read."""
+    try:
+        with opened(path) as file:
+            return file.read(most)
+    except (OSError, ValueError):  # not there, not readable, no path
+        return b""
 
 
 def files_below(folder: Path) -> Iterator[Path]:

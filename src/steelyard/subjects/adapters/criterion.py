@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError, VanishedError
-from steelyard.subjects.adapters.rust import check_built, complaint_of, lacking, listed_in, stderr_of, stdout_of
+from steelyard.subjects.adapters.rust import check_built, complaint_of, lacking, listed_in
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     amounts,
     asked,
     check_only,
+    end_of_stderr,
+    end_of_stdout,
     file_holds,
     file_written,
     files_below,
@@ -91,9 +93,9 @@ class Criterion(StillHarness):
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The samples that it took; raises LaunchError if there are none, or others', or they are no times."""
         folders = {title_in(_text(file)): file.parent for file in _latest(self._folder, "benchmark.json")}
-        printed = stdout_of(measured)
+        printed = end_of_stdout(measured)
         if not folders:
-            _check_began(printed, stderr_of(measured), work.name)
+            _check_began(printed, end_of_stderr(measured), work.name)
         check_only(folders, work.name)
         check_unit(printed)
         return self.told_by(samples_in(_text(folders[work.name] / "sample.json")), work)

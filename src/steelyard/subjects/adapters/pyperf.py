@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import weakref
 from array import array
 from collections.abc import Callable, Iterator
@@ -20,8 +19,10 @@ from steelyard.subjects.responses import (
     check_count,
     check_only,
     checked_list,
+    end_of_stdout,
     file_holds,
     file_written,
+    folder_of,
     is_number,
     json_of,
     quoted,
@@ -57,8 +58,7 @@ class Pyperf(StillHarness):
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether it is a script that uses pyperf's Runner, or `pyperf timeit`."""
         arguments = arguments_of(launch)
-        folder = Path(os.fsdecode(launch.cwd or b"."))
-        scripts = [folder / argument for argument in arguments if argument.endswith(".py")][:1]
+        scripts = [folder_of(launch) / argument for argument in arguments if argument.endswith(".py")][:1]
         return any(file_holds(script, b"pyperf", b"Runner") for script in scripts) or (
             [pair for pair in pairwise(arguments) if pair in _MODULE] == _MODULE
         )
@@ -82,7 +82,7 @@ class Pyperf(StillHarness):
 
     def complaint(self, measured: Measured) -> str | None:
         """What pyperf prints of words that it cannot follow."""
-        lines = (measured.stdout or b"").decode(errors="replace").splitlines()
+        lines = end_of_stdout(measured).splitlines()
         found = next((line for line in lines if line.startswith("ERROR: ")), None)
         return None if found is None else f"says: {found.removeprefix('ERROR: ')[:300]}"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.subjects.responses import opened
+from steelyard.subjects.responses import beginning_of
 
 # Of what others wrote and what was built, and how far down anybody keeps benchmarks.
 _NOT_LOOKED_INTO = frozenset(
@@ -15,7 +15,6 @@ _NOT_LOOKED_INTO = frozenset(
 )
 _DEEPEST = 4
 _MOST_FILES = 5_000
-_MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -61,11 +60,7 @@ def files_named(folder: Path, *endings: str) -> Iterator[Path]:
 
 def text_of(path: Path) -> str:
     """What a file says, as far as it can be read and is no more than people write."""
-    try:
-        with opened(path) as file:
-            return file.read(_MOST_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
+    return beginning_of(path).decode("utf-8", "replace")
 
 
 def relative(path: Path, folder: Path) -> str:
