@@ -111,6 +111,11 @@ def whole(digits: str) -> int | float:
     return int(digits) if len(digits) < _MOST_DIGITS else float(digits)
 
 
+def whole_loops(told: Any) -> Any:
+    """A number of loops that a harness wrote as 100.0."""
+    return int(told) if isinstance(told, float) and told.is_integer() else told
+
+
 def sample_of(loops: Any, ns: Any, *, cpu_ns: Any = None, delay_ns: Any = None) -> Sample:
     """A sample with all numbers checked: `ns` is the time of all `loops`; raises LaunchError for what is no time."""
     if not is_number(ns) or not 0 < ns < MOST_COUNT:  # false for NaN, too

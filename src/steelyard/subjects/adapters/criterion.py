@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
-import weakref
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError, VanishedError
 from steelyard.subjects.adapters.rust import check_built, complaint_of, lacking, listed_in
 from steelyard.subjects.responses import (
@@ -26,6 +24,7 @@ from steelyard.subjects.responses import (
     printed_by,
     sample_of,
     shown,
+    whole_loops,
 )
 from steelyard.subjects.still_clock import StillHarness
 
@@ -107,9 +106,7 @@ class Criterion(StillHarness):
 
     @cached_property
     def _folder(self) -> Path:
-        scratch = Scratch("criterion")
-        weakref.finalize(self, scratch.remove)
-        return scratch.path / "results"
+        return self.scratch("criterion") / "results"
 
 
 def samples_in(text: str) -> tuple[Sample, ...]:
@@ -118,7 +115,7 @@ def samples_in(text: str) -> tuple[Sample, ...]:
     iterations, times = (found.get("iters"), found.get("times")) if isinstance(found, dict) else (None, None)
     if not isinstance(iterations, list) or not isinstance(times, list) or len(iterations) != len(times) or not times:
         raise LaunchError("wrote a sample.json without as many times as iterations: was it written by criterion?")
-    return tuple(sample_of(_whole(loops), ns) for loops, ns in zip(iterations, times, strict=True))
+    return tuple(sample_of(whole_loops(loops), ns) for loops, ns in zip(iterations, times, strict=True))
 
 
 def processed_in(text: str) -> dict[str, float]:
@@ -166,11 +163,6 @@ def _filter(name: str) -> str:
     cut = len(name.encode()) > _MOST_TITLE_BYTES and name.endswith(_CUT)
     escaped = _META.sub(r"\\\g<0>", name.removesuffix(_CUT) if cut else name)
     return f"^{escaped}" if cut else f"^{escaped}$"
-
-
-def _whole(loops: Any) -> Any:
-    """Iterations are written as 100.0."""
-    return int(loops) if isinstance(loops, float) and loops.is_integer() else loops
 
 
 def latest_in(folder: Path, name: str) -> list[Path]:

@@ -26,6 +26,7 @@ from steelyard.subjects.responses import (
     sample_of,
     shown,
     whole,
+    whole_loops,
 )
 from steelyard.subjects.still_clock import StillHarness
 
@@ -163,10 +164,8 @@ def _processed(result: dict[str, Any]) -> dict[str, float]:
 
 def _sample(epoch: dict[str, Any]) -> Sample:
     """The sample of an epoch, whose time is that of one iteration, in seconds."""
-    loops, seconds = epoch.get("iterations"), epoch.get("elapsed")
     # Large numbers are rendered with six digits, as in 1.23457e+06.
-    if isinstance(loops, float) and loops.is_integer():
-        loops = int(loops)
+    loops, seconds = whole_loops(epoch.get("iterations")), epoch.get("elapsed")
     if not isinstance(loops, int) or not is_number(seconds):
         return sample_of(loops, seconds)
     return sample_of(loops, seconds * 1e9 * loops)

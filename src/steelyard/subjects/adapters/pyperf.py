@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from array import array
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -10,7 +9,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError
 from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
@@ -103,9 +101,7 @@ class Pyperf(StillHarness):
 
     @cached_property
     def _list(self) -> Path:
-        scratch = Scratch("pyperf")
-        weakref.finalize(self, scratch.remove)
-        return scratch.path / "list.json"
+        return self.scratch("pyperf") / "list.json"
 
 
 def _command(launch: LaunchSpec) -> _Command:
