@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Final, get_args
 
+from steelyard.model.kept import VerdictName
 from steelyard.model.metrics import METRICS, Unit
 from steelyard.model.units import UNITS
 
@@ -44,7 +47,7 @@ def shown_in(units: Mapping[Unit, str]) -> Iterator[Shown]:
         _chosen.reset(before)
 
 
-_VERDICTS = ("slower", "faster", "same", "undecided")
+VERDICTS: Final = get_args(VerdictName)
 
 
 def scale_for(value: float, kind: Unit) -> tuple[str, float]:
@@ -179,8 +182,10 @@ def whole_percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def change(relative: float) -> str:
-    """Write a relative change with its sign: `+1.02 %`, `-0.30 %`."""
+def change(relative: float | None) -> str:
+    """Write a relative change with its sign, if it is known: `+1.02 %`, `-0.30 %`."""
+    if relative is None:
+        return NOT_KNOWN
     digits = _hundredths(abs(relative))
     if not any(digit in "123456789i" for digit in digits):
         return f"{digits} %"
@@ -234,6 +239,7 @@ def _hundredths(share: float) -> str:
     return f"{points:.{-math.floor(math.log10(points))}f}"
 
 
-def tally(verdicts: Sequence[str]) -> str:
-    """Count verdicts: `1 slower, 3 same`."""
-    return ", ".join(f"{verdicts.count(name)} {name}" for name in _VERDICTS if name in verdicts)
+def tally(verdicts: Iterable[str] | Mapping[str, int]) -> str:
+    """Write how many verdicts there are of each name, from names or their numbers: `1 slower, 3 same`."""
+    counted = Counter(verdicts)
+    return ", ".join(f"{counted[name]} {name}" for name in VERDICTS if name in counted)

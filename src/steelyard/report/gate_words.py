@@ -29,7 +29,7 @@ def headline(report: GateReport) -> str:
         worst = report.slower[0].verdict
         name = printable.shorten(printable.plain(worst.benchmark), _LONGEST_NAME)
         which = "; the worst" if len(report.slower) > 1 else ""
-        return f"{len(report.slower):,} of {many} {above}{which}: {name}, {change(worst)}"
+        return f"{len(report.slower):,} of {many} {above}{which}: {name}, {sentences.estimate(worst)}"
     if report.undecided:
         stayed = f"{len(report.undecided):,} of {many} stayed open"
         if report.is_too_open:
@@ -40,7 +40,7 @@ def headline(report: GateReport) -> str:
 
 def tally(report: GateReport) -> str:
     """Count the verdicts that the answer hangs on, which are by margins and not by limits: `weighed as 1 slower`."""
-    counted = sentences.tally([one.verdict for one in report.deciding])
+    counted = figures.tally(one.verdict.verdict for one in report.deciding)
     return f"weighed as {counted}" if counted else ""
 
 
@@ -48,13 +48,6 @@ def limit(judged: Judged) -> str:
     """Write the limit of one benchmark."""
     above = judged.above
     return "none" if above is None else figures.percent(above)
-
-
-def change(verdict: Verdict) -> str:
-    """Write a change with its interval, as far as both are known."""
-    if verdict.change is None:
-        return figures.NOT_KNOWN
-    return figures.change(verdict.change) + (f" {figures.interval(verdict.interval)}" if verdict.interval else "")
 
 
 def why_open(judged: Judged, *, alone: bool = True) -> str:

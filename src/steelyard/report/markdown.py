@@ -115,7 +115,7 @@ def _row(verdict: Verdict) -> list[str]:
         code(verdict.benchmark),
         escape(verdict.metric),
         _word(verdict),
-        figures.change(verdict.change) if verdict.change is not None else figures.NOT_KNOWN,
+        figures.change(verdict.change),
         figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN,
         f"{verdict.pairs:,}",
         _level(verdict.baseline, verdict.metric),

@@ -28,7 +28,7 @@ from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.named import benchmark_row, is_told
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
-from steelyard.report.verdicts import STYLES, change_of, emphasised, interval_of, margins_row, word_of
+from steelyard.report.verdicts import STYLES, emphasised, interval_of, margins_row, word_of
 from steelyard.stats.changes import relative_changes
 
 _QUALITIES = {"quiet": "green", "noisy": "yellow", "disturbed": "red"}
@@ -203,11 +203,17 @@ def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
     sheet.blank()
     if sheet.narrow:
         for verdict in verdicts:
-            numbers = f" {change_of(verdict)} {interval_of(verdict)}".rstrip()
-            sheet.row(verdict.metric, Text.assemble(word_of(verdict), numbers))
+            numbers = sentences.estimate(verdict)
+            sheet.row(verdict.metric, Text.assemble(word_of(verdict), f" {numbers}"))
         return
     rows = [
-        [Text(each.metric, "dim"), word_of(each), Text(change_of(each)), Text(interval_of(each)), _medians(each)]
+        [
+            Text(each.metric, "dim"),
+            word_of(each),
+            Text(figures.change(each.change)),
+            Text(interval_of(each)),
+            _medians(each),
+        ]
         for each in verdicts
     ]
     widest = max(9, *(len(verdict.metric) for verdict in verdicts))

@@ -80,9 +80,8 @@ def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
         fewest = min(verdict.baseline.launches, verdict.candidate.launches)
         lacking = "too few launches" if fewest < FEWEST_LAUNCHES else "too short a time"
         return f"{figures.change(verdict.change)}, {lacking} for an interval, {launches} measured apart"
-    bounds = figures.interval(verdict.interval)
-    confidence = f"{figures.confidence(alpha)} confidence"
-    return f"{figures.change(verdict.change)} {bounds} at {confidence}, {launches} measured apart"
+    estimate = sentences.estimate(verdict)
+    return f"{estimate} at {figures.confidence(alpha)} confidence, {launches} measured apart"
 
 
 def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
@@ -143,6 +142,6 @@ def _row(verdict: UnpairedVerdict) -> list[str]:
         ", ".join([levels.level(side, verdict.metric), *sentences.rates(side)])
         for side in (verdict.baseline, verdict.candidate)
     )
-    change = figures.change(verdict.change) if verdict.change is not None else figures.NOT_KNOWN
+    change = figures.change(verdict.change)
     bounds = figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN
     return [code(verdict.benchmark), escape(verdict.metric), f"**{verdict.verdict}**", change, bounds, *sides]

@@ -99,9 +99,7 @@ def heading(sheet: Sheet, one: Drawn, *, first: bool) -> None:
         behind = sentences.behind_last_look(one.derived, measured)
         said.append(one.derived.verdict, STYLES[one.derived.verdict])
         if one.derived.change is not None:
-            said.append(f" {figures.change(one.derived.change)}")
-        if one.derived.interval is not None:
-            said.append(f" {figures.interval(one.derived.interval)}")
+            said.append(f" {sentences.estimate(one.derived)}")
     benchmark_row(sheet, one.benchmark, *([said] if said.plain else []), *([Text(behind)] if behind else []))
 
 
