@@ -16,7 +16,7 @@ from steelyard.model.metrics import METRICS, Unit, is_counted, of_one_process
 from steelyard.model.patterns import is_chosen
 from steelyard.model.records import Run, Weighing
 from steelyard.model.samples import joined
-from steelyard.model.units import NANOSECONDS
+from steelyard.model.units import PER_OPERATION, ns_of
 from steelyard.report import figures, sentences
 from steelyard.report.named import benchmark_row
 from steelyard.report.sheet import Sheet
@@ -133,9 +133,9 @@ def _measured(record: Weighing | Run, derived: Derived) -> Iterator[Drawn]:
 
 def _foreign(benchmark: ForeignBenchmark, place: int) -> Drawn:
     values = np.frombuffer(joined(benchmark.values))
-    own = benchmark.unit.removesuffix("/op")
-    if own in NANOSECONDS:
-        scale, values = Scale("ns"), values * NANOSECONDS[own]
+    if (ns := ns_of(benchmark.unit)) is not None:
+        scale, values = Scale("ns"), values * ns
     else:
-        scale = Scale("bytes") if own == "B" else Scale("count", benchmark.unit)
+        is_size = benchmark.unit.removesuffix(PER_OPERATION) == "B"
+        scale = Scale("bytes") if is_size else Scale("count", benchmark.unit)
     return Drawn(benchmark.name, place, "value", scale, [Side("samples", values, "sample", "samples")])
