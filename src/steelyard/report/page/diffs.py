@@ -35,7 +35,6 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
         caption=f"Verdicts at {figures.confidence(report.alpha)} confidence; the bars are {svg.legend(scale)}",
         columns=_columns("launches", scale, several=len(metrics) > 1),
         rows=[_row_of_runs(report, verdict, scale, room, several=len(metrics) > 1) for verdict in report.verdicts],
-        whole=Detail(),
         notes=notes.of_unpaired(report),
         facts=_facts_of_runs(*runs),
         metric=metrics[0],
@@ -144,7 +143,6 @@ def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
             _row_of_imports(report, one, [side.get(one.benchmark) for side in values], scale, room)
             for one in report.verdicts
         ],
-        whole=Detail(),
         notes=notes.of_two_foreign(report),
         facts=[
             Facts(f"{MACHINE} of {label}", [(term, elements.name(said, 4)) for term, said in record.machine.items()])

@@ -78,12 +78,12 @@ class Part:
     headline: str
     verdict: str
     lines: list[Content]
-    caption: str
-    columns: list[Column]
-    rows: list[Row]
-    whole: Detail
-    notes: list[Note]
     facts: list[Facts]
+    caption: str = ""
+    columns: list[Column] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    whole: Detail = field(default_factory=Detail)
+    notes: list[Note] = field(default_factory=list)
     metric: str = ""
     """The one that decides, where rows are of several."""
     way_on: str = ""

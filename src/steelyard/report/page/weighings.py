@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 
-import numpy as np
-
 from steelyard.model.derived import Verdict, deciding_of
 from steelyard.model.launches import USED
 from steelyard.model.looks import LookBack
@@ -240,4 +238,4 @@ def _curves(verdicts: Sequence[Verdict], record: Weighing) -> list[Figure]:
         if verdict.baseline and verdict.candidate and not verdict.control
     ]
     known = [one for one in found if all(map(isfinite, one.levels))]
-    return growth.curves(known, SIDES, lambda metric, values: units.of_metric(metric, np.asarray(values)))
+    return growth.curves(known, SIDES, units.of_metric)
