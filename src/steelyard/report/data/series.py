@@ -16,9 +16,7 @@ from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, time
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Benchmark
 from steelyard.model.units import ns_of
-
-SideName = Literal["baseline", "candidate"]
-SIDE_NAMES: tuple[SideName, ...] = ("baseline", "candidate")
+from steelyard.report.table import SideName
 
 _IN_PLACE_OF_ACTIVE = ("wall", "cpu")
 
