@@ -76,8 +76,13 @@ def _chosen_for(kind: Unit) -> str | None:
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """Write a number with its noun: `1 pair`, `1,200 pairs`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    """Write a number with its noun, whose plural is regular if none is given: `1 pair`, `1,200 pairs`."""
+    return f"{number:,} {noun if number == 1 else plural or plural_of(noun)}"
+
+
+def plural_of(noun: str) -> str:
+    """The regular one: `pairs`, `launches`."""
+    return noun + ("es" if noun.endswith(("s", "ch")) else "s")
 
 
 def duration(ns: float) -> str:

@@ -66,7 +66,7 @@ def effort(level: Level) -> str:
         parts.append(f"varies by {figures.percent(level.between)} from process to process")
     if level.within is not None:
         parts.append(f"varies by {figures.percent(level.within)} within a process")
-    counts = f"{figures.count(level.processes, 'process', 'processes')}, {figures.count(level.samples, 'sample')}"
+    counts = f"{figures.count(level.processes, 'process')}, {figures.count(level.samples, 'sample')}"
     return ", ".join([*parts, counts])
 
 
@@ -153,7 +153,7 @@ def show_diff(console: Console, report: ForeignReport) -> None:
 
 def evidence(verdict: ForeignVerdict, alpha: float) -> str:
     """Write the change of the value, its interval, and what they rest on."""
-    candidate = figures.count(verdict.candidate.processes, "process", "processes")
+    candidate = figures.count(verdict.candidate.processes, "process")
     processes = f"{verdict.baseline.processes:,} and {candidate}"
     change = f"{figures.change(verdict.change)} {direction(verdict.higher_is_better).join('()')}"
     if verdict.interval is None:
@@ -197,7 +197,7 @@ def diff_markdown(report: ForeignReport) -> str:
 
 def _row(verdict: ForeignVerdict) -> list[str]:
     sides = (
-        escape(f"{value(level.median, verdict.unit)}, {figures.count(level.processes, 'process', 'processes')}")
+        escape(f"{value(level.median, verdict.unit)}, {figures.count(level.processes, 'process')}")
         for level in (verdict.baseline, verdict.candidate)
     )
     bounds = figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN

@@ -151,5 +151,5 @@ def noise(report: GateReport) -> str | None:
     if not disturbed:
         return None
     worst = max(verdict.worst_delay or 0.0 for verdict in timed)
-    waited = disturbances.waited(figures.count(disturbed, "launch", "launches"), worst)
+    waited = disturbances.waited(figures.count(disturbed, "launch"), worst)
     return disturbances.with_beside(waited, disturbances.together(timed), waited=True)

@@ -54,7 +54,7 @@ def _noise(sheet: Sheet, verdicts: Sequence[Verdict]) -> None:
     if not disturbed:
         return
     worst = max(verdicts, key=lambda verdict: verdict.worst_delay or 0.0)
-    launches = figures.count(disturbed, "launch", "launches")
+    launches = figures.count(disturbed, "launch")
     where = "" if worst.worst_delay is None else f" ({sheet.name(worst.benchmark, _NAME_COLUMNS)})"
     waited = disturbances.waited(launches, worst.worst_delay) + where
     sheet.row("noise", disturbances.with_beside(waited, disturbances.together(verdicts), waited=True))

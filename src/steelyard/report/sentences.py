@@ -117,7 +117,7 @@ def side(summary: Side, metric_name: str) -> list[str]:
         f"median {figures.quantity(summary.median, metric_name)}",
         *rates(summary),
         levels.varies(summary),
-        figures.count(summary.launches, "launch", "launches"),
+        figures.count(summary.launches, "launch"),
     ]
 
 
@@ -134,7 +134,7 @@ def spread(summary: Summary) -> str:
         repeats = "repeats exactly" if summary.launches > 1 else "not known whether it repeats"
         seen = repeats if summary.spread == 0 else f"from {span}"
         return f"{seen}, {figures.count(summary.launches, 'count')} in {took}"
-    effort = f"{figures.count(summary.launches, 'launch', 'launches')} in {took}"
+    effort = f"{figures.count(summary.launches, 'launch')} in {took}"
     if summary.launches == 1:
         return f"{levels.SEEN_ONCE}, {effort}"
     return f"{levels.varies(summary)}, from {span}, over {effort}"

@@ -73,7 +73,7 @@ def _brief(sheet: Sheet, verdict: UnpairedVerdict) -> None:
 
 def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
     """Write the change with its interval, and that drift is in it."""
-    launches = f"{verdict.baseline.launches:,} and {figures.count(verdict.candidate.launches, 'launch', 'launches')}"
+    launches = f"{verdict.baseline.launches:,} and {figures.count(verdict.candidate.launches, 'launch')}"
     if verdict.change is None:
         return f"no change can be told, {launches} measured apart"
     if verdict.interval is None:

@@ -98,7 +98,7 @@ def _of_both(
     samples = [distributions.Sample(label, role, one) for (label, role), one in zip(_SIDES, values, strict=True)]
     return [
         _in_order(values, quantity, what, room.points),
-        distributions.both_sides(samples, quantity, room.points, f"{what}{'es' if what == 'launch' else 's'}"),
+        distributions.both_sides(samples, quantity, room.points, figures.plural_of(what)),
     ]
 
 

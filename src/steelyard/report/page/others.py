@@ -37,7 +37,7 @@ def of_check(found: Soundness) -> Part:
         verdict="",
         lines=[
             *(["Interrupted: only what was launched until then is judged."] if found.interrupted else []),
-            f"{figures.count(found.launches, 'launch', 'launches')} in {figures.seconds(found.seconds)}.",
+            f"{figures.count(found.launches, 'launch')} in {figures.seconds(found.seconds)}.",
             "steelyard docs check says how each rule is meant.",
         ],
         caption="Benchmarks, and how many rules each keeps",

@@ -192,7 +192,7 @@ def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) 
 def _in_order(values: FloatArray, quantity: units.Quantity, processes: int, most: int) -> Figure:
     places = extremes(values, most)
     series = Series("sample", "points", "baseline", distributions.numbered(places), quantity.along(values[places]))
-    text = f"{figures.count(len(values), 'sample')} of {figures.count(processes, 'process', 'processes')}, one behind "
+    text = f"{figures.count(len(values), 'sample')} of {figures.count(processes, 'process')}, one behind "
     text += f"the other, from {quantity.written(float(values.min()))} to {quantity.written(float(values.max()))}."
     panel = Panel("Samples", Axis("number of the sample", whole=True), quantity.axis, [series])
     return Figure(

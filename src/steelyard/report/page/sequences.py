@@ -150,7 +150,7 @@ def launches_of(
     disturbed = units.share("wait") > DISTURBED_FROM
     shown = quantity.along(values)
     series = _by_wait("launch", units.began_s, shown, disturbed, "baseline", most)
-    text = f"{figures.count(len(values), 'launch', 'launches')} from {quantity.written(float(np.nanmin(values)))} to "
+    text = f"{figures.count(len(values), 'launch')} from {quantity.written(float(np.nanmin(values)))} to "
     text += quantity.written(float(np.nanmax(values)))
     if disturbed.any():
         share = figures.percent(DISTURBED_FROM)

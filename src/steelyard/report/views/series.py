@@ -53,7 +53,6 @@ class Side:
     label: str
     values: FloatArray
     noun: str = "launch"
-    plural: str = "launches"
 
 
 @dataclass(frozen=True)
@@ -138,4 +137,4 @@ def _foreign(benchmark: ForeignBenchmark, place: int) -> Drawn:
     else:
         is_size = benchmark.unit.removesuffix(PER_OPERATION) == "B"
         scale = Scale("bytes") if is_size else Scale("count", benchmark.unit)
-    return Drawn(benchmark.name, place, "value", scale, [Side("samples", values, "sample", "samples")])
+    return Drawn(benchmark.name, place, "value", scale, [Side("samples", values, "sample")])
