@@ -100,13 +100,13 @@ class Checker:
         alone = names.Selecting(all_names, lambda name: self._checked(name, harness))
         broken: dict[str, LaunchError] = {}
         for number, name in enumerate(chosen):
-            self.watch(Progress(f"trying {name}", number, len(chosen)))
+            self.watch(Progress(f"trying {name}", number, len(chosen), noun="benchmark"))
             looked += self._tried([names.RUNS, names.NAME], name, partial(_select, alone, name, broken))
             if name not in broken:
                 with self._until_interrupted():
                     broken |= self._choose(name, harness)
         for number, name in enumerate(chosen):
-            self.watch(Progress(f"checking {name}", number, len(chosen)))
+            self.watch(Progress(f"checking {name}", number, len(chosen), noun="benchmark"))
             if name in broken:
                 looked += _never_long(name, broken[name])
             else:
