@@ -105,7 +105,7 @@ def _sections(report: GateReport) -> list[_Section]:
     same, beside = (figures.count(len(kinds[kind]), "verdict") for kind in ("same", "beside"))
     alone = len(kinds["open"]) == 1
     undecided = items(_open(one, several=several, alone=alone) for one in worst_first(kinds["open"])[:_MOST_ROWS])
-    undecided += items(f"{_text(finding.message)}" for finding in _uncompared(report))
+    undecided += items(_text(finding.message) for finding in _uncompared(report))
     ways = [f"{_text(way)}  " for way in gate_words.what_would_decide(kinds["open"])]
     closing = ["", *ways, ""] if ways else [""]
     hidden = max(0, len(kinds["open"]) - _MOST_ROWS)
@@ -226,8 +226,8 @@ def _text(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    return escape(text if len(text) <= _LONGEST_WORDS else f"{text[: _LONGEST_WORDS - 1]}…")
+    return escape(gate_words.cut(text, _LONGEST_WORDS))
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+    return gate_words.cut(text, _LONGEST_TEXT)

@@ -19,10 +19,10 @@ MOST_SAID = 10
 def headline(report: GateReport) -> str:
     """The answer in a few words, without its first, which is the verdict's: `2 of 40 benchmarks are slower ...`."""
     if report.problems:
-        first = report.problems[0]
-        shown = first if len(first) <= _LONGEST_PROBLEM else f"{first[: _LONGEST_PROBLEM - 1]}…"
         more = len(report.problems) - 1
-        return shown + (f" (and {figures.count(more, 'more problem')})" if more else "")
+        return cut(report.problems[0], _LONGEST_PROBLEM) + (
+            f" (and {figures.count(more, 'more problem')})" if more else ""
+        )
     many = figures.count(len(report.deciding), "verdict")
     if report.slower:
         above = "is above its limit" if len(report.slower) == 1 else "are above their limits"
@@ -36,6 +36,11 @@ def headline(report: GateReport) -> str:
             return f"nothing is above its limit, but {stayed}, which fails a strict gate"
         return f"nothing is above its limit, and {stayed}"
     return f"nothing is above its limit, {many}"
+
+
+def cut(text: str, most: int) -> str:
+    """The beginning of a text that is longer than so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def tally(report: GateReport) -> str:

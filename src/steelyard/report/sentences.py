@@ -121,6 +121,11 @@ def side(summary: Side, metric_name: str) -> list[str]:
     ]
 
 
+def level(side: Side, metric_name: str) -> str:
+    """Write one side's median with its spread and throughput, for the cell of a table."""
+    return ", ".join([levels.level(side, metric_name), *rates(side)])
+
+
 def rates(summary: Side | Summary) -> list[str]:
     """Write the throughput at the median, of each unit that is known: `512.3 MiB/s`."""
     return [figures.rate(per_second, unit) for unit, per_second in summary.per_second.items()]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.report import figures, levels, notes, sentences, words
+from steelyard.report import figures, notes, sentences, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.named import benchmark_row, is_told
@@ -138,10 +138,7 @@ def markdown(report: UnpairedReport) -> str:
 
 
 def _row(verdict: UnpairedVerdict) -> list[str]:
-    sides = (
-        ", ".join([levels.level(side, verdict.metric), *sentences.rates(side)])
-        for side in (verdict.baseline, verdict.candidate)
-    )
+    sides = (sentences.level(side, verdict.metric) for side in (verdict.baseline, verdict.candidate))
     change = figures.change(verdict.change)
     bounds = figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN
     return [code(verdict.benchmark), escape(verdict.metric), f"**{verdict.verdict}**", change, bounds, *sides]
