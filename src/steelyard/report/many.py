@@ -38,8 +38,7 @@ def rows(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         sheet.row("in all", f"{said}; baseline and candidate are medians" if "baseline" in titles else said)
     notes.show(sheet, at_verdict)
     margins_row(sheet, record)
-    verdicts = [verdict for verdict in verdicts if not verdict.control]
-    first = deciding_of(verdicts)
+    first = deciding_of([verdict for verdict in verdicts if not verdict.control])
     ranking.rows(sheet, record, first)
     _open(sheet, record, first)
     if below or any(verdict.disturbed for verdict in first):

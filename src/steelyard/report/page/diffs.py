@@ -14,7 +14,7 @@ from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import figures, foreign, notes, sentences, unpaired
 from steelyard.report.page import budget, distributions, elements, judged, measured, svg, units
 from steelyard.report.page.data import Axis, Figure, FloatArray, Panel, Role, Series
-from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, sentence
+from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, drawn, sentence
 from steelyard.stats.thinning import extremes
 
 _SIDES: tuple[tuple[str, Role], ...] = (("A", "baseline"), ("B", "candidate"))
@@ -71,8 +71,8 @@ def _row_of_runs(
         told.append(unpaired.drift(verdict))
     if smallest := sentences.resolution(verdict):
         told.append(smallest)
-    drawn = _figures_of_runs(report, verdict, room)
-    detail = Detail([judged.word(verdict.verdict), *map(sentence, told)], [one for one in drawn if one is not None])
+    shown = drawn(_figures_of_runs(report, verdict, room))
+    detail = Detail([judged.word(verdict.verdict), *map(sentence, told)], shown)
     return Row(verdict.benchmark, cells, detail, verdict=verdict.verdict, metric=verdict.metric)
 
 
@@ -171,10 +171,10 @@ def _row_of_imports(
         *foreign.explanation(verdict, report.margin),
         foreign.drift(verdict),
     ]
-    drawn: list[Figure | None] = []
+    made: list[Figure | None] = []
     known = [one for one in values if one is not None]
     if len(known) == len(_SIDES):
         arrays = [np.frombuffer(joined(one), dtype=np.float64) for one in known]
-        drawn = _of_both(arrays, units.of_foreign(verdict.unit, *arrays), "sample", room)
-    detail = Detail([judged.word(verdict.verdict), *map(sentence, told)], [one for one in drawn if one is not None])
+        made = _of_both(arrays, units.of_foreign(verdict.unit, *arrays), "sample", room)
+    detail = Detail([judged.word(verdict.verdict), *map(sentence, told)], drawn(made))
     return Row(verdict.benchmark, cells, detail, verdict=verdict.verdict)

@@ -25,7 +25,7 @@ from steelyard.report.page import (
 )
 from steelyard.report.page.data import Axis, Figure, FloatArray, Panel, Role, Series
 from steelyard.report.page.elements import Content
-from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, sentence
+from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, drawn, sentence
 from steelyard.stats.thinning import extremes
 
 _ALONE: tuple[tuple[str, Role], ...] = (("median", "baseline"),)
@@ -87,8 +87,7 @@ def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Bud
     ]
     told = [sentences.spread(summary), *([] if is_counted(metric) else [disturbances.noise(summary)])]
     tables = measured.heap_table(record, summary.index) if metric == record.settings.metrics[0] else []
-    drawn = _run_figures(record, launches, summary, room)
-    detail = Detail([*map(sentence, told)], [figure for figure in drawn if figure is not None], tables)
+    detail = Detail([*map(sentence, told)], drawn(_run_figures(record, launches, summary, room)), tables)
     return Row(
         summary.benchmark, cells, detail, metric=metric, tags=tuple(benchmark.tags), params=dict(benchmark.params)
     )
@@ -176,7 +175,7 @@ def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) 
     lines: list[Content] = [sentence(foreign.effort(level))]
     values = np.frombuffer(joined(benchmark.values), dtype=np.float64)
     quantity = units.of_foreign(benchmark.unit, values)
-    drawn = [
+    made = [
         _in_order(values, quantity, len(benchmark.values), room.points),
         distributions.both_sides(
             [distributions.Sample("samples", "baseline", values)], quantity, room.points, "samples"
@@ -185,7 +184,7 @@ def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) 
             "4-plot of the samples", quantity.along(values), quantity.axis, room.points, "baseline"
         ),
     ]
-    detail = Detail(lines, [figure for figure in drawn if figure is not None])
+    detail = Detail(lines, drawn(made))
     return Row(benchmark.name, cells, detail, params=dict(benchmark.params))
 
 

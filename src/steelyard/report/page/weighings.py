@@ -26,7 +26,7 @@ from steelyard.report.page import (
 )
 from steelyard.report.page.data import CHANGE, Figure, Role
 from steelyard.report.page.elements import Content, Markup
-from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, sentence
+from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, drawn, sentence
 from steelyard.stats.changes import relative_changes
 
 SIDES: tuple[tuple[str, Role], ...] = (("baseline", "baseline"), ("candidate", "candidate"))
@@ -162,14 +162,14 @@ class _Weighed:
             *([said] if (said := sentences.resolution(verdict)) else []),
             *_noise(verdict),
         ]
-        drawn: list[Figure | None] = []
+        made: list[Figure | None] = []
         tables: list[Markup] = []
         if back is not None:
-            drawn += _timed(verdict, back, record, self.room)
+            made += _timed(verdict, back, record, self.room)
         if is_counted(verdict.metric):
-            drawn.append(functions.icicle(record, verdict.index, verdict.metric, self.room.functions))
+            made.append(functions.icicle(record, verdict.index, verdict.metric, self.room.functions))
             tables += functions.changes(record, verdict, self.room.functions)
-        drawn += _variance(verdict)
+        made += _variance(verdict)
         if verdict.index not in self.told:
             self.told.add(verdict.index)
             tables += measured.heap_table(record, verdict.index)
@@ -178,7 +178,7 @@ class _Weighed:
                 judged.word(sentences.NO_ALARM if sentences.has_no_alarm(verdict) else verdict.verdict),
                 *map(sentence, told),
             ],
-            [figure for figure in drawn if figure is not None],
+            drawn(made),
             tables,
         )
 
