@@ -16,6 +16,7 @@ from steelyard.model.metrics import METRICS, Unit
 from steelyard.model.units import UNITS
 
 NOT_KNOWN = "n/a"
+_SIZES = {**UNITS["bytes"], "TiB": 2.0**40}
 
 
 @dataclass(frozen=True)
@@ -93,10 +94,7 @@ def duration(ns: float) -> str:
         return chosen
     if abs(ns) < 1e3 and float(ns).is_integer():
         return f"{ns:.0f} ns"
-    for one, unit in ((1.0, "ns"), (1e3, "µs"), (1e6, "ms")):
-        if abs(ns) < one * 999.95:
-            return f"{_significant(ns / one)} {unit}"
-    return f"{_significant(ns / 1e9)} s" if abs(ns) < 600e9 else seconds(ns / 1e9)
+    return _in_fitting(ns, UNITS["ns"], 999.95) if abs(ns) < 600e9 else seconds(ns / 1e9)
 
 
 def seconds(elapsed: float) -> str:
@@ -124,11 +122,7 @@ def size(amount: float) -> str:
         return chosen
     if abs(amount) < 1024:
         return f"{amount:.0f} B"
-    for unit in ("KiB", "MiB", "GiB"):
-        amount /= 1024
-        if abs(amount) < 1023.95:
-            return f"{_significant(amount)} {unit}"
-    return f"{_significant(amount / 1024)} TiB"
+    return _in_fitting(amount, _SIZES, 1023.95)
 
 
 def quantity(value: float, metric: str) -> str:
@@ -150,14 +144,15 @@ def rate(per_second: float, unit: str) -> str:
     if not math.isfinite(per_second):
         return NOT_KNOWN
     if unit == "bytes":
-        for one, name in ((1.0, "B"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB")):
-            if per_second < one * 1023.95:
-                return f"{_significant(per_second / one)} {name}/s"
-        return f"{_significant(per_second / 2.0**40)} TiB/s"
-    for factor, prefix in ((1.0, ""), (1e3, "k "), (1e6, "M ")):
-        if per_second < factor * 999.95:
-            return f"{_significant(per_second / factor)} {prefix}{unit}/s"
-    return f"{_significant(per_second / 1e9)} G {unit}/s"
+        return f"{_in_fitting(per_second, _SIZES, 1023.95)}/s"
+    return f"{_in_fitting(per_second, {unit: 1.0, f'k {unit}': 1e3, f'M {unit}': 1e6, f'G {unit}': 1e9}, 999.95)}/s"
+
+
+def _in_fitting(value: float, units: Mapping[str, float], most: float) -> str:
+    """The value in the first of these units in which it is less than so much, or in the last."""
+    fitting = (name for name, size in units.items() if abs(value) < size * most)
+    name = next(fitting, [*units][-1])
+    return f"{_significant(value / units[name])} {name}"
 
 
 def _significant(value: float) -> str:
