@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import re
 import stat
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -242,6 +243,11 @@ def _check_sum(told_ns: int, most_ns: int, where: str, measured: Measured) -> No
             f"told of {told_ns / 1e9:.3g} s{where} in its samples, and its launch took {measured.wall_ns / 1e9:.3g} s "
             "in all: does it tell in another unit, or add up what ran side by side?"
         )
+
+
+def escaped(text: str, special: re.Pattern[str]) -> str:
+    """A text with a backslash before each of its characters that are special, as in a harness's filter."""
+    return special.sub(r"\\\g<0>", text)
 
 
 def shown(value: Any) -> str:

@@ -17,6 +17,7 @@ from steelyard.subjects.responses import (
     check_only,
     end_of_stderr,
     end_of_stdout,
+    escaped,
     file_holds,
     file_written,
     files_below,
@@ -161,8 +162,7 @@ def _filter(name: str) -> str:
     No --exact, as that came with criterion 0.5.
     """
     cut = len(name.encode()) > _MOST_TITLE_BYTES and name.endswith(_CUT)
-    escaped = _META.sub(r"\\\g<0>", name.removesuffix(_CUT) if cut else name)
-    return f"^{escaped}" if cut else f"^{escaped}$"
+    return f"^{escaped(name.removesuffix(_CUT), _META)}" if cut else f"^{escaped(name, _META)}$"
 
 
 def latest_in(folder: Path, name: str) -> list[Path]:

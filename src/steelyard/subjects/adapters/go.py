@@ -22,6 +22,7 @@ from steelyard.subjects.responses import (
     checked_list,
     end_of_stderr,
     end_of_stdout,
+    escaped,
     file_holds,
     nearest_whole,
     printed_by,
@@ -72,7 +73,7 @@ _MOST_TIMED = 1000
 _TIME, _RATE = "ns/op", "MB/s"
 _FAILED = re.compile(r"--- FAIL: \S+\n((?:    .*\n?)+)")
 _PANIC = re.compile(r"^(?:panic|fatal error): .*", re.MULTILINE)
-_META, _ESCAPED = re.compile(r"[\\.+*?()|\[\]{}^$]"), r"\\\g<0>"
+_META = re.compile(r"[\\.+*?()|\[\]{}^$]")
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class Go(Harness):
 
         With more of them the collections of garbage before each sample, which use all, take now more, now less.
         """
-        pattern = "/".join(f"^{_META.sub(_ESCAPED, element)}$" for element in work.name.split("/"))
+        pattern = "/".join(f"^{escaped(element, _META)}$" for element in work.name.split("/"))
         return asked(
             launch,
             *("-test.run", "^$", "-test.bench", pattern),

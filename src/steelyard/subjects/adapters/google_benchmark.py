@@ -19,6 +19,7 @@ from steelyard.subjects.responses import (
     check_name,
     check_only,
     checked_list,
+    escaped,
     file_holds,
     is_number,
     json_of,
@@ -102,11 +103,10 @@ class GoogleBenchmark(StillHarness):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""
-        name = _SPECIAL.sub(lambda found: f"\\{found[0]}", work.name)
         amount = f"{work.loops}x" if self.fixes_loops and work.loops > 1 else f"{work.loops * _SAMPLE_S:g}"
         asked_for = asked(
             launch,
-            f"--benchmark_filter=^{name}$",
+            f"--benchmark_filter=^{escaped(work.name, _SPECIAL)}$",
             f"--benchmark_min_time={amount}",
             f"--benchmark_repetitions={work.samples}",
             "--benchmark_report_aggregates_only=false",
