@@ -97,7 +97,13 @@ def test_progress_is_told(scripted: ScriptedWorld) -> None:
     told: list[Progress] = []
     steelyard.compare(BOTH, pairs=12, progress=told.append, world=scripted.outside())
     assert told
-    assert {one.benchmark for one in told} == {"./new"}
+    assert {(one.benchmark, one.noun) for one in told} == {("./new", None)}
+
+
+def test_progress_says_what_is_counted_where_these_are_no_pairs(scripted: ScriptedWorld) -> None:
+    told: list[Progress] = []
+    steelyard.run("./old", launches=4, progress=told.append, world=scripted.outside())
+    assert {one.noun for one in told} == {"launch"}
 
 
 @pytest.mark.parametrize(
@@ -264,7 +270,11 @@ def test_a_check_is_that_of_the_command_line(scripted: ScriptedWorld) -> None:
 def test_a_count_is_that_of_the_command_line(tmp_path: Path) -> None:
     with World.opened(tmp_path) as world:
         world.program("old")
-        found = steelyard.count("./old", metrics=["instructions", "cost"], name="it", world=world.outside())
+        told: list[Progress] = []
+        found = steelyard.count(
+            "./old", metrics=["instructions", "cost"], name="it", progress=told.append, world=world.outside()
+        )
+        assert {one.noun for one in told} == {"count"}
         assert [one.median for one in found.figures if isinstance(one, Summary)] == [10_000, 14_870]
         world.seconds = 940.0
         world.run("count", "./old", "--metric", "instructions,cost", "--name", "it", "-o", "cli.json")

@@ -372,6 +372,12 @@ def test_programs_of_one_name_have_that_of_their_folder_too(here_without_python:
     assert [one.name for one in written(here_without_python.folder).targets] == ["a/prog", "b/prog", "c"]
 
 
+@pytest.mark.parametrize("name", ["bench_pipe.py", "Cargo.toml"])
+def test_a_pipe_is_not_waited_for(here_without_python: InProcess, name: str) -> None:
+    os.mkfifo(here_without_python.folder / name)
+    assert here_without_python("init").status == 0
+
+
 def test_a_file_that_is_there_is_written_over_only_by_force(asked: InProcess) -> None:
     asked.write("steelyard.toml", "# mine\n")
     assert asked.refuses("init") == ("steelyard.toml is there already: change it, or write over it with --force")

@@ -146,3 +146,7 @@ def test_a_metric_brings_its_unit() -> None:
 )
 def test_moments(created: str, shown: str) -> None:
     assert figures.moment(created) == shown
+
+
+def test_a_tally_counts_names_or_takes_their_numbers() -> None:
+    assert figures.tally(["same", "slower", "same"]) == figures.tally({"same": 2, "slower": 1}) == "1 slower, 2 same"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.model.derived import Side
-from steelyard.report import gate_markdown, levels, markdown, sentences
+from steelyard.report import gate_markdown, levels, sentences
 from tests.report.records import SUMMARY
 
 ONCE = Side(median=5e9, spread=0, launches=1)
@@ -13,7 +13,7 @@ MOSTLY_NOTHING = Side(median=0, spread=0, launches=8)
 USUAL = Side(median=5e9, spread=0.01, launches=8)
 
 
-@pytest.mark.parametrize("table", [levels.level, markdown._level, gate_markdown._level])
+@pytest.mark.parametrize("table", [levels.level, sentences.level, gate_markdown._level])
 def test_a_table_claims_no_spread_that_is_not_known(table: object) -> None:
     assert callable(table)
     assert table(USUAL, "wall") == "5.000 s ± 1 %"

@@ -143,4 +143,4 @@ def test_twenty_columns_keep_what_matters() -> None:
 
 
 def test_a_run_counts_launches() -> None:
-    assert "3 launches" in fit(Progress("x", 3, None), "x", 80, "launch", "launches")
+    assert "3 launches" in fit(Progress("x", 3, None, noun="launch"), "x", 80)

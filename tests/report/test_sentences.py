@@ -127,10 +127,6 @@ def test_the_stop_is_said_only_where_it_came_early() -> None:
     assert "measured until then" in interrupted
 
 
-def test_a_tally_counts_each_verdict() -> None:
-    assert sentences.tally([SAME, SLOWER, SAME]) == "1 slower, 2 same"
-
-
 def test_a_tally_of_some_names_how_many_there_were() -> None:
     names = ("a", "b", "control")
     record = weighing().model_copy(

@@ -19,8 +19,9 @@ from steelyard.model.soundness import Soundness
 from steelyard.report import junit
 from steelyard.report.data import arrays, google_benchmark, hyperfine, lines, others, pyperf, samples
 from steelyard.report.data import series as of_sides
-from steelyard.report.data.series import SIDE_NAMES, Series, SideName
+from steelyard.report.data.series import Series
 from steelyard.report.data.table import Table
+from steelyard.report.table import SIDES, SideName
 
 Data = bytes | Iterable[bytes]
 
@@ -93,8 +94,8 @@ def exported(
         raise UsageError(f"{wanted.name} holds no {kind_of(record)}: {_listed(holding)} do")
     if side is not None and not (wanted.has_side and isinstance(record, Weighing)):
         raise UsageError(f"--side {side} chooses from a weighing for {_listed(_names('has_side'))}: leave it out")
-    if side is not None and side not in SIDE_NAMES:
-        raise UsageError(f"--side {side!r} is not known: choose from {', '.join(SIDE_NAMES)}")
+    if side is not None and side not in SIDES:
+        raise UsageError(f"--side {side!r} is not known: choose from {', '.join(SIDES)}")
     if metric is not None and not (wanted.has_metric and isinstance(record, Weighing | Run)):
         raise UsageError(
             f"--metric {metric} chooses what {_listed(_names('has_metric'))} hold of a weighing or run: leave it out"
@@ -153,7 +154,7 @@ def _hyperfine(asked: Asked) -> Data:
         return hyperfine.of_series(list(of_sides.of_foreign(asked.record, "hyperfine")))
     record = _measured(asked)
     metric = of_sides.metric_of(record, asked.metric, "hyperfine")
-    sides = SIDE_NAMES if asked.side is None else (_side(asked.side),)
+    sides = SIDES if asked.side is None else (_side(asked.side),)
     return hyperfine.of_series(_times(_series(record, metric, sides, "hyperfine"), "hyperfine", metric))
 
 

@@ -73,8 +73,8 @@ def planned(
 ) -> Iterator[ProjectPlan]:
     """The weighings that these targets make, with both sides built; this process is in the project's folder meanwhile.
 
-    `watch` is told of the builds. Raises UsageError, with the line of the file, for what cannot be weighed; BuildError;
-    InterruptedBeforeStart.
+    `watch` is told of the builds. Raises UsageError, with the line of the file, for what cannot be weighed;
+    NotBuiltError; InterruptedBeforeStart.
     """
     asked, recipe = _from_here(_with_seed(asked, world)), _recipe(project, asked, world)
     with entered(project.folder):  # what needs no build is said before it

@@ -44,7 +44,7 @@ def weighing_of_revisions(
     """What is measured of one command in two revisions, which are built and stay as long as the context lasts.
 
     They are called as `names_of` has it; `watch` is told of the builds. Raises UsageError for what cannot be weighed
-    so, BuildError, InterruptedBeforeStart.
+    so, NotBuiltError, InterruptedBeforeStart.
     """
     from steelyard.subjects.revisions.builds import Recipe
     from steelyard.subjects.revisions.sides import subjects_of
@@ -101,7 +101,7 @@ def built_sides(
 
     A `folder` is where the user stands in them, `commands` are what is going to run there; each has so many `layouts`,
     0 for one that has no number.
-    Raises UsageError, BuildError, InterruptedBeforeStart.
+    Raises UsageError, NotBuiltError, InterruptedBeforeStart.
     """
     from steelyard.subjects.revisions.git import repository_of
     from steelyard.subjects.revisions.revision import resolved

@@ -82,7 +82,7 @@ def calibrate(options: CalibrateOptions, world: World) -> int:
     from steelyard.model.calibration import InterruptedCalibration
     from steelyard.report import calibration as report
 
-    with watching(world, noun="measurement") as watch:
+    with watching(world) as watch:
         kept = measure(world, watch, repeats=options.launches, jobs=options.jobs, caches=options.caches)
     if options.json is not None:
         write(options.json, to_json(kept.record))

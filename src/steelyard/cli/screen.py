@@ -38,9 +38,9 @@ def output(environment: Mapping[str, str], *, beside_data: bool = False) -> Cons
 
 
 @contextmanager
-def watching(world: World, *, noun: str = "pair") -> Iterator[LiveLine]:
+def watching(world: World) -> Iterator[LiveLine]:
     """The live line on stderr while a measurement runs; silent where stderr is no terminal."""
     from steelyard.report.live import LiveLine
 
-    with LiveLine(sys.stderr, noun=noun, clock=world.clock) as line:
+    with LiveLine(sys.stderr, clock=world.clock) as line:
         yield line

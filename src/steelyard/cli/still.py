@@ -72,7 +72,7 @@ def _tell(use: StillUse | None, program: Path) -> None:
         say("how long the clock stood still is not known: the command has removed the file that says so")
         return
     limits = [
-        f"  {count(many, 'process', 'processes')} {what}"
+        f"  {count(many, 'process')} {what}"
         for many, what in (
             (use.several, f"asked for the time in several threads{_AS_USUAL}"),
             (use.unknown, f"could not read the wait{_AS_USUAL}"),
@@ -81,7 +81,7 @@ def _tell(use: StillUse | None, program: Path) -> None:
         if many
     ]
     if use.clocks:
-        clocks = count(use.clocks, "process", "processes")
+        clocks = count(use.clocks, "process")
         together = "" if use.clocks == 1 else ", all together: those that start or build the benchmarks, too"
         say(f"the clock stood still for {use.left_out_ns / 1e9:.3f} s of waiting ({clocks}{together})", *limits)
     else:

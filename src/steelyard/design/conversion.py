@@ -28,7 +28,7 @@ from steelyard.model.numbers import LEAST_VALUE, MOST_SECONDS, MOST_VALUE
 from steelyard.model.original import packed
 from steelyard.model.samples import FLOATS, joined, samples_of
 from steelyard.model.throughput import processed_of
-from steelyard.model.units import NANOSECONDS
+from steelyard.model.units import ns_of
 from steelyard.subjects.formats.contents import Contents, Format, Found, grouped
 from steelyard.subjects.formats.recognise import contents_of, format_named
 from steelyard.subjects.harness import Listed
@@ -224,7 +224,7 @@ def _holds_true(told: Sequence[list[Any] | array[float]], numbers: npt.NDArray[n
 
 
 def _is_no_time(value: float, unit: str) -> bool:
-    ns = NANOSECONDS.get(unit.removesuffix("/op"))
+    ns = ns_of(unit)
     return ns is not None and value * ns <= _LEAST_NS
 
 

@@ -120,7 +120,7 @@ def survivors(killed: Sequence[str], not_killed: Sequence[str]) -> list[Finding]
 
 
 def _processes(names: Sequence[str]) -> str:
-    return figures.count(len(names), "process", "processes")
+    return figures.count(len(names), "process")
 
 
 def shell_finding(seconds: list[float], *, is_needed: bool) -> Finding:

@@ -95,7 +95,7 @@ class HeapStage:
         for done, (number, benchmark, side) in enumerate(plan):
             if benchmark in failed:
                 continue
-            self.watch(Progress("the heap", done, len(plan)))
+            self.watch(Progress("the heap", done, len(plan), noun="launch"))
             draw = draw_pair(record.settings.seed, benchmark, number)
             target = self.targets.of(benchmark, side, draw).within(longest_at_first_s(record))
             try:

@@ -32,7 +32,7 @@ class Progress:
     allowance: str | None = None
     """What the budget allows, where the user should know before it is spent: said once, to stay."""
     noun: str | None = None
-    """What is `done`, if that is not what the watcher counts."""
+    """What is `done`, if these are no pairs."""
     members: Callable[[], Sequence[Member]] | None = None
     """Of a suite all benchmarks, for whoever draws them: not worked out for each pair."""
 

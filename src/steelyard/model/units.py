@@ -16,10 +16,18 @@ UNITS: Final[Mapping[Unit, Mapping[str, float]]] = {
 }
 """Name to size, in the unit that a metric of this kind has in records."""
 
-NANOSECONDS: Final[Mapping[str, float]] = {**UNITS["ns"], "us": 1e3}
-"""Of each unit of time, as other tools write them, too."""
+# Of each unit of time, as other tools write them, too.
+_NANOSECONDS: Final[Mapping[str, float]] = {**UNITS["ns"], "us": 1e3}
+
+PER_OPERATION: Final = "/op"
+"""Behind a unit of another tool that is of one operation."""
 
 _SPELLINGS = {"us": "µs", "μs": "µs"}
+
+
+def ns_of(unit: str) -> float | None:
+    """How many ns another tool's unit of time has, also of one operation; None where it is no time."""
+    return _NANOSECONDS.get(unit.removesuffix(PER_OPERATION))
 
 
 def units_of(option: str, text: str) -> dict[Unit, str]:

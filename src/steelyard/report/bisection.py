@@ -47,8 +47,8 @@ def decision(step: Step, number: int, of: int, sought: Sought) -> str:
 def _relative(compared: Compared, step: Step, sought: Sought) -> str:
     """The commit as it stands to one of the ends: the other way round than it was weighed."""
     end = word_of("good" if compared.candidate == step.low else "bad", sought)
-    change = figures.NOT_KNOWN if compared.change is None else figures.change(1 / (1 + compared.change) - 1)
-    return f"{change} to {end} {compared.candidate[:_SHORT]} ({_many(compared)})"
+    change = None if compared.change is None else 1 / (1 + compared.change) - 1
+    return f"{figures.change(change)} to {end} {compared.candidate[:_SHORT]} ({_many(compared)})"
 
 
 def _evidence(compared: Compared) -> str:

@@ -28,9 +28,8 @@ def show_left_out(
     which: str = "",
     *,
     noun: str = "more benchmark",
-    plural: str | None = None,
     where: str = "--markdown FILE",
 ) -> None:
     """Print that so many more are not shown, `which` they are, and where they can be found."""
     if many > 0:
-        sheet.row("left out", f"{figures.count(many, noun, plural)}{which}: {where} has all of them")
+        sheet.row("left out", f"{figures.count(many, noun)}{which}: {where} has all of them")

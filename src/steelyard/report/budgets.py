@@ -57,18 +57,18 @@ def budget(verdict: Verdict, settings: Settings, reason: StopReason | None, of_a
 
 def budget_of_all(verdicts: list[Verdict], record: Weighing) -> list[str]:
     """Say once what would decide all undecided verdicts: the budget of the one that needs most; what others need."""
-    settings = record.settings
     in_reach = [verdict for verdict in verdicts if _is_in_reach(verdict)]
-    said = []
+    others = [verdict for verdict in verdicts if verdict.change is not None and not _is_in_reach(verdict)]
+    most: list[tuple[list[Verdict], Verdict]] = []
     if in_reach:
-        last = max(in_reach, key=lambda verdict: verdict.seconds_needed or 0.0)
-        all_of = "" if len(in_reach) == len(verdicts) else f"{len(in_reach)} of them: "
-        said.append(all_of + budget(last, settings, record.stop[last.index], bool(record.parts)))
-    if others := [verdict for verdict in verdicts if verdict.change is not None and not _is_in_reach(verdict)]:
-        worst = max(others, key=lambda verdict: verdict.margin_needed or 0.0)
-        all_of = "" if len(others) == len(verdicts) else f"{len(others)} of them: "
-        said.append(all_of + budget(worst, settings, record.stop[worst.index], bool(record.parts)))
-    return said
+        most.append((in_reach, max(in_reach, key=lambda verdict: verdict.seconds_needed or 0.0)))
+    if others:
+        most.append((others, max(others, key=lambda verdict: verdict.margin_needed or 0.0)))
+    return [
+        ("" if len(some) == len(verdicts) else f"{len(some)} of them: ")
+        + budget(one, record.settings, record.stop[one.index], bool(record.parts))
+        for some, one in most
+    ]
 
 
 def way_on(verdicts: list[Verdict], record: Weighing) -> str | None:

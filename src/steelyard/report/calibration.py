@@ -46,7 +46,7 @@ def show(console: Console, calibration: Calibration, stored: str) -> None:
     if len(calibration.last_levels) > 1:
         sheet.row("", _last_levels(calibration))
     sheet.row("machine", f"{calibration.processor or 'unknown'} ({calibration.machine})")
-    launches = figures.count(calibration.repeats, "launch", "launches")
+    launches = figures.count(calibration.repeats, "launch")
     sheet.row("measured", f"in {figures.seconds(calibration.seconds)}, {launches} a point")
     sheet.row("stored", stored)
 

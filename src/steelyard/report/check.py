@@ -29,7 +29,7 @@ def soundness(console: Console, found: Soundness) -> None:
     troubles = found.troubles()
     bad = len({one.benchmark for one in troubles})
     many = figures.count(len(found.benchmarks), "benchmark") if found.harness else "the command"
-    looked = f"{figures.count(found.launches, 'launch', 'launches')} in {figures.seconds(found.seconds)}"
+    looked = f"{figures.count(found.launches, 'launch')} in {figures.seconds(found.seconds)}"
     if found.interrupted:
         sheet.row("caution", "interrupted: only what was launched until then is judged", style="bold yellow")
     if not troubles:

@@ -72,8 +72,8 @@ def waited(launches: str, worst_delay: float | None) -> str:
 def _of_launches(verdict: Verdict | Summary) -> str:
     launches = _launches(verdict)
     if launches < verdict.disturbed:
-        return figures.count(verdict.disturbed, "launch", "launches")
-    return f"{verdict.disturbed:,} of {figures.count(launches, 'launch', 'launches')}"
+        return figures.count(verdict.disturbed, "launch")
+    return f"{verdict.disturbed:,} of {figures.count(launches, 'launch')}"
 
 
 def _launches(verdict: Verdict | Summary) -> int:
@@ -106,7 +106,7 @@ def beside(disturbers: Sequence[Disturber], *, waited: bool) -> str | None:
 def _part(one: Disturber, *, is_first: bool) -> str:
     if not is_first:
         return f"{one.launches:,}"
-    launches = figures.count(one.of, "launch", "launches")
+    launches = figures.count(one.of, "launch")
     return f"all {launches}" if one.launches == one.of > 1 else f"{one.launches:,} of {launches}"
 
 

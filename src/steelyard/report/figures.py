@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Final, get_args
 
+from steelyard.model.kept import VerdictName
 from steelyard.model.metrics import METRICS, Unit
 from steelyard.model.units import UNITS
 
 NOT_KNOWN = "n/a"
+_SIZES = {**UNITS["bytes"], "TiB": 2.0**40}
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ def shown_in(units: Mapping[Unit, str]) -> Iterator[Shown]:
         _chosen.reset(before)
 
 
-_VERDICTS = ("slower", "faster", "same", "undecided")
+VERDICTS: Final = get_args(VerdictName)
 
 
 def scale_for(value: float, kind: Unit) -> tuple[str, float]:
@@ -73,8 +77,13 @@ def _chosen_for(kind: Unit) -> str | None:
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """Write a number with its noun: `1 pair`, `1,200 pairs`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    """Write a number with its noun, whose plural is regular if none is given: `1 pair`, `1,200 pairs`."""
+    return f"{number:,} {noun if number == 1 else plural or plural_of(noun)}"
+
+
+def plural_of(noun: str) -> str:
+    """The regular one: `pairs`, `launches`."""
+    return noun + ("es" if noun.endswith(("s", "ch")) else "s")
 
 
 def duration(ns: float) -> str:
@@ -85,10 +94,7 @@ def duration(ns: float) -> str:
         return chosen
     if abs(ns) < 1e3 and float(ns).is_integer():
         return f"{ns:.0f} ns"
-    for one, unit in ((1.0, "ns"), (1e3, "µs"), (1e6, "ms")):
-        if abs(ns) < one * 999.95:
-            return f"{_significant(ns / one)} {unit}"
-    return f"{_significant(ns / 1e9)} s" if abs(ns) < 600e9 else seconds(ns / 1e9)
+    return _in_fitting(ns, UNITS["ns"], 999.95) if abs(ns) < 600e9 else seconds(ns / 1e9)
 
 
 def seconds(elapsed: float) -> str:
@@ -116,11 +122,7 @@ def size(amount: float) -> str:
         return chosen
     if abs(amount) < 1024:
         return f"{amount:.0f} B"
-    for unit in ("KiB", "MiB", "GiB"):
-        amount /= 1024
-        if abs(amount) < 1023.95:
-            return f"{_significant(amount)} {unit}"
-    return f"{_significant(amount / 1024)} TiB"
+    return _in_fitting(amount, _SIZES, 1023.95)
 
 
 def quantity(value: float, metric: str) -> str:
@@ -142,14 +144,15 @@ def rate(per_second: float, unit: str) -> str:
     if not math.isfinite(per_second):
         return NOT_KNOWN
     if unit == "bytes":
-        for one, name in ((1.0, "B"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB")):
-            if per_second < one * 1023.95:
-                return f"{_significant(per_second / one)} {name}/s"
-        return f"{_significant(per_second / 2.0**40)} TiB/s"
-    for factor, prefix in ((1.0, ""), (1e3, "k "), (1e6, "M ")):
-        if per_second < factor * 999.95:
-            return f"{_significant(per_second / factor)} {prefix}{unit}/s"
-    return f"{_significant(per_second / 1e9)} G {unit}/s"
+        return f"{_in_fitting(per_second, _SIZES, 1023.95)}/s"
+    return f"{_in_fitting(per_second, {unit: 1.0, f'k {unit}': 1e3, f'M {unit}': 1e6, f'G {unit}': 1e9}, 999.95)}/s"
+
+
+def _in_fitting(value: float, units: Mapping[str, float], most: float) -> str:
+    """The value in the first of these units in which it is less than so much, or in the last."""
+    fitting = (name for name, size in units.items() if abs(value) < size * most)
+    name = next(fitting, [*units][-1])
+    return f"{_significant(value / units[name])} {name}"
 
 
 def _significant(value: float) -> str:
@@ -179,8 +182,10 @@ def whole_percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def change(relative: float) -> str:
-    """Write a relative change with its sign: `+1.02 %`, `-0.30 %`."""
+def change(relative: float | None) -> str:
+    """Write a relative change with its sign, if it is known: `+1.02 %`, `-0.30 %`."""
+    if relative is None:
+        return NOT_KNOWN
     digits = _hundredths(abs(relative))
     if not any(digit in "123456789i" for digit in digits):
         return f"{digits} %"
@@ -234,6 +239,7 @@ def _hundredths(share: float) -> str:
     return f"{points:.{-math.floor(math.log10(points))}f}"
 
 
-def tally(verdicts: Sequence[str]) -> str:
-    """Count verdicts: `1 slower, 3 same`."""
-    return ", ".join(f"{verdicts.count(name)} {name}" for name in _VERDICTS if name in verdicts)
+def tally(verdicts: Iterable[str] | Mapping[str, int]) -> str:
+    """Write how many verdicts there are of each name, from names or their numbers: `1 slower, 3 same`."""
+    counted = Counter(verdicts)
+    return ", ".join(f"{counted[name]} {name}" for name in VERDICTS if name in counted)

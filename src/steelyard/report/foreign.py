@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.throughput import per_second
-from steelyard.model.units import NANOSECONDS
+from steelyard.model.units import PER_OPERATION, ns_of
 from steelyard.report import figures, notes, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
@@ -23,32 +23,25 @@ if TYPE_CHECKING:
 
 WARNING = "imported, not measured by Steelyard"
 UNPAIRED_WARNING = f"{WARNING}, and {APART}"
-_PER = "/op"
 _MOST_FILES = 3
 
 
 def value(amount: float, unit: str) -> str:
     """Write a value in its unit: times and sizes as everywhere, `12.81 ms`, others as they are, `1,204 ops/s`."""
-    own = unit.removesuffix(_PER)
+    own = unit.removesuffix(PER_OPERATION)
     per = unit.removeprefix(own)
-    if own in NANOSECONDS:
-        return figures.duration(amount * NANOSECONDS[own]) + per
+    if (ns := ns_of(unit)) is not None:
+        return figures.duration(amount * ns) + per
     if own == "B":
         return figures.size(amount) + per
     return f"{figures.quantity(amount, '')} {unit}"
 
 
-def in_ns(unit: str) -> float | None:
-    """How many ns a unit of time has, also of one operation; None where it is no time."""
-    return NANOSECONDS.get(unit.removesuffix(_PER))
-
-
 def rates(benchmark: ForeignBenchmark, level: Level) -> list[str]:
     """Write the throughput at the median of what tells what it processes: `512.3 MiB/s`."""
-    own = benchmark.unit.removesuffix(_PER)
-    if own not in NANOSECONDS:
+    if (ns := ns_of(benchmark.unit)) is None:
         return []
-    told = per_second(benchmark.processed, "wall", level.median * NANOSECONDS[own])
+    told = per_second(benchmark.processed, "wall", level.median * ns)
     return [figures.rate(amount, unit) for unit, amount in told.items()]
 
 
@@ -73,7 +66,7 @@ def effort(level: Level) -> str:
         parts.append(f"varies by {figures.percent(level.between)} from process to process")
     if level.within is not None:
         parts.append(f"varies by {figures.percent(level.within)} within a process")
-    counts = f"{figures.count(level.processes, 'process', 'processes')}, {figures.count(level.samples, 'sample')}"
+    counts = f"{figures.count(level.processes, 'process')}, {figures.count(level.samples, 'sample')}"
     return ", ".join([*parts, counts])
 
 
@@ -126,7 +119,7 @@ def csv(record: ForeignResults) -> str:
 
     titles = ["benchmark_name", "process", "sample", "value", "unit", "higher_is_better"]
     rows = (
-        [benchmark.name, process, sample, amount, benchmark.unit, str(benchmark.higher_is_better).lower()]
+        [benchmark.name, process, sample, amount, benchmark.unit, benchmark.higher_is_better]
         for benchmark in record.benchmarks
         for process, values in enumerate(benchmark.values)
         for sample, amount in enumerate(values)
@@ -160,7 +153,7 @@ def show_diff(console: Console, report: ForeignReport) -> None:
 
 def evidence(verdict: ForeignVerdict, alpha: float) -> str:
     """Write the change of the value, its interval, and what they rest on."""
-    candidate = figures.count(verdict.candidate.processes, "process", "processes")
+    candidate = figures.count(verdict.candidate.processes, "process")
     processes = f"{verdict.baseline.processes:,} and {candidate}"
     change = f"{figures.change(verdict.change)} {direction(verdict.higher_is_better).join('()')}"
     if verdict.interval is None:
@@ -204,7 +197,7 @@ def diff_markdown(report: ForeignReport) -> str:
 
 def _row(verdict: ForeignVerdict) -> list[str]:
     sides = (
-        escape(f"{value(level.median, verdict.unit)}, {figures.count(level.processes, 'process', 'processes')}")
+        escape(f"{value(level.median, verdict.unit)}, {figures.count(level.processes, 'process')}")
         for level in (verdict.baseline, verdict.candidate)
     )
     bounds = figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN

@@ -14,8 +14,9 @@ from steelyard.model.derived import Side
 from steelyard.model.gate import GateReport, Judged, worst_first
 from steelyard.model.kept import Finding
 from steelyard.model.records import Weighing
-from steelyard.report import figures, gate_words, levels, notes
+from steelyard.report import figures, gate_words, levels, notes, sentences
 from steelyard.report.markup import code, document, escape, items, table
+from steelyard.stats.verdict import CHANGED
 
 COMMENT_BYTES = 65_536
 """GitHub takes so many characters; that no reading of that is exceeded, so many bytes are written."""
@@ -104,7 +105,7 @@ def _sections(report: GateReport) -> list[_Section]:
     same, beside = (figures.count(len(kinds[kind]), "verdict") for kind in ("same", "beside"))
     alone = len(kinds["open"]) == 1
     undecided = items(_open(one, several=several, alone=alone) for one in worst_first(kinds["open"])[:_MOST_ROWS])
-    undecided += items(f"{_text(finding.message)}" for finding in _uncompared(report))
+    undecided += items(_text(finding.message) for finding in _uncompared(report))
     ways = [f"{_text(way)}  " for way in gate_words.what_would_decide(kinds["open"])]
     closing = ["", *ways, ""] if ways else [""]
     hidden = max(0, len(kinds["open"]) - _MOST_ROWS)
@@ -135,7 +136,7 @@ def _kind(one: Judged) -> _Kind:
         return "above"
     if one.deciding and one.standing == "open":
         return "open"
-    if one.verdict.verdict in ("slower", "faster"):
+    if one.verdict.verdict in CHANGED:
         return "changed"
     return "same" if one.verdict.verdict == "same" else "beside"
 
@@ -159,7 +160,7 @@ def _row(one: Judged, *, several: bool) -> list[str]:
         code(verdict.benchmark),
         _words(verdict.metric),
         f"**{verdict.verdict}**",
-        gate_words.change(verdict),
+        sentences.estimate(verdict),
         gate_words.limit(one),
         _level(verdict.baseline, verdict.metric),
         _level(verdict.candidate, verdict.metric),
@@ -175,7 +176,7 @@ def _open(one: Judged, *, several: bool, alone: bool) -> str:
     verdict = one.verdict
     of = f" of {code(one.source)}" if several else ""
     name = f"{code(verdict.benchmark)}{of}, {_words(verdict.metric)}"
-    return f"{name} {gate_words.change(verdict)}: {_text(gate_words.why_open(one, alone=alone))}"
+    return f"{name} {sentences.estimate(verdict)}: {_text(gate_words.why_open(one, alone=alone))}"
 
 
 def _subjects(weighing: Weighing) -> str:
@@ -225,8 +226,8 @@ def _text(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    return escape(text if len(text) <= _LONGEST_WORDS else f"{text[: _LONGEST_WORDS - 1]}…")
+    return escape(gate_words.cut(text, _LONGEST_WORDS))
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+    return gate_words.cut(text, _LONGEST_TEXT)

@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.gate import GateReport, GateVerdict, Judged, worst_first
-from steelyard.report import budgets, figures, gate_words, notes
+from steelyard.report import budgets, figures, gate_words, notes, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES, open_end
+from steelyard.stats.verdict import CHANGED
 
 _WORDS: dict[GateVerdict, tuple[str, str]] = {
     "slower": ("slower", STYLES["slower"]),
@@ -48,14 +49,14 @@ def show(console: Console, report: GateReport) -> None:
 
 def _is_changed(one: Judged) -> bool:
     is_listed = one.deciding and one.standing != "within"
-    return one.verdict.verdict in ("slower", "faster") and not is_listed
+    return one.verdict.verdict in CHANGED and not is_listed
 
 
 def _line(sheet: Sheet, one: Judged, *, several: bool) -> Text:
     verdict = one.verdict
     source = f" ({sheet.name(one.source, sheet.text_width)})" if several else ""
     name = sheet.name(verdict.benchmark, sheet.text_width)
-    known = f"{verdict.metric} {gate_words.change(verdict)}, limit {gate_words.limit(one)}"
+    known = f"{verdict.metric} {sentences.estimate(verdict)}, limit {gate_words.limit(one)}"
     return Text.assemble((name, "bold"), f" {known}{source}")
 
 

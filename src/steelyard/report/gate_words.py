@@ -19,17 +19,17 @@ MOST_SAID = 10
 def headline(report: GateReport) -> str:
     """The answer in a few words, without its first, which is the verdict's: `2 of 40 benchmarks are slower ...`."""
     if report.problems:
-        first = report.problems[0]
-        shown = first if len(first) <= _LONGEST_PROBLEM else f"{first[: _LONGEST_PROBLEM - 1]}…"
         more = len(report.problems) - 1
-        return shown + (f" (and {figures.count(more, 'more problem')})" if more else "")
+        return cut(report.problems[0], _LONGEST_PROBLEM) + (
+            f" (and {figures.count(more, 'more problem')})" if more else ""
+        )
     many = figures.count(len(report.deciding), "verdict")
     if report.slower:
         above = "is above its limit" if len(report.slower) == 1 else "are above their limits"
         worst = report.slower[0].verdict
         name = printable.shorten(printable.plain(worst.benchmark), _LONGEST_NAME)
         which = "; the worst" if len(report.slower) > 1 else ""
-        return f"{len(report.slower):,} of {many} {above}{which}: {name}, {change(worst)}"
+        return f"{len(report.slower):,} of {many} {above}{which}: {name}, {sentences.estimate(worst)}"
     if report.undecided:
         stayed = f"{len(report.undecided):,} of {many} stayed open"
         if report.is_too_open:
@@ -38,9 +38,14 @@ def headline(report: GateReport) -> str:
     return f"nothing is above its limit, {many}"
 
 
+def cut(text: str, most: int) -> str:
+    """The beginning of a text that is longer than so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def tally(report: GateReport) -> str:
     """Count the verdicts that the answer hangs on, which are by margins and not by limits: `weighed as 1 slower`."""
-    counted = sentences.tally([one.verdict for one in report.deciding])
+    counted = figures.tally(one.verdict.verdict for one in report.deciding)
     return f"weighed as {counted}" if counted else ""
 
 
@@ -48,13 +53,6 @@ def limit(judged: Judged) -> str:
     """Write the limit of one benchmark."""
     above = judged.above
     return "none" if above is None else figures.percent(above)
-
-
-def change(verdict: Verdict) -> str:
-    """Write a change with its interval, as far as both are known."""
-    if verdict.change is None:
-        return figures.NOT_KNOWN
-    return figures.change(verdict.change) + (f" {figures.interval(verdict.interval)}" if verdict.interval else "")
 
 
 def why_open(judged: Judged, *, alone: bool = True) -> str:
@@ -158,5 +156,5 @@ def noise(report: GateReport) -> str | None:
     if not disturbed:
         return None
     worst = max(verdict.worst_delay or 0.0 for verdict in timed)
-    waited = disturbances.waited(figures.count(disturbed, "launch", "launches"), worst)
+    waited = disturbances.waited(figures.count(disturbed, "launch"), worst)
     return disturbances.with_beside(waited, disturbances.together(timed), waited=True)

@@ -17,7 +17,7 @@ from steelyard.report.sheet import Sheet
 TITLE = "launches under a library that counts, not among those that are timed"
 CAUTION = "the share of time is an estimate"
 _NAME_COLUMNS = 24
-_SIDES = ("baseline", "candidate", "change")
+SIDES = ("baseline", "candidate", "change")
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _one(record: Weighing | Run, row: _Row) -> list[list[Text]]:
     """One benchmark: a line a column of numbers, with both sides."""
     table = [[Text(column.title, "dim"), *map(Text, cells)] for column, cells in zip(_COLUMNS, row.cells, strict=True)]
     if isinstance(record, Weighing):
-        table.insert(0, [Text(title, "dim") for title in ("", *_SIDES)])
+        table.insert(0, [Text(title, "dim") for title in ("", *SIDES)])
     return table
 
 
@@ -84,7 +84,7 @@ def markdown(record: Weighing | Run) -> list[str]:
     found = _found(record)
     if not found:
         return []
-    sides = _SIDES if isinstance(record, Weighing) else ("",)
+    sides = SIDES if isinstance(record, Weighing) else ("",)
     titles = ["benchmark", "heap", *sides]
     lines = [
         [code(row.benchmark), column.title, *cells]

@@ -10,13 +10,11 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.inventory import Entry
-from steelyard.model.kept import VerdictName
 from steelyard.model.metrics import METRICS
 from steelyard.report import figures
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES
 
-_ORDER: tuple[VerdictName, ...] = ("slower", "faster", "same", "undecided")
 _COMMAND_COLUMNS = 60
 _LEAST_OF_EACH = 8
 _RESULT, _OF, _APART = 2, 3, 2
@@ -125,12 +123,12 @@ def _result(entry: Entry, *, brief: bool = False) -> Text:
     """How it ended; of several benchmarks how many have which verdict, or if it is to be `brief` the first of these."""
     if entry.state != "ended":
         return Text(entry.state, "yellow")
-    told = [name for name in _ORDER if name in entry.verdicts]
+    told = [name for name in figures.VERDICTS if name in entry.verdicts]
     if len(told) == 1 and entry.benchmarks == 1:
         return Text(told[0], STYLES[told[0]])
     if brief and len(told) > 1:
         return Text(f"{entry.verdicts[told[0]]} {told[0]} of {sum(entry.verdicts.values())}")
-    counted = ", ".join(f"{entry.verdicts[name]} {name}" for name in told)
+    counted = figures.tally(entry.verdicts)
     if not counted and entry.metric is not None and METRICS[entry.metric].counted:
         return Text(
             f"{entry.benchmarks} counted" if brief else f"{figures.count(entry.benchmarks, 'benchmark')}, counted"

@@ -8,7 +8,7 @@ from xml.sax.saxutils import quoteattr
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.metrics import is_counted
 from steelyard.model.soundness import Soundness
-from steelyard.report import gate_words
+from steelyard.report import gate_words, sentences
 from steelyard.report.printable import plain
 
 
@@ -24,7 +24,7 @@ def xml(report: GateReport) -> str:
         lines += [
             f'  <testsuite name="gate" tests="{len(report.problems)}" failures="0" errors="{len(report.problems)}">'
         ]
-        lines += [line for problem in report.problems for line in _case("gate", problem, _node("error", problem, ""))]
+        lines += [line for problem in report.problems for line in _case("gate", problem, _node("error", problem))]
         lines += ["  </testsuite>"]
     return "\n".join([*lines, "</testsuites>", ""])
 
@@ -39,7 +39,7 @@ def of_check(record: Soundness) -> str:
     for one in record.looked:
         kind = {"trouble": "failure", "untried": "skipped"}.get(one.outcome)
         said = f"{one.finding}; {one.remedy}" if one.remedy else one.finding
-        lines += _case(one.benchmark, one.code, None if kind is None else _node(kind, said, ""))
+        lines += _case(one.benchmark, one.code, None if kind is None else _node(kind, said))
     return "\n".join([*lines, "  </testsuite>", "</testsuites>", ""])
 
 
@@ -72,17 +72,16 @@ def _seconds(one: Judged, told: set[int]) -> float:
 
 
 def _outcome(one: Judged, *, strict: bool) -> str | None:
-    change = gate_words.change(one.verdict)
+    change = sentences.estimate(one.verdict)
     if one.standing == "above":
         return _node("failure", f"{change} is above the limit of {gate_words.limit(one)}", "slower")
     if one.standing == "open":
-        return _node(
-            "failure" if strict else "skipped", gate_words.why_open_by_itself(one), "undecided" if strict else ""
-        )
+        why = gate_words.why_open_by_itself(one)
+        return _node("failure", why, "undecided") if strict else _node("skipped", why)
     return None
 
 
-def _node(kind: str, message: str, named: str) -> str:
+def _node(kind: str, message: str, named: str = "") -> str:
     of = f" type={_quoted(named)}" if named else ""
     return f"<{kind} message={_quoted(message)}{of}/>"
 

@@ -39,14 +39,11 @@ class LiveLine:
         self,
         stream: TextIO | None = None,
         *,
-        noun: str = "pair",
-        plural: str | None = None,
         clock: Callable[[], float] = time.monotonic,
         columns: Callable[[], int] | None = None,
         rows: Callable[[], int] | None = None,
     ) -> None:
         self._stream = sys.stderr if stream is None else stream
-        self._noun, self._plural = noun, plural
         self._clock = clock
         self._columns = columns or (lambda: self._terminal_size().columns or _USUAL_SIZE.columns)
         self._rows = rows or (lambda: self._terminal_size().lines or _USUAL_SIZE.lines)
@@ -107,7 +104,7 @@ class LiveLine:
     def _line(self, progress: Progress, width: int) -> str:
         encoding = self._stream.encoding or "utf-8"
         name = printable.plain(progress.benchmark, encoding)
-        return printable.symbols(fit(progress, name, width, progress.noun or self._noun, self._plural), encoding)
+        return printable.symbols(fit(progress, name, width), encoding)
 
     def _write(self, text: str) -> None:
         try:
@@ -124,10 +121,11 @@ class LiveLine:
             return _USUAL_SIZE
 
 
-def fit(progress: Progress, name: str, width: int, noun: str = "pair", plural: str | None = None) -> str:
+def fit(progress: Progress, name: str, width: int) -> str:
     """Write the progress in at most `width` columns: what matters least is left out first."""
+    noun = progress.noun or "pair"
     of_limit = f"{progress.done:,}" + (f"/{progress.limit:,}" if progress.limit is not None else "")
-    done = f"{of_limit} {noun if (progress.limit or progress.done) == 1 else plural or noun + 's'}"
+    done = f"{of_limit} {noun if (progress.limit or progress.done) == 1 else figures.plural_of(noun)}"
     change = figures.change(progress.change) if progress.change is not None else ""
     interval = figures.interval(progress.interval) if progress.interval is not None else ""
     left = f"{figures.seconds(max(0.0, progress.seconds_left))} left" if progress.seconds_left is not None else ""

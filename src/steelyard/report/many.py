@@ -11,7 +11,7 @@ from steelyard.model.records import Weighing
 from steelyard.report import budgets, disturbances, figures, notes, ranking, sentences, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.sheet import Sheet
-from steelyard.report.verdicts import STYLES, change_of, interval_of, margins_row, word_of
+from steelyard.report.verdicts import STYLES, interval_of, margins_row, word_of
 from steelyard.stats.verdict import CHANGED
 
 _NAME_COLUMNS = 24
@@ -23,7 +23,7 @@ _THROUGHPUT = "throughput"
 
 def rows(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     """Print a table for each metric, and below it what is said of several of the benchmarks."""
-    at_verdict, below = notes.parted(notes.of_weighing(record, [each for each in verdicts if not each.control]))
+    at_verdict, below = notes.parted(notes.of_weighing(record, verdicts))
     for metric in dict.fromkeys(verdict.metric for verdict in verdicts):
         chosen = [verdict for verdict in verdicts if verdict.metric == metric]
         sheet.blank()
@@ -38,8 +38,7 @@ def rows(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         sheet.row("in all", f"{said}; baseline and candidate are medians" if "baseline" in titles else said)
     notes.show(sheet, at_verdict)
     margins_row(sheet, record)
-    verdicts = [verdict for verdict in verdicts if not verdict.control]
-    first = deciding_of(verdicts)
+    first = deciding_of([verdict for verdict in verdicts if not verdict.control])
     ranking.rows(sheet, record, first)
     _open(sheet, record, first)
     if below or any(verdict.disturbed for verdict in first):
@@ -54,7 +53,7 @@ def _noise(sheet: Sheet, verdicts: Sequence[Verdict]) -> None:
     if not disturbed:
         return
     worst = max(verdicts, key=lambda verdict: verdict.worst_delay or 0.0)
-    launches = figures.count(disturbed, "launch", "launches")
+    launches = figures.count(disturbed, "launch")
     where = "" if worst.worst_delay is None else f" ({sheet.name(worst.benchmark, _NAME_COLUMNS)})"
     waited = disturbances.waited(launches, worst.worst_delay) + where
     sheet.row("noise", disturbances.with_beside(waited, disturbances.together(verdicts), waited=True))
@@ -83,7 +82,7 @@ def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> list[s
     if sheet.narrow:
         for verdict in verdicts:
             name = sheet.name(verdict.benchmark, sheet.width)
-            sheet.row(name, Text.assemble(word_of(verdict), f" {change_of(verdict)}"), style="")
+            sheet.row(name, Text.assemble(word_of(verdict), f" {figures.change(verdict.change)}"), style="")
         return []
     head = ["benchmark", "verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
     beside = {title: column for title, column in _beside(verdicts).items() if any(column)}
@@ -139,5 +138,5 @@ def _throughputs(verdict: Verdict) -> str:
 def _cells(verdict: Verdict) -> list[Text]:
     sides = (verdict.baseline, verdict.candidate)
     medians = [figures.quantity(part.median, verdict.metric) if part else "" for part in sides]
-    plain = [change_of(verdict), interval_of(verdict), f"{verdict.pairs:,}", *medians]
+    plain = [figures.change(verdict.change), interval_of(verdict), f"{verdict.pairs:,}", *medians]
     return [word_of(verdict), *map(Text, plain)]

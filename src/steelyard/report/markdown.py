@@ -23,7 +23,7 @@ from steelyard.report.markup import code, document, escape, items, table
 from steelyard.stats.verdict import CHANGED
 
 if TYPE_CHECKING:
-    from steelyard.model.derived import Side, Summary, Verdict
+    from steelyard.model.derived import Summary, Verdict
     from steelyard.model.records import Run, Weighing
 
 
@@ -115,11 +115,13 @@ def _row(verdict: Verdict) -> list[str]:
         code(verdict.benchmark),
         escape(verdict.metric),
         _word(verdict),
-        figures.change(verdict.change) if verdict.change is not None else figures.NOT_KNOWN,
+        figures.change(verdict.change),
         figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN,
         f"{verdict.pairs:,}",
-        _level(verdict.baseline, verdict.metric),
-        _level(verdict.candidate, verdict.metric),
+        *(
+            figures.NOT_KNOWN if side is None else sentences.level(side, verdict.metric)
+            for side in (verdict.baseline, verdict.candidate)
+        ),
         figures.extent(verdict.resolution) if verdict.resolution is not None else figures.NOT_KNOWN,
     ]
 
@@ -130,12 +132,6 @@ def _word(verdict: Verdict) -> str:
         return sentences.NO_ALARM
     said = words.speed(verdict.change, verdict.metric) if verdict.verdict in CHANGED else None
     return f"**{verdict.verdict}**" + (f", {said}" if said else "")
-
-
-def _level(side: Side | None, metric: str) -> str:
-    if side is None:
-        return figures.NOT_KNOWN
-    return ", ".join([levels.level(side, metric), *sentences.rates(side)])
 
 
 def _summary_row(summary: Summary) -> list[str]:

@@ -15,6 +15,7 @@ from steelyard.report.bounds import show_left_out
 from steelyard.report.markup import code, escape
 from steelyard.report.sheet import Sheet
 from steelyard.stats.ranking import Standing, fastest_first, ranks
+from steelyard.stats.verdict import CHANGED
 
 _MOST_RANKINGS = 10
 # Each is held against each of the others.
@@ -125,7 +126,7 @@ def _said(verdict: Verdict) -> str:
     if verdict.change is None:
         return "nothing is known of it"
     told = figures.change(verdict.change)
-    speed = words.speed(verdict.change, verdict.metric) if verdict.verdict in ("slower", "faster") else None
+    speed = words.speed(verdict.change, verdict.metric) if verdict.verdict in CHANGED else None
     if speed:
         told = f"{told}, {speed} as the baseline"
     return told if verdict.verdict != "undecided" else f"{told}, undecided"

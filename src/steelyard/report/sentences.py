@@ -74,6 +74,11 @@ def metric(name: str, settings: Settings) -> str:
     return f"{name}: {METRICS[name].meaning}" if name in METRICS else name
 
 
+def estimate(verdict: Verdict | UnpairedVerdict) -> str:
+    """Write a change with its interval, as far as they are known: `+1.02 % [+0.61 %, +1.40 %]`."""
+    return figures.change(verdict.change) + (f" {figures.interval(verdict.interval)}" if verdict.interval else "")
+
+
 def evidence(verdict: Verdict, settings: Settings) -> str:
     """Write the change with what it rests on: interval, confidence, pairs and seconds."""
     if is_counted(verdict.metric):
@@ -89,8 +94,7 @@ def evidence(verdict: Verdict, settings: Settings) -> str:
     if verdict.interval is None:
         return f"{figures.change(verdict.change)}, too few for an interval yet, {effort}"
     confidence = figures.confidence(settings.alpha)
-    change = f"{figures.change(verdict.change)} {figures.interval(verdict.interval)}"
-    return f"{change} at {confidence} confidence, {effort}"
+    return f"{estimate(verdict)} at {confidence} confidence, {effort}"
 
 
 def _counted_evidence(verdict: Verdict) -> str:
@@ -99,7 +103,7 @@ def _counted_evidence(verdict: Verdict) -> str:
         return f"no change can be told, {effort}"
     if verdict.stability == "exact":
         return f"{figures.change(verdict.change)} exactly, {effort}"
-    return f"{figures.change(verdict.change)} {figures.interval(verdict.interval)}, {effort}"
+    return f"{estimate(verdict)}, {effort}"
 
 
 def side(summary: Side, metric_name: str) -> list[str]:
@@ -113,8 +117,13 @@ def side(summary: Side, metric_name: str) -> list[str]:
         f"median {figures.quantity(summary.median, metric_name)}",
         *rates(summary),
         levels.varies(summary),
-        figures.count(summary.launches, "launch", "launches"),
+        figures.count(summary.launches, "launch"),
     ]
+
+
+def level(side: Side, metric_name: str) -> str:
+    """Write one side's median with its spread and throughput, for the cell of a table."""
+    return ", ".join([levels.level(side, metric_name), *rates(side)])
 
 
 def rates(summary: Side | Summary) -> list[str]:
@@ -130,7 +139,7 @@ def spread(summary: Summary) -> str:
         repeats = "repeats exactly" if summary.launches > 1 else "not known whether it repeats"
         seen = repeats if summary.spread == 0 else f"from {span}"
         return f"{seen}, {figures.count(summary.launches, 'count')} in {took}"
-    effort = f"{figures.count(summary.launches, 'launch', 'launches')} in {took}"
+    effort = f"{figures.count(summary.launches, 'launch')} in {took}"
     if summary.launches == 1:
         return f"{levels.SEEN_ONCE}, {effort}"
     return f"{levels.varies(summary)}, from {span}, over {effort}"
@@ -237,13 +246,8 @@ def not_strict() -> str:
     return "status 0, as nothing was found slower; with --strict it is 4, as it stayed undecided"
 
 
-def tally(verdicts: list[Verdict]) -> str:
-    """Count the verdicts of several benchmarks: `1 slower, 3 same`."""
-    return figures.tally([verdict.verdict for verdict in verdicts])
-
-
 def tally_in(record: Weighing, verdicts: list[Verdict]) -> str:
-    """The same, with how many benchmarks were weighed where others failed, or fell back: `3 same of 4 benchmarks`."""
+    """Count the verdicts, with how many benchmarks were weighed where others failed, or fell back: `3 same of 4`."""
     weighed = sum(not one.control for one in record.benchmarks)
     of_all = f" of {figures.count(weighed, 'benchmark')}" if len(verdicts) < weighed else ""
-    return tally(verdicts) + of_all
+    return figures.tally(one.verdict for one in verdicts) + of_all

@@ -43,11 +43,12 @@ def summary(console: Console, results: Sequence[Result], alpha: float, family: s
     confidence = [_confidence(alpha, family)] if alpha else []
     sheet.row("in all", _tally(verdicts, results), *confidence, style="bold")
     changed = [verdict for verdict in verdicts if verdict.verdict in CHANGED]
-    for verdict in most_changed(changed, lambda verdict: verdict.change):
-        change = emphasised(_change(verdict), verdict.verdict, verdict.change)
+    shown = most_changed(changed, lambda verdict: verdict.change)
+    for verdict in shown:
+        change = emphasised(sentences.estimate(verdict), verdict.verdict, verdict.change)
         name = sheet.name(verdict.benchmark, sheet.text_width)
         sheet.row(verdict.verdict, Text.assemble(change, "  ", name), style=STYLES[verdict.verdict])
-    show_left_out(sheet, len(changed) - len(most_changed(changed, lambda verdict: verdict.change)))
+    show_left_out(sheet, len(changed) - len(shown))
     for result in results:
         if result.failed:
             sheet.row("failed", sheet.name(result.name, sheet.text_width), style="bold red")
@@ -60,15 +61,10 @@ def _tally(verdicts: Sequence[Verdict], results: Sequence[Result]) -> str:
     if not verdicts:
         return f"no verdict in {weighings}"
     weighed = sum(result.weighed for result in results)
-    return f"{sentences.tally(list(verdicts))} of {figures.count(weighed, 'benchmark')} in {weighings}"
+    return f"{figures.tally(one.verdict for one in verdicts)} of {figures.count(weighed, 'benchmark')} in {weighings}"
 
 
 def _confidence(alpha: float, family: str) -> Text:
     if family == "fdr":
         return Text(f"of what is called changed, {figures.percent(alpha)} is expected to be wrong at most", "dim")
     return Text(f"the chance of any wrong slower or faster among them is {figures.percent(alpha)} at most", "dim")
-
-
-def _change(verdict: Verdict) -> str:
-    interval = "" if verdict.interval is None else f" {figures.interval(verdict.interval)}"
-    return f"{figures.change(verdict.change or 0.0)}{interval}"

@@ -7,14 +7,15 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice
-from typing import Any
+from typing import Any, Literal
 
 from steelyard.model.launches import COLUMNS, ROLES, LaunchRow, Sample
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Subject
 from steelyard.report import printable
 
-SIDES = ("baseline", "candidate")
+SideName = Literal["baseline", "candidate"]
+SIDES: tuple[SideName, ...] = ("baseline", "candidate")
 
 # Rows that are written at once.
 _PIECE = 10_000

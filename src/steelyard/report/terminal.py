@@ -28,7 +28,8 @@ from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.named import benchmark_row, is_told
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
-from steelyard.report.verdicts import STYLES, change_of, emphasised, interval_of, margins_row, word_of
+from steelyard.report.table import SIDES
+from steelyard.report.verdicts import STYLES, emphasised, interval_of, margins_row, word_of
 from steelyard.stats.changes import relative_changes
 
 _QUALITIES = {"quiet": "green", "noisy": "yellow", "disturbed": "red"}
@@ -130,7 +131,7 @@ def _built(sheet: Sheet, record: Weighing | Run) -> None:
 
 
 def _names(sheet: Sheet, record: Weighing) -> None:
-    for label, names in zip(("baseline", "candidate"), record.sides(), strict=True):
+    for label, names in zip(SIDES, record.sides(), strict=True):
         for name in names:
             sheet.row(label, Text(sheet.name(name, 3 * sheet.text_width), "bold"))
     _built(sheet, record)
@@ -171,16 +172,15 @@ def _sides(sheet: Sheet, record: Weighing, verdict: Verdict) -> None:
     names = [sheet.name(subject.name, 3 * sheet.text_width) for subject in record.subjects]
     sides = (verdict.baseline, verdict.candidate)
     parts = [sentences.side(part, verdict.metric) if part else [] for part in sides]
-    labels = ("baseline", "candidate")
     if all(parts):
         aligned = _aligned(parts)
         name_width = max(Text(name).cell_len for name in names)
         if not sheet.narrow and name_width + 2 + len(aligned[0]) <= sheet.text_width:
-            for label, name, numbers in zip(labels, names, aligned, strict=True):
+            for label, name, numbers in zip(SIDES, names, aligned, strict=True):
                 padding = " " * (name_width - Text(name).cell_len + 2)
                 sheet.row(label, Text.assemble((name, "bold"), padding + numbers))
             return
-    for label, name, numbers_of_side in zip(labels, names, parts, strict=True):
+    for label, name, numbers_of_side in zip(SIDES, names, parts, strict=True):
         sheet.row(label, Text(name, "bold"), ", ".join(numbers_of_side) or "not known")
 
 
@@ -203,11 +203,17 @@ def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
     sheet.blank()
     if sheet.narrow:
         for verdict in verdicts:
-            numbers = f" {change_of(verdict)} {interval_of(verdict)}".rstrip()
-            sheet.row(verdict.metric, Text.assemble(word_of(verdict), numbers))
+            numbers = sentences.estimate(verdict)
+            sheet.row(verdict.metric, Text.assemble(word_of(verdict), f" {numbers}"))
         return
     rows = [
-        [Text(each.metric, "dim"), word_of(each), Text(change_of(each)), Text(interval_of(each)), _medians(each)]
+        [
+            Text(each.metric, "dim"),
+            word_of(each),
+            Text(figures.change(each.change)),
+            Text(interval_of(each)),
+            _medians(each),
+        ]
         for each in verdicts
     ]
     widest = max(9, *(len(verdict.metric) for verdict in verdicts))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.report import figures, levels, notes, sentences, words
+from steelyard.report import figures, notes, sentences, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.named import benchmark_row, is_told
@@ -73,16 +73,15 @@ def _brief(sheet: Sheet, verdict: UnpairedVerdict) -> None:
 
 def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
     """Write the change with its interval, and that drift is in it."""
-    launches = f"{verdict.baseline.launches:,} and {figures.count(verdict.candidate.launches, 'launch', 'launches')}"
+    launches = f"{verdict.baseline.launches:,} and {figures.count(verdict.candidate.launches, 'launch')}"
     if verdict.change is None:
         return f"no change can be told, {launches} measured apart"
     if verdict.interval is None:
         fewest = min(verdict.baseline.launches, verdict.candidate.launches)
         lacking = "too few launches" if fewest < FEWEST_LAUNCHES else "too short a time"
         return f"{figures.change(verdict.change)}, {lacking} for an interval, {launches} measured apart"
-    bounds = figures.interval(verdict.interval)
-    confidence = f"{figures.confidence(alpha)} confidence"
-    return f"{figures.change(verdict.change)} {bounds} at {confidence}, {launches} measured apart"
+    estimate = sentences.estimate(verdict)
+    return f"{estimate} at {figures.confidence(alpha)} confidence, {launches} measured apart"
 
 
 def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
@@ -139,10 +138,7 @@ def markdown(report: UnpairedReport) -> str:
 
 
 def _row(verdict: UnpairedVerdict) -> list[str]:
-    sides = (
-        ", ".join([levels.level(side, verdict.metric), *sentences.rates(side)])
-        for side in (verdict.baseline, verdict.candidate)
-    )
-    change = figures.change(verdict.change) if verdict.change is not None else figures.NOT_KNOWN
+    sides = (sentences.level(side, verdict.metric) for side in (verdict.baseline, verdict.candidate))
+    change = figures.change(verdict.change)
     bounds = figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN
     return [code(verdict.benchmark), escape(verdict.metric), f"**{verdict.verdict}**", change, bounds, *sides]

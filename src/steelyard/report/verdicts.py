@@ -43,11 +43,6 @@ def word_of(verdict: Verdict) -> Text:
     return Text(verdict.verdict, STYLES[verdict.verdict])
 
 
-def change_of(verdict: Verdict) -> str:
-    """The estimate of the change, as far as it is known."""
-    return figures.change(verdict.change) if verdict.change is not None else figures.NOT_KNOWN
-
-
 def interval_of(verdict: Verdict) -> str:
     """The interval of the change; nothing where there is none."""
     return figures.interval(verdict.interval) if verdict.interval is not None else ""

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.subjects.responses import arguments_of, files_below, opened, runs_pytest
+from steelyard.subjects.responses import arguments_of, beginning_of, files_below, folder_of, runs_pytest
 
 if TYPE_CHECKING:
     from steelyard.model.launches import LaunchSpec
@@ -19,14 +19,12 @@ if TYPE_CHECKING:
 WEIGH = re.compile(rb"def \w+\([^)]*\bweigh\b")
 BENCHMARK = re.compile(rb"def \w+\([^)]*\bbenchmark(_weave)?\b")
 _MOST_FILES = 2000
-_MOST_BYTES = 1 << 20
 
 
 def tests_take(launch: LaunchSpec, fixture: re.Pattern[bytes]) -> bool:
     """Whether a launch is pytest on files in which a test takes that fixture."""
     arguments = arguments_of(launch)
-    folder = Path(os.fsdecode(launch.cwd or b"."))
-    files = islice(_test_files(arguments, folder), _MOST_FILES) if runs_pytest(arguments) else ()
+    files = islice(_test_files(arguments, folder_of(launch)), _MOST_FILES) if runs_pytest(arguments) else ()
     return any(_holds(file, fixture) for file in files)
 
 
@@ -49,8 +47,4 @@ def _may_test(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _holds(file: Path, fixture: re.Pattern[bytes]) -> bool:
-    try:
-        with opened(file) as source:
-            return fixture.search(source.read(_MOST_BYTES)) is not None
-    except OSError:
-        return False
+    return fixture.search(beginning_of(file)) is not None

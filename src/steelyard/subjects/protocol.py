@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -25,6 +24,7 @@ from steelyard.subjects.responses import (
     check_name,
     checked_list,
     file_holds,
+    folder_of,
     in_turn,
     quoted,
     results_of,
@@ -136,7 +136,7 @@ class ProtocolHarness(Harness):
 
 def _scripts(launch: LaunchSpec) -> dict[str, Path]:
     """The words that are scripts of Python, and where these are."""
-    folder = Path(os.fsdecode(launch.cwd or b"."))
+    folder = folder_of(launch)
     return {argument: folder / argument for argument in arguments_of(launch) if argument.endswith(".py")}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import re
 import stat
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,6 +39,7 @@ _MOST_NAME_BYTES = 500
 _MOST_DIGITS = 20
 _MOST_PROGRAM_BYTES = 1 << 30
 _MOST_FOLDERS = 100_000
+_MOST_LOOKED_THROUGH = 1 << 20
 _MOST_SHOWN = 80
 # What a harness's clock and ours may differ by, and what the rounding of its numbers and the kernel's ticks may add.
 _CLOCKS_DIFFER, _ROUNDING_NS = 1.01, 1_000_000
@@ -75,7 +77,17 @@ def results_of(measured: Measured) -> bytes:
 def printed_by(measured: Measured) -> str:
     """What a launch printed; raises LaunchError if that is more than is kept. Anything but UTF-8 shows as such."""
     _check_size(measured.stdout_bytes, "to its output")
+    return end_of_stdout(measured)
+
+
+def end_of_stdout(measured: Measured) -> str:
+    """The end of what a launch printed, be it as much as it likes."""
     return (measured.stdout or b"").decode(errors="replace")
+
+
+def end_of_stderr(measured: Measured) -> str:
+    """The end of what a launch wrote to stderr."""
+    return (measured.stderr or b"").decode(errors="replace")
 
 
 def _check_size(written: int | None, where: str) -> None:
@@ -100,9 +112,14 @@ def whole(digits: str) -> int | float:
     return int(digits) if len(digits) < _MOST_DIGITS else float(digits)
 
 
+def whole_loops(told: Any) -> Any:
+    """A number of loops that a harness wrote as 100.0."""
+    return int(told) if isinstance(told, float) and told.is_integer() else told
+
+
 def sample_of(loops: Any, ns: Any, *, cpu_ns: Any = None, delay_ns: Any = None) -> Sample:
     """A sample with all numbers checked: `ns` is the time of all `loops`; raises LaunchError for what is no time."""
-    if isinstance(ns, bool) or not isinstance(ns, int | float) or not 0 < ns < MOST_COUNT:  # false for NaN, too
+    if not is_number(ns) or not 0 < ns < MOST_COUNT:  # false for NaN, too
         kind = VanishedError if ns == 0 else LaunchError
         raise kind(
             f"gave a sample that took {shown(ns)} ns: a time has to be a number above 0, and below 2^63 (was the body "
@@ -131,7 +148,7 @@ def amounts(told: Mapping[str, Any]) -> dict[str, float]:
     """
     found = {}
     for unit, amount in told.items():
-        if isinstance(amount, bool) or not isinstance(amount, int | float) or not LEAST_VALUE <= amount <= MOST_VALUE:
+        if not is_number(amount) or not LEAST_VALUE <= amount <= MOST_VALUE:
             continue
         near = round(amount)
         found[unit] = float(near) if near and abs(amount - near) <= _NEXT_TO * near else float(amount)
@@ -141,6 +158,11 @@ def amounts(told: Mapping[str, Any]) -> dict[str, float]:
 def nearest_whole(amount: float) -> float:
     """The whole number that an amount is, where it was worked out from a rate of few digits; NaN if there is none."""
     return float(round(amount)) if isfinite(amount) else nan
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether it is a number of JSON."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_count(value: Any) -> TypeGuard[int]:
@@ -223,6 +245,11 @@ def _check_sum(told_ns: int, most_ns: int, where: str, measured: Measured) -> No
         )
 
 
+def escaped(text: str, special: re.Pattern[str]) -> str:
+    """A text with a backslash before each of its characters that are special, as in a harness's filter."""
+    return special.sub(r"\\\g<0>", text)
+
+
 def shown(value: Any) -> str:
     """A value as the harness wrote it, in JSON, cut."""
     return json.dumps(value, ensure_ascii=False)[:_MOST_SHOWN]
@@ -241,6 +268,11 @@ def _is_text(name: str) -> bool:
 def arguments_of(launch: LaunchSpec) -> list[str]:
     """The arguments of a command, its program among them."""
     return [argument.decode(errors="surrogateescape") for argument in launch.argv]
+
+
+def folder_of(launch: LaunchSpec) -> Path:
+    """Where a command runs."""
+    return Path(os.fsdecode(launch.cwd or b"."))
 
 
 def runs_pytest(arguments: Sequence[str]) -> bool:
@@ -288,6 +320,15 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError("it is no file")
         yield file
+
+
+def beginning_of(path: Path, most: int = _MOST_LOOKED_THROUGH) -> bytes:
+    """The first bytes of a file that is looked through for something; none of what is no file, or cannot be read."""
+    try:
+        with opened(path) as file:
+            return file.read(most)
+    except (OSError, ValueError):  # not there, not readable, no path
+        return b""
 
 
 def files_below(folder: Path) -> Iterator[Path]:

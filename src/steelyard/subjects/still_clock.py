@@ -39,6 +39,10 @@ class StillHarness(Harness):
 
     @cached_property
     def _account(self) -> Path:
-        scratch = Scratch("clock")
+        return self.scratch("clock") / "account"
+
+    def scratch(self, what_for: str) -> Path:
+        """A new folder that is there for as long as this is."""
+        scratch = Scratch(what_for)
         weakref.finalize(self, scratch.remove)
-        return scratch.path / "account"
+        return scratch.path

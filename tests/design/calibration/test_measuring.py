@@ -113,6 +113,7 @@ def test_who_watches_hears_of_both_parts(tmp_path: Path) -> None:
     one = bench(tmp_path)
     one.points(repeats=2)
     last = {progress.benchmark: progress for progress in one.heard}
+    assert {progress.noun for progress in one.heard} == {"measurement"}
     assert {name: (each.done, each.limit) for name, each in last.items()} == {
         "timing": (2 * len(SWEEP), 2 * len(SWEEP)),
         "counting": (2 * len(SWEEP), 2 * len(SWEEP)),

@@ -83,6 +83,7 @@ class TestRounds:
         rounds = [(one.benchmark, one.done, one.limit) for one in shown if one.benchmark == "2 benchmarks"]
         assert rounds == [("2 benchmarks", n, 4) for n in (1, 2, 3, 4)]
         launches = [(one.benchmark, one.done) for one in shown if one.benchmark != "2 benchmarks"]
+        assert {one.noun for one in shown} == {"launch"}
         assert sorted(launches) == [(name, done) for name in "ab" for done in (0, 0, 1, 2, 3)]
         shown.clear()
         measuring(machine(baseline=bodies("a")), shown, pairs=1, max_time_s=None).run()

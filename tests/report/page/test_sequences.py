@@ -26,7 +26,7 @@ def test_what_other_programs_had_is_drawn_below_the_launches() -> None:
     assert drawn is not None
     (beside,) = [one for one in drawn.panels[1].series if one.role == "beside"]
     assert beside.y.tolist() == [50.0] * 5 + [0.0] * 5
-    unwatched = sequences.launches_of(launches, 0, values, places, units.of_metric("wall", values), 100)
+    unwatched = sequences.launches_of(launches, 0, values, places, units.of_metric("wall", values), 100, None)
     assert unwatched is not None
     assert {one.role for one in unwatched.panels[1].series} == {"wait", "steal", "pressure"}
 

@@ -13,8 +13,9 @@ import pytest
 
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UsageError
 from steelyard.model.progress import Progress
-from steelyard.subjects.revisions.builds import BuildError, Built, Job, Recipe, built
+from steelyard.subjects.revisions.builds import Built, Job, Recipe, built
 from steelyard.subjects.revisions.cache import Cache
+from steelyard.subjects.revisions.checkout import NotBuiltError
 from steelyard.subjects.revisions.git import repository_of
 from steelyard.subjects.revisions.revision import resolved
 from tests.repositories import BUILD, Repo, script
@@ -58,7 +59,7 @@ class Builder:
         elif word == "waiting":
             pytest.fail("it would wait for ever")
 
-    def refusal(self, kind: type[SteelyardError] = BuildError, **asked: object) -> SteelyardError:
+    def refusal(self, kind: type[SteelyardError] = NotBuiltError, **asked: object) -> SteelyardError:
         with pytest.raises(kind) as caught, self(**asked):  # type: ignore[arg-type]
             pass
         return caught.value

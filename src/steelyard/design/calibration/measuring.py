@@ -96,4 +96,4 @@ class _Follower:
         self._done += 1
         each = (self._tools.clock() - self._started) / self._done
         left = (self._limit - self._done) * each
-        self._tools.watch(Progress(self._what, self._done, self._limit, seconds_left=left))
+        self._tools.watch(Progress(self._what, self._done, self._limit, seconds_left=left, noun="measurement"))

@@ -99,14 +99,14 @@ class Checker:
         looked: list[Looked] = []
         broken: dict[str, LaunchError] = {}
         for number, name in enumerate(chosen):
-            self.watch(Progress(f"trying {name}", number, len(chosen)))
+            self.watch(Progress(f"trying {name}", number, len(chosen), noun="benchmark"))
             select = partial(self._select, name, harness, all_names, broken)
             looked += self._tried([names.RUNS, names.NAME], name, select)
             if name not in broken:
                 with self._until_interrupted():
                     broken |= self._choose(name, harness)
         for number, name in enumerate(chosen):
-            self.watch(Progress(f"checking {name}", number, len(chosen)))
+            self.watch(Progress(f"checking {name}", number, len(chosen), noun="benchmark"))
             if name in broken:
                 looked += _never_long(name, broken[name])
             else:

@@ -128,7 +128,7 @@ class CountingStage:
                 self._keep(sides[number], counted)
                 name = self._record.benchmarks[sides[number][0]].name
                 limit = max(planned(self._record), len(self._counts) + len(sides) - ended)
-                self._watch(Progress(name, len(self._counts), limit))
+                self._watch(Progress(name, len(self._counts), limit, noun="count"))
         if ended < len(sides):
             raise Interrupted
 

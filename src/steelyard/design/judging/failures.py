@@ -21,7 +21,7 @@ def failures_finding(record: Weighing | Run, benchmark: int) -> Finding | None:
     if not any(failed for failed, _, _ in counts):
         return None
     told = [
-        f"{failed} of {figures.count(launches, 'launch', 'launches')} of the {name} failed ({how})"
+        f"{failed} of {figures.count(launches, 'launch')} of the {name} failed ({how})"
         for name, (failed, launches, how) in zip(names, counts, strict=True)
         if failed
     ]

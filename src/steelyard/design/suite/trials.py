@@ -119,7 +119,7 @@ class Trials:
             self._try_together(sides)
         for number, (entry, candidates) in enumerate(sides.items()):
             if entry not in self.known:
-                self.watch(Progress(f"trying {entry}", number, len(sides)))
+                self.watch(Progress(f"trying {entry}", number, len(sides), noun="benchmark"))
                 self._try(entry, candidates, len(sides) - number)
 
     def _try(self, entry: str, candidates: Sequence[int], left: int) -> None:
@@ -339,7 +339,7 @@ class Trials:
     def _try_together(self, sides: Mapping[str, Sequence[int]]) -> None:
         """Try all of them at once; those of which nothing comes that way are left to be tried by themselves."""
         many = len(sides)
-        self.watch(Progress(f"trying {count(many, 'benchmark')} at once", 0, many))
+        self.watch(Progress(f"trying {count(many, 'benchmark')} at once", 0, many, noun="benchmark"))
         trials = {
             entry: _Trial(self._amounts(entry, candidates, many, many, in_step=True))
             for entry, candidates in sides.items()

@@ -113,14 +113,14 @@ class Measuring:
     def _tell_which(self, benchmark: int, done: int) -> None:
         """Of several, say which was launched: a round of them may take minutes."""
         name = self._header.benchmarks[benchmark].name
-        self._watch(Progress(name, done, self._limit, seconds_left=self._left_s))
+        self._watch(Progress(name, done, self._limit, seconds_left=self._left_s, noun="launch"))
 
     def _tell(self, done: int, now: float, each: float) -> None:
         self._limit = limit = self._budget.pairs_in_all(done, now, each)
         self._left_s = None if limit is None else (limit - done) * each
         benchmarks = self._header.benchmarks
         name = benchmarks[0].name if len(benchmarks) == 1 else f"{len(benchmarks)} benchmarks"
-        self._watch(Progress(name, done, limit, seconds_left=self._left_s))
+        self._watch(Progress(name, done, limit, seconds_left=self._left_s, noun="launch"))
 
     def _launch(self, benchmark: int, number: int, role: str) -> None:
         """Launch once; a failure ends only its benchmark where that is one of many in a harness."""

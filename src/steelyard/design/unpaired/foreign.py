@@ -229,7 +229,7 @@ def _findings(
     if min(len(one.values), len(other.values)) < FEWEST_PROCESSES:
         yield Finding(
             code="cannot-tell",
-            message=f"{count(len(one.values), 'process', 'processes')} in A and {len(other.values)} in B: fewer than "
+            message=f"{count(len(one.values), 'process')} in A and {len(other.values)} in B: fewer than "
             f"{FEWEST_PROCESSES} do not show how the level wanders from one to the next, so no verdict can be given",
             remedy="import more processes (several files at once are so many), or weigh both with steelyard compare",
         )

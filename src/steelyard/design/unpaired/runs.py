@@ -303,7 +303,7 @@ def _findings(asked: str, shown: str, judgement: UnpairedJudgement, sides: list[
         yield Finding(code=NOISY_METRIC, message=caution)
     fewest, shortest = min(len(each.logs) for each in sides), min(each.seconds for each in sides)
     if fewest < FEWEST_LAUNCHES or shortest < FEWEST_SECONDS:
-        short = f"has {count(fewest, 'launch', 'launches')}: fewer than {FEWEST_LAUNCHES} do not show"
+        short = f"has {count(fewest, 'launch')}: fewer than {FEWEST_LAUNCHES} do not show"
         if fewest >= FEWEST_LAUNCHES:
             took = min(shortest, FEWEST_SECONDS - 0.1)  # never rounded to what would be enough
             short = f"took {seconds(took)}: less than {seconds(FEWEST_SECONDS)} do not show"

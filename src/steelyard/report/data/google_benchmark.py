@@ -22,22 +22,23 @@ def of_series(series: Sequence[Series], context: Mapping[str, Any]) -> bytes:
 
 
 def _repetitions(series: Series, family: int) -> Iterator[dict[str, Any]]:
-    name = series.name
-    number, of = 0, sum(len(process.values) for process in series.processes)
-    for process in series.processes:
-        for value, cpu in zip(process.values, process.cpu or process.values, strict=True):
-            yield {
-                "name": name,
-                "family_index": family,
-                "per_family_instance_index": 0,
-                "run_name": name,
-                "run_type": "iteration",
-                "repetitions": of,
-                "repetition_index": number,
-                "threads": 1,
-                "iterations": process.loops,
-                "real_time": value * 1e9,
-                "cpu_time": cpu * 1e9,
-                "time_unit": "ns",
-            }
-            number += 1
+    told = [
+        (process.loops, value, cpu)
+        for process in series.processes
+        for value, cpu in zip(process.values, process.cpu or process.values, strict=True)
+    ]
+    for number, (loops, value, cpu) in enumerate(told):
+        yield {
+            "name": series.name,
+            "family_index": family,
+            "per_family_instance_index": 0,
+            "run_name": series.name,
+            "run_type": "iteration",
+            "repetitions": len(told),
+            "repetition_index": number,
+            "threads": 1,
+            "iterations": loops,
+            "real_time": value * 1e9,
+            "cpu_time": cpu * 1e9,
+            "time_unit": "ns",
+        }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -32,11 +33,7 @@ def _as_cells(column: Column) -> Column:
 
 def json_lines(table: Table) -> Iterator[bytes]:
     """The table as JSON Lines in ASCII, piece by piece: what is not known is null."""
-    names, lines = list(table.columns), list[str]()
-    for row in table.rows():
-        lines.append(json.dumps(dict(zip(names, row, strict=True)), allow_nan=False))
-        if len(lines) == _PIECE:
-            yield ("\n".join(lines) + "\n").encode()
-            lines.clear()
-    if lines:
-        yield ("\n".join(lines) + "\n").encode()
+    names, rows = list(table.columns), table.rows()
+    while some := list(islice(rows, _PIECE)):
+        lines = (json.dumps(dict(zip(names, row, strict=True)), allow_nan=False) for row in some)
+        yield "".join(f"{line}\n" for line in lines).encode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from steelyard.model.bisection import Bisection, Compared
@@ -21,10 +21,16 @@ def of_check(record: Soundness) -> Table:
         for name in ("allocations", "bytes", "kept", "share"):
             unit = {"bytes": "bytes", "share": ""}.get(name, "count")
             rows.append((name, one.benchmark, f"of {one.each}", getattr(one, name), None, unit, one.note, "", ""))
-    columns = list(zip(*rows, strict=True)) or [()] * 9
     names = ("rule", "benchmark", "outcome", "figure", "threshold", "unit", "finding", "origin", "remedy")
-    kinds: dict[str, Any] = {"figure": numbers, "threshold": numbers}
-    return Table({name: kinds.get(name, texts)(list(values)) for name, values in zip(names, columns, strict=True)})
+    return _of_rows(names, rows, {"figure": numbers, "threshold": numbers})
+
+
+def _of_rows(
+    names: Sequence[str], rows: Sequence[tuple[Any, ...]], kinds: Mapping[str, Callable[..., Column]]
+) -> Table:
+    """The table of some rows; a column that is of no other kind is of texts."""
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return Table({name: kinds.get(name, texts)(values) for name, values in zip(names, columns, strict=True)})
 
 
 _STEP = (
@@ -40,10 +46,8 @@ def of_bisection(record: Bisection) -> Table:
         for step in record.steps
         for one in (*step.compared, *([] if step.compared else [None]))
     ]
-    columns = list(zip(*rows, strict=True)) or [()] * len(_STEP)
-    kinds: dict[str, Any] = dict.fromkeys(("alpha", "change", "change_low", "change_high"), numbers)
-    kinds |= {"left": whole, "pairs": whole}
-    return Table({name: kinds.get(name, texts)(list(values)) for name, values in zip(_STEP, columns, strict=True)})
+    kinds: dict[str, Callable[..., Column]] = dict.fromkeys(("alpha", "change", "change_low", "change_high"), numbers)
+    return _of_rows(_STEP, rows, {**kinds, "left": whole, "pairs": whole})
 
 
 def _weighed(one: Compared | None) -> tuple[Any, ...]:
@@ -64,12 +68,7 @@ def of_calibration(record: Calibration | InterruptedCalibration) -> Table:
     else:
         told = [*((one.caches.name, one.points) for one in record.counted), (None, record.times)]
     rows = [row for name, points in told for point in points for row in _of_point(point, name)]
-    columns = list(zip(*rows, strict=True)) or [()] * len(_POINT)
-    kinds: dict[str, Any] = {"elements": whole, "size_bytes": whole, "repeat": whole, "value": numbers}
-    made: dict[str, Column] = {
-        name: kinds.get(name, texts)(list(values)) for name, values in zip(_POINT, columns, strict=True)
-    }
-    return Table(made)
+    return _of_rows(_POINT, rows, {"elements": whole, "size_bytes": whole, "repeat": whole, "value": numbers})
 
 
 def _of_point(point: PointTimes, caches: str | None) -> Iterator[tuple[Any, ...]]:

@@ -16,6 +16,8 @@ from steelyard.model.records import Run, Weighing
 from steelyard.report.data.series import Series
 from steelyard.report.plain import plain
 
+_Values = Iterator[list[float | int]]
+
 _VERSION = "1.0"
 _UNITS = {"s": "second", "bytes": "byte", "count": "integer"}
 
@@ -73,22 +75,17 @@ def of_import(record: ForeignResults) -> bytes | None:
     files = originals(record)
     if not files or record.provenance.format != "pyperf":
         return None
-    named = {one.name: _Values(one) for one in record.benchmarks}
+    named = {one.name: _values(one) for one in record.benchmarks}
     documents = [_restored(told, named) for told in files]
     if len(documents) == 1:
         return _written(documents[0])
     return _written({"version": documents[0].get("version", _VERSION), "benchmarks": list(_merged(documents))})
 
 
-class _Values:
-    """The samples of one benchmark, handed out process by process."""
-
-    def __init__(self, benchmark: ForeignBenchmark) -> None:
-        self._left = iter(benchmark.values)
-        self._unit = {"B": "bytes", "count": "count"}.get(benchmark.unit, "s")
-
-    def next(self) -> list[float | int]:
-        return _numbers(next(self._left), self._unit)
+def _values(benchmark: ForeignBenchmark) -> _Values:
+    """The samples of one benchmark, process by process."""
+    unit = {"B": "bytes", "count": "count"}.get(benchmark.unit, "s")
+    return (_numbers(values, unit) for values in benchmark.values)
 
 
 def _restored(told: Any, named: Mapping[str, _Values]) -> dict[str, Any]:
@@ -97,7 +94,7 @@ def _restored(told: Any, named: Mapping[str, _Values]) -> dict[str, Any]:
         benchmarks = []
         for one in told["benchmarks"]:
             if (values := named.get(_name(told, one))) is not None:
-                runs = [{**run, "values": values.next()} if run.get("values") else run for run in one["runs"]]
+                runs = [{**run, "values": next(values)} if run.get("values") else run for run in one["runs"]]
                 benchmarks.append({**one, "runs": runs})
     except (AttributeError, KeyError, TypeError, StopIteration) as error:
         raise UsageError(

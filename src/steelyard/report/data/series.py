@@ -15,10 +15,8 @@ from steelyard.model.launches import ROLES, USED, Launches, judged_samples, time
 from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Benchmark
-from steelyard.model.units import NANOSECONDS
-
-SideName = Literal["baseline", "candidate"]
-SIDE_NAMES: tuple[SideName, ...] = ("baseline", "candidate")
+from steelyard.model.units import ns_of
+from steelyard.report.table import SideName
 
 _IN_PLACE_OF_ACTIVE = ("wall", "cpu")
 
@@ -151,7 +149,7 @@ def of_foreign(record: ForeignResults, format_: str) -> Iterator[Series]:
 
 
 def _scale_of(one: ForeignBenchmark, format_: str) -> tuple[float, Literal["s", "bytes", "count"]]:
-    ns = NANOSECONDS.get(one.unit.removesuffix("/op"))
+    ns = ns_of(one.unit)
     if ns is not None and not one.higher_is_better:
         return ns / 1e9, "s"
     if format_ == "pyperf" and one.unit in ("B", "count") and not one.higher_is_better:

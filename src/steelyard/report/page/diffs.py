@@ -14,7 +14,7 @@ from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import figures, foreign, notes, sentences, unpaired
 from steelyard.report.page import budget, distributions, elements, judged, measured, svg, units
 from steelyard.report.page.data import Axis, Figure, FloatArray, Panel, Role, Series
-from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, sentence
+from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, drawn, sentence
 from steelyard.stats.thinning import extremes
 
 _SIDES: tuple[tuple[str, Role], ...] = (("A", "baseline"), ("B", "candidate"))
@@ -35,7 +35,6 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
         caption=f"Verdicts at {figures.confidence(report.alpha)} confidence; the bars are {svg.legend(scale)}",
         columns=_columns("launches", scale, several=len(metrics) > 1),
         rows=[_row_of_runs(report, verdict, scale, room, several=len(metrics) > 1) for verdict in report.verdicts],
-        whole=Detail(),
         notes=notes.of_unpaired(report),
         facts=_facts_of_runs(*runs),
         metric=metrics[0],
@@ -72,8 +71,8 @@ def _row_of_runs(
         told.append(unpaired.drift(verdict))
     if smallest := sentences.resolution(verdict):
         told.append(smallest)
-    drawn = _figures_of_runs(report, verdict, room)
-    detail = Detail([judged.word(verdict.verdict), *map(sentence, told)], [one for one in drawn if one is not None])
+    shown = drawn(_figures_of_runs(report, verdict, room))
+    detail = Detail([judged.word(verdict.verdict), *map(sentence, told)], shown)
     return Row(verdict.benchmark, cells, detail, verdict=verdict.verdict, metric=verdict.metric)
 
 
@@ -99,7 +98,7 @@ def _of_both(
     samples = [distributions.Sample(label, role, one) for (label, role), one in zip(_SIDES, values, strict=True)]
     return [
         _in_order(values, quantity, what, room.points),
-        distributions.both_sides(samples, quantity, room.points, f"{what}{'es' if what == 'launch' else 's'}"),
+        distributions.both_sides(samples, quantity, room.points, figures.plural_of(what)),
     ]
 
 
@@ -144,7 +143,6 @@ def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
             _row_of_imports(report, one, [side.get(one.benchmark) for side in values], scale, room)
             for one in report.verdicts
         ],
-        whole=Detail(),
         notes=notes.of_two_foreign(report),
         facts=[
             Facts(f"{MACHINE} of {label}", [(term, elements.name(said, 4)) for term, said in record.machine.items()])
@@ -173,10 +171,10 @@ def _row_of_imports(
         *foreign.explanation(verdict, report.margin),
         foreign.drift(verdict),
     ]
-    drawn: list[Figure | None] = []
+    made: list[Figure | None] = []
     known = [one for one in values if one is not None]
     if len(known) == len(_SIDES):
         arrays = [np.frombuffer(joined(one), dtype=np.float64) for one in known]
-        drawn = _of_both(arrays, units.of_foreign(verdict.unit, *arrays), "sample", room)
-    detail = Detail([judged.word(verdict.verdict), *map(sentence, told)], [one for one in drawn if one is not None])
+        made = _of_both(arrays, units.of_foreign(verdict.unit, *arrays), "sample", room)
+    detail = Detail([judged.word(verdict.verdict), *map(sentence, told)], drawn(made))
     return Row(verdict.benchmark, cells, detail, verdict=verdict.verdict)

@@ -9,14 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.report import figures
-from steelyard.report.page.data import SHARE, Axis, Draw, Figure, Mark, Panel, Role, Series
+from steelyard.report.page.data import SHARE, Axis, Figure, FloatArray, Mark, Panel, Role, Series
 from steelyard.report.page.units import Quantity
 from steelyard.stats import distribution
 from steelyard.stats.bins import Bins, bins
 from steelyard.stats.modes import modes
 from steelyard.stats.thinning import evenly, extremes
-
-FloatArray = npt.NDArray[np.float64]
 
 FEWEST = 3
 """Values, below which a picture of a distribution says less than they do themselves."""
@@ -122,19 +120,18 @@ def four_plot(title: str, values: FloatArray, along: Axis, most: int, role: Role
     ordered, scores = np.sort(known), distribution.normal_scores(len(known))
     chosen = evenly(len(known), most)
     counted = bins([known], _MOST_BINS)
-    draw: Draw = "points"
     panels = [
         Panel(
             "Run sequence",
             Axis("number in the order of measuring", whole=True),
             along,
-            [Series("value", draw, role, numbered(order), shown)],
+            [Series("value", "points", role, numbered(order), shown)],
         ),
         Panel(
             "Lag: each against the one before",
             replace(along, name=f"the one before: {along.name}"),
             along,
-            [Series("value", draw, role, *lag)],
+            [Series("value", "points", role, *lag)],
         ),
         Panel(
             "Histogram",
@@ -146,7 +143,7 @@ def four_plot(title: str, values: FloatArray, along: Axis, most: int, role: Role
             "Normal probability",
             Axis("standard normal scores"),
             along,
-            [Series("value", draw, role, scores[chosen], ordered[chosen]), _line(scores, ordered)],
+            [Series("value", "points", role, scores[chosen], ordered[chosen]), _line(scores, ordered)],
         ),
     ]
     told = " ".join([_told_of_four(known), *_beyond(counted)])

@@ -55,7 +55,7 @@ def cells(verdict: Judged, scale: svg.Scale, metric: str | None, said: str | Non
         Cell(elements.name(verdict.benchmark), verdict.benchmark),
         *([Cell(metric, metric)] if metric else []),
         Cell(said or verdict.verdict, said or verdict.verdict),
-        Cell(figures.NOT_KNOWN if change is None else figures.change(change), change),
+        Cell(figures.change(change), change),
         Cell(svg.change_bar(scale, change, interval, margin), change),
         Cell(figures.interval(interval) if interval else "", interval[0] if interval else None),
     ]

@@ -159,5 +159,5 @@ def heap_table(record: Weighing | Run, benchmark: int) -> list[Markup]:
     rows = heap.cells(record, benchmark)
     if not rows:
         return []
-    sides = ["baseline", "candidate", "change"] if isinstance(record, Weighing) else ["a launch"]
+    sides = heap.SIDES if isinstance(record, Weighing) else ["a launch"]
     return [elements.table(f"Heap: {heap.TITLE}; {heap.CAUTION}", ["heap", *sides], rows, numbers=frozenset({1, 2, 3}))]

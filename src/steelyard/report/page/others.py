@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 import numpy as np
 
 from steelyard.model.bisection import Bisection, Commit
 from steelyard.model.calibration import Calibration, InterruptedCalibration, Point
+from steelyard.model.counting import Weights
 from steelyard.model.soundness import Looked, Soundness
 from steelyard.report import bisection, calibration, check, figures, notes
 from steelyard.report.page import elements
@@ -35,7 +37,7 @@ def of_check(found: Soundness) -> Part:
         verdict="",
         lines=[
             *(["Interrupted: only what was launched until then is judged."] if found.interrupted else []),
-            f"{figures.count(found.launches, 'launch', 'launches')} in {figures.seconds(found.seconds)}.",
+            f"{figures.count(found.launches, 'launch')} in {figures.seconds(found.seconds)}.",
             "steelyard docs check says how each rule is meant.",
         ],
         caption="Benchmarks, and how many rules each keeps",
@@ -48,8 +50,6 @@ def of_check(found: Soundness) -> Part:
             *([Column("which", "text")] if troubles else []),
         ],
         rows=[_checked(found, name, rules, named=bool(troubles)) for name, rules in looked.items()],
-        whole=Detail(),
-        notes=[],
         facts=[Facts(HOW, [("command", element("code", elements.name(found.command, 4))), ("Steelyard", found.tool)])],
     )
 
@@ -89,22 +89,18 @@ def of_calibration(found: Calibration) -> Part:
     return Part(
         kind="calibration",
         title=found.processor or found.machine,
-        headline=f"A hit of main memory costs {_weights(found)}",
+        headline=(
+            f"A hit of main memory costs {found.weights.ram:.3g} first-level hits, one of the last level "
+            f"{found.weights.ll:.3g}"
+        ),
         verdict="",
         lines=[sentence(calibration.caution(found))],
-        caption="",
-        columns=[],
-        rows=[],
         whole=Detail(figures=[_predicted(found, names), _by_size(found.points, names)], tables=[_patterns(found)]),
-        notes=[],
         facts=[
             Facts(
                 HOW,
                 [
-                    (
-                        "weights",
-                        f"{found.weights.l1:g} : {found.weights.ll:.3g} : {found.weights.ram:.3g} (L1 : LL : RAM)",
-                    ),
+                    ("weights", f"{_ratio(found.weights)} (L1 : LL : RAM)"),
                     ("an L1 hit takes", figures.duration(found.fit.l1_ns)),
                     ("furthest off", elements.name(calibration.furthest(found), 4)),
                     *_measured(found),
@@ -114,8 +110,8 @@ def of_calibration(found: Calibration) -> Part:
     )
 
 
-def _weights(found: Calibration) -> str:
-    return f"{found.weights.ram:.3g} first-level hits, one of the last level {found.weights.ll:.3g}"
+def _ratio(weights: Weights) -> str:
+    return f"{weights.l1:g} : {weights.ll:.3g} : {weights.ram:.3g}"
 
 
 def _measured(found: Calibration | InterruptedCalibration) -> list[tuple[str, Content]]:
@@ -180,18 +176,17 @@ def _points(
 
 
 def _patterns(found: Calibration) -> Markup:
-    rows: list[list[Content]] = []
-    for fit in found.patterns:
-        own = fit.fit.weights
-        known = [fit.by_default, fit.by_calibrated, fit.by_own]
-        weights = figures.NOT_KNOWN if own is None else f"{own.l1:g} : {own.ll:.3g} : {own.ram:.3g}"
-        rows.append(
-            [
-                elements.name(fit.pattern),
-                weights,
-                *(figures.NOT_KNOWN if one is None else f"{one:.2f}" for one in known),
-            ]
-        )
+    rows: list[list[Content]] = [
+        [
+            elements.name(fit.pattern),
+            figures.NOT_KNOWN if fit.fit.weights is None else _ratio(fit.fit.weights),
+            *(
+                figures.NOT_KNOWN if one is None else f"{one:.2f}"
+                for one in (fit.by_default, fit.by_calibrated, fit.by_own)
+            ),
+        ]
+        for fit in found.patterns
+    ]
     titles = ["pattern", "own weights", "by default weights", "by those of all", "by its own"]
     caption = "How well the cost follows the processor time (Pearson's correlation)"
     return elements.table(caption, titles, rows, numbers=frozenset({1, 2, 3, 4}))
@@ -214,11 +209,7 @@ def of_interrupted(found: InterruptedCalibration) -> Part:
         headline="Interrupted before weights could be fitted",
         verdict="",
         lines=[f"{figures.count(found.measurements(), 'measurement')} until then."],
-        caption="",
-        columns=[],
-        rows=[],
         whole=Detail(tables=[table] if rows else []),
-        notes=[],
         facts=[Facts(HOW, _measured(found))],
     )
 
@@ -228,14 +219,10 @@ def of_interrupted(found: InterruptedCalibration) -> Part:
 
 def of_bisection(found: Bisection) -> Part:
     """A bisection: the commit or the range, and the decisions on the way."""
-    steps = found.steps
-    of = sum(step.kind == "step" for step in steps)
-    numbers, number = [], 0
-    for step in steps:
-        number += step.kind == "step"
-        numbers.append(number)
+    numbers = list(accumulate(int(step.kind == "step") for step in found.steps))
     decisions = [
-        bisection.decision(step, at, of, found.sought).partition(": ") for step, at in zip(steps, numbers, strict=True)
+        bisection.decision(step, number, numbers[-1], found.sought).partition(": ")
+        for step, number in zip(found.steps, numbers, strict=True)
     ]
     body = [[elements.name(what), elements.name(said, 4)] for what, _, said in decisions]
     tables = [elements.table("The decisions on the way", ["step", "decision"], body)] if body else []
@@ -251,9 +238,6 @@ def of_bisection(found: Bisection) -> Part:
         headline=_found(found),
         verdict=found.sought if found.found else "undecided" if found.end != "nothing" else "same",
         lines=_bisected(found),
-        caption="",
-        columns=[],
-        rows=[],
         whole=Detail(tables=tables),
         notes=notes.of_findings(found.findings),
         facts=[

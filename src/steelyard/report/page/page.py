@@ -107,7 +107,7 @@ class _Page:
         heading = f"h{level}"
         first = self._rows
         if part.rows:
-            yield element("h" + str(level), "Results", class_="unseen")
+            yield element(heading, "Results", class_="unseen")
             yield self._table(part, name)
             yield from part.below
         whole = self._detail(part.whole)
@@ -153,7 +153,9 @@ class _Page:
         )
 
     def _detail(self, detail: Detail) -> list[Markup]:
-        lines = [element("p", *_spaced(list(map(elements.told, detail.lines))), class_="told")] if detail.lines else []
+        lines = (
+            [element("p", *_parted(list(map(elements.told, detail.lines)), " "), class_="told")] if detail.lines else []
+        )
         across = _across(detail.figures)
         drawn = [self._figure(figure, place in across) for place, figure in enumerate(detail.figures)]
         charts = [element("div", *drawn, class_="charts")] if drawn else []
@@ -177,7 +179,7 @@ class _Page:
 
 def _across(drawn: Sequence[Figure]) -> set[int]:
     """Those that are as wide as the page: of many panels, drawn already, or without another beside them."""
-    wide = {place for place, figure in enumerate(drawn) if len(figure.panels) != 2 and len(figure.panels) != 1}
+    wide = {place for place, figure in enumerate(drawn) if len(figure.panels) not in (1, 2)}
     beside: list[int] = []
     for place in range(len(drawn) + 1):
         if place in wide or place == len(drawn):
@@ -198,11 +200,12 @@ def _is_told(detail: Detail) -> bool:
     return bool(detail.lines or detail.figures or detail.tables)
 
 
-def _spaced(lines: Sequence[Content]) -> Iterator[Content]:
-    for place, line in enumerate(lines):
+def _parted(items: Sequence[Content], by: str) -> Iterator[Content]:
+    """The items with something between them."""
+    for place, item in enumerate(items):
         if place:
-            yield " "
-        yield line
+            yield by
+        yield item
 
 
 def _class_of(column: Column) -> str | None:
@@ -233,7 +236,7 @@ def _keys(part: Part, name: str) -> dict[str, Any]:
         "verdicts": [row.verdict for row in part.rows],
         "metrics": [row.metric for row in part.rows],
         "metric": part.metric,
-        "tags": [[shorten(plain(tag), elements.LONGEST_NAME) for tag in row.tags[:_MOST_NAMES]] for row in part.rows],
+        "tags": [[elements.plain_name(tag) for tag in row.tags[:_MOST_NAMES]] for row in part.rows],
         "params": [
             {
                 shorten(plain(key), 60): shorten(plain(value), 60)
@@ -246,7 +249,7 @@ def _keys(part: Part, name: str) -> dict[str, Any]:
 
 def _key(cell: Cell) -> float | str | None:
     if isinstance(cell.key, str):
-        return shorten(plain(cell.key), elements.LONGEST_NAME)
+        return elements.plain_name(cell.key)
     if cell.key is not None and abs(cell.key) < float("inf"):
         return cell.key
     return None
@@ -254,15 +257,8 @@ def _key(cell: Cell) -> float | str | None:
 
 def _note(note: Note) -> Markup:
     shown = [element("b", elements.name(name)) for name in note.about[:3]]
-    about = list(_listed(shown))
+    about = list(_parted(shown, ", "))
     if len(note.about) > len(shown):
         about.append(f" and {figures.count(len(note.about) - len(shown), 'other')}")
     remedy = element("p", elements.told(note.remedy), class_="remedy") if note.remedy else ""
     return element("li", element("p", *about, ": " if about else "", elements.told(note.message)), remedy)
-
-
-def _listed(items: Sequence[Markup]) -> Iterator[Content]:
-    for place, item in enumerate(items):
-        if place:
-            yield ", "
-        yield item

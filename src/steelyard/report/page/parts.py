@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,6 +18,11 @@ Key = float | str | None
 def sentence(text: str) -> str:
     """A text of the reports as a sentence."""
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
+
+
+def drawn(figures: Iterable[Figure | None]) -> list[Figure]:
+    """Those of which there is enough to draw."""
+    return [figure for figure in figures if figure is not None]
 
 
 @dataclass(frozen=True)
@@ -78,12 +83,12 @@ class Part:
     headline: str
     verdict: str
     lines: list[Content]
-    caption: str
-    columns: list[Column]
-    rows: list[Row]
-    whole: Detail
-    notes: list[Note]
     facts: list[Facts]
+    caption: str = ""
+    columns: list[Column] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    whole: Detail = field(default_factory=Detail)
+    notes: list[Note] = field(default_factory=list)
     metric: str = ""
     """The one that decides, where rows are of several."""
     way_on: str = ""

@@ -23,9 +23,9 @@ from steelyard.report.page import (
     sequences,
     units,
 )
-from steelyard.report.page.data import Axis, Figure, Panel, Role, Series
+from steelyard.report.page.data import Axis, Figure, FloatArray, Panel, Role, Series
 from steelyard.report.page.elements import Content
-from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, sentence
+from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, drawn, sentence
 from steelyard.stats.thinning import extremes
 
 _ALONE: tuple[tuple[str, Role], ...] = (("median", "baseline"),)
@@ -74,6 +74,7 @@ def _headline(record: Run, summaries: Sequence[Summary]) -> str:
 def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Budget, metrics: int) -> Row:
     metric, benchmark = summary.metric, record.benchmarks[summary.index]
     ends = [figures.quantity(end, metric) for end in summary.interval or ()]
+    quality = disturbances.quality(summary)
     cells = [
         Cell(elements.name(summary.benchmark), summary.benchmark),
         *([Cell(metric, metric)] if metrics > 1 else []),
@@ -81,28 +82,15 @@ def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Bud
         Cell(f"[{', '.join(ends)}]" if ends else "", summary.interval[0] if summary.interval else None),
         Cell(levels.spread(summary), summary.spread),
         Cell(f"{summary.launches:,}", float(summary.launches)),
-        *_quality(summary),
+        # A count does not depend on how quiet the machine was.
+        Cell("", None) if is_counted(metric) else Cell(quality, quality),
     ]
-    lines: list[Content] = [sentence(sentences.spread(summary)), *_noise(summary)]
+    told = [sentences.spread(summary), *([] if is_counted(metric) else [disturbances.noise(summary)])]
     tables = measured.heap_table(record, summary.index) if metric == record.settings.metrics[0] else []
-    drawn = _run_figures(record, launches, summary, room)
-    detail = Detail(lines, [figure for figure in drawn if figure is not None], tables)
+    detail = Detail([*map(sentence, told)], drawn(_run_figures(record, launches, summary, room)), tables)
     return Row(
         summary.benchmark, cells, detail, metric=metric, tags=tuple(benchmark.tags), params=dict(benchmark.params)
     )
-
-
-def _quality(summary: Summary) -> list[Cell]:
-    """How quiet the machine was; a count does not depend on it."""
-    return [Cell("", None) if is_counted(summary.metric) else _named(disturbances.quality(summary))]
-
-
-def _named(quality: str) -> Cell:
-    return Cell(quality, quality)
-
-
-def _noise(summary: Summary) -> list[Content]:
-    return [] if is_counted(summary.metric) else [sentence(disturbances.noise(summary))]
 
 
 def _run_figures(record: Run, launches: Launches, summary: Summary, room: budget.Budget) -> list[Figure | None]:
@@ -127,7 +115,7 @@ def _run_curves(record: Run, summaries: Sequence[Summary]) -> list[Figure]:
         growth.Measured(one.benchmark, record.benchmarks[one.index].params, one.metric, (one.median,))
         for one in summaries
     ]
-    return growth.curves(found, _ALONE, lambda metric, values: units.of_metric(metric, np.asarray(values)))
+    return growth.curves(found, _ALONE, units.of_metric)
 
 
 # --- imports
@@ -187,7 +175,7 @@ def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) 
     lines: list[Content] = [sentence(foreign.effort(level))]
     values = np.frombuffer(joined(benchmark.values), dtype=np.float64)
     quantity = units.of_foreign(benchmark.unit, values)
-    drawn = [
+    made = [
         _in_order(values, quantity, len(benchmark.values), room.points),
         distributions.both_sides(
             [distributions.Sample("samples", "baseline", values)], quantity, room.points, "samples"
@@ -196,16 +184,14 @@ def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) 
             "4-plot of the samples", quantity.along(values), quantity.axis, room.points, "baseline"
         ),
     ]
-    detail = Detail(lines, [figure for figure in drawn if figure is not None])
+    detail = Detail(lines, drawn(made))
     return Row(benchmark.name, cells, detail, params=dict(benchmark.params))
 
 
-def _in_order(
-    values: np.ndarray[tuple[int, ...], np.dtype[np.float64]], quantity: units.Quantity, processes: int, most: int
-) -> Figure:
+def _in_order(values: FloatArray, quantity: units.Quantity, processes: int, most: int) -> Figure:
     places = extremes(values, most)
     series = Series("sample", "points", "baseline", distributions.numbered(places), quantity.along(values[places]))
-    text = f"{figures.count(len(values), 'sample')} of {figures.count(processes, 'process', 'processes')}, one behind "
+    text = f"{figures.count(len(values), 'sample')} of {figures.count(processes, 'process')}, one behind "
     text += f"the other, from {quantity.written(float(values.min()))} to {quantity.written(float(values.max()))}."
     panel = Panel("Samples", Axis("number of the sample", whole=True), quantity.axis, [series])
     return Figure(
@@ -215,4 +201,4 @@ def _in_order(
 
 def _import_curves(described: Sequence[tuple[ForeignBenchmark, Level]]) -> list[Figure]:
     found = [growth.Measured(one.name, one.params, one.unit, (level.median,)) for one, level in described]
-    return growth.curves(found, _ALONE, lambda unit, values: units.of_foreign(unit, np.asarray(values)))
+    return growth.curves(found, _ALONE, units.of_foreign)

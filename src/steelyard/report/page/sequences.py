@@ -14,15 +14,13 @@ from steelyard.model.launches import DISTURBED, DISTURBED_FROM, TRIED, USED, WAR
 from steelyard.model.looks import LookBack
 from steelyard.model.watch import Watch
 from steelyard.report import figures, sentences
-from steelyard.report.page.data import CHANGE, SHARE, Axis, Draw, Figure, Mark, Panel, Role, Series
+from steelyard.report.page.data import CHANGE, SHARE, Axis, Draw, Figure, FloatArray, Mark, Panel, Role, Series
 from steelyard.report.page.distributions import thinned
 from steelyard.report.page.units import Quantity
 from steelyard.stats.bins import WIDE_FENCE, ends
 from steelyard.stats.changes import relative_changes
 from steelyard.stats.overlap import rates_within
 from steelyard.stats.thinning import evenly, extremes
-
-FloatArray = npt.NDArray[np.float64]
 
 # Looks, below which there is no way to be seen.
 _FEWEST_LOOKS = 3
@@ -74,23 +72,19 @@ class _Units:
         return rates_within(spans, self.watch.edges_ns, self.watch.ran_ns)
 
 
-def pairs(verdict: Verdict, judged: LookBack, most: int, watch: Watch | None = None) -> Figure:
+def pairs(verdict: Verdict, judged: LookBack, most: int, watch: Watch | None) -> Figure:
     """The change of every pair over time, what was set aside among them, and the noise evidence below."""
     units = _Units(judged.launches, judged.launches.complete_pairs(verdict.index, USED), verdict.index, watch)
     changes = 100 * relative_changes(judged.baseline, judged.candidate)
     limits, disturbed = _limits(changes), units.share("wait") > DISTURBED_FROM
     within = np.clip(changes, *limits)
-    series = [
-        *_split("pair", units.began_s, within, ~disturbed, "points", "change", most),
-        *_split("pair that waited for a processor", units.began_s, within, disturbed, "rings", "change", most),
-    ]
+    series = _by_wait("pair", units.began_s, within, disturbed, "change", most)
     drawn = sum(len(one.x) for one in series)
     aside = list(_set_aside(judged.launches, verdict, limits))
     beyond = int((np.isfinite(changes) & (within != changes)).sum())
     behind = sentences.behind_last_look(verdict, int(np.isfinite(changes).sum()))
     told = _told_of_pairs(changes, int(disturbed.sum()), beyond, aside, behind)
-    along, up = _SINCE, CHANGE
-    panel = Panel("Candidate against baseline", along, up, [*series, *aside], _marks(verdict))
+    panel = Panel("Candidate against baseline", _SINCE, CHANGE, [*series, *aside], _marks(verdict))
     note = thinned(drawn, len(changes), "pairs")
     return Figure("Change of every pair over time", told, [panel, *_evidence(units, most)], note)
 
@@ -147,7 +141,7 @@ def launches_of(
     positions: npt.NDArray[np.intp],
     quantity: Quantity,
     most: int,
-    watch: Watch | None = None,
+    watch: Watch | None,
 ) -> Figure | None:
     """The values of one side's launches over time, and the noise evidence below."""
     if not len(positions):
@@ -155,11 +149,8 @@ def launches_of(
     units = _Units(launches, positions[:, None], benchmark, watch)
     disturbed = units.share("wait") > DISTURBED_FROM
     shown = quantity.along(values)
-    series = [
-        *_split("launch", units.began_s, shown, ~disturbed, "points", "baseline", most),
-        *_split("launch that waited for a processor", units.began_s, shown, disturbed, "rings", "baseline", most),
-    ]
-    text = f"{figures.count(len(values), 'launch', 'launches')} from {quantity.written(float(np.nanmin(values)))} to "
+    series = _by_wait("launch", units.began_s, shown, disturbed, "baseline", most)
+    text = f"{figures.count(len(values), 'launch')} from {quantity.written(float(np.nanmin(values)))} to "
     text += quantity.written(float(np.nanmax(values)))
     if disturbed.any():
         share = figures.percent(DISTURBED_FROM)
@@ -169,6 +160,16 @@ def launches_of(
     return Figure(
         "Every launch over time", f"{text}.", [panel, *_evidence(units, most)], thinned(drawn, len(values), "launches")
     )
+
+
+def _by_wait(
+    noun: str, x: FloatArray, y: FloatArray, disturbed: npt.NDArray[np.bool_], role: Role, most: int
+) -> list[Series]:
+    """Those that did not wait for a processor, and those that did, in a series each."""
+    return [
+        *_split(noun, x, y, ~disturbed, "points", role, most),
+        *_split(f"{noun} that waited for a processor", x, y, disturbed, "rings", role, most),
+    ]
 
 
 def _split(
@@ -194,15 +195,7 @@ def _evidence(units: _Units, most: int) -> list[Panel]:
             series.append(Series(label, "line", role, x[order][places], share[places]))
     if not series:
         return []
-    return [
-        Panel(
-            "Noise meanwhile",
-            _SINCE,
-            SHARE,
-            series,
-            follows=True,
-        )
-    ]
+    return [Panel("Noise meanwhile", _SINCE, SHARE, series, follows=True)]
 
 
 def looks(judged: LookBack, margin: float | None) -> Figure | None:

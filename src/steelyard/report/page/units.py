@@ -6,13 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from steelyard.model.metrics import METRICS
+from steelyard.model.units import PER_OPERATION, ns_of
 from steelyard.report import figures, foreign
-from steelyard.report.page.data import Axis
-
-FloatArray = npt.NDArray[np.float64]
+from steelyard.report.page.data import Axis, FloatArray
 
 
 @dataclass(frozen=True)
@@ -44,12 +42,12 @@ def of_metric(metric: str, *values: FloatArray) -> Quantity:
 
 def of_foreign(unit: str, *values: FloatArray) -> Quantity:
     """A value that another tool measured in a unit of its own."""
-    ns = foreign.in_ns(unit)
+    ns = ns_of(unit)
     written: Callable[[float], str] = lambda value: foreign.value(value, unit)  # noqa: E731
     if ns is None:
         return Quantity("value", written, unit, 1.0)
     shown, divisor = figures.scale_for(ns * _middle(values), "ns")
-    return Quantity("time", written, shown + ("/op" if unit.endswith("/op") else ""), divisor / ns)
+    return Quantity("time", written, shown + (PER_OPERATION if unit.endswith(PER_OPERATION) else ""), divisor / ns)
 
 
 def _plain_name(metric: str) -> str:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 
-import numpy as np
-
 from steelyard.model.derived import Verdict, deciding_of
 from steelyard.model.launches import USED
 from steelyard.model.looks import LookBack
@@ -28,7 +26,7 @@ from steelyard.report.page import (
 )
 from steelyard.report.page.data import CHANGE, Figure, Role
 from steelyard.report.page.elements import Content, Markup
-from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, sentence
+from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, drawn, sentence
 from steelyard.stats.changes import relative_changes
 
 SIDES: tuple[tuple[str, Role], ...] = (("baseline", "baseline"), ("candidate", "candidate"))
@@ -164,14 +162,14 @@ class _Weighed:
             *([said] if (said := sentences.resolution(verdict)) else []),
             *_noise(verdict),
         ]
-        drawn: list[Figure | None] = []
+        made: list[Figure | None] = []
         tables: list[Markup] = []
         if back is not None:
-            drawn += _timed(verdict, back, record, self.room)
+            made += _timed(verdict, back, record, self.room)
         if is_counted(verdict.metric):
-            drawn.append(functions.icicle(record, verdict.index, verdict.metric, self.room.functions))
+            made.append(functions.icicle(record, verdict.index, verdict.metric, self.room.functions))
             tables += functions.changes(record, verdict, self.room.functions)
-        drawn += _variance(verdict)
+        made += _variance(verdict)
         if verdict.index not in self.told:
             self.told.add(verdict.index)
             tables += measured.heap_table(record, verdict.index)
@@ -180,7 +178,7 @@ class _Weighed:
                 judged.word(sentences.NO_ALARM if sentences.has_no_alarm(verdict) else verdict.verdict),
                 *map(sentence, told),
             ],
-            [figure for figure in drawn if figure is not None],
+            drawn(made),
             tables,
         )
 
@@ -240,4 +238,4 @@ def _curves(verdicts: Sequence[Verdict], record: Weighing) -> list[Figure]:
         if verdict.baseline and verdict.candidate and not verdict.control
     ]
     known = [one for one in found if all(map(isfinite, one.levels))]
-    return growth.curves(known, SIDES, lambda metric, values: units.of_metric(metric, np.asarray(values)))
+    return growth.curves(known, SIDES, units.of_metric)

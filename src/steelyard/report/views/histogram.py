@@ -25,7 +25,7 @@ def show(sheet: Sheet, drawn: Sequence[Drawn]) -> None:
     """Print the histograms of some benchmarks."""
     for place, one in enumerate(drawn):
         heading(sheet, one, first=place == 0)
-        sides = [Side(side.label, side.values[np.isfinite(side.values)], side.noun, side.plural) for side in one.sides]
+        sides = [Side(side.label, side.values[np.isfinite(side.values)], side.noun) for side in one.sides]
         sides = [side for side in sides if len(side.values)]
         sheet.row("metric", f"{one.metric}, {_what(sides)}")
         _histogram(sheet, sides, one.scale)
@@ -33,7 +33,7 @@ def show(sheet: Sheet, drawn: Sequence[Drawn]) -> None:
 
 def _what(sides: Sequence[Side]) -> str:
     same = "both sides on one axis, each as shares of its own launches" if len(sides) > 1 else ""
-    return same or f"{figures.count(len(sides[0].values), sides[0].noun, sides[0].plural)}"
+    return same or f"{figures.count(len(sides[0].values), sides[0].noun)}"
 
 
 def _histogram(sheet: Sheet, sides: Sequence[Side], scale: Scale) -> None:
@@ -51,13 +51,13 @@ def _histogram(sheet: Sheet, sides: Sequence[Side], scale: Scale) -> None:
         found = modes(side.values)
         if len(found) > 1:
             crowd = " and ".join(scale.shown(mode) for mode in found)
-            whose = f"the {side.label}" if len(sides) == 1 else f"the {side.label}'s {side.plural}"
+            whose = f"the {side.label}" if len(sides) == 1 else f"the {side.label}'s {figures.plural_of(side.noun)}"
             sheet.row("modes", f"{whose} crowd at {crowd}")
 
 
 def _said(side: Side, counted: Bins, place: int, scale: Scale) -> str:
     parts = [f"median {scale.shown(float(np.median(side.values)))}"]
-    parts.append(figures.count(len(side.values), side.noun, side.plural))
+    parts.append(figures.count(len(side.values), side.noun))
     if below := counted.below[place]:
         parts.append(f"{below:,} below the axis, down to {scale.shown(float(side.values.min()))}")
     if above := counted.above[place]:

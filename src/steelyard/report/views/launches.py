@@ -45,7 +45,7 @@ def show(sheet: Sheet, record: Weighing | Run, drawn: Sequence[Drawn]) -> None:
             rows.append([Text(cells[number], style) for _, cells in columns])
         right = frozenset(place for place, (column, _) in enumerate(columns) if column.title not in ("side", "role"))
         sheet.grid(rows, right=right)
-        show_left_out(sheet, len(mine) - len(shown), noun="more launch", plural="more launches", where="--csv FILE")
+        show_left_out(sheet, len(mine) - len(shown), noun="more launch", where="--csv FILE")
 
 
 def _columns(record: Weighing | Run, one: Drawn) -> list[_Column]:
@@ -122,4 +122,4 @@ def show_foreign(sheet: Sheet, record: ForeignResults, drawn: Sequence[Drawn]) -
         rows = [[Text(column.title, "dim") for column, _ in columns]]
         rows += [[Text(cell) for cell in row] for row in zip(*(cells for _, cells in columns), strict=True)]
         sheet.grid(rows, right=frozenset(range(len(columns))))
-        show_left_out(sheet, len(values) - MOST_ROWS, noun="more process", plural="more processes", where="--csv FILE")
+        show_left_out(sheet, len(values) - MOST_ROWS, noun="more process", where="--csv FILE")

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from rich.text import Text
 
-from steelyard.model.launches import DISTURBED, IN_TANDEM, ROLES, TRIED, USED, WARM_UP
+from steelyard.model.launches import DISTURBED, DISTURBED_FROM, IN_TANDEM, ROLES, TRIED, USED, WARM_UP
 from steelyard.model.records import Weighing
 from steelyard.report import figures
 from steelyard.report.bounds import show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.table import SIDES
-from steelyard.report.views.evidence import disturbances
 from steelyard.report.views.series import Drawn, FloatArray, heading
 from steelyard.stats.bins import ends
 from steelyard.stats.changes import relative_changes
@@ -22,6 +21,7 @@ MOST_ROWS = 2000
 _FEWEST_CELLS, _MOST_CELLS = 9, 61
 _WHY_COLUMNS = 24
 _WHY = "disturbed"
+_NONE = "-"
 _ROLE_WORDS = {WARM_UP: "warm-up", DISTURBED: "disturbed, repeated", TRIED: "not judged, tried in tandem"}
 
 
@@ -112,6 +112,30 @@ def _change(change: float) -> str:
     return figures.change(change) if np.isfinite(change) else figures.NOT_KNOWN
 
 
+def _disturbances(record: Weighing, places: Sequence[int]) -> list[str]:
+    """Say what was seen beside some launches, for each in turn: that it waited, time was stolen, pages were read.
+
+    `waited 2.6 % / -` is of two, of which the second did not wait for as much as one percent of its time.
+    """
+    launches, waited = record.launches, record.launches.waiting_share()
+    stolen = launches.share_of_elapsed("steal_ns")
+    read = [launches.major_faults[place] for place in places]
+    return [
+        *_told("waited", [_share(float(waited[place])) for place in places]),
+        *_told("stolen", [_share(min(float(stolen[place]), 1.0)) for place in places]),
+        *_told("major faults", [f"{faults:,}" if faults else _NONE for faults in read]),
+    ]
+
+
+def _told(what: str, said: Sequence[str]) -> list[str]:
+    return [f"{what} {' / '.join(said)}"] if any(one != _NONE for one in said) else []
+
+
+def _share(share: float) -> str:
+    # False of NaN, where the machine does not tell.
+    return figures.percent(float(f"{share:.2g}")) if share > DISTURBED_FROM else _NONE
+
+
 def _why(record: Weighing, pair: Sequence[int]) -> str:
     role = ROLES[record.launches.role[pair[0]]]
-    return "; ".join([*([_ROLE_WORDS[role]] if role in _ROLE_WORDS else []), *disturbances(record, pair)])
+    return "; ".join([*([_ROLE_WORDS[role]] if role in _ROLE_WORDS else []), *_disturbances(record, pair)])

@@ -16,7 +16,7 @@ from steelyard.model.metrics import METRICS, Unit, is_counted, of_one_process
 from steelyard.model.patterns import is_chosen
 from steelyard.model.records import Run, Weighing
 from steelyard.model.samples import joined
-from steelyard.model.units import NANOSECONDS
+from steelyard.model.units import PER_OPERATION, ns_of
 from steelyard.report import figures, sentences
 from steelyard.report.named import benchmark_row
 from steelyard.report.sheet import Sheet
@@ -53,7 +53,6 @@ class Side:
     label: str
     values: FloatArray
     noun: str = "launch"
-    plural: str = "launches"
 
 
 @dataclass(frozen=True)
@@ -99,9 +98,7 @@ def heading(sheet: Sheet, one: Drawn, *, first: bool) -> None:
         behind = sentences.behind_last_look(one.derived, measured)
         said.append(one.derived.verdict, STYLES[one.derived.verdict])
         if one.derived.change is not None:
-            said.append(f" {figures.change(one.derived.change)}")
-        if one.derived.interval is not None:
-            said.append(f" {figures.interval(one.derived.interval)}")
+            said.append(f" {sentences.estimate(one.derived)}")
     benchmark_row(sheet, one.benchmark, *([said] if said.plain else []), *([Text(behind)] if behind else []))
 
 
@@ -135,9 +132,9 @@ def _measured(record: Weighing | Run, derived: Derived) -> Iterator[Drawn]:
 
 def _foreign(benchmark: ForeignBenchmark, place: int) -> Drawn:
     values = np.frombuffer(joined(benchmark.values))
-    own = benchmark.unit.removesuffix("/op")
-    if own in NANOSECONDS:
-        scale, values = Scale("ns"), values * NANOSECONDS[own]
+    if (ns := ns_of(benchmark.unit)) is not None:
+        scale, values = Scale("ns"), values * ns
     else:
-        scale = Scale("bytes") if own == "B" else Scale("count", benchmark.unit)
-    return Drawn(benchmark.name, place, "value", scale, [Side("samples", values, "sample", "samples")])
+        is_size = benchmark.unit.removesuffix(PER_OPERATION) == "B"
+        scale = Scale("bytes") if is_size else Scale("count", benchmark.unit)
+    return Drawn(benchmark.name, place, "value", scale, [Side("samples", values, "sample")])

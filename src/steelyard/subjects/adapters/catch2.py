@@ -17,6 +17,7 @@ from steelyard.subjects.responses import (
     check_name,
     check_only,
     checked_list,
+    escaped,
     file_holds,
     quoted,
     results_of,
@@ -140,7 +141,7 @@ def _test_of(name: str) -> str:
     parts = name.split(_SEPARATOR)
     names = [_SEPARATOR.join(parts[:end]) for end in range(1, max(2, len(parts)))]
     # In quotes nothing but these is special, neither a `[` nor a `-` at its beginning.
-    return ",".join('"' + _SPECIAL.sub(lambda found: f"\\{found[0]}", one) + '"' for one in names)
+    return ",".join('"' + escaped(one, _SPECIAL) + '"' for one in names)
 
 
 def results_from(text: bytes | str) -> list[Result]:

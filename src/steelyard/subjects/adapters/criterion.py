@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 import shutil
-import weakref
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError, VanishedError
-from steelyard.subjects.adapters.rust import check_built, complaint_of, lacking, listed_in, stderr_of, stdout_of
+from steelyard.subjects.adapters.rust import check_built, complaint_of, lacking, listed_in
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     amounts,
     asked,
     check_only,
+    end_of_stderr,
+    end_of_stdout,
+    escaped,
     file_holds,
     file_written,
     files_below,
@@ -24,6 +25,7 @@ from steelyard.subjects.responses import (
     printed_by,
     sample_of,
     shown,
+    whole_loops,
 )
 from steelyard.subjects.still_clock import StillHarness
 
@@ -91,9 +93,9 @@ class Criterion(StillHarness):
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The samples that it took; raises LaunchError if there are none, or others', or they are no times."""
         folders = {title_in(_text(file)): file.parent for file in _latest(self._folder, "benchmark.json")}
-        printed = stdout_of(measured)
+        printed = end_of_stdout(measured)
         if not folders:
-            _check_began(printed, stderr_of(measured), work.name)
+            _check_began(printed, end_of_stderr(measured), work.name)
         check_only(folders, work.name)
         check_unit(printed)
         return self.told_by(samples_in(_text(folders[work.name] / "sample.json")), work)
@@ -105,9 +107,7 @@ class Criterion(StillHarness):
 
     @cached_property
     def _folder(self) -> Path:
-        scratch = Scratch("criterion")
-        weakref.finalize(self, scratch.remove)
-        return scratch.path / "results"
+        return self.scratch("criterion") / "results"
 
 
 def samples_in(text: str) -> tuple[Sample, ...]:
@@ -116,7 +116,7 @@ def samples_in(text: str) -> tuple[Sample, ...]:
     iterations, times = (found.get("iters"), found.get("times")) if isinstance(found, dict) else (None, None)
     if not isinstance(iterations, list) or not isinstance(times, list) or len(iterations) != len(times) or not times:
         raise LaunchError("wrote a sample.json without as many times as iterations: was it written by criterion?")
-    return tuple(sample_of(_whole(loops), ns) for loops, ns in zip(iterations, times, strict=True))
+    return tuple(sample_of(whole_loops(loops), ns) for loops, ns in zip(iterations, times, strict=True))
 
 
 def processed_in(text: str) -> dict[str, float]:
@@ -162,13 +162,7 @@ def _filter(name: str) -> str:
     No --exact, as that came with criterion 0.5.
     """
     cut = len(name.encode()) > _MOST_TITLE_BYTES and name.endswith(_CUT)
-    escaped = _META.sub(r"\\\g<0>", name.removesuffix(_CUT) if cut else name)
-    return f"^{escaped}" if cut else f"^{escaped}$"
-
-
-def _whole(loops: Any) -> Any:
-    """Iterations are written as 100.0."""
-    return int(loops) if isinstance(loops, float) and loops.is_integer() else loops
+    return f"^{escaped(name.removesuffix(_CUT), _META)}" if cut else f"^{escaped(name, _META)}$"
 
 
 def latest_in(folder: Path, name: str) -> list[Path]:

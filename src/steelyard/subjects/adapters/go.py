@@ -20,6 +20,9 @@ from steelyard.subjects.responses import (
     check_count,
     check_only,
     checked_list,
+    end_of_stderr,
+    end_of_stdout,
+    escaped,
     file_holds,
     nearest_whole,
     printed_by,
@@ -116,8 +119,8 @@ class Go(Harness):
 
     def complaint(self, measured: Measured) -> str | None:
         """What it said on b.Fatal or b.Error, or why it panicked, instead of the end of a stack's listing."""
-        failed = _FAILED.search(_text(measured.stdout))
-        panic = _PANIC.search(_text(measured.stderr))
+        failed = _FAILED.search(end_of_stdout(measured))
+        panic = _PANIC.search(end_of_stderr(measured))
         said = " ".join(failed[1].split()) if failed else panic[0] if panic else None
         return said and f"says: {said[:MOST_CHARACTERS]}"
 
@@ -134,7 +137,7 @@ class Go(Harness):
 
         With more of them the collections of garbage before each sample, which use all, take now more, now less.
         """
-        pattern = "/".join(f"^{_META.sub(_escaped, element)}$" for element in work.name.split("/"))
+        pattern = "/".join(f"^{escaped(element, _META)}$" for element in work.name.split("/"))
         return asked(
             launch,
             *("-test.run", "^$", "-test.bench", pattern),
@@ -255,11 +258,3 @@ def _sample(result: GoResult, work: Work) -> Sample:
         skipped = "" if result.loops else ": it skipped itself (b.Skip), though not the first time"
         raise LaunchError(f"ran {result.loops} iterations where {work.loops} were asked for{skipped}")
     return sample_of(result.loops, result.values[_TIME] * result.loops)
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\{found[0]}"
-
-
-def _text(output: bytes | None) -> str:
-    return (output or b"").decode(errors="replace")

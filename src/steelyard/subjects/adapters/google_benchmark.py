@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.subjects.harness import Listed, Work
@@ -19,7 +19,9 @@ from steelyard.subjects.responses import (
     check_name,
     check_only,
     checked_list,
+    escaped,
     file_holds,
+    is_number,
     json_of,
     printed_by,
     results_of,
@@ -101,11 +103,10 @@ class GoogleBenchmark(StillHarness):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""
-        name = _SPECIAL.sub(lambda found: f"\\{found[0]}", work.name)
         amount = f"{work.loops}x" if self.fixes_loops and work.loops > 1 else f"{work.loops * _SAMPLE_S:g}"
         asked_for = asked(
             launch,
-            f"--benchmark_filter=^{name}$",
+            f"--benchmark_filter=^{escaped(work.name, _SPECIAL)}$",
             f"--benchmark_min_time={amount}",
             f"--benchmark_repetitions={work.samples}",
             "--benchmark_report_aggregates_only=false",
@@ -181,13 +182,9 @@ def _processed(entry: dict[str, Any], name: str) -> dict[str, float]:
     by_clock = _REAL_TIMES & set(name.split("/"))
     time, unit = entry.get("real_time" if by_clock else "cpu_time"), _NS.get(entry.get("time_unit", "ns"), 0.0)
     rates = {"bytes": entry.get("bytes_per_second"), "items": entry.get("items_per_second")}
-    if not _is_number(time):
+    if not is_number(time):
         return {}
-    return amounts({of: rate * time * unit / 1e9 for of, rate in rates.items() if _is_number(rate)})
-
-
-def _is_number(told: Any) -> TypeGuard[float]:
-    return isinstance(told, int | float) and not isinstance(told, bool)
+    return amounts({of: rate * time * unit / 1e9 for of, rate in rates.items() if is_number(rate)})
 
 
 def _sample(entry: dict[str, Any], name: str) -> Sample:
@@ -207,8 +204,7 @@ def _has_manual_time(name: str) -> bool:
 
 
 def _all_loops(time: Any, loops: Any, ns: float) -> Any:
-    is_number = isinstance(time, int | float) and not isinstance(time, bool) and type(loops) is int
-    return float(time) * ns * loops if is_number else time
+    return float(time) * ns * loops if is_number(time) and type(loops) is int else time
 
 
 def _check_body(sample: Sample) -> None:

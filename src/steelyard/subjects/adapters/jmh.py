@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import isfinite, prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError, SelectionError
@@ -20,7 +19,10 @@ from steelyard.subjects.responses import (
     check_count,
     check_only,
     checked_list,
+    end_of_stderr,
     file_holds,
+    folder_of,
+    is_number,
     json_of,
     printed_by,
     quoted,
@@ -64,8 +66,7 @@ class Jmh(Harness):
         """Whether it starts JMH, or a jar with JMH's list of benchmarks."""
         arguments = arguments_of(launch)
         jar = arguments[arguments.index("-jar") + 1 :][:1] if "-jar" in arguments else []
-        folder = Path(os.fsdecode(launch.cwd or b"."))
-        return _MAIN in arguments or any(file_holds(folder / path, _LIST_IN_JAR) for path in jar)
+        return _MAIN in arguments or any(file_holds(folder_of(launch) / path, _LIST_IN_JAR) for path in jar)
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """The launch that lists the benchmarks and their parameters: all that the user's own patterns select."""
@@ -77,7 +78,7 @@ class Jmh(Harness):
 
     def complaint(self, measured: Measured) -> str | None:
         """The exception of a benchmark, or what JMH does not understand."""
-        written = (measured.stderr or b"").decode(errors="replace")
+        written = end_of_stderr(measured)
         found = next(filter(None, (pattern.search(written) for pattern in _SAID)), None)
         return f"says: {found[1].strip()}" if found else None
 
@@ -123,7 +124,7 @@ class Result:
 
 def _sample(time: Any) -> Sample:
     """JMH tells the time of an operation, and not how many there were: about as many as the time allows."""
-    if isinstance(time, bool) or not isinstance(time, int | float) or not isfinite(time) or time <= 0:
+    if not is_number(time) or not isfinite(time) or time <= 0:
         return sample_of(1, time)  # which says what is wrong with it
     loops = max(1, int(min(_MEASURE_NS / time, 2.0**62)))
     return sample_of(loops, time * loops)

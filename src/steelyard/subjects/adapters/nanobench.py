@@ -19,12 +19,14 @@ from steelyard.subjects.responses import (
     check_only,
     checked_list,
     file_holds,
+    is_number,
     printed_by,
     quoted,
     results_of,
     sample_of,
     shown,
     whole,
+    whole_loops,
 )
 from steelyard.subjects.still_clock import StillHarness
 
@@ -162,10 +164,8 @@ def _processed(result: dict[str, Any]) -> dict[str, float]:
 
 def _sample(epoch: dict[str, Any]) -> Sample:
     """The sample of an epoch, whose time is that of one iteration, in seconds."""
-    loops, seconds = epoch.get("iterations"), epoch.get("elapsed")
     # Large numbers are rendered with six digits, as in 1.23457e+06.
-    if isinstance(loops, float) and loops.is_integer():
-        loops = int(loops)
-    if not isinstance(loops, int) or not isinstance(seconds, int | float) or isinstance(seconds, bool):
+    loops, seconds = whole_loops(epoch.get("iterations")), epoch.get("elapsed")
+    if not isinstance(loops, int) or not is_number(seconds):
         return sample_of(loops, seconds)
     return sample_of(loops, seconds * 1e9 * loops)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import weakref
 from array import array
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -11,7 +9,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError
 from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
@@ -20,8 +17,11 @@ from steelyard.subjects.responses import (
     check_count,
     check_only,
     checked_list,
+    end_of_stdout,
     file_holds,
     file_written,
+    folder_of,
+    is_number,
     json_of,
     quoted,
     results_of,
@@ -56,8 +56,7 @@ class Pyperf(StillHarness):
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether it is a script that uses pyperf's Runner, or `pyperf timeit`."""
         arguments = arguments_of(launch)
-        folder = Path(os.fsdecode(launch.cwd or b"."))
-        scripts = [folder / argument for argument in arguments if argument.endswith(".py")][:1]
+        scripts = [folder_of(launch) / argument for argument in arguments if argument.endswith(".py")][:1]
         return any(file_holds(script, b"pyperf", b"Runner") for script in scripts) or (
             [pair for pair in pairwise(arguments) if pair in _MODULE] == _MODULE
         )
@@ -81,7 +80,7 @@ class Pyperf(StillHarness):
 
     def complaint(self, measured: Measured) -> str | None:
         """What pyperf prints of words that it cannot follow."""
-        lines = (measured.stdout or b"").decode(errors="replace").splitlines()
+        lines = end_of_stdout(measured).splitlines()
         found = next((line for line in lines if line.startswith("ERROR: ")), None)
         return None if found is None else f"says: {found.removeprefix('ERROR: ')[:300]}"
 
@@ -102,9 +101,7 @@ class Pyperf(StillHarness):
 
     @cached_property
     def _list(self) -> Path:
-        scratch = Scratch("pyperf")
-        weakref.finalize(self, scratch.remove)
-        return scratch.path / "list.json"
+        return self.scratch("pyperf") / "list.json"
 
 
 def _command(launch: LaunchSpec) -> _Command:
@@ -128,8 +125,7 @@ class Result(NamedTuple):
 
 
 def _sample(loops: int, seconds: Any) -> Sample:
-    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    return sample_of(loops, seconds * loops * 1e9 if is_number else seconds)
+    return sample_of(loops, seconds * loops * 1e9 if is_number(seconds) else seconds)
 
 
 def results_in(text: bytes | str) -> list[Result]:

@@ -20,6 +20,7 @@ from steelyard.subjects.responses import (
     check_only,
     checked_list,
     in_turn,
+    is_number,
     json_of,
     quoted,
     results_of,
@@ -119,8 +120,7 @@ class Result:
 
 
 def _sample(iterations: Any, seconds: Any, cpu_ns: Any = None, delay_ns: Any = None, order: Any = None) -> Sample:
-    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    ns = seconds * iterations * 1e9 if is_number and type(iterations) is int else seconds
+    ns = seconds * iterations * 1e9 if is_number(seconds) and type(iterations) is int else seconds
     return in_turn(sample_of(iterations, ns, cpu_ns=cpu_ns, delay_ns=delay_ns), order)
 
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError, UsageError
 from steelyard.subjects.harness import Listed
-from steelyard.subjects.responses import MOST_CHARACTERS, arguments_of, checked_list, quoted
+from steelyard.subjects.responses import (
+    MOST_CHARACTERS,
+    arguments_of,
+    checked_list,
+    end_of_stderr,
+    end_of_stdout,
+    quoted,
+)
 
 if TYPE_CHECKING:
     from steelyard.model.launches import LaunchSpec, Measured
@@ -44,20 +51,10 @@ def lacking(launch: LaunchSpec, *options: str) -> list[str]:
     return [option for option in options if option.partition("=")[0] not in given]
 
 
-def stderr_of(measured: Measured) -> str:
-    """The end of what a launch wrote to stderr."""
-    return (measured.stderr or b"").decode(errors="replace")
-
-
-def stdout_of(measured: Measured) -> str:
-    """The end of what a launch printed."""
-    return (measured.stdout or b"").decode(errors="replace")
-
-
 def complaint_of(measured: Measured) -> str | None:
     """What a Rust program that failed said: its first panic (the last line is a note), or why clap refused a word."""
     # Where an old clap is used, it refuses words on stdout.
-    text = f"{stderr_of(measured)}\n{stdout_of(measured)}"
+    text = f"{end_of_stderr(measured)}\n{end_of_stdout(measured)}"
     if match := _PANIC.search(text):
         return f"panicked at {': '.join(filter(None, match.groups()))}"[:MOST_CHARACTERS]
     match = _REFUSAL.search(text)

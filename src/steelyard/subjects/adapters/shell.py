@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError
 from steelyard.subjects.harness import Harness, Listed, Work
-from steelyard.subjects.responses import quoted, sample_of
+from steelyard.subjects.responses import end_of_stdout, quoted, sample_of
 
 if TYPE_CHECKING:
     from steelyard.model.launches import LaunchSpec, Measured, Sample
@@ -44,7 +44,7 @@ class Shell(Harness):
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:  # noqa: ARG002
         """The time that it printed; raises LaunchError for anything else."""
-        ns = printed_ns((measured.stdout or b"").decode(errors="replace"))
+        ns = printed_ns(end_of_stdout(measured))
         loops = 1 if ns >= _SHORT_NS else _MANY
         return (sample_of(loops, ns * loops),)
 

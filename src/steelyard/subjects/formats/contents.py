@@ -60,8 +60,8 @@ class Contents:
     """All of a file: its benchmarks, and what it says of the tool and the machine."""
 
     found: list[Found]
-    version: str | None = None
-    measured: str | None = None
+    version: str = ""
+    measured: str = ""
     machine: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     rest: bytes | None = None

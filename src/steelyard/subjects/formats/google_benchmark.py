@@ -33,8 +33,8 @@ def _read(opened: Opened) -> Contents:
     context = opened.json.get("context") or {}
     return Contents(
         [*(_found(name, group) for name, group in groups.items()), *_without_repetitions(aggregated, groups.keys())],
-        version=text(context.get("library_version")) or None,
-        measured=text(context.get("date")) or None,
+        version=text(context.get("library_version")),
+        measured=text(context.get("date")),
         machine=facts(host=context.get("host_name"), **{CORES: context.get("num_cpus")}),
         findings=_debug(context.get("library_build_type")),
     )

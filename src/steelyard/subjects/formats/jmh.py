@@ -29,7 +29,7 @@ def _read(opened: Opened) -> Contents:
     first = kept[0] if kept else {}
     return Contents(
         [_found(*both) for both in zip(results_in(json.dumps(kept)), kept, strict=True)],
-        version=text(first.get("jmhVersion")) or None,
+        version=text(first.get("jmhVersion")),
         machine=facts(jdk=first.get("jdkVersion"), vm=first.get("vmName"), **{"vm version": first.get("vmVersion")}),
     )
 

@@ -35,7 +35,7 @@ def _read(opened: Opened) -> Contents:
     first = benchmarks[0] if benchmarks else {}
     return Contents(
         [_found(name, runs) for name, runs in grouped(results, lambda result: result.name).items()],
-        version=text(first.get("perf_version")) or None,
+        version=text(first.get("perf_version")),
         measured=_begun(opened.json["benchmarks"]),
         machine=facts(
             host=first.get("hostname"),
@@ -93,9 +93,9 @@ def _total(results: list[Result]) -> float:
     return float(each @ np.frombuffer(joined(values)))
 
 
-def _begun(benchmarks: list[dict[str, Any]]) -> str | None:
+def _begun(benchmarks: list[dict[str, Any]]) -> str:
     dates = (text((run.get("metadata") or {}).get("date")) for one in benchmarks for run in one["runs"])
-    return next(filter(None, dates), None)
+    return next(filter(None, dates), "")
 
 
 PYPERF = Format("pyperf", "pyperf", _recognises, _read, reads_packed=True)

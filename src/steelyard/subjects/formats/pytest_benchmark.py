@@ -26,8 +26,8 @@ def _read(opened: Opened) -> Contents:
     processor = machine.get("cpu") or {}
     return Contents(
         [_found(*both) for both in zip(results_in(opened.text), report["benchmarks"], strict=True)],
-        version=text(report.get("version")) or None,
-        measured=text(report.get("datetime")) or None,
+        version=text(report.get("version")),
+        measured=text(report.get("datetime")),
         machine=facts(
             host=machine.get("node"),
             system=machine.get("system"),

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from steelyard.subjects.responses import beginning_of
+
 # Of what others wrote and what was built, and how far down anybody keeps benchmarks.
 _NOT_LOOKED_INTO = frozenset(
     "build target vendor third_party thirdparty external extern deps node_modules site-packages testdata dist".split()  # noqa: SIM905
 )
 _DEEPEST = 4
 _MOST_FILES = 5_000
-_MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,7 @@ def files_named(folder: Path, *endings: str) -> Iterator[Path]:
 
 def text_of(path: Path) -> str:
     """What a file says, as far as it can be read and is no more than people write."""
-    try:
-        with path.open("rb") as file:
-            return file.read(_MOST_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
+    return beginning_of(path).decode("utf-8", "replace")
 
 
 def relative(path: Path, folder: Path) -> str:

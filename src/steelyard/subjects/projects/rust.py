@@ -92,8 +92,11 @@ def cargo(folder: Path) -> Found | None:
 
 
 def _manifest(folder: Path) -> dict[str, Any] | None:
+    path = folder / "Cargo.toml"
+    if not path.is_file():
+        return None
     try:
-        return tomllib.loads((folder / "Cargo.toml").read_text("utf-8"))
+        return tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         return None
 

@@ -41,10 +41,6 @@ _LEAST_FREE_BYTES = 64 << 10
 _MOST_TRIES = 3
 
 
-class BuildError(NotBuiltError):
-    """A revision that does not build; the last lines of its log stand below the sentence."""
-
-
 @dataclass(frozen=True)
 class Recipe:
     """How a program is made of its sources."""
@@ -118,8 +114,8 @@ def built(
 ) -> Iterator[list[Built]]:
     """Have all of these built, side by side, and kept from being removed for as long as the context lasts.
 
-    `source` is the environment of which builds find a part. Raises BuildError for one that does not build, UsageError
-    for one that cannot be, MeasurementError where there is no room, InterruptedBeforeStart.
+    `source` is the environment of which builds find a part. Raises NotBuiltError for one that does not build,
+    UsageError for one that cannot be, MeasurementError where there is no room, InterruptedBeforeStart.
     """
     for job in jobs:
         _check_apart(job.recipe)
@@ -247,7 +243,7 @@ class _Builder:
             if failure is None:
                 entry.complete(self._facts(job, entry, known))
         for failure in failures:
-            if isinstance(failure, BuildError):
+            if isinstance(failure, NotBuiltError):
                 raise failure
 
     def _check_directory(self, job: Job, entry: Entry) -> None:
@@ -259,7 +255,7 @@ class _Builder:
 
     def _failures(
         self, missing: Sequence[tuple[Job, Entry]], done: int, of: int
-    ) -> list[BuildError | Literal["cut short"] | None]:
+    ) -> list[NotBuiltError | Literal["cut short"] | None]:
         """What each build failed in, all of them run side by side; the first failure cuts the others short."""
         if all(job.recipe.written is None for job, _ in missing):
             return [None] * len(missing)
@@ -290,7 +286,7 @@ class _Builder:
         )
 
 
-def _failure(job: Job, entry: Entry, ended: Ended) -> BuildError | Literal["cut short"] | None:
+def _failure(job: Job, entry: Entry, ended: Ended) -> NotBuiltError | Literal["cut short"] | None:
     if ended.is_late:
         how = f"did not end within {seconds(job.recipe.timeout_s or 0.0)}; allow more with --build-timeout"
     elif ended.status is None:
@@ -301,7 +297,7 @@ def _failure(job: Job, entry: Entry, ended: Ended) -> BuildError | Literal["cut 
         return None
     if _is_full(entry.folder):  # which the log may have no room to say
         how += ", as its disk is full (steelyard cache --clear, or set XDG_CACHE_HOME)"
-    return BuildError(
+    return NotBuiltError(
         f"{job.revision.label} does not build: {one_line(job.recipe.written or '')} {how}; its log is {entry.log}",
         tail(entry.log),
     )

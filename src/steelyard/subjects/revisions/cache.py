@@ -143,9 +143,10 @@ class Cache:
             for left in self.folder.glob(f"{_GONE}*"):
                 remove(left)
         except OSError as error:
-            raise MeasurementError(
-                f"builds cannot be kept in {self.folder}: {error.strerror}; set XDG_CACHE_HOME"
-            ) from error
+            raise self._cannot_keep(error) from error
+
+    def _cannot_keep(self, error: OSError) -> MeasurementError:
+        return MeasurementError(f"builds cannot be kept in {self.folder}: {error.strerror}; set XDG_CACHE_HOME")
 
     @contextmanager
     def held(self, key: str, *, alone: bool, waiting: Callable[[], None] = lambda: None) -> Iterator[Entry]:
@@ -157,9 +158,7 @@ class Cache:
         try:
             handle = _locked(folder, fcntl.LOCK_EX if alone else fcntl.LOCK_SH, waiting)
         except OSError as error:
-            raise MeasurementError(
-                f"builds cannot be kept in {self.folder}: {error.strerror}; set XDG_CACHE_HOME"
-            ) from error
+            raise self._cannot_keep(error) from error
         entry = Entry(folder, handle)
         try:
             yield entry

@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from steelyard.subjects.responses import opened
+from steelyard.subjects.responses import beginning_of
 
 _MOST_ENTRIES = 20_000
 _MOST_READ = 2000
-_MOST_BYTES = 1 << 20
 _VERSION = re.compile(r"3\.\d+")
 _IMPORTED = re.compile(r"import\s+(\w+)")
 _PATHS = re.compile(r"""['"](/[^'"\n]+)['"]""")
@@ -96,8 +95,4 @@ def _copied(metadata: Path) -> Iterator[Installed]:
 
 
 def _text(path: Path) -> str:
-    try:
-        with opened(path) as file:
-            return file.read(_MOST_BYTES).decode(errors="surrogateescape")
-    except (OSError, ValueError):  # not there, not readable, no path
-        return ""
+    return beginning_of(path).decode(errors="surrogateescape")

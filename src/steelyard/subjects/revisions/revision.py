@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from steelyard.measure.scratch import scratch_folder
 from steelyard.model.errors import UsageError
-from steelyard.subjects.responses import opened
+from steelyard.subjects.responses import beginning_of
 from steelyard.subjects.revisions.git import Git, Repository, last_words
 
 WORK_TREE = "work tree"
@@ -100,9 +100,8 @@ def work_tree(repository: Repository, holding: ExitStack) -> Revision:
 def _built_files(repository: Repository) -> Iterator[str]:
     told = repository.git.answer("ls-files", "-z", "--others", "--exclude-standard") or ""
     for path in filter(None, told.split("\0")[:_MOST_LOOKED_AT]):
-        with suppress(OSError), opened(repository.root / path) as file:
-            if file.read(8).startswith(_BUILT):
-                yield path
+        if beginning_of(repository.root / path, 8).startswith(_BUILT):
+            yield path
 
 
 @contextmanager

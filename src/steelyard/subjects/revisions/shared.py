@@ -7,13 +7,12 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import of_layout
-from steelyard.subjects.responses import opened, runs_pytest
+from steelyard.subjects.responses import beginning_of, runs_pytest
 from steelyard.subjects.revisions.builds import Built
 from steelyard.subjects.revisions.git import Repository
 from steelyard.subjects.revisions.installed import Installed, imported_from, installed_from_sources
@@ -25,7 +24,6 @@ _PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 _RUNNERS = frozenset({"uv", "poetry", "pdm", "hatch", "rye", "pipenv", "tox", "nox", "conda", "mamba", "micromamba"})
 _WITH_VALUE = ("-W", "-X")
 _LONGEST_LINE = 512
-_MOST_BYTES = 1 << 20
 # Where pytest may be told of folders to import from.
 _OF_PYTEST = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _PATHS_OF_PYTEST = re.compile(r"^\s*pythonpath\s*=\s*(\[[^\]]*\]|.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
@@ -267,14 +265,9 @@ def _paths_of_pytest(folder: Path) -> list[Path]:
 
 
 def _first_line(program: Path) -> list[str]:
-    with suppress(OSError, ValueError), opened(program) as file:
-        line = file.read(_LONGEST_LINE).partition(b"\n")[0]
-        if line.startswith(b"#!"):
-            return line[2:].decode(errors="surrogateescape").split()
-    return []
+    line = beginning_of(program, _LONGEST_LINE).partition(b"\n")[0]
+    return line[2:].decode(errors="surrogateescape").split() if line.startswith(b"#!") else []
 
 
 def _text(path: Path) -> str:
-    with suppress(OSError), opened(path) as file:
-        return file.read(_MOST_BYTES).decode(errors="replace")
-    return ""
+    return beginning_of(path).decode(errors="replace")
