@@ -89,6 +89,17 @@ def test_a_table_of_pyproject_says_the_same(world: ProjectWorld) -> None:
     assert "steelyard init" in world.refuses("compare")
 
 
+def test_what_a_target_reads_or_runs_is_not_written_over(world: ProjectWorld) -> None:
+    (world.folder / "in").write_text("x")
+    (world.folder / "in-sort").write_text("x")
+    world.says(TWO.replace('"./sort big"', '"./sort big"\nstdin = "in"'))
+    assert "in is read, and would be overwritten" in world("compare", "--markdown", "in").err.decode()
+    world.says(TWO.replace('"./sort big"', '"./sort big"\nstdin = "in-sort"\nwarmup = 0'))
+    assert "in-sort is read, and would be overwritten" in world("compare", "--json", "in").err.decode()
+    assert "parse is read, and would be overwritten" in world("compare", "--html", "head/parse").err.decode()
+    assert not world.launched
+
+
 def test_a_target_can_be_chosen(world: ProjectWorld) -> None:
     world.says(TWO)
     assert world("compare", "--target", "p*").status == 0

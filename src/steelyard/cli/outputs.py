@@ -6,14 +6,14 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
-from steelyard.model.errors import UsageError
+from steelyard.model.errors import MeasurementError, UsageError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -77,11 +77,32 @@ def write(path: Path, data: Content) -> None:
         write_atomically(path, data)
 
 
-def write_json(path: Path, found: BaseModel | Sequence[BaseModel]) -> None:
-    """Write what was found as JSON, as `write`."""
+@contextmanager
+def beside_files(*files: tuple[Path | None, Callable[[], Content]]) -> Iterator[None]:
+    """Write files, those that are asked for, and then have what was found printed; data for stdout come last.
+
+    A file that cannot be written keeps what is printed from nobody: its MeasurementError is raised after that.
+    """
+    unwritten: list[MeasurementError] = []
+    for path, content in files:
+        if path is not None and not is_printed(path):
+            try:
+                write(path, content())
+            except MeasurementError as error:
+                unwritten.append(error)
+    yield
+    for path, content in files:
+        if path == STANDARD_STREAM:
+            write(path, content())
+    if unwritten:
+        raise unwritten[0]
+
+
+def as_json(found: BaseModel | Sequence[BaseModel]) -> Content:
+    """What was found as JSON."""
     from steelyard.model.files import plain_json
 
-    write(path, plain_json(found))
+    return plain_json(found)
 
 
 def page_of(world: World, *shown: Shown) -> str:

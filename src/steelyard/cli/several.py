@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outcome import has_failed, none_of_earlier, show_outcome, show_way_on, shown, was_interrupted
-from steelyard.cli.outputs import check_apart, check_files, is_printed, page_of, write
+from steelyard.cli.outputs import check_apart, check_files, check_not_launched, is_printed, page_of, write
 from steelyard.cli.project import announce, from_here
 from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
@@ -46,6 +46,8 @@ def weighed(project: Project, options: CompareOptions, world: World) -> int:
             watch = meanwhile.enter_context(watching(world))
             plan = meanwhile.enter_context(planned(project, targets, options, watch, world))
         watch.wipe()
+        for part in plan.parts:
+            check_not_launched(part.request, *options.files.paths(), options.launch.output)
         for sentence in (*unasked, *plan.left_out):
             say(sentence)
         if len(plan.parts) > 1:
@@ -164,8 +166,9 @@ class _Several:
             part.name: FileOptions(json=_named(files.json, part.names[0]), csv=_named(files.csv, part.names[0]))
             for part in self.plan.parts
         }
-        for of_part in found.values():
-            check_files(of_part)
+        for part in self.plan.parts:
+            check_files(found[part.name])
+            check_not_launched(part.request, *found[part.name].paths())
         if files.json is not None and len({of_part.json for of_part in found.values()}) < len(found):
             raise UsageError(f"two records would go to the same file beside {files.json}: rename a target")
         return found

@@ -21,7 +21,7 @@ from steelyard.cli.options import (
     OldNames,
     Strict,
 )
-from steelyard.cli.outputs import check_files
+from steelyard.cli.outputs import check_files, check_not_launched
 from steelyard.cli.settings import MeasuringOptions, SuiteOptions
 from steelyard.model.errors import UsageError
 
@@ -91,8 +91,10 @@ def timeit(options: TimeitOptions, world: World) -> int:
     names = names_of(options.name, options.names, [subject.name for subject in subjects])
     subjects = [one.model_copy(update={"name": name}) for one, name in zip(subjects, names, strict=True)]
     settings = settings_of(options, world, judged=len(subjects) > 1)
+    request = request_of(options, subjects, settings)
+    check_not_launched(request, *options.files.paths())
     with watching(world) as watch:
-        outcome = attempted(request_of(options, subjects, settings), watch, world)
+        outcome = attempted(request, watch, world)
     return shown(outcome, options.files, world, strict=options.strict)
 
 
