@@ -147,6 +147,7 @@ def test_one_that_was_interrupted_before_it_was_decided_is_no_pass(job: Job) -> 
     [
         (["--fail-above", "x"], "'x' is no limit: write for example 5%"),
         (["--fail-above", "a=b=-1%"], "is no limit"),
+        (["--title", " "], "--title '' is empty: give the page a heading, or leave it out"),
         (["--require", " "], "--require '' names no benchmark: give a name or a pattern, or leave it out"),
         (["--fail-above", ":foo=5%"], "':foo=5%': the metric 'foo' is not known: choose from active"),
         (["--fail-above", "1001%"], "out of range"),

@@ -380,6 +380,10 @@ def test_a_file_that_is_there_is_written_over_only_by_force(asked: InProcess) ->
     assert written(asked.folder).targets
 
 
+def test_what_is_printed_needs_no_force(asked: InProcess) -> None:
+    assert asked.refuses("init", "--schema", "--force") == "--schema writes no file: leave --force out"
+
+
 def test_a_table_in_pyproject_is_not_hidden(asked: InProcess) -> None:
     asked.write("pyproject.toml", "[tool.steelyard]\n")
     assert "pyproject.toml has a [tool.steelyard]" in asked.refuses("init", "--force")

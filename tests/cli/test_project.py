@@ -453,6 +453,9 @@ def test_options_of_commands_are_refused(world: ProjectWorld, options: tuple[str
     [
         ("[compare]\npairs = 2\n", (), "steelyard.toml:2: pairs 2 can never show anything at alpha 0.01"),
         ("", ("--pairs", "1"), "--pairs 1 can never show anything at alpha 0.01"),
+        ("[build]\ncommand = ''\n", (), "steelyard.toml:2: command is empty: give the shell command that builds"),
+        ("[build]\ncommand = 'make'\n", ("--build", ""), "--build '' is empty: give the command that builds"),
+        ("", ("--build-timeout", "9"), "--build-timeout is how long --build may take, and nothing is built"),
         ("[build]\ncommand = 'make'\nlayouts = 3\n", (), "steelyard.toml:3: layouts 3: './sort big' has no {layout}"),
         ("{}parameters = {{ a = ['1', '1'] }}\n", (), "steelyard.toml:9: parameters a '1,1' names a value twice"),
         ("{}parameters = {{ a = [1] }}\n", (), "steelyard.toml:8: the parameter 'a' is used in no command"),

@@ -189,6 +189,8 @@ def test_a_script_without_its_interpreter_is_not_told_to_be_built(scripted: Scri
         (["--base", "main", "./program"], "where nothing is built: give --build CMD"),
         (["--base", "main", "--build", "true", "./program"], "built by true; see /"),
         (["--base", "main", "--build-timeout", "0", "./program"], "--build-timeout 0"),
+        (["--base", "main", "--build-timeout", "9", "./program"], "how long --build may take, and nothing is built"),
+        (["--base", "main", "--build", "", "./program"], "--build '' is empty: give the command that builds"),
         (["--base", "main", "--trust-journal", "./program"], "--trust-journal"),
         (["./program"], "or one in two revisions: steelyard compare --base main"),
         (["--base", "main", "-n", "a", "-n", "a", *BUILT, "./program"], "--name 'a'"),
@@ -245,6 +247,7 @@ def test_revisions_in_the_place_of_commands_in_a_project(
         (["compare", "--layouts", "3"], "'./program' has no {layout}"),
         (["compare", "--names", "one"], "--names 'one' has to be 2 different names"),
         (["run", "-L", "a", "1,2"], "the parameter 'a' is used in no command"),
+        (["run", "--build", " "], "--build '' is empty: give the command that builds"),
     ],
 )
 @pytest.mark.usefixtures("repo")

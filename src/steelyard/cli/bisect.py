@@ -11,7 +11,7 @@ import typer
 
 from steelyard.api.asked import Revisions
 from steelyard.api.counting import jobs_checked
-from steelyard.api.revisions import build_timeout_checked
+from steelyard.api.revisions import check_build
 from steelyard.api.settings import settings_of
 from steelyard.cli.command import Only, ReadBy, Without, command
 from steelyard.cli.inputs import say_what_is_unread
@@ -117,6 +117,9 @@ def bisect(options: BisectOptions, world: World) -> int:
 
     check_writable(options.json, options.launch.output)
     check_apart((options.json, options.launch.output), filter(None, [options.launch.stdin]))
+    check_build(Revisions(build=options.build, build_timeout=options.build_timeout, given=options.given))
+    if not options.command.strip():
+        raise UsageError("the command is empty: give the command to run, in quotes")
     asked = Asked(
         options.command,
         options.good,
@@ -130,7 +133,7 @@ def bisect(options: BisectOptions, world: World) -> int:
             any_pairing=options.weighing.pairing is None,
         ),
         jobs_checked(options.counting.jobs),
-        build_timeout_s=build_timeout_checked(options.build_timeout),
+        build_timeout_s=options.build_timeout,
         sought="faster" if options.faster else "slower",
     )
     say_what_is_unread(options.launch)

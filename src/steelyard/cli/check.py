@@ -66,9 +66,16 @@ def check(options: CheckOptions, world: World) -> int:
     Exit status: 0 no trouble, 1 trouble with a rule, 2 wrong usage, 3 it could not be tried, 130 interrupted.
     """
     if options.protocol and (
-        options.suite.harness is not None or options.suite.benchmark or options.allocations or options.json is not None
+        options.suite.harness is not None
+        or options.suite.benchmark
+        or options.allocations
+        or options.json is not None
+        or "max_time" in options.given
     ):
-        raise UsageError("--protocol looks at nothing else: leave --harness, --benchmark, --heap and --json out")
+        raise UsageError(
+            "--protocol looks at nothing else: leave --harness, --benchmark, --heap, --json and --max-time out "
+            "(--timeout limits each launch)"
+        )
 
     check_writable(options.json)
     launch = replace(options.launch, seed=options.launch.seed or 0)

@@ -104,6 +104,8 @@ def gate(options: GateOptions, world: World) -> int:
     from steelyard.design.gate.gate import gate as held
 
     limits = _limits(options)
+    if not options.forge.title.strip():
+        raise UsageError("--title '' is empty: give the page a heading, or leave it out")
     outputs = (options.json, options.markdown, options.junit, options.metrics)
     check_writable(*outputs)
     forge = options.forge

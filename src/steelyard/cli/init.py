@@ -44,6 +44,8 @@ def init(options: InitOptions, world: World) -> int:
     """
     from steelyard.model.project import schema
 
+    if options.schema and options.force:
+        raise UsageError("--schema writes no file: leave --force out")
     if options.schema:
         write(STANDARD_STREAM, f"{json.dumps(schema(), indent=2)}\n")
         return 0
