@@ -64,7 +64,10 @@ def is_printed(*paths: Path | None) -> bool:
 
 
 def write(path: Path, data: Content) -> None:
-    """Write a file whole, or print what would be in it; raises MeasurementError where the file cannot be written."""
+    """Write a file whole, or print what would be in it; raises MeasurementError where the file cannot be written.
+
+    What is called `.gz` is compressed: programs that know it by its name would not read it else.
+    """
     from steelyard.model.writing import write_atomically
 
     if isinstance(data, str):
@@ -73,6 +76,10 @@ def write(path: Path, data: Content) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.writelines([data] if isinstance(data, bytes) else data)
         sys.stdout.flush()
+    elif path.suffix == ".gz":
+        from steelyard.model.files import gzipped
+
+        write_atomically(path, gzipped(data))
     else:
         write_atomically(path, data)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import is_dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -121,6 +122,14 @@ def _compressed(text: Iterable[bytes]) -> Iterator[bytes]:
     packer = zlib.compressobj(level=_LEVEL, wbits=_AS_GZIP)
     yield from map(packer.compress, text)
     yield packer.flush()
+
+
+def gzipped(data: bytes | Iterable[bytes]) -> Iterator[bytes]:
+    """The same as gzip writes it, if it is not yet."""
+    parts = iter([data] if isinstance(data, bytes) else data)
+    first = next(parts, b"")
+    whole = chain([first], parts)
+    return whole if first.startswith(_GZIP_MAGIC) else _compressed(whole)
 
 
 def load(path: Path, largest_bytes: int | None = None) -> Weighing | Run:
