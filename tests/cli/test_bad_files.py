@@ -9,6 +9,7 @@ import pytest
 from steelyard.model.files import save
 from tests.cli.refusing import AWKWARD, LONG, Refuses
 from tests.design.scripted import noisy, weigh
+from tests.foreign import foreign_results, processes
 from tests.in_process import InProcess
 from tests.tool import Tool
 from tests.world import ScriptedWorld, steady
@@ -169,3 +170,10 @@ def test_a_file_that_cannot_be_written_keeps_what_was_found_from_nobody(scripted
         done = scripted(*words.split(), "--json", "/dev/full")
         assert (done.status, said in done.text) == (3, True), done
         assert done.err == b"steelyard: cannot write /dev/full: No space left on device; give another place\n"
+    for name in ("a", "b"):
+        scripted("run", "./old", "--launches", "20", "-o", f"{name}.json")
+        save(foreign_results({"sort": processes(12, 1.0)}, name=name), scripted.folder / f"{name}-import.json")
+    for words in ("diff a.json b.json", "diff a-import.json b-import.json", "show a-import.json"):
+        done = scripted(*words.split(), "--markdown", "/dev/full", "--html", "page.html")
+        assert (done.status, done.err.count(b"\n"), bool(done.out)) == (3, 1, True), done
+        (scripted.folder / "page.html").unlink()

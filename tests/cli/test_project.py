@@ -263,6 +263,14 @@ def test_several_weighings_share_alpha_and_the_time_and_are_summed_up(world: Pro
     assert world("compare", "--target", "parse", "--strict").status == 4
 
 
+def test_a_file_that_cannot_be_written_keeps_the_others(world: ProjectWorld) -> None:
+    world.says(SEVERAL)
+    done = world("compare", "--json", "out.json", "--markdown", "/dev/full", "--html", "out.html")
+    assert done.status == 3
+    assert b"steelyard: written: out-sort.json, out-parse.json\nsteelyard: cannot write /dev/full: " in done.err
+    assert (world.folder / "out.html").is_file()
+
+
 def test_one_that_fails_leaves_the_others_their_verdicts(world: ProjectWorld) -> None:
     world.says(SEVERAL)
     world.script = lambda spec, number: (

@@ -26,7 +26,7 @@ from steelyard.cli.options import (
     ShownFunctions,
     Strict,
 )
-from steelyard.cli.outputs import check_apart, check_writable, is_printed, page_of, write
+from steelyard.cli.outputs import beside_files, check_apart, check_writable, is_printed, page_of
 from steelyard.cli.views import ShownUnits, in_units
 from steelyard.model.values import alpha_checked, metric_names, relative_margin
 
@@ -192,9 +192,6 @@ def _told(
     from steelyard.cli.screen import output
     from steelyard.cli.status import said_status
 
-    if files.markdown is not None:
-        write(files.markdown, words.markdown())
-    if files.html is not None:
-        write(files.html, page_of(world, found))
-    words.show(output(world.environment, beside_data=beside_data))
-    return said_status(words.verdicts, world, strict=strict, beside_data=beside_data)
+    with beside_files((files.markdown, words.markdown), (files.html, partial(page_of, world, found))):
+        words.show(output(world.environment, beside_data=beside_data))
+        return said_status(words.verdicts, world, strict=strict, beside_data=beside_data)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outcome import has_failed, none_of_earlier, show_outcome, show_way_on, shown, was_interrupted
-from steelyard.cli.outputs import check_apart, check_files, check_not_launched, is_printed, page_of, write
+from steelyard.cli.outputs import beside_files, check_apart, check_files, check_not_launched, is_printed, page_of
 from steelyard.cli.project import announce, from_here
 from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
@@ -100,13 +100,13 @@ class _Several:
         several.summary(
             console, self.results, alpha, settings.family, len(parts) - len(self.results) - len(self.unchosen)
         )
-        if self.options.files.markdown is not None:
-            write(self.options.files.markdown, "\n".join(self.pages))
-        if self.options.files.html is not None and self.outcomes:
-            write(self.options.files.html, page_of(self.world, *self.outcomes))
-        if self.written:
-            say(f"written: {', '.join(map(str, self.written))}")
-        _say_unused(self.project, self.outcomes, self.options)
+        with beside_files(
+            (self.options.files.markdown, lambda: "\n".join(self.pages)),
+            (self.options.files.html if self.outcomes else None, lambda: page_of(self.world, *self.outcomes)),
+        ):
+            if self.written:
+                say(f"written: {', '.join(map(str, self.written))}")
+            _say_unused(self.project, self.outcomes, self.options)
         return INTERRUPTED if interrupted else self._status()
 
     def _show(self, part: Part, outcome: Outcome | SteelyardError, files: FileOptions) -> bool:
