@@ -180,6 +180,22 @@ def test_a_script_without_its_interpreter_is_not_told_to_be_built(scripted: Scri
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ("compare", "--base", "main", "-o", "program"),
+        ("run", "--base", "main", "--csv", "program"),
+        ("bisect", "--good", "main", "-o", "program"),
+    ],
+)
+def test_the_file_that_a_revision_has_a_copy_of_is_not_written_over(
+    scripted: ScriptedWorld, repo: Repo, words: tuple[str, ...]
+) -> None:
+    path = repo.write("program", script("mine"))
+    assert "program is read, and would be overwritten: give another file" in scripted(*words, "./program").err.decode()
+    assert path.read_text() == script("mine")
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--base", "main"], "weigh one command, in two revisions"),

@@ -116,10 +116,12 @@ def bisect(options: BisectOptions, world: World) -> int:
     from steelyard.report.bisection import bisection
 
     check_writable(options.json, options.launch.output)
-    check_apart((options.json, options.launch.output), filter(None, [options.launch.stdin]))
     check_build(Revisions(build=options.build, build_timeout=options.build_timeout, given=options.given))
     if not options.command.strip():
         raise UsageError("the command is empty: give the command to run, in quotes")
+    # What runs is its copy in each commit's folder; this one is the user's.
+    own = Path(options.command.split()[0])
+    check_apart((options.json, options.launch.output), filter(None, [options.launch.stdin, own]))
     asked = Asked(
         options.command,
         options.good,

@@ -53,8 +53,9 @@ def check_apart(outputs: Iterable[Path | None], read: Iterable[Path]) -> None:
 
 
 def check_not_launched(request: Request, *outputs: Path | None) -> None:
-    """Raise UsageError for an output file that launches read or execute."""
-    named = [*(one.program for one in request.subjects), request.settings.stdin]
+    """Raise UsageError for an output file that launches read or execute, or whose copy in a revision they do."""
+    own = [one.argv[0] for one in request.subjects if one.argv and "/" in one.argv[0]]
+    named = [*(one.program for one in request.subjects), *own, request.settings.stdin]
     check_apart(outputs, [path for path in map(Path, filter(None, named)) if path.is_file()])
 
 
