@@ -165,5 +165,9 @@ def test_an_interrupt_leaves_what_was_measured(tool: Tool) -> None:
     record = InterruptedCalibration.model_validate_json(kept.read_bytes())
     assert kept.name == f"{record.machine}.interrupted.json"
     assert record.times
-    assert f"({record.measurements()} measurements) is kept in {kept}" in done.sentence
+    done.check_is_tidy()
+    announced, said = done.err.decode().splitlines()
+    assert announced.startswith("steelyard: times ")
+    assert f"({record.measurements()} measurements) is kept in {kept}" in said
+    assert done.out == b""
     assert (tool.folder / "found.json").read_bytes() == kept.read_bytes()
