@@ -191,7 +191,8 @@ def test_the_file_that_a_revision_has_a_copy_of_is_not_written_over(
     scripted: ScriptedWorld, repo: Repo, words: tuple[str, ...]
 ) -> None:
     path = repo.write("program", script("mine"))
-    assert "program is read, and would be overwritten: give another file" in scripted(*words, "./program").err.decode()
+    done = scripted(*words, *BUILT, "./program")
+    assert "program is read, and would be overwritten: give another file" in done.err.decode()
     assert path.read_text() == script("mine")
 
 
@@ -263,7 +264,6 @@ def test_revisions_in_the_place_of_commands_in_a_project(
         (["compare", "--layouts", "3"], "'./program' has no {layout}"),
         (["compare", "--names", "one"], "--names 'one' has to be 2 different names"),
         (["run", "-L", "a", "1,2"], "the parameter 'a' is used in no command"),
-        (["run", "--build", " "], "--build '' is empty: give the command that builds"),
     ],
 )
 @pytest.mark.usefixtures("repo")
@@ -272,6 +272,12 @@ def test_what_needs_no_build_is_said_before_it(scripted: ScriptedWorld, words: l
     assert done.status == 2
     assert said in done.err.decode()
     assert b"building" not in done.err
+
+
+@pytest.mark.usefixtures("repo")
+def test_an_empty_build_of_a_run(scripted: ScriptedWorld) -> None:
+    said = scripted.refuses("run", "--build", " ", "./program")
+    assert said == "--build '' is empty: give the command that builds, or leave it out"
 
 
 def test_the_work_tree_s_own_program_is_none_of_a_revision(scripted: ScriptedWorld, repo: Repo) -> None:
