@@ -345,6 +345,14 @@ def test_a_command_without_its_quotes_is_told_where_they_go(
     assert way_out in scripted.refuses(*words)
 
 
+def test_an_option_of_another_command_is_no_word_that_lost_its_quotes(scripted: ScriptedWorld) -> None:
+    said = scripted.refuses("count", "true", "--margin", "3%")
+    in_quotes = "if it is of your command, give the command in quotes: steelyard count 'true --margin 3%'"
+    assert said.endswith(f"; steelyard compare has it; {in_quotes}")
+    said = scripted.refuses("run", "true", "--max-time", "1", "--quiet")
+    assert said.endswith("; see steelyard run --help")
+
+
 def test_a_version_manager_s_script_is_named_and_its_program_asked_for(scripted: ScriptedWorld) -> None:
     scripted.executable("shims/python")
     scripted.script = noisy(20)

@@ -9,8 +9,10 @@ import pytest
 from steelyard.model.files import save
 from tests.cli.refusing import AWKWARD, LONG, Refuses
 from tests.design.scripted import noisy, weigh
+from tests.foreign import foreign_results, processes
 from tests.in_process import InProcess
 from tests.tool import Tool
+from tests.world import ScriptedWorld, steady
 
 
 @pytest.mark.parametrize(
@@ -73,6 +75,9 @@ def test_an_output_that_cannot_be_written_is_refused_before_anything_is_measured
         (["compare", "./prog", "./prog again", "-o", "prog"], "prog"),
         (["run", "./prog", "--markdown", "./prog"], "prog"),
         (["compare", "-o", "steelyard.toml"], "steelyard.toml"),
+        (["check", "./prog", "-o", "prog"], "prog"),
+        (["timeit", "1", "--python", "./prog", "--csv", "prog"], "prog"),
+        (["bisect", "--good", "HEAD~1", "cat", "--stdin", "in", "-o", "in"], "in"),
     ],
 )
 def test_what_is_read_or_launched_is_not_written_over(asked: InProcess, words: list[str], lost: str) -> None:
@@ -157,3 +162,18 @@ def test_show_of_what_is_no_record(asked: InProcess, refuses: Refuses, content: 
 def test_show_of_what_is_no_file(refuses: Refuses, file: str) -> None:
     assert "cannot read" in refuses("show", file)
     assert "cannot read" in refuses("compare", "--resume", file)
+
+
+def test_a_file_that_cannot_be_written_keeps_what_was_found_from_nobody(scripted: ScriptedWorld) -> None:
+    scripted.script = steady({"old": 12.0, "true": 1.0})
+    for words, said in (("check ./old --max-time 1s", "checked"), ("doctor", "load"), ("list", "none yet")):
+        done = scripted(*words.split(), "--json", "/dev/full")
+        assert (done.status, said in done.text) == (3, True), done
+        assert done.err == b"steelyard: cannot write /dev/full: No space left on device; give another place\n"
+    for name in ("a", "b"):
+        scripted("run", "./old", "--launches", "20", "-o", f"{name}.json")
+        save(foreign_results({"sort": processes(12, 1.0)}, name=name), scripted.folder / f"{name}-import.json")
+    for words in ("diff a.json b.json", "diff a-import.json b-import.json", "show a-import.json"):
+        done = scripted(*words.split(), "--markdown", "/dev/full", "--html", "page.html")
+        assert (done.status, done.err.count(b"\n"), bool(done.out)) == (3, 1, True), done
+        (scripted.folder / "page.html").unlink()

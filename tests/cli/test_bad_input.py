@@ -142,6 +142,12 @@ def test_parameters_that_make_no_sense(refuses: Refuses, words: list[str]) -> No
     assert len(refuses("compare", "echo {n}", "printf {n}", *words)) < 80_000
 
 
+@pytest.mark.parametrize("glued", ["--parameter-list=n", "-Ln", "--parameter-scan=n", "-Pn"])
+def test_the_words_of_a_parameter_stand_apart(refuses: Refuses, glued: str) -> None:
+    option = glued.partition("=")[0] if "=" in glued else glued[:2]
+    assert refuses("run", "echo {n}", glued, "1", "2").startswith(f"{option} takes ")
+
+
 def test_a_program_named_by_a_parameter_has_to_exist(here: InProcess) -> None:
     assert "'no-such-tool'" in here.refuses("compare", "{tool}", "true", "-L", "tool", "true,no-such-tool")
 

@@ -308,6 +308,8 @@ def test_ctrl_c_while_a_commit_is_built(scripted: ScriptedWorld, git: Callable[.
         (["--good", "side", "--bad", "merged"], "the line of first parents does not pass it: give --good {c0}"),
         (["--pairs", "10"], "--pairs 10 can never tell commits apart"),
         (["--build-timeout", "0"], "--build-timeout 0"),
+        (["--build-timeout", "9"], "--build-timeout is how long --build may take, and nothing is built: leave it out"),
+        (["--build", ""], "--build '' is empty: give the command that builds, or leave it out"),
     ],
 )
 def test_bad_input(
@@ -346,6 +348,7 @@ def test_the_options_are_checked_before_anything_runs(asked: InProcess) -> None:
     assert "--shard" in asked.refuses("bisect", "--good", "x", "true", "--shard", "1/2")
     assert "--prepare was given twice" in asked.refuses("bisect", "--good", "x", "true", *twice)
     assert "--jobs" in asked.refuses("bisect", "--good", "x", "true", "--jobs", "0")
+    assert "the command is empty: give the command to run" in asked.refuses("bisect", "--good", "x", " ")
 
 
 def test_a_real_repository(here: InProcess) -> None:

@@ -70,6 +70,23 @@ def test_the_defaults(machine: ProbeMachine) -> None:
     assert machine.servers == 1 + 2  # on every processor
 
 
+@pytest.mark.usefixtures("machine")
+def test_what_takes_minutes_is_said_before() -> None:
+    said = RUNNER.invoke(app, ["--caches", "host"], catch_exceptions=False).stderr
+    assert said == (
+        "steelyard: times 55 walks over memory, 5 times each, and then counts them under Valgrind, which takes "
+        "minutes; Ctrl-C keeps what was measured by then\n"
+    )
+    assert "with each of 4 sizes of the last cache level" in RUNNER.invoke(app, [], catch_exceptions=False).stderr
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_file_that_cannot_be_written_keeps_the_report_from_nobody() -> None:
+    done = RUNNER.invoke(app, ["--caches", "host", "--json", "/dev/full"])
+    assert isinstance(done.exception, MeasurementError)
+    assert "1:5:40" in done.stdout
+
+
 def test_it_writes_the_files_that_were_asked_for(machine: ProbeMachine, tmp_path: Path) -> None:
     run("--json", str(tmp_path / "all.json"), "--chart", str(tmp_path / "chart.svg"), "--caches", "host")
     assert len(machine.specs) == 2 * 5 * 55
@@ -148,5 +165,9 @@ def test_an_interrupt_leaves_what_was_measured(tool: Tool) -> None:
     record = InterruptedCalibration.model_validate_json(kept.read_bytes())
     assert kept.name == f"{record.machine}.interrupted.json"
     assert record.times
-    assert f"({record.measurements()} measurements) is kept in {kept}" in done.sentence
+    done.check_is_tidy()
+    announced, said = done.err.decode().splitlines()
+    assert announced.startswith("steelyard: times ")
+    assert f"({record.measurements()} measurements) is kept in {kept}" in said
+    assert done.out == b""
     assert (tool.folder / "found.json").read_bytes() == kept.read_bytes()

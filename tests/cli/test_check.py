@@ -91,6 +91,7 @@ def test_a_plain_command(here: InProcess) -> None:
 
 def test_words_that_do_not_fit(asked: InProcess, tmp_path: Path) -> None:
     assert "looks at nothing else" in asked.refuses("check", "--protocol", "--harness", "auto", "true")
+    assert "looks at nothing else" in asked.refuses("check", "--protocol", "--max-time", "9", "true")
     assert "--max-time" in asked.refuses("check", "true", "--max-time", "0")
     assert "--harness auto" in asked.refuses("check", "true", "-b", "x")
     assert "cannot be run" in asked.refuses("check", "--protocol", str(tmp_path / "absent"))

@@ -84,6 +84,12 @@ def test_a_value_that_is_malformed_or_out_of_range(refuses: Refuses, option: str
         (["compare", "true", "true", "--metric", "cost", "--loops", "5"], "has no {loops}"),
         (["compare", "true", "true", "--caches", "foo"], "--caches is about counting: add --metric instructions"),
         (["compare", "true", "true", "--weights", "foo"], "--weights is about counting: add --metric instructions"),
+        (
+            ["compare", "true", "true", "--metric", "cost", "--repeat", "3"],
+            "--repeat is for times: counts are of one run",
+        ),
+        (["compare", "true", "true", "--loops", "0"], "--loops is about counting: add --metric instructions"),
+        (["compare", "true", "true", "--jobs", "0"], "--jobs is about counting: add --metric instructions"),
         (["compare", "true", "true", "--body"], "--body is about counting: add --metric instructions"),
         (["compare", "true", "true", "--metric", "wall", "--jobs", "2"], "--jobs is about counting"),
         (["compare", "true", "true", "--call-graph"], "--call-graph is about counting"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,6 +91,22 @@ def test_what_fails_prints_no_data(scripted: ScriptedWorld) -> None:
     scripted.script = lambda *_: measured(10, exit_code=3)
     done = scripted(*WEIGHING, "--json", "-")
     assert (done.status, done.out) == (3, b"")
+
+
+def test_a_record_comes_through_a_socket(scripted: ScriptedWorld) -> None:
+    scripted("compare", "./old", "./new", "-o", "w.json")
+    shown = scripted("show", "w.json").out
+    ours, theirs = socket.socketpair()
+    usual = os.dup(0)
+    with ours, theirs:
+        theirs.sendall(Path("w.json").read_bytes())
+        theirs.shutdown(socket.SHUT_WR)
+        os.dup2(ours.fileno(), 0)
+        try:
+            assert scripted("show", "-").out == shown
+        finally:
+            os.dup2(usual, 0)
+            os.close(usual)
 
 
 def test_results_are_read_from_stdin(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -121,3 +122,17 @@ def test_of_repeated_processes_each_file_has_the_mean(scripted: ScriptedWorld) -
     assert run["values"] == [pytest.approx(0.012, rel=1e-3)]
     (result,) = json.loads(scripted("export", "r.json", "-f", "hyperfine").text)["results"]
     assert (result["mean"], result["user"]) == pytest.approx((0.012, 0.012), rel=1e-3)
+
+
+def test_what_is_called_gz_is_compressed_once(weighed: ScriptedWorld) -> None:
+    names = ("w.json.gz", "w.csv.gz", "w.md.gz", "w.html.gz")
+    options = dict(zip(("--json", "--csv", "--markdown", "--html"), names, strict=True))
+    assert weighed("show", "w.json", *(word for pair in options.items() for word in pair)).status == 0
+    assert weighed("export", "w.json", "-o", "x.csv.gz").status == 0
+    assert weighed("list", "--json", "list.json.gz").status == 0
+    text = {name: gzip.decompress(Path(name).read_bytes()) for name in (*names, "x.csv.gz", "list.json.gz")}
+    assert text["w.csv.gz"] == weighed("show", "w.json", "--csv", "-").out
+    assert text["x.csv.gz"] == weighed("export", "w.json", "-f", "csv").out
+    assert json.loads(text["w.json.gz"])["kind"] == "weighing"
+    assert weighed("show", "w.json.gz").status == 0
+    assert "is called as csv" in weighed.refuses("export", "w.json", "-f", "parquet", "-o", "y.csv.gz")

@@ -147,6 +147,7 @@ def test_one_that_was_interrupted_before_it_was_decided_is_no_pass(job: Job) -> 
     [
         (["--fail-above", "x"], "'x' is no limit: write for example 5%"),
         (["--fail-above", "a=b=-1%"], "is no limit"),
+        (["--title", " "], "--title '' is empty: give the page a heading, or leave it out"),
         (["--require", " "], "--require '' names no benchmark: give a name or a pattern, or leave it out"),
         (["--fail-above", ":foo=5%"], "':foo=5%': the metric 'foo' is not known: choose from active"),
         (["--fail-above", "1001%"], "out of range"),
@@ -318,5 +319,8 @@ def test_the_limits_of_the_project_s_file_hold_where_the_command_line_names_none
     assert job("gate", "slower.json", "--fail-above", "2%").status == 1
     (job.folder / "steelyard.toml").write_text("[gate]\nstrict = true\n")
     assert job("gate", "open.json").status == 4
+    (job.folder / "steelyard.toml").write_text('[gate]\nrequire = ["a", ""]\n')
+    said = "steelyard.toml:2: [gate] require '' names no benchmark: give a name or a pattern, or leave it out"
+    assert job.refuses("gate", "slower.json") == said
     (job.folder / "steelyard.toml").write_text('[gate]\nmax-slower = "much"\n')
     assert job.refuses("gate", "slower.json").startswith("steelyard.toml:2: [gate] max-slower 'much' is no limit")

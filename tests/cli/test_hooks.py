@@ -227,3 +227,12 @@ def test_a_set_up_that_makes_another_program_is_not_mixed_with_it(world: Scripte
     assert (done.status, done.out) == (2, b"")
     assert b"is not the program that" in done.err
     assert launched(world) == ["setup"]
+
+
+@pytest.mark.parametrize("option", ["--prepare", "--conclude"])
+def test_one_command_has_one_around_its_launches(world: ScriptedWorld, option: str) -> None:
+    twice = (option, "./prepare", option, "./conclude")
+    said = f"{option} was given twice, and there is one command: give it once"
+    assert world.refuses("run", "./old", *twice) == said
+    assert world.refuses("count", "./old", *twice) == said
+    assert world("compare", "./old", "./new", "--pairs", "9", *twice).status in (0, 1)

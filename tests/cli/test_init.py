@@ -386,6 +386,20 @@ def test_a_file_that_is_there_is_written_over_only_by_force(asked: InProcess) ->
     assert written(asked.folder).targets
 
 
+@pytest.mark.parametrize("words", [(), ("--force",)])
+def test_what_is_no_file_is_not_written_to(asked: InProcess, words: tuple[str, ...]) -> None:
+    place = asked.folder / "steelyard.toml"
+    place.symlink_to("nowhere/file")
+    assert asked.refuses("init", *words).endswith("is a link to a file that is not there: mend the link, or remove it")
+    place.unlink()
+    place.mkdir()
+    assert asked.refuses("init", *words) == "steelyard.toml is there already, and is no file: remove it first"
+
+
+def test_what_is_printed_needs_no_force(asked: InProcess) -> None:
+    assert asked.refuses("init", "--schema", "--force") == "--schema writes no file: leave --force out"
+
+
 def test_a_table_in_pyproject_is_not_hidden(asked: InProcess) -> None:
     asked.write("pyproject.toml", "[tool.steelyard]\n")
     assert "pyproject.toml has a [tool.steelyard]" in asked.refuses("init", "--force")

@@ -89,6 +89,17 @@ def test_a_table_of_pyproject_says_the_same(world: ProjectWorld) -> None:
     assert "steelyard init" in world.refuses("compare")
 
 
+def test_what_a_target_reads_or_runs_is_not_written_over(world: ProjectWorld) -> None:
+    (world.folder / "in").write_text("x")
+    (world.folder / "in-sort").write_text("x")
+    world.says(TWO.replace('"./sort big"', '"./sort big"\nstdin = "in"'))
+    assert "in is read, and would be overwritten" in world("compare", "--markdown", "in").err.decode()
+    world.says(TWO.replace('"./sort big"', '"./sort big"\nstdin = "in-sort"\nwarmup = 0'))
+    assert "in-sort is read, and would be overwritten" in world("compare", "--json", "in").err.decode()
+    assert "parse is read, and would be overwritten" in world("compare", "--html", "head/parse").err.decode()
+    assert not world.launched
+
+
 def test_a_target_can_be_chosen(world: ProjectWorld) -> None:
     world.says(TWO)
     assert world("compare", "--target", "p*").status == 0
@@ -250,6 +261,14 @@ def test_several_weighings_share_alpha_and_the_time_and_are_summed_up(world: Pro
     assert 'id="part-2"' in (world.folder / "out.html").read_text()
     assert world("compare", "--target", "parse").status == 0
     assert world("compare", "--target", "parse", "--strict").status == 4
+
+
+def test_a_file_that_cannot_be_written_keeps_the_others(world: ProjectWorld) -> None:
+    world.says(SEVERAL)
+    done = world("compare", "--json", "out.json", "--markdown", "/dev/full", "--html", "out.html")
+    assert done.status == 3
+    assert b"steelyard: written: out-sort.json, out-parse.json\nsteelyard: cannot write /dev/full: " in done.err
+    assert (world.folder / "out.html").is_file()
 
 
 def test_one_that_fails_leaves_the_others_their_verdicts(world: ProjectWorld) -> None:
@@ -442,6 +461,9 @@ def test_options_of_commands_are_refused(world: ProjectWorld, options: tuple[str
     [
         ("[compare]\npairs = 2\n", (), "steelyard.toml:2: pairs 2 can never show anything at alpha 0.01"),
         ("", ("--pairs", "1"), "--pairs 1 can never show anything at alpha 0.01"),
+        ("[build]\ncommand = ''\n", (), "steelyard.toml:2: command is empty: give the shell command that builds"),
+        ("[build]\ncommand = 'make'\n", ("--build", ""), "--build '' is empty: give the command that builds"),
+        ("", ("--build-timeout", "9"), "--build-timeout is how long --build may take, and nothing is built"),
         ("[build]\ncommand = 'make'\nlayouts = 3\n", (), "steelyard.toml:3: layouts 3: './sort big' has no {layout}"),
         ("{}parameters = {{ a = ['1', '1'] }}\n", (), "steelyard.toml:9: parameters a '1,1' names a value twice"),
         ("{}parameters = {{ a = [1] }}\n", (), "steelyard.toml:8: the parameter 'a' is used in no command"),

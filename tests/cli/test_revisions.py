@@ -180,6 +180,23 @@ def test_a_script_without_its_interpreter_is_not_told_to_be_built(scripted: Scri
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ("compare", "--base", "main", "-o", "program"),
+        ("run", "--base", "main", "--csv", "program"),
+        ("bisect", "--good", "main", "-o", "program"),
+    ],
+)
+def test_the_file_that_a_revision_has_a_copy_of_is_not_written_over(
+    scripted: ScriptedWorld, repo: Repo, words: tuple[str, ...]
+) -> None:
+    path = repo.write("program", script("mine"))
+    done = scripted(*words, *BUILT, "./program")
+    assert "program is read, and would be overwritten: give another file" in done.err.decode()
+    assert path.read_text() == script("mine")
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--base", "main"], "weigh one command, in two revisions"),
@@ -189,6 +206,8 @@ def test_a_script_without_its_interpreter_is_not_told_to_be_built(scripted: Scri
         (["--base", "main", "./program"], "where nothing is built: give --build CMD"),
         (["--base", "main", "--build", "true", "./program"], "built by true; see /"),
         (["--base", "main", "--build-timeout", "0", "./program"], "--build-timeout 0"),
+        (["--base", "main", "--build-timeout", "9", "./program"], "how long --build may take, and nothing is built"),
+        (["--base", "main", "--build", "", "./program"], "--build '' is empty: give the command that builds"),
         (["--base", "main", "--trust-journal", "./program"], "--trust-journal"),
         (["./program"], "or one in two revisions: steelyard compare --base main"),
         (["--base", "main", "-n", "a", "-n", "a", *BUILT, "./program"], "--name 'a'"),
@@ -253,6 +272,12 @@ def test_what_needs_no_build_is_said_before_it(scripted: ScriptedWorld, words: l
     assert done.status == 2
     assert said in done.err.decode()
     assert b"building" not in done.err
+
+
+@pytest.mark.usefixtures("repo")
+def test_an_empty_build_of_a_run(scripted: ScriptedWorld) -> None:
+    said = scripted.refuses("run", "--build", " ", "./program")
+    assert said == "--build '' is empty: give the command that builds, or leave it out"
 
 
 def test_the_work_tree_s_own_program_is_none_of_a_revision(scripted: ScriptedWorld, repo: Repo) -> None:

@@ -137,6 +137,11 @@ def test_another_option_of_python_s_timeit_is_told_its_place_here(asked: Command
     assert instead in asked.refused("timeit", *words.split(), "pass")
 
 
+def test_what_says_how_long_a_run_goes_on_is_told_of_runs(asked: CommandLine) -> None:
+    for words in ("-m 3", "--min-runs 3", "--min-benchmarking-time 3"):
+        assert "give --launches N, or --max-time SECONDS" in asked.refused("run", "true", *words.split())
+
+
 @pytest.mark.parametrize("option", ["--version", "-V"])
 def test_an_option_of_the_tool_itself_is_told_its_place(asked: CommandLine, option: str) -> None:
     of_the_tool = f"steelyard: {option} is of the tool itself: steelyard {option}"

@@ -12,6 +12,7 @@ import pytest
 from steelyard.model.files import load, save
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import Weighing
+from tests.design.counted import count, counted_run
 from tests.golden.programs import noise
 from tests.world import LaunchScript, ScriptedWorld, ctrl_c, measured, program_of
 
@@ -302,6 +303,45 @@ def test_what_stays_undecided_beside_a_baseline_fails_a_strict_one(scripted: Scr
     assert scripted(*few, "--baseline", "main").status == 0
     assert scripted(*few, "--baseline", "main", "--strict").status == 4
     assert "--strict is of what --baseline NAME compares with" in scripted.refuses(*few, "--strict")
+
+
+@pytest.mark.parametrize("option", ["--json", "--csv", "--markdown", "--html"])
+def test_what_a_baseline_says_stands_beside_printed_data(scripted: ScriptedWorld, option: str) -> None:
+    few = ("run", "./old", "--launches", "20")
+    scripted(*few, "--save-baseline", "main")
+    alone, compared = scripted(*few, option, "-"), scripted(*few, option, "-", "--baseline", "main")
+    assert compared.out.count(b"\n") == alone.out.count(b"\n")
+    assert b"undecided" in compared.err
+    assert b"measured apart" not in compared.out
+
+
+def test_a_baseline_of_another_kind_is_refused_before_anything_is_measured(scripted: ScriptedWorld) -> None:
+    few = ("run", "./old", "--launches", "20", "--baseline", "main")
+    scripted(*few[:4], "--save-baseline", "main")
+    (kept,) = (scripted.folder / "state/steelyard/baselines").iterdir()
+    machine = load(kept).machine
+    assert "main was timed, and not counted" in scripted.refuses(*few, "--metric", "instructions")
+    save(counted_run([count(0, 1000)]).model_copy(update={"machine": machine}), kept)
+    assert "main was counted, and not timed" in scripted.refuses(*few)
+    assert not scripted.launched
+
+
+def test_a_baseline_of_another_machine_is_refused_before_anything_is_measured(scripted: ScriptedWorld) -> None:
+    few = ("run", "./old", "--launches", "20")
+    scripted(*few, "--save-baseline", "main")
+    (kept,) = (scripted.folder / "state/steelyard/baselines").iterdir()
+    run = load(kept)
+    save(run.model_copy(update={"machine": run.machine.model_copy(update={"key": "f" * 16})}), kept)
+    said = scripted.refuses(*few, "--baseline", "main")
+    assert "the baseline main was measured on another machine (A processor, ffffffffffffffff)" in said
+    assert not scripted.launched
+
+
+def test_a_run_that_cannot_be_compared_is_a_baseline_all_the_same(scripted: ScriptedWorld) -> None:
+    scripted("run", "./old {n}", "--launches", "20", "-L", "n", "1,2", "--save-baseline", "main")
+    done = scripted("run", "./old", "--launches", "20", "--baseline", "main", "--save-baseline", "other")
+    assert (done.status, b"no benchmark in common" in done.err) == (2, True)
+    assert scripted("show", "other").status == 0
 
 
 def test_an_interrupted_run_is_no_baseline(scripted: ScriptedWorld) -> None:

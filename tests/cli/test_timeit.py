@@ -65,6 +65,8 @@ def test_one_statement_under_several_pythons(here: InProcess) -> None:
         ([""], "the statement '' is empty: give Python to run, in quotes"),
         (["pass", " \n"], "the statement '' is empty"),
         (["pass", "--max-time", "0"], "--max-time 0 is out of range"),
+        (["pass", "--strict"], "--strict is of a verdict, and one statement alone has none: give two, or leave it out"),
+        (["pass", "--margin", "1%"], "--margin is of a verdict, and one statement alone has none"),
     ],
 )
 def test_words_that_do_not_fit(asked: InProcess, words: list[str], sentence: str) -> None:

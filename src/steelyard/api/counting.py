@@ -139,11 +139,11 @@ def _spelt(caches: Caches) -> str:
 
 def _refuse_idle(options: Counting) -> None:
     idle = {
-        "--loops": options.loops,
+        "--loops": options.loops is not None,
         "--call-graph": options.call_graph,
         "--body": options.body,
         "--after-start": options.after_start,
-        "--jobs": options.jobs,
+        "--jobs": options.jobs is not None,
         "--caches": options.chooses("caches"),
         "--weights": options.chooses("weights"),
     }

@@ -50,20 +50,20 @@ def difference(
     from steelyard.design.unpaired.runs import run_of
 
     runs = run_of(baseline, names[0]), run_of(candidate, names[1])
-    _check_kinds(runs, names, terms.metrics or runs[0].settings.metrics)
+    for run, name in zip(runs, names, strict=True):
+        check_kind(run, name, terms.metrics or runs[0].settings.metrics)
     return of_runs(*runs, terms)
 
 
-def _check_kinds(runs: tuple[Run, Run], names: tuple[Path, Path], metrics: Sequence[str]) -> None:
+def check_kind(run: Run, name: Path, metrics: Sequence[str]) -> None:
     """Raise UsageError for a run that was timed alone where counts are compared, and the other way round."""
     from steelyard.model.metrics import METRICS
 
     are_counts = METRICS[metrics[0]].counted
-    for run, name in zip(runs, names, strict=True):
-        if are_counts and run.counting is None:
-            raise UsageError(f"{name} was timed, and not counted: steelyard count COMMAND -o FILE counts it")
-        if not are_counts and run.counting is not None and not len(run.launches):
-            raise UsageError(f"{name} was counted, and not timed: steelyard run COMMAND -o FILE times it")
+    if are_counts and run.counting is None:
+        raise UsageError(f"{name} was timed, and not counted: steelyard count COMMAND -o FILE counts it")
+    if not are_counts and run.counting is not None and not len(run.launches):
+        raise UsageError(f"{name} was counted, and not timed: steelyard run COMMAND -o FILE times it")
 
 
 def of_runs(baseline: Run, candidate: Run, terms: Terms) -> UnpairedReport | Weighing:

@@ -12,13 +12,16 @@ from steelyard.model.errors import UsageError
 _MOST: Final = 2
 
 
-def hooks_checked(options: Asked) -> dict[str, Any]:
-    """Those fields of the settings; raises UsageError for too many, or for a parameter that has no value in one."""
+def hooks_checked(options: Asked, *, is_alone: bool) -> dict[str, Any]:
+    """Those fields of the settings; raises UsageError for too many, or for a parameter that has no value in one.
+
+    Beside a command that `is_alone` no second one around launches would ever run.
+    """
     launch, varied = options.launch, _varied(options)
     return {
         "setup": _once("--setup", launch.set_up, varied),
-        "prepare": _few("--prepare", launch.prepare),
-        "conclude": _few("--conclude", launch.conclude),
+        "prepare": _of_each("--prepare", launch.prepare, is_alone=is_alone),
+        "conclude": _of_each("--conclude", launch.conclude, is_alone=is_alone),
         "cleanup": _once("--cleanup", launch.cleanup, varied),
     }
 
@@ -37,6 +40,13 @@ def _few(option: str, commands: Sequence[str] | None) -> list[str]:
     given = list(commands or [])
     if len(given) > _MOST:
         raise UsageError(f"{option} was given {len(given)} times: once for both commands, or twice, one for each")
+    return given
+
+
+def _of_each(option: str, commands: Sequence[str] | None, *, is_alone: bool) -> list[str]:
+    given = _few(option, commands)
+    if is_alone and len(given) > 1:
+        raise UsageError(f"{option} was given twice, and there is one command: give it once")
     return given
 
 

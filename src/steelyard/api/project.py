@@ -12,7 +12,7 @@ from steelyard.api.asked import Asked
 from steelyard.api.keywords import KEYS, is_asked
 from steelyard.api.layouts import layouts_built
 from steelyard.api.parameters import listed
-from steelyard.api.revisions import build_timeout_checked, built_sides, findings_of
+from steelyard.api.revisions import built_sides, check_build, findings_of
 from steelyard.api.settings import parameters_of, request_of, settings_of
 from steelyard.api.streams import input_of_launches
 from steelyard.api.wording import split_option
@@ -194,7 +194,10 @@ def _recipe(project: Project, asked: Asked, world: World) -> Recipe:
     from steelyard.subjects.revisions.builds import Recipe
 
     wanted, build = asked.revisions, project.build
-    build_timeout_checked(wanted.build_timeout)
+    if build.command is not None and not build.command.strip():
+        at = project.at("build", "command")
+        raise UsageError(f"{at}: command is empty: give the shell command that builds, or leave it out")
+    check_build(wanted, is_built=(build.command or wanted.build) is not None)
     return Recipe(
         build.command if wanted.build is None else wanted.build,
         build_variables(project, world.environment, _named(asked)),

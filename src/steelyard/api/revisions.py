@@ -50,8 +50,8 @@ def weighing_of_revisions(
     from steelyard.subjects.revisions.sides import subjects_of
 
     wanted = asked.revisions
-    build_timeout_checked(wanted.build_timeout)
     command = _one_command(commands)
+    check_build(wanted)
     check_no_files(names or [], commands)
     recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
     settings = settings_of(asked, world, commands=[command] * 2, judged=True, recipe=recipe)
@@ -78,8 +78,9 @@ def run_of_revision(command: str, name: str | None, asked: Asked, watch: Watch, 
 
     check_no_files([name] if name else [], [command])
     settings, wanted = settings_of(asked, world), asked.revisions
+    check_build(wanted)
     parameters_of(asked, [command])  # what needs no build is said before it
-    recipe = Recipe(wanted.build, timeout_s=build_timeout_checked(wanted.build_timeout))
+    recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
     repository = repository_of(Path(settings.directory), world.environment)
     with ExitStack() as snapshot:
         revision = alone(repository, wanted.base, snapshot)
@@ -137,9 +138,16 @@ def _built(
         yield [builds[side :: len(revisions)] for side in range(len(revisions))]
 
 
-def build_timeout_checked(limit_s: float) -> float:
-    """The longest that a build may take; raises UsageError for one out of range."""
-    return seconds_in_range("--build-timeout", limit_s, 1e-3, 1e6)
+def check_build(wanted: Revisions, *, is_built: bool | None = None) -> None:
+    """Raise UsageError for an empty command, a time that none may take, and a time where nothing `is_built`.
+
+    If that is left open, it is where a command is asked for.
+    """
+    if wanted.build is not None and not wanted.build.strip():
+        raise UsageError("--build '' is empty: give the command that builds, or leave it out")
+    seconds_in_range("--build-timeout", wanted.build_timeout, 1e-3, 1e6)
+    if wanted.chooses("build_timeout") and not (wanted.build is not None if is_built is None else is_built):
+        raise UsageError("--build-timeout is how long --build may take, and nothing is built: leave it out")
 
 
 def _one_command(commands: Sequence[str]) -> str:

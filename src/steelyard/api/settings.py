@@ -124,16 +124,19 @@ def settings_of(
     `judged` is whether there are to be verdicts, for which a number of pairs may be too small; by the `recipe` the
     commands' programs are built, if they are.
     """
+    from steelyard.model.metrics import timed
     from steelyard.model.settings import Settings
 
     judging, weighing, suite = options.judging, options.weighing, options.suite
     _check_numbers(judging, options.launch, judged=judged)
     metrics, is_harness = metric_names(judging.metric), suite.harness is not None
+    if options.launch.chooses("repeat") and not timed(metrics):
+        raise UsageError("--repeat is for times: counts are of one run of the command, so leave it out")
     if weighing.own_starts and not is_harness:
         raise UsageError("--own-starts is for the benchmarks of a harness: say of which with --harness auto")
     settings = Settings(
         **_launches(options.launch, world),
-        **hooks_checked(options),
+        **hooks_checked(options, is_alone=not judged),
         **_judged_by(judging, judged=judged),
         metrics=metrics,
         reference_output=weighing.reference_output,

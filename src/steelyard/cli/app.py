@@ -131,6 +131,14 @@ def command_line(only: str | None = None) -> Any:
     return get_command(app)
 
 
+def _owner_of(option: str) -> str | None:
+    """The first command that has a long option; short ones are of many programs."""
+    if not option.startswith("--"):
+        return None
+    commands = vars(command_line())["commands"]
+    return next((name for name, one in commands.items() if any(option in each.opts for each in one.params)), None)
+
+
 def _sentence(error: Exception, arguments: Sequence[str]) -> str:
     option, name = str(getattr(error, "option_name", "")), next(iter(arguments), None)
     if instead := instead_of(option, name):
@@ -143,6 +151,8 @@ def _sentence(error: Exception, arguments: Sequence[str]) -> str:
     if is_cut and option in _OF_THE_TOOL:
         return "; ".join(filter(None, [f"{option} is of the tool itself: steelyard {option}", quotes]))
     way_out = quotes or f"see {command} --help"
+    if quotes and (owner := _owner_of(option)):
+        way_out = f"steelyard {owner} has it; if it is of your command, {quotes}"
     if message.startswith("no such command") and not message.endswith(")") and is_to_be_run(name or ""):
         return f"{message}; steelyard compare 'OLD' 'NEW' weighs commands, and steelyard run 'COMMAND' measures one"
     if message.endswith(" is missing") and context is not None and context.command.epilog:

@@ -18,6 +18,8 @@ def joined(arguments: list[str], options: Collection[str]) -> list[str]:
     left, words = list(arguments), []
     while left:
         option = left.pop(0)
+        if (glued := _glued(option)) in options:
+            raise too_few(glued)
         words.append(option)
         if option == "--":
             return words + left
@@ -30,6 +32,14 @@ def joined(arguments: list[str], options: Collection[str]) -> list[str]:
                 taken.append(left.pop(0) if left and _is_number(left[0]) else _USUAL_STEP)
             words.append(SEPARATOR.join(taken))
     return words
+
+
+def _glued(word: str) -> str:
+    """The option that a word begins with, if its first argument is not parted from it: `-Ln`, `--parameter-list=n`."""
+    name, equals, _ = word.partition("=")
+    short = "" if word.startswith("--") else word[:2]
+    found = name if equals else short if len(word) > 2 else ""
+    return found if found in ARGUMENTS else ""
 
 
 def _is_number(word: str) -> bool:

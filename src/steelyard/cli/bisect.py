@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -10,12 +11,12 @@ import typer
 
 from steelyard.api.asked import Revisions
 from steelyard.api.counting import jobs_checked
-from steelyard.api.revisions import build_timeout_checked
+from steelyard.api.revisions import check_build
 from steelyard.api.settings import settings_of
 from steelyard.cli.command import Only, ReadBy, Without, command
 from steelyard.cli.inputs import say_what_is_unread
 from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptions, WeighingOptions, json_option
-from steelyard.cli.outputs import check_writable, is_printed, write_json
+from steelyard.cli.outputs import as_json, beside_files, check_apart, check_writable, is_printed
 from steelyard.cli.say import say
 from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
 from steelyard.cli.status import FOUND, INTERRUPTED, UNDECIDED
@@ -115,6 +116,12 @@ def bisect(options: BisectOptions, world: World) -> int:
     from steelyard.report.bisection import bisection
 
     check_writable(options.json, options.launch.output)
+    check_build(Revisions(build=options.build, build_timeout=options.build_timeout, given=options.given))
+    if not options.command.strip():
+        raise UsageError("the command is empty: give the command to run, in quotes")
+    # What runs is its copy in each commit's folder; this one is the user's.
+    own = Path(options.command.split()[0])
+    check_apart((options.json, options.launch.output), filter(None, [options.launch.stdin, own]))
     asked = Asked(
         options.command,
         options.good,
@@ -128,16 +135,15 @@ def bisect(options: BisectOptions, world: World) -> int:
             any_pairing=options.weighing.pairing is None,
         ),
         jobs_checked(options.counting.jobs),
-        build_timeout_s=build_timeout_checked(options.build_timeout),
+        build_timeout_s=options.build_timeout,
         sought="faster" if options.faster else "slower",
     )
     say_what_is_unread(options.launch)
     with watching(world) as line:
         said = _Said(line, asked.sought)
         found, error = bisect(asked, Telling(line, said.begun, said.step), world)
-    bisection(output(world.environment, beside_data=is_printed(options.json)), found)
-    if options.json is not None:
-        write_json(options.json, found)
+    with beside_files((options.json, partial(as_json, found))):
+        bisection(output(world.environment, beside_data=is_printed(options.json)), found)
     if error is not None:
         raise error
     return {"found": FOUND, "nothing": 0, "interrupted": INTERRUPTED}.get(found.end, UNDECIDED)

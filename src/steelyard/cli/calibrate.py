@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -11,7 +12,7 @@ import typer
 from steelyard.api.counting import jobs_checked
 from steelyard.cli.command import Options, command
 from steelyard.cli.options import OUTPUT, json_option
-from steelyard.cli.outputs import check_writable, is_printed, write
+from steelyard.cli.outputs import beside_files, check_writable, is_printed, write
 from steelyard.model.errors import InterruptedBeforeEnd
 from steelyard.model.values import in_range
 
@@ -84,13 +85,13 @@ def calibrate(options: CalibrateOptions, world: World) -> int:
 
     with watching(world) as watch:
         kept = measure(world, watch, repeats=options.launches, jobs=options.jobs, caches=options.caches)
-    if options.json is not None:
-        write(options.json, to_json(kept.record))
-    if isinstance(kept.record, InterruptedCalibration):
-        raise InterruptedBeforeEnd(report.interrupted(kept.record, str(kept.path)))
-    if options.chart is not None:
-        write(options.chart, report.svg(kept.record))
-    report.show(
-        output(world.environment, beside_data=is_printed(options.chart, options.json)), kept.record, str(kept.path)
-    )
+    record = kept.record
+    if isinstance(record, InterruptedCalibration):
+        if options.json is not None:
+            write(options.json, to_json(record))
+        raise InterruptedBeforeEnd(report.interrupted(record, str(kept.path)))
+    with beside_files((options.json, partial(to_json, record)), (options.chart, partial(report.svg, record))):
+        report.show(
+            output(world.environment, beside_data=is_printed(options.chart, options.json)), record, str(kept.path)
+        )
     return 0

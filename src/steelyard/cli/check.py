@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -11,7 +12,7 @@ import typer
 from steelyard.api.checks import USUAL_S, target_of
 from steelyard.cli.command import Only, ReadBy, command
 from steelyard.cli.options import LaunchOptions, json_option
-from steelyard.cli.outputs import check_writable, is_printed, write_json
+from steelyard.cli.outputs import as_json, beside_files, check_apart, check_writable, is_printed
 from steelyard.cli.settings import MeasuringOptions, SuiteOptions
 from steelyard.cli.status import FOUND, INTERRUPTED
 from steelyard.model.errors import UsageError
@@ -65,13 +66,21 @@ def check(options: CheckOptions, world: World) -> int:
     Exit status: 0 no trouble, 1 trouble with a rule, 2 wrong usage, 3 it could not be tried, 130 interrupted.
     """
     if options.protocol and (
-        options.suite.harness is not None or options.suite.benchmark or options.allocations or options.json is not None
+        options.suite.harness is not None
+        or options.suite.benchmark
+        or options.allocations
+        or options.json is not None
+        or "max_time" in options.given
     ):
-        raise UsageError("--protocol looks at nothing else: leave --harness, --benchmark, --heap and --json out")
+        raise UsageError(
+            "--protocol looks at nothing else: leave --harness, --benchmark, --heap, --json and --max-time out "
+            "(--timeout limits each launch)"
+        )
 
     check_writable(options.json)
     launch = replace(options.launch, seed=options.launch.seed or 0)
     subject, settings = target_of(options.command, replace(options, launch=launch), options.max_time, world)
+    check_apart([options.json], [Path(subject.program)])
     if options.protocol:
         return _conformance(subject, settings, world)
     return _soundness(subject, settings, options, world)
@@ -102,9 +111,8 @@ def _soundness(subject: Subject, settings: Settings, options: CheckOptions, worl
             seconds=options.max_time,
             heap=options.allocations,
         )
-    if options.json is not None:
-        write_json(options.json, found)
-    soundness(output(world.environment, beside_data=is_printed(options.json)), found)
+    with beside_files((options.json, partial(as_json, found))):
+        soundness(output(world.environment, beside_data=is_printed(options.json)), found)
     return _status(bool(found.troubles()), found.interrupted)
 
 

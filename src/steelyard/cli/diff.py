@@ -26,7 +26,7 @@ from steelyard.cli.options import (
     ShownFunctions,
     Strict,
 )
-from steelyard.cli.outputs import check_apart, check_writable, is_printed, page_of, write
+from steelyard.cli.outputs import beside_files, check_apart, check_writable, is_printed, page_of
 from steelyard.cli.views import ShownUnits, in_units
 from steelyard.model.values import alpha_checked, metric_names, relative_margin
 
@@ -119,9 +119,14 @@ def _compared(options: DiffOptions, world: World) -> int:
     return _shown(difference(records[0], records[1], names, _terms(options, margin, metrics)), options, world)
 
 
-def diff_runs(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, margin: float, world: World) -> int:
-    """Compare two runs in the metrics that are wanted, print what they say, and return the verdict's exit status."""
-    return _shown(of_runs(*runs, _terms(options, margin, wanted)), options, world)
+def diff_runs(
+    runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, margin: float, world: World, *, beside_data: bool
+) -> int:
+    """Compare two runs in the metrics that are wanted, print what they say, and return the verdict's exit status.
+
+    What they say is printed on stderr if it is `beside_data`.
+    """
+    return _shown(of_runs(*runs, _terms(options, margin, wanted)), options, world, beside_data=beside_data)
 
 
 def _terms(options: DiffOptions, margin: float, metrics: list[str] | None) -> Terms:
@@ -143,20 +148,21 @@ class _Words(NamedTuple):
     markdown: Callable[[], str]
 
 
-def _shown(found: Difference, options: DiffOptions, world: World) -> int:
+def _shown(found: Difference, options: DiffOptions, world: World, *, beside_data: bool = False) -> int:
     from steelyard.model.foreign import ForeignReport
 
-    files = FileOptions(markdown=options.markdown, html=options.html)
+    files, strict = FileOptions(markdown=options.markdown, html=options.html), options.strict
+    beside_data = beside_data or is_printed(*files.paths())
     if isinstance(found, ForeignReport):
-        return _told(found, _of_imports(found), files, world, strict=options.strict)
+        return _told(found, _of_imports(found), files, world, strict=strict, beside_data=beside_data)
     from steelyard.model.records import Weighing
 
     if not isinstance(found, Weighing):
-        return _told(found, _of_runs(found), files, world, strict=options.strict)
+        return _told(found, _of_runs(found), files, world, strict=strict, beside_data=beside_data)
     from steelyard.cli.outcome import shown
     from steelyard.design.outcome import Outcome
 
-    return shown(Outcome(found), files, world, functions=options.functions, strict=options.strict)
+    return shown(Outcome(found), files, world, functions=options.functions, strict=strict, beside_data=beside_data)
 
 
 def _of_imports(found: ForeignReport) -> _Words:
@@ -174,16 +180,18 @@ def _of_runs(found: UnpairedReport) -> _Words:
 
 
 def _told(
-    found: UnpairedReport | ForeignReport, words: _Words, files: FileOptions, world: World, *, strict: bool
+    found: UnpairedReport | ForeignReport,
+    words: _Words,
+    files: FileOptions,
+    world: World,
+    *,
+    strict: bool,
+    beside_data: bool,
 ) -> int:
     """Print what was found, write the files asked for, and return the exit status that the verdicts come to."""
     from steelyard.cli.screen import output
     from steelyard.cli.status import said_status
 
-    if files.markdown is not None:
-        write(files.markdown, words.markdown())
-    if files.html is not None:
-        write(files.html, page_of(world, found))
-    beside_data = is_printed(*files.paths())
-    words.show(output(world.environment, beside_data=beside_data))
-    return said_status(words.verdicts, world, strict=strict, beside_data=beside_data)
+    with beside_files((files.markdown, words.markdown), (files.html, partial(page_of, world, found))):
+        words.show(output(world.environment, beside_data=beside_data))
+        return said_status(words.verdicts, world, strict=strict, beside_data=beside_data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -11,7 +12,7 @@ import typer
 from steelyard import __version__
 from steelyard.cli.command import Options, command
 from steelyard.cli.options import json_option
-from steelyard.cli.outputs import check_writable, is_printed, write_json
+from steelyard.cli.outputs import as_json, beside_files, check_writable, is_printed
 from steelyard.cli.status import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -65,9 +66,8 @@ def doctor(options: DoctorOptions, world: World) -> int:
         conditions=conditions,
         noise=noise,
     )
-    if options.json is not None:
-        write_json(options.json, found)
-    examination(output(world.environment, beside_data=is_printed(options.json)), found)
+    with beside_files((options.json, partial(as_json, found))):
+        examination(output(world.environment, beside_data=is_printed(options.json)), found)
     return INTERRUPTED if noise is not None and noise.interrupted else 0
 
 

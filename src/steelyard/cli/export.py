@@ -102,15 +102,21 @@ def is_terminal() -> bool:
 
 def _check_ending(output: Path, format_: str) -> None:
     """Raise UsageError for a name that whoever opens the file would take for another format."""
-    called = _ENDINGS.get(output.suffix.lower(), format_)
+    called = _called(output) or format_
     if called != format_:
         raise UsageError(
             f"{output} is called as {called}, and would be {format_}: leave --format out, or give -o another name"
         )
 
 
+def _called(output: Path) -> str | None:
+    """The format that a file's name ends as, compressed or not."""
+    whole = output.with_suffix("") if output.suffix == ".gz" else output
+    return _ENDINGS.get(whole.suffix.lower())
+
+
 def _by_ending(output: Path) -> str:
-    if (found := _ENDINGS.get(output.suffix.lower())) is None:
+    if (found := _called(output)) is None:
         raise UsageError(
             "--format says as what to write it: csv, json-lines, parquet, pyperf, hyperfine, google-benchmark or junit"
         )

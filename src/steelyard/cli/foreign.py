@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from rich.console import Console
 
+from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
-from steelyard.cli.outputs import is_printed, page_of, write
+from steelyard.cli.outputs import beside_files, is_printed, page_of
 from steelyard.cli.screen import output
 from steelyard.design.unpaired.foreign import levels
 from steelyard.design.world import World
@@ -22,17 +23,14 @@ def show_foreign(
 ) -> None:
     """Print an import, or what is `drawn` of it, and write the files asked for."""
     described = levels(record.benchmarks[: None if files.markdown is not None else MOST_BENCHMARKS])
-    if files.json is not None:
-        write(files.json, as_saved(record, files.json))
-    if files.markdown is not None:
-        write(files.markdown, report.markdown(record, described))
-    if files.csv is not None:
-        write(files.csv, report.csv(record))
-    if files.html is not None:
-        write(files.html, page_of(world, record))
-    beside_data = is_printed(*files.paths())
-    console = output(world.environment, beside_data=beside_data)
-    if drawn is not None:
-        drawn(console)
-    else:
-        report.show(console, record, described)
+    console = output(world.environment, beside_data=is_printed(*files.paths()))
+    with beside_files(
+        (files.json, lambda: as_saved(record, files.json or STANDARD_STREAM)),
+        (files.markdown, lambda: report.markdown(record, described)),
+        (files.csv, lambda: report.csv(record)),
+        (files.html, lambda: page_of(world, record)),
+    ):
+        if drawn is not None:
+            drawn(console)
+        else:
+            report.show(console, record, described)

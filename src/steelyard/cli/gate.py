@@ -21,6 +21,8 @@ from steelyard.cli.status import FAILED, of_gate
 from steelyard.model.errors import MeasurementError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from steelyard.design.world import World
     from steelyard.model.gate import GateReport
     from steelyard.model.limits import Limits
@@ -104,6 +106,8 @@ def gate(options: GateOptions, world: World) -> int:
     from steelyard.design.gate.gate import gate as held
 
     limits = _limits(options)
+    if not options.forge.title.strip():
+        raise UsageError("--title '' is empty: give the page a heading, or leave it out")
     outputs = (options.json, options.markdown, options.junit, options.metrics)
     check_writable(*outputs)
     forge = options.forge
@@ -137,8 +141,7 @@ def _limits(options: GateOptions) -> Limits:
     from steelyard.model.limits import Limits, limits_from
     from steelyard.model.project_file import load_project
 
-    if not all(pattern.strip() for pattern in options.require or []):
-        raise UsageError("--require '' names no benchmark: give a name or a pattern, or leave it out")
+    _check_named(options.require or [], "--require")
     asked = limits_from(options.fail_above or [], strict=options.strict, require=options.require or ())
     project = load_project(Path(current_folder()))
     if project is None:
@@ -147,11 +150,17 @@ def _limits(options: GateOptions) -> Limits:
         of_file = limits_from(project.gate.max_slower, strict=project.gate.strict, require=project.gate.require)
     except UsageError as error:
         raise UsageError(f"{project.at('gate', 'max-slower')}: [gate] max-slower {error}") from error
+    _check_named(project.gate.require, f"{project.at('gate', 'require')}: [gate] require")
     return Limits(
         limits=asked.limits or of_file.limits,
         strict=asked.strict or of_file.strict,
         require=asked.require or of_file.require,
     )
+
+
+def _check_named(patterns: Sequence[str], said: str) -> None:
+    if not all(pattern.strip() for pattern in patterns):
+        raise UsageError(f"{said} '' names no benchmark: give a name or a pattern, or leave it out")
 
 
 def _write(report: GateReport, options: GateOptions, status: int) -> list[MeasurementError]:

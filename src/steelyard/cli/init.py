@@ -44,6 +44,8 @@ def init(options: InitOptions, world: World) -> int:
     """
     from steelyard.model.project import schema
 
+    if options.schema and options.force:
+        raise UsageError("--schema writes no file: leave --force out")
     if options.schema:
         write(STANDARD_STREAM, f"{json.dumps(schema(), indent=2)}\n")
         return 0
@@ -63,7 +65,12 @@ def _refuse_another(folder: Path, *, force: bool) -> None:
     """Raise UsageError where a project's file is there already: what was put into it by hand is worth more."""
     from steelyard.model.project_file import OWN, SHARED, has_table
 
-    if not force and (folder / OWN).exists():
+    own = folder / OWN
+    if own.is_symlink() and not own.exists():
+        raise UsageError(f"{OWN} is a link to a file that is not there: mend the link, or remove it")
+    if own.exists() and not own.is_file():
+        raise UsageError(f"{OWN} is there already, and is no file: remove it first")
+    if not force and own.exists():
         raise UsageError(f"{OWN} is there already: change it, or write over it with --force")
     if has_table(folder / SHARED):
         raise UsageError(f"{SHARED} has a [tool.steelyard], which {OWN} would be read instead of: take that out first")

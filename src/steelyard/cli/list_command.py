@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from steelyard.cli.command import Options, command
 from steelyard.cli.options import json_option
-from steelyard.cli.outputs import check_writable, is_printed, write_json
+from steelyard.cli.outputs import as_json, beside_files, check_writable, is_printed
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -31,7 +32,6 @@ def list_(options: ListOptions, world: World) -> int:
     check_writable(options.json)
     store = world.store()
     entries = inventory(store)
-    if options.json is not None:
-        write_json(options.json, entries)
-    show(output(world.environment, beside_data=is_printed(options.json)), entries, store.folder)
+    with beside_files((options.json, partial(as_json, entries))):
+        show(output(world.environment, beside_data=is_printed(options.json)), entries, store.folder)
     return 0

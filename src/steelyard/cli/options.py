@@ -206,28 +206,30 @@ class LaunchOptions(Options, Launching):
     set_up: Annotated[
         list[str] | None,
         typer.Option(
-            "--setup", metavar="CMD", help="Run once before the first launch; given twice, once for each command."
+            "--setup",
+            metavar="CMD",
+            help="Run once before the first launch; given twice, once for each of two commands.",
         ),
     ] = None
     prepare: Annotated[
         list[str] | None,
         typer.Option(
             metavar="CMD",
-            help="Run before each launch, untimed; given twice, once for each command.",
+            help="Run before each launch, untimed; given twice, once for each of two commands.",
         ),
     ] = None
     conclude: Annotated[
         list[str] | None,
         typer.Option(
             metavar="CMD",
-            help="Run after each launch, untimed; given twice, once for each command.",
+            help="Run after each launch, untimed; given twice, once for each of two commands.",
         ),
     ] = None
     cleanup: Annotated[
         list[str] | None,
         typer.Option(
             metavar="CMD",
-            help="Run once when all is measured; given twice, once for each command.",
+            help="Run once when all is measured; given twice, once for each of two commands.",
         ),
     ] = None
     warm_up: Annotated[

@@ -32,19 +32,28 @@ if TYPE_CHECKING:
 
 
 def shown(
-    outcome: Outcome, files: FileOptions, world: World, *, functions: int = SHOWN_FUNCTIONS, strict: bool = False
+    outcome: Outcome,
+    files: FileOptions,
+    world: World,
+    *,
+    functions: int = SHOWN_FUNCTIONS,
+    strict: bool = False,
+    beside_data: bool = False,
 ) -> int:
     """Show what was measured, as `show_outcome`, and return the exit status."""
+    beside_data = beside_data or _prints_data(files)
     try:
-        show_outcome(outcome, files, world, functions=functions)
+        show_outcome(outcome, files, world, functions=functions, beside_data=beside_data)
     except MeasurementError:
-        show_way_on(outcome, files, world)  # what failed is one benchmark, and the others may be undecided
+        show_way_on(
+            outcome, files, world, beside_data=beside_data
+        )  # what failed is one benchmark, and the others may be undecided
         raise
     if was_interrupted(outcome):
         return INTERRUPTED
-    show_way_on(outcome, files, world)
+    show_way_on(outcome, files, world, beside_data=beside_data)
     deciding = outcome.record.derived.deciding() if outcome.record.derived else []
-    return said_status({verdict.verdict for verdict in deciding}, world, strict=strict, beside_data=_prints_data(files))
+    return said_status({verdict.verdict for verdict in deciding}, world, strict=strict, beside_data=beside_data)
 
 
 def was_interrupted(outcome: Outcome) -> bool:

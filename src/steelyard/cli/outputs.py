@@ -6,14 +6,14 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
-from steelyard.model.errors import UsageError
+from steelyard.model.errors import MeasurementError, UsageError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -53,8 +53,9 @@ def check_apart(outputs: Iterable[Path | None], read: Iterable[Path]) -> None:
 
 
 def check_not_launched(request: Request, *outputs: Path | None) -> None:
-    """Raise UsageError for an output file that launches read or execute."""
-    named = [*(one.program for one in request.subjects), request.settings.stdin]
+    """Raise UsageError for an output file that launches read or execute, or whose copy in a revision they do."""
+    own = [one.argv[0] for one in request.subjects if one.argv and "/" in one.argv[0]]
+    named = [*(one.program for one in request.subjects), *own, request.settings.stdin]
     check_apart(outputs, [path for path in map(Path, filter(None, named)) if path.is_file()])
 
 
@@ -64,7 +65,10 @@ def is_printed(*paths: Path | None) -> bool:
 
 
 def write(path: Path, data: Content) -> None:
-    """Write a file whole, or print what would be in it; raises MeasurementError where the file cannot be written."""
+    """Write a file whole, or print what would be in it; raises MeasurementError where the file cannot be written.
+
+    What is called `.gz` is compressed: programs that know it by its name would not read it else.
+    """
     from steelyard.model.writing import write_atomically
 
     if isinstance(data, str):
@@ -73,15 +77,40 @@ def write(path: Path, data: Content) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.writelines([data] if isinstance(data, bytes) else data)
         sys.stdout.flush()
+    elif path.suffix == ".gz":
+        from steelyard.model.files import gzipped
+
+        write_atomically(path, gzipped(data))
     else:
         write_atomically(path, data)
 
 
-def write_json(path: Path, found: BaseModel | Sequence[BaseModel]) -> None:
-    """Write what was found as JSON, as `write`."""
+@contextmanager
+def beside_files(*files: tuple[Path | None, Callable[[], Content]]) -> Iterator[None]:
+    """Write files, those that are asked for, and then have what was found printed; data for stdout come last.
+
+    A file that cannot be written keeps what is printed from nobody: its MeasurementError is raised after that.
+    """
+    unwritten: list[MeasurementError] = []
+    for path, content in files:
+        if path is not None and not is_printed(path):
+            try:
+                write(path, content())
+            except MeasurementError as error:
+                unwritten.append(error)
+    yield
+    for path, content in files:
+        if path == STANDARD_STREAM:
+            write(path, content())
+    if unwritten:
+        raise unwritten[0]
+
+
+def as_json(found: BaseModel | Sequence[BaseModel]) -> Content:
+    """What was found as JSON."""
     from steelyard.model.files import plain_json
 
-    write(path, plain_json(found))
+    return plain_json(found)
 
 
 def page_of(world: World, *shown: Shown) -> str:

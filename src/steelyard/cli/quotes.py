@@ -30,7 +30,8 @@ def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
     ours = (
         place for place, word in enumerate(words) if word.startswith("--") and word.partition("=")[0] in takes_value
     )
-    return in_quotes(command_line(words[: next(ours, len(words))]), f"steelyard {name} ")
+    words = words[: next(ours, len(words))]
+    return in_quotes(command_line(words), f"steelyard {name} ") if len(words) > 1 else None
 
 
 def is_to_be_run(word: str) -> bool:

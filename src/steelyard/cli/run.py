@@ -23,12 +23,13 @@ from steelyard.cli.options import (
     ShownFunctions,
     WeighingOptions,
 )
-from steelyard.cli.outputs import check_files, check_not_launched
+from steelyard.cli.outputs import check_files, check_not_launched, is_printed
 from steelyard.cli.revisions import OneRevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
 from steelyard.cli.views import ShownUnits, in_units
 from steelyard.model.errors import UsageError
+from steelyard.model.values import metric_names
 
 if TYPE_CHECKING:
     from steelyard.design.request import Request
@@ -118,7 +119,7 @@ def _measured(options: RunOptions, world: World) -> int:
     check_files(options.files, options.launch.output)
     if options.strict and options.baseline is None:
         raise UsageError("--strict is of what --baseline NAME compares with: a run alone has no verdict")
-    compared = None if options.baseline is None else _baseline(options.baseline, world)
+    compared = None if options.baseline is None else _baseline(options.baseline, options, world)
     kept = None if options.save_baseline is None else world.store().place_for(options.save_baseline)
     with none_of_earlier(options.files), watching(world) as watch, _requested(options, watch, world) as request:
         watch.wipe()
@@ -128,12 +129,10 @@ def _measured(options: RunOptions, world: World) -> int:
     status = shown(outcome, options.files, world, functions=options.functions)
     if status or not isinstance(outcome.record, Run):
         return status  # what was interrupted is no baseline, and is compared with none
-    if compared is not None:
-        status = _compared(compared, outcome.record, options, world)
     if kept is not None:
         save(outcome.record, kept, private=True)
         say(f"kept as the baseline {options.save_baseline}")
-    return status
+    return 0 if compared is None else _compared(compared, outcome.record, options, world)
 
 
 def _requested(options: RunOptions, watch: Watch, world: World) -> AbstractContextManager[Request]:
@@ -143,13 +142,24 @@ def _requested(options: RunOptions, watch: Watch, world: World) -> AbstractConte
     return nullcontext(run_of_command(options.command, options.name, options, world))
 
 
-def _baseline(name: str, world: World) -> Run:
-    """The run that was kept by this name."""
+def _baseline(name: str, options: RunOptions, world: World) -> Run:
+    """The run that was kept by this name; raises UsageError, before anything is measured, for what none compares with.
+
+    That is one of another machine, and one that was counted where this is timed, or the other way round.
+    """
+    from steelyard.api.diffs import check_kind
     from steelyard.design.unpaired.runs import run_of
     from steelyard.model.files import load_any
 
     path = world.store().find(name)
-    return run_of(load_any(path), path)
+    run = run_of(load_any(path), path)
+    if run.machine.key != world.facts().key:
+        raise UsageError(
+            f"the baseline {name} was measured on another machine ({run.machine.cpu_model or 'unknown'}, "
+            f"{run.machine.key}): keep one of this machine by --save-baseline and a name of its own"
+        )
+    check_kind(run, Path(name), metric_names(options.judging.metric))
+    return run
 
 
 def _compared(baseline: Run, candidate: Run, options: RunOptions, world: World) -> int:
@@ -164,4 +174,5 @@ def _compared(baseline: Run, candidate: Run, options: RunOptions, world: World) 
         functions=options.functions,
         strict=options.strict,
     )
-    return diff_runs((baseline, candidate), candidate.settings.metrics, asked, relative_margin(asked.margin), world)
+    margin, beside_data = relative_margin(asked.margin), is_printed(*options.files.paths())
+    return diff_runs((baseline, candidate), candidate.settings.metrics, asked, margin, world, beside_data=beside_data)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outcome import has_failed, none_of_earlier, show_outcome, show_way_on, shown, was_interrupted
-from steelyard.cli.outputs import check_apart, check_files, is_printed, page_of, write
+from steelyard.cli.outputs import beside_files, check_apart, check_files, check_not_launched, is_printed, page_of
 from steelyard.cli.project import announce, from_here
 from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
@@ -46,6 +46,8 @@ def weighed(project: Project, options: CompareOptions, world: World) -> int:
             watch = meanwhile.enter_context(watching(world))
             plan = meanwhile.enter_context(planned(project, targets, options, watch, world))
         watch.wipe()
+        for part in plan.parts:
+            check_not_launched(part.request, *options.files.paths(), options.launch.output)
         for sentence in (*unasked, *plan.left_out):
             say(sentence)
         if len(plan.parts) > 1:
@@ -98,13 +100,13 @@ class _Several:
         several.summary(
             console, self.results, alpha, settings.family, len(parts) - len(self.results) - len(self.unchosen)
         )
-        if self.options.files.markdown is not None:
-            write(self.options.files.markdown, "\n".join(self.pages))
-        if self.options.files.html is not None and self.outcomes:
-            write(self.options.files.html, page_of(self.world, *self.outcomes))
-        if self.written:
-            say(f"written: {', '.join(map(str, self.written))}")
-        _say_unused(self.project, self.outcomes, self.options)
+        with beside_files(
+            (self.options.files.markdown, lambda: "\n".join(self.pages)),
+            (self.options.files.html if self.outcomes else None, lambda: page_of(self.world, *self.outcomes)),
+        ):
+            if self.written:
+                say(f"written: {', '.join(map(str, self.written))}")
+            _say_unused(self.project, self.outcomes, self.options)
         return INTERRUPTED if interrupted else self._status()
 
     def _show(self, part: Part, outcome: Outcome | SteelyardError, files: FileOptions) -> bool:
@@ -164,8 +166,9 @@ class _Several:
             part.name: FileOptions(json=_named(files.json, part.names[0]), csv=_named(files.csv, part.names[0]))
             for part in self.plan.parts
         }
-        for of_part in found.values():
-            check_files(of_part)
+        for part in self.plan.parts:
+            check_files(found[part.name])
+            check_not_launched(part.request, *found[part.name].paths())
         if files.json is not None and len({of_part.json for of_part in found.values()}) < len(found):
             raise UsageError(f"two records would go to the same file beside {files.json}: rename a target")
         return found

@@ -51,6 +51,9 @@ _OF_COMMANDS = {
         **{option: _OF_A_GATE.format(option) for option in ("--junit", "--github", "--gitlab", "--comment")},
         **dict.fromkeys(("--metrics", "--openmetrics"), _OF_A_GATE.format("--metrics metrics.txt")),
     },
+    "run": dict.fromkeys(
+        ("-m", "--min-runs", "--min-benchmarking-time"), "give --launches N, or --max-time SECONDS for as many as fit"
+    ),
     "count": dict.fromkeys(
         ("--base", "--candidate", "--build"),
         "steelyard compare --base REV --build CMD 'COMMAND' --metric instructions counts two revisions",

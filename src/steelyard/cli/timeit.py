@@ -21,7 +21,7 @@ from steelyard.cli.options import (
     OldNames,
     Strict,
 )
-from steelyard.cli.outputs import check_files
+from steelyard.cli.outputs import check_files, check_not_launched
 from steelyard.cli.settings import MeasuringOptions, SuiteOptions
 from steelyard.model.errors import UsageError
 
@@ -88,11 +88,15 @@ def timeit(options: TimeitOptions, world: World) -> int:
     _check_names(options.name or [])
     pythons = options.python or [sys.executable]
     subjects = _subjects(options.statements, options.setup or [], pythons, world.environment.get("PATH"))
+    if len(subjects) == 1:
+        _check_alone(options)
     names = names_of(options.name, options.names, [subject.name for subject in subjects])
     subjects = [one.model_copy(update={"name": name}) for one, name in zip(subjects, names, strict=True)]
     settings = settings_of(options, world, judged=len(subjects) > 1)
+    request = request_of(options, subjects, settings)
+    check_not_launched(request, *options.files.paths())
     with watching(world) as watch:
-        outcome = attempted(request_of(options, subjects, settings), watch, world)
+        outcome = attempted(request, watch, world)
     return shown(outcome, options.files, world, strict=options.strict)
 
 
@@ -103,6 +107,12 @@ def _check_names(names: list[str]) -> None:
             f"-n and --name name a statement here, and {number} is no name: how often it runs is found by itself; "
             "leave it out, and give --pairs N or --max-time SECONDS for more or less"
         )
+
+
+def _check_alone(options: TimeitOptions) -> None:
+    """Raise UsageError for what only a verdict has a use for."""
+    for option in filter(None, (options.judging.given.get("margin"), options.given.get("strict"))):
+        raise UsageError(f"{option} is of a verdict, and one statement alone has none: give two, or leave it out")
 
 
 def _subjects(statements: list[str], setups: list[str], pythons: list[str], search_path: str | None) -> list[Subject]:

@@ -22,6 +22,7 @@ from steelyard.measure.instrument import on_processor_ns
 from steelyard.model.collector import without_collection
 from steelyard.model.counting import Caches
 from steelyard.model.progress import Progress
+from steelyard.report.figures import count
 
 
 def measure(results: Results, several: Sequence[Caches], tools: Instruments, *, repeats: int, seed: int) -> None:
@@ -30,6 +31,12 @@ def measure(results: Results, several: Sequence[Caches], tools: Instruments, *, 
     Raises Interrupted if the user stops it, and MeasurementError, also where a walk took no time; what was measured
     until then is in the results.
     """
+    of_levels = f" with each of {len(several)} sizes of the last cache level" if len(several) > 1 else ""
+    said = (
+        f"times {len(results.sweep)} walks over memory, {count(repeats, 'time')} each, and then counts them under "
+        f"Valgrind{of_levels}, which takes minutes; Ctrl-C keeps what was measured by then"
+    )
+    tools.watch(Progress("timing", 0, None, allowance=said))
     with without_collection():
         _time(results, tools, repeats, seed)
     results.check_times()
