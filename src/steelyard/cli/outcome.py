@@ -45,9 +45,8 @@ def shown(
     try:
         show_outcome(outcome, files, world, functions=functions, beside_data=beside_data)
     except MeasurementError:
-        show_way_on(
-            outcome, files, world, beside_data=beside_data
-        )  # what failed is one benchmark, and the others may be undecided
+        # What failed is one benchmark, and the others may be undecided.
+        show_way_on(outcome, files, world, beside_data=beside_data)
         raise
     if was_interrupted(outcome):
         return INTERRUPTED
