@@ -50,8 +50,8 @@ def weighing_of_revisions(
     from steelyard.subjects.revisions.sides import subjects_of
 
     wanted = asked.revisions
-    command = _one_command(commands)
     check_build(wanted)
+    command = _one_command(commands)
     check_no_files(names or [], commands)
     recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
     settings = settings_of(asked, world, commands=[command] * 2, judged=True, recipe=recipe)

@@ -36,7 +36,7 @@ def measure(results: Results, several: Sequence[Caches], tools: Instruments, *, 
         f"times {len(results.sweep)} walks over memory, {count(repeats, 'time')} each, and then counts them under "
         f"Valgrind{of_levels}, which takes minutes; Ctrl-C keeps what was measured by then"
     )
-    tools.watch(Progress("timing", 0, None, allowance=said))
+    tools.watch(Progress("timing", 0, None, allowance=said, noun="measurement"))
     with without_collection():
         _time(results, tools, repeats, seed)
     results.check_times()
