@@ -25,6 +25,14 @@ MOST = 5 << 20
 LONGEST_NS = 10**9
 
 
+class Ends(Exception):  # noqa: N818 - an end is no error
+    """The end of the program in the middle of its answer: by a status, or, where that is negative, by a signal."""
+
+    def __init__(self, status: int, words: bytes = b"") -> None:
+        super().__init__()
+        self.status, self.words = status, words
+
+
 class Call:
     """One call by the driver: its words, and the answer, which the ways change before it is written."""
 
@@ -57,23 +65,19 @@ class Call:
         ns = max(1, round(each_ns * loops * noise))
         return {"loops": loops, "ns": ns, "cpu_ns": ns, "delay_ns": 0}
 
-    def take_time(self) -> None:
-        """Sleep: what a launch is said to have taken in all is held against what it took."""
+    def taken_ns(self) -> int:
+        """What it is said to have taken in all, which is held against what it took."""
         told = (line.get("ns") for line in self.lines if isinstance(line, dict))
-        time.sleep(sum(ns for ns in told if type(ns) is int and 0 < ns < LONGEST_NS) / 1e9)
+        return sum(ns for ns in told if type(ns) is int and 0 < ns < LONGEST_NS)
 
     def concerns(self, place: str) -> bool:
         """Whether a way is meant for this call: `list`, `run`, or the name of a benchmark."""
         return place in self.words or place == self.words.get("run")
 
-    def write(self) -> None:
-        """Answer, and end."""
-        self.take_time()
+    def answer(self) -> bytes:
+        """What is written of it."""
         answer = "".join(f"{_text(line)}\n" for line in (self.hello, *self.lines, *self.end) if line is not None)
-        data = answer.encode(errors="surrogateescape")
-        while data:
-            data = data[os.write(int(self.words["fd"]), data) :]
-        sys.exit(self.status)
+        return answer.encode(errors="surrogateescape")
 
 
 def is_odd_call() -> bool:
@@ -136,12 +140,11 @@ def error(call: Call) -> None:
 
 
 def exit_9(call: Call) -> None:
-    print("one line", "and its last words", sep="\n", file=sys.stderr, flush=True)
-    os._exit(9)
+    raise Ends(9, b"one line\nand its last words\n")
 
 
 def segfault(call: Call) -> None:
-    os.kill(os.getpid(), 11)
+    raise Ends(-11)
 
 
 def cut_off(call: Call) -> None:
@@ -289,11 +292,27 @@ OF_SAMPLES = {
 }
 
 
-def main() -> None:
-    """Answer one call."""
-    call = Call(sys.argv[1:])
+def answered(arguments: list[str]) -> Call:
+    """One call, when its ways have changed the answer; raises Ends."""
+    call = Call(arguments)
     for way in call.ways:
         word, at, place = way.partition("@")
         if (not at or call.concerns(place)) and not (word in OF_SAMPLES and "list" in call.words):
             WAYS[word](call)
-    call.write()
+    return call
+
+
+def main() -> None:
+    """Answer one call, and end."""
+    try:
+        call = answered(sys.argv[1:])
+    except Ends as end:
+        os.write(2, end.words)
+        if end.status < 0:
+            os.kill(os.getpid(), -end.status)
+        os._exit(end.status)
+    time.sleep(call.taken_ns() / 1e9)
+    data = call.answer()
+    while data:
+        data = data[os.write(int(call.words["fd"]), data) :]
+    sys.exit(call.status)

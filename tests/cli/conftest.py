@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.launches import LaunchSpec, Measured
+from tests.cli.answering import Answering, answer
 from tests.cli.gate_job import Job
 from tests.cli.refusing import Refuses
 from tests.forges.fake import Forge, served
@@ -51,6 +52,14 @@ def job(weighings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job
     world = Job(tmp_path, steady({}))
     in_place(world, monkeypatch)
     monkeypatch.setenv("no_proxy", "*")
+    return world
+
+
+@pytest.fixture
+def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Answering:
+    """Command lines on a scripted machine where the fake harness answers."""
+    world = Answering(tmp_path, answer)
+    in_place(world, monkeypatch)
     return world
 
 

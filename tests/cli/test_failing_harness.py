@@ -15,6 +15,7 @@ import pytest
 
 from steelyard.model.files import load
 from steelyard.model.records import Run, Weighing
+from tests.cli.answering import Answering
 from tests.in_process import InProcess, suite
 from tests.tool import Done, Tool, ended, wait_until
 
@@ -56,27 +57,37 @@ NO_LIST: dict[str, tuple[str, str]] = {
     "no-object": ("no-object", "old wrote a result that is no JSON object, in line 1: '[1, 2]'"),
     "no-utf-8": ("no-utf-8", "old wrote a result that is no JSON, in line 1: "),
     "deep": ("deep", "old wrote a result that is no JSON, in line 1: '[[[["),
-    "flood-results": ("flood-results", "old wrote 5,"),
 }
+# What only a process does.
+REAL_NO_LIST = {"segfault@list": NO_LIST["segfault@list"], "flood-results": ("flood-results", "old wrote 5,")}
 
 
-@pytest.mark.parametrize(("ways", "says"), NO_LIST.values(), ids=NO_LIST)
-def test_a_list_that_is_none(here: InProcess, ways: str, says: str) -> None:
-    sentence = here.refuses("compare", "--harness", "protocol", suite(ways), suite(), *SIDES, *FILES, status=3)
+def check_no_list(tool: InProcess | Answering, ways: str, says: str) -> None:
+    sentence = tool.refuses("compare", "--harness", "protocol", suite(ways), suite(), *SIDES, *FILES, status=3)
     assert sentence.startswith(says), sentence
     assert len(sentence) < 500
     assert "--ignore-failure" not in sentence
-    assert not here.kept()
-    record = here.json()
+    assert not tool.kept()
+    record = tool.json()
     assert (record["benchmarks"], record["launches"]["pair"]) == ([], [])
     (found,) = record["findings"]
     assert found["code"] == "failed"
     assert found["message"].replace("\n", "\\n").replace("\x1b", "\\x1b") == sentence  # as a terminal may have it
 
 
-def test_the_candidate_s_list_is_looked_at_as_well(here: InProcess) -> None:
+@pytest.mark.parametrize(("ways", "says"), NO_LIST.values(), ids=NO_LIST)
+def test_a_list_that_is_none(answers: Answering, ways: str, says: str) -> None:
+    check_no_list(answers, ways, says)
+
+
+@pytest.mark.parametrize(("ways", "says"), REAL_NO_LIST.values(), ids=REAL_NO_LIST)
+def test_a_list_of_a_process_that_is_none(here: InProcess, ways: str, says: str) -> None:
+    check_no_list(here, ways, says)
+
+
+def test_the_candidate_s_list_is_looked_at_as_well(answers: Answering) -> None:
     words = ("compare", "--harness", "protocol", suite(), suite("cut-off"), *SIDES)
-    assert here.refuses(*words, status=3).startswith("new cut its results off")
+    assert answers.refuses(*words, status=3).startswith("new cut its results off")
 
 
 def test_a_list_that_never_comes(here: InProcess) -> None:
@@ -101,8 +112,8 @@ def test_a_list_that_never_comes(here: InProcess) -> None:
     ],
     ids=["twice", "escape", "line feed", "delete", "empty", "long"],
 )
-def test_names_that_cannot_be(here: InProcess, names: list[str], says: str) -> None:
-    assert f"old {says}" in here.refuses(
+def test_names_that_cannot_be(answers: Answering, names: list[str], says: str) -> None:
+    assert f"old {says}" in answers.refuses(
         "run", "--harness", "protocol", suite("well", *names), "--name", "old", status=3
     )
 
@@ -121,9 +132,9 @@ def test_a_plain_command_that_fails_on_our_words(here: InProcess, program: str) 
     assert "For a plain command leave --harness out" in sentence
 
 
-def test_nothing_in_common(here: InProcess) -> None:
+def test_nothing_in_common(answers: Answering) -> None:
     words = ("compare", "--harness", "protocol", suite("well", "a", "b"), suite("well", "c"))
-    assert here.refuses(*words, status=3) == (
+    assert answers.refuses(*words, status=3) == (
         "there is no benchmark to compare: of the baseline a, b would be, and the candidate has c"
     )
 
@@ -158,27 +169,36 @@ BAD: dict[str, str] = {
     "missing": "gave 0 samples where 1 were asked for",
     "extra": "gave 2 samples where 1 were asked for",
     "never-longer": "takes no longer however often it is repeated",
-    "flood-results": "wrote 5,",
 }
+REAL_BAD = {"segfault": BAD["segfault"], "flood-results": "wrote 5,"}
 
 
-@pytest.mark.parametrize(("way", "says"), BAD.items(), ids=BAD)
-def test_one_that_fails_is_named_and_the_other_is_measured(here: InProcess, way: str, says: str) -> None:
+def check_bad(tool: InProcess | Answering, way: str, says: str) -> None:
     words = ("--launches", "1", "--warmup", "0", "--name", "old")
-    done = here("run", "--harness", "protocol", suite(f"{way}@bad", "bad", "good"), *words, *FILES)
+    done = tool("run", "--harness", "protocol", suite(f"{way}@bad", "bad", "good"), *words, *FILES)
     assert done.status == 3
     (sentence,) = done.err.decode().splitlines()
     assert sentence.startswith(f"steelyard: 1 of 2 benchmarks failed, the first: old (bad) {says}"), sentence
     assert len(sentence) < 700
     assert "--ignore-failure" not in sentence
-    record = here.json()
+    record = tool.json()
     assert record["stop"] == ["failed", "pairs"]
     assert [summary["benchmark"] for summary in record["derived"]["summaries"]] == ["good"]
-    shown = here("show")
+    shown = tool("show")
     assert (shown.status, shown.out) == (3, done.out)
 
 
-def check_partial(here: InProcess, done: Done, failed: str, *good: str) -> None:
+@pytest.mark.parametrize(("way", "says"), BAD.items(), ids=BAD)
+def test_one_that_fails_is_named_and_the_other_is_measured(answers: Answering, way: str, says: str) -> None:
+    check_bad(answers, way, says)
+
+
+@pytest.mark.parametrize(("way", "says"), REAL_BAD.items(), ids=REAL_BAD)
+def test_a_process_that_fails_is_named_and_the_other_is_measured(here: InProcess, way: str, says: str) -> None:
+    check_bad(here, way, says)
+
+
+def check_partial(here: InProcess | Answering, done: Done, failed: str, *good: str) -> None:
     """The others have their verdicts, in every file and when shown again; what failed is named everywhere."""
     assert done.status == 3
     (sentence,) = done.err.decode().splitlines()
@@ -211,20 +231,20 @@ def check_partial(here: InProcess, done: Done, failed: str, *good: str) -> None:
     ],
     ids=["in the trial", "while measuring", "an answer that is none", "a metric that is none"],
 )
-def test_a_weighing_of_which_one_fails(here: InProcess, sides: tuple[str, str], failed: str) -> None:
+def test_a_weighing_of_which_one_fails(answers: Answering, sides: tuple[str, str], failed: str) -> None:
     commands = [suite(ways, "a", "bad", "b") for ways in sides]
     metric = ("--metric", "cpu") if "cpu" in failed else ()
-    done = here.weigh(*commands, *SIDES, *FILES, "--pairs", "12", *metric)
-    check_partial(here, done, failed, "a", "b")
-    assert [one["verdict"] for one in here.json()["derived"]["verdicts"]] == ["same", "slower"]
+    done = answers.weigh(*commands, *SIDES, *FILES, "--pairs", "12", *metric)
+    check_partial(answers, done, failed, "a", "b")
+    assert [one["verdict"] for one in answers.json()["derived"]["verdicts"]] == ["same", "slower"]
 
 
-def test_what_is_undecided_beside_one_that_fails_goes_on(here: InProcess) -> None:
+def test_what_is_undecided_beside_one_that_fails_goes_on(answers: Answering) -> None:
     commands = suite("segfault@bad", "a", "bad"), suite("well", "a", "bad")
-    done = here.weigh(*commands, "--pairs", "12", "--margin", "0.04%")
+    done = answers.weigh(*commands, "--pairs", "12", "--margin", "0.04%")
     assert done.status == 3
     assert "1 of 2 benchmarks failed, the first: " in done.err.decode()
-    (kept,) = here.kept()
+    (kept,) = answers.kept()
     assert f"\ngo on      steelyard compare --resume {kept.name} --pairs " in done.text
 
 
@@ -240,34 +260,34 @@ def test_one_that_hangs(here: InProcess, side: int) -> None:
     "sides", [("exit-9@run", "well"), ("well", "exit-9@run")], ids=["the baseline", "the candidate"]
 )
 @pytest.mark.parametrize("control", [[], ["--control"]], ids=["", "control"])
-def test_all_fail(here: InProcess, sides: tuple[str, str], control: list[str]) -> None:
-    done = here.weigh(*(suite(way, "a", "b") for way in sides), *SIDES, *FILES, *control)
+def test_all_fail(answers: Answering, sides: tuple[str, str], control: list[str]) -> None:
+    done = answers.weigh(*(suite(way, "a", "b") for way in sides), *SIDES, *FILES, *control)
     assert done.status == 3
     assert "benchmarks failed, the first: " in done.sentence
     assert "(a) failed with exit status 9" in done.sentence
     # In the trial, so that nothing was measured.
-    assert not here.kept()
-    record = here.json()
+    assert not answers.kept()
+    record = answers.json()
     assert ({*record["stop"]}, record["launches"]["pair"]) == ({"failed"}, [])
 
 
-def test_where_all_fail_another_reason_is_told_too(here: InProcess) -> None:
-    done = here.weigh(*[suite("exit-9@a,exit-9@b,segfault@c", "a", "b", "c")] * 2, *SIDES)
+def test_where_all_fail_another_reason_is_told_too(answers: Answering) -> None:
+    done = answers.weigh(*[suite("exit-9@a,exit-9@b,segfault@c", "a", "b", "c")] * 2, *SIDES)
     assert done.sentence.startswith("all 3 benchmarks failed, the first: old (a) failed with exit status 9")
     assert "; another: old (c) was killed by SIGSEGV" in done.sentence
     assert "old (b)" not in done.sentence
 
 
-def test_one_alone_that_fails_is_not_counted(here: InProcess) -> None:
-    done = here.weigh(suite("segfault@a", "a"), suite("well", "a"), *SIDES)
+def test_one_alone_that_fails_is_not_counted(answers: Answering) -> None:
+    done = answers.weigh(suite("segfault@a", "a"), suite("well", "a"), *SIDES)
     assert done.sentence == (
         "old (a) was killed by SIGSEGV: mend it, or choose others with --benchmark. (A launch sees only a small "
         "environment: pass more with --env NAME or --inherit-env.)"
     )
 
 
-def test_a_slower_one_does_not_hide_a_failure(here: InProcess) -> None:
-    done = here.weigh(suite("well", "a", "b"), suite("slower@a,exit-9@b", "a", "b"), "--strict")
+def test_a_slower_one_does_not_hide_a_failure(answers: Answering) -> None:
+    done = answers.weigh(suite("well", "a", "b"), suite("slower@a,exit-9@b", "a", "b"), "--strict")
     assert done.status == 3
     assert "1 slower" in done.text
 
@@ -282,10 +302,10 @@ def test_megabytes_on_stdout_and_stderr_are_not_in_the_way(here: InProcess) -> N
     assert len(done.out) < 3000
 
 
-def test_a_long_benchmark_is_one_sample(here: InProcess) -> None:
-    done = here("run", "--harness", "protocol", suite("long", "a"), "--launches", "2", "--json", "record.json")
+def test_a_long_benchmark_is_one_sample(answers: Answering) -> None:
+    done = answers("run", "--harness", "protocol", suite("long", "a"), "--launches", "2", "--json", "record.json")
     assert done.status == 0
-    (benchmark,) = here.json()["benchmarks"]
+    (benchmark,) = answers.json()["benchmarks"]
     assert (benchmark["loops"], benchmark["samples"]) == (1, 1)
 
 
