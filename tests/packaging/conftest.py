@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -51,17 +52,21 @@ def wheel(sdist: Path) -> Path:
         with tarfile.open(sdist) as archive:
             archive.extractall(place, filter="data")
         tree = _only(place, "steelyard-*")
-        for made in ROOT.glob("native/*/target/release"):
-            shutil.copytree(made, tree / made.relative_to(ROOT), symlinks=True)
-        _build("wheel", tree, place)
+        _build("wheel", tree, place, CARGO_TARGET_DIR=str(ROOT / "build/cargo"))
         shutil.rmtree(tree)
 
     return _only(built("wheel", make, sdist), "*.whl")
 
 
-def _build(what: str, tree: Path, place: Path) -> None:
+def _build(what: str, tree: Path, place: Path, **environment: str) -> None:
     program = f"import sys, setuptools.build_meta as backend; backend.build_{what}(sys.argv[1])"
-    done = subprocess.run([sys.executable, "-c", program, place], cwd=tree, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program, place],
+        cwd=tree,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
 
 
