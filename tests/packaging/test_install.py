@@ -7,10 +7,12 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.builds import ROOT, built
 from tests.tool import environment_in
@@ -71,14 +73,27 @@ def _python(version: str) -> str:
 
 
 def _libraries(python: str) -> Path:
-    """A folder with what the package depends on: it takes several seconds to fill, and seldom changes."""
-    depends_on = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    """A folder with what the package depends on, as it is pinned: it takes seconds to fill, and seldom changes."""
     version = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    pinned = _pinned()
 
     def make(place: Path) -> None:
-        _pip(python, "install", "--no-compile", "--target", place, "-c", ROOT / "constraints.txt", *depends_on)
+        _pip(python, "install", "--no-compile", "--no-deps", "--target", place, *pinned)
 
-    return built("libraries", make, version, *depends_on, ROOT / "constraints.txt")
+    return built("libraries", make, version, *pinned)
+
+
+def _pinned() -> list[str]:
+    """All that the package depends on; for pip to find out what that is takes as long as to install it."""
+    found = dict[str, str]()
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    while wanted:
+        requirement = Requirement(wanted.pop())
+        if requirement.name not in found and (requirement.marker is None or requirement.marker.evaluate({"extra": ""})):
+            library = distribution(requirement.name)
+            found[requirement.name] = f"{requirement.name}=={library.version}"
+            wanted += library.requires or []
+    return sorted(found.values())
 
 
 def _pip(python: str | Path, *words: str | Path, environment: dict[str, str] | None = None) -> None:

@@ -60,8 +60,8 @@ def _keep_arrays_on_one_thread() -> None:
 
 
 def _collect_rarely() -> None:
-    """Importing makes objects that stay: to look among them for garbage, again and again, takes a tenth of a start."""
-    gc.set_threshold(100_000)
+    """Importing makes some 100,000 objects that stay: to look among them once for garbage takes a tenth of a start."""
+    gc.set_threshold(200_000)
 
 
 def _quit(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature is signal's

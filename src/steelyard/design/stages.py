@@ -85,7 +85,7 @@ def stages(
 def is_to_count(record: Weighing | Run) -> bool:
     """Whether something is to be counted, and is not yet."""
     metrics = record.settings.metrics
-    return bool(counted(metrics)) and not (timed(metrics) and not missing(record))
+    return bool(counted(metrics)) and (not timed(metrics) or bool(missing(record)))
 
 
 def _count(record: Weighing | Run, journal: Journal, session: Session) -> tuple[Weighing | Run, SteelyardError | None]:
