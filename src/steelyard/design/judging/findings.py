@@ -48,7 +48,7 @@ def data_findings(
         _tandem(record.launches, benchmark, shown),
         _tried(record, benchmark, asked),
         _caution(shown),
-        _coarse_clock(record.settings, judgement),
+        None if judgement is None else coarse_clock(judgement.quantisation, record.settings.margin),
         _shell_left_in(record.launches, benchmark, shown),
         _short(record.launches, benchmark, record.settings) if record.settings.harness is None else None,
         too_short_to_tell(record, benchmark, shown),
@@ -260,13 +260,13 @@ def _caution(shown: str) -> Finding | None:
     return None if caution is None else Finding(code=NOISY_METRIC, message=caution)
 
 
-def _coarse_clock(settings: Settings, judgement: Judgement | None) -> Finding | None:
-    if judgement is None or judgement.quantisation < settings.margin / 2:
+def coarse_clock(hidden: float, margin: float) -> Finding | None:
+    """That a clock's ticks may hide a change of this log-ratio, where that matters."""
+    if hidden < margin / 2:
         return None
     return Finding(
         code="coarse-clock",
-        message="there are so few different values that a clock's ticks may hide changes of up to "
-        f"{percent(judgement.quantisation)}",
+        message=f"there are so few different values that a clock's ticks may hide changes of up to {percent(hidden)}",
         remedy="make a launch longer, or have it print more digits",
     )
 
