@@ -130,6 +130,8 @@ def _averaged(judged: Judgement, d: FloatArray, layouts: IntArray, looks: Sequen
     lower, upper = min(judged.estimate.lower, found.lower), max(judged.estimate.upper, found.upper)
     mean = replace(judged.estimate, centre=found.centre, lower=lower, upper=upper)
     p_value = min(1.0, max(judged.p_value, found.p_value / share))
+    if not may_decide:
+        p_value = max(p_value, float(np.nextafter(rules.alpha, 1.0)))
     rejects = found.p_value * rules.members <= found.level
     is_change = may_decide and judged.is_change and rejects and excludes_no_change((lower, upper))
     told = replace(judged, verdict="undecided", estimate=mean, is_change=is_change, p_value=p_value, averaged=found)

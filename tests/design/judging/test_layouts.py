@@ -14,12 +14,21 @@ from tests.model.samples import row, weighing
 LAYOUTS, PAIRS, SAMPLES = 6, 48, 8
 
 
-def judged(layout: float, launch: float, sample: float, *, layouts: int = LAYOUTS, change: float = 0.0) -> Verdict:
+def judged(
+    layout: float,
+    launch: float,
+    sample: float,
+    *,
+    layouts: int = LAYOUTS,
+    change: float = 0.0,
+    pairs: int = PAIRS,
+    stop: str = "pairs",
+) -> Verdict:
     """Samples whose candidates differ by these standard deviations."""
     generator = np.random.default_rng(1)
     effects = change + layout * generator.standard_normal(layouts)
     rows: list[LaunchRow] = []
-    for pair in range(PAIRS):
+    for pair in range(pairs):
         drawn = 1 + pair % layouts
         for side in (0, 1):
             level = side * (effects[drawn - 1] + launch * generator.standard_normal())
@@ -27,7 +36,7 @@ def judged(layout: float, launch: float, sample: float, *, layouts: int = LAYOUT
             samples = tuple(Sample(1, int(time), int(time), 0) for time in (2e7, *times))
             rows.append(row(pair, side, layout=drawn, samples=samples, wall_ns=10**9))
     record = weighing([], settings={"harness": "protocol", "layouts": layouts, "max_time_s": None, "pairs": PAIRS})
-    record = record.model_copy(update={"launches": Launches.of_rows(rows), "stop": ["pairs"]})
+    record = record.model_copy(update={"launches": Launches.of_rows(rows), "stop": [stop]})
     return verdicts(record)[0]
 
 
@@ -58,3 +67,15 @@ def test_the_level_that_spreads_has_the_share(level: int) -> None:
     assert found.parts[level].share > 0.9
     assert found.parts[level].spread == pytest.approx(0.05, rel=0.5)
     assert found.most == found.parts[level].level
+
+
+def test_what_stops_between_the_looks_that_may_decide_says_so() -> None:
+    verdict = judged(0.02, 0.005, 0.001, change=0.04, pairs=20, stop="interrupted")
+    assert verdict.verdict == "undecided"
+    assert verdict.interval is not None
+    assert verdict.interval[0] > 0
+    assert verdict.p_value is not None
+    assert verdict.p_value > 0.01
+    codes = [finding.code for finding in verdict.findings]
+    assert "between-looks" in codes
+    assert "shared-alpha" not in codes

@@ -22,6 +22,7 @@ from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
 from steelyard.report.figures import change, percent, whole_percent
 from steelyard.stats.halves import halves_of
+from steelyard.stats.layouts import GROWTH
 from steelyard.stats.paired import Judgement
 from steelyard.stats.summary import median_distance
 from steelyard.stats.verdict import CHANGED, log_margin
@@ -310,6 +311,10 @@ def _shared_alpha(record: Weighing | Run, judgement: Judgement | None) -> Findin
     is_sure_alone = judgement.estimate.lower > 0 or judgement.estimate.upper < 0
     if not is_sure_alone or judgement.is_change:
         return None
+    if judgement.averaged is not None and members_of(record) == 1:
+        some = f"the end of a budget, and looks at {GROWTH} times the pairs of the one before"
+        message = f"the interval excludes no change, but over layouts only some looks may decide: {some}"
+        return Finding(code="between-looks", message=message, remedy="let it go on")
     return Finding(
         code="shared-alpha",
         message=f"the interval excludes no change, but not surely enough for one of {members_of(record)} benchmarks",
