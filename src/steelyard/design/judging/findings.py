@@ -75,7 +75,7 @@ def medians_findings(shown: float, verdict: VerdictName, sides: tuple[Side, Side
         Finding(
             code="medians-differ",
             message="the medians point the other way: each launch is compared with the one next to it, so that what "
-            "drifts cancels, which it does not in the median of a side; the pairs are right",
+            "drifts cancels, which it does not in the median of a side: go by the pairs",
         )
     ]
 
