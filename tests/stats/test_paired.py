@@ -166,6 +166,16 @@ def test_no_change_between_two_that_are_accepted_has_no_p_value_of_alpha(pairs: 
     assert judgement.p_value > 0.01
 
 
+@pytest.mark.parametrize(("pairs", "seed"), [(30, 29), (30, 112), (40, 115)])
+def test_the_interval_of_the_ranks_holds_no_change_where_the_test_does_not_reject_it(pairs: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    baseline, candidate = sides(0.003 * generator.standard_normal(pairs) + 0.1 * (generator.random(pairs) < 0.5))
+    judgement = judge(lambda n: (baseline[:n], candidate[:n]), pairs, MARGIN, 0.01, ended=True)
+    assert judgement is not None
+    assert judgement.p_value > 0.01
+    assert judgement.lower <= 0 <= judgement.upper
+
+
 @pytest.mark.parametrize("margin", [0.002, 0.02])
 def test_equal_differences_that_are_too_few_to_show_anything_have_an_interval_that_says_so(margin: float) -> None:
     first = Look(12, 0.0, 0.1, last=False)
