@@ -37,6 +37,17 @@ def test_a_few_layouts_have_student_s_interval_of_their_centres(layouts: int) ->
     assert not found.is_free
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_few_that_do_not_all_lean_one_way_show_no_change_by_test_or_interval(sign: int) -> None:
+    d = sign * np.array([0.03, 0.031, 0.029, 0.0305, -0.0001])
+    found = average(d, np.arange(5), 0.05)
+    assert found.p_value > 0.05
+    assert found.lower <= 0 <= found.upper
+    alike = average(np.append(d[:4], sign * 0.028), np.arange(5), 0.05)
+    assert alike.p_value < 0.05
+    assert alike.lower * alike.upper > 0
+
+
 def test_from_nine_on_nothing_is_assumed_of_them() -> None:
     d, drawn = pairs_of(9, 40, 0.02)
     found = average(d, drawn, 0.005)

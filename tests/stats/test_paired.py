@@ -14,7 +14,6 @@ from steelyard.stats.paired import (
     Judgement,
     Rules,
     chance_of_verdict,
-    clock_quantisation,
     is_futile,
     judge,
     judge_look,
@@ -156,25 +155,38 @@ def test_a_look_excludes_no_change_only_where_the_adjusted_p_value_is_at_most_al
     assert judgement.is_change == excludes_none
 
 
+@pytest.mark.parametrize(("pairs", "seed"), [(8, 7), (8, 38), (9, 13)])
+def test_no_change_between_two_that_are_accepted_has_no_p_value_of_alpha(pairs: int, seed: int) -> None:
+    """Half of the launches are slow, so that the test rejects no change, but not what lies to either side of it."""
+    generator = np.random.default_rng(seed)
+    baseline, candidate = sides(0.003 * generator.standard_normal(pairs) + 0.1 * (generator.random(pairs) < 0.5))
+    judgement = judge(lambda n: (baseline[:n], candidate[:n]), pairs, MARGIN, 0.01, ended=True)
+    assert judgement is not None
+    assert judgement.lower < 0 < judgement.upper
+    assert judgement.p_value > 0.01
+
+
+@pytest.mark.parametrize(("pairs", "seed"), [(30, 29), (30, 112), (40, 115)])
+def test_the_interval_of_the_ranks_holds_no_change_where_the_test_does_not_reject_it(pairs: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    baseline, candidate = sides(0.003 * generator.standard_normal(pairs) + 0.1 * (generator.random(pairs) < 0.5))
+    judgement = judge(lambda n: (baseline[:n], candidate[:n]), pairs, MARGIN, 0.01, ended=True)
+    assert judgement is not None
+    assert judgement.p_value > 0.01
+    assert judgement.lower <= 0 <= judgement.upper
+
+
+@pytest.mark.parametrize("margin", [0.002, 0.02])
+def test_equal_differences_that_are_too_few_to_show_anything_have_an_interval_that_says_so(margin: float) -> None:
+    first = Look(12, 0.0, 0.1, last=False)
+    judgement = judge_look(*sides(np.full(12, 0.006)), [first], Rules(margin, 0.001))
+    assert judgement.verdict == "undecided"
+    assert judgement.p_value > 0.001
+    assert judgement.lower <= 0
+    assert judgement.upper >= min(margin, 0.006)
+
+
 class TestCoarseClock:
-    def test_a_fine_clock_quantisations_nothing(self) -> None:
-        assert clock_quantisation(*pair_values(0.0, 0.01, 30)) == 0.0
-
-    def test_a_stall_makes_no_tick_of_its_length(self) -> None:
-        values = np.append(np.full(11, 12.0), 12_000.0)
-        assert clock_quantisation(values, values) == 2.0
-
-    def test_a_tick_hides_as_much_as_two_ticks(self) -> None:
-        values = np.array([12.0, 13.0] * 10)
-        assert clock_quantisation(values, values) == pytest.approx(2 / 12.5)
-
-    @pytest.mark.parametrize(
-        ("value", "tick"),
-        [(12.0, 4.0), (3.0, 1.0), (8e9, 8e9), (937.8, 0.2), (1.25e6, 5e4), (3.217, 0.001), (7e-3, 1e-3)],
-    )
-    def test_one_value_alone_is_known_to_its_last_digit(self, value: float, tick: float) -> None:
-        assert clock_quantisation(np.full(10, value), np.full(10, value)) == pytest.approx(2 * tick / value)
-
     def test_what_a_clock_hides_is_not_resolved(self) -> None:
         fine, coarse = at_look(np.zeros(40)), at_look(np.zeros(40), quantisation=0.1)
         resolved = [resolution(one, MARGIN) for one in (fine, coarse)]
@@ -266,6 +278,24 @@ def test_a_change_of_the_resolution_is_found_nine_times_out_of_ten() -> None:
         for _ in range(120)
     ]
     assert verdicts.count("slower") / 120 == pytest.approx(0.9, abs=0.06)
+
+
+def test_so_is_one_of_several_benchmarks_that_share_alpha() -> None:
+    noise, rules = 0.01, Rules(MARGIN, 0.01, members=100)
+    generator = np.random.default_rng(4)
+
+    def judged(change: float) -> Judgement:
+        return judge_look(*sides(generator.normal(change, noise, 50)), only_look(50), rules, roughly=True)
+
+    smallest = [resolution(judged(0.0), MARGIN) or 0.0 for _ in range(60)]
+    verdicts = [judged(float(np.median(smallest))).verdict for _ in range(120)]
+    assert verdicts.count("slower") / 120 == pytest.approx(0.9, abs=0.06)
+
+
+def test_no_resolution_where_so_few_pairs_show_nothing_of_one_of_so_many() -> None:
+    d = np.linspace(-0.01, 0.01, 12)
+    assert resolution(judge_look(*sides(d), only_look(12), RULES), MARGIN) is not None
+    assert resolution(judge_look(*sides(d), only_look(12), Rules(MARGIN, 0.01, members=100)), MARGIN) is None
 
 
 def test_no_resolution_without_an_interval() -> None:

@@ -97,6 +97,13 @@ def test_same_needs_the_whole_interval_within_the_margin() -> None:
     assert judge(calm(), calm(0.09, seed=2), margin=0.1).verdict == "undecided"
 
 
+def test_what_a_clock_hides_is_in_the_interval() -> None:
+    fine, coarse = (judge_unpaired(calm(), calm(seed=2), 0.1, ALPHA, quantisation=hidden) for hidden in (0.0, 0.2))
+    assert (fine.verdict, coarse.verdict) == ("same", "undecided")
+    assert (coarse.lower, coarse.upper) == pytest.approx((fine.lower - 0.2, fine.upper + 0.2))
+    assert judge_unpaired(calm(), calm(0.1, seed=2), 0.005, ALPHA, quantisation=0.2).verdict == "undecided"
+
+
 def test_the_resolution_is_found_nine_times_out_of_ten_whichever_bound_is_the_wider() -> None:
     judged = judge(calm(), calm(seed=2))
     usual = np.sqrt(2) * FLOOR

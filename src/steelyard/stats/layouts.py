@@ -95,7 +95,10 @@ def average(d: FloatArray, layouts: IntArray, level: float) -> Averaged:
     centre, lower, upper = (
         (by_ranks.centre, by_ranks.lower, by_ranks.upper) if is_free else (mean, mean - half, mean + half)
     )
-    return Averaged(known, centre, lower, upper, _p_value(centres), level, is_free, _floor(groups))
+    p_value = _p_value(centres)
+    if p_value > level:  # as Student's interval may not know: of so few, centres on both sides of 0 never show a change
+        lower, upper = min(lower, 0.0), max(upper, 0.0)
+    return Averaged(known, centre, lower, upper, p_value, level, is_free, _floor(groups))
 
 
 def layouts_needed(chance: Callable[[float, float], float], averaged: Averaged, often: float, most: int) -> int | None:

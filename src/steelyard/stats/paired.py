@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from math import copysign, expm1, floor, isfinite, log10, sqrt
+from math import copysign, expm1, isfinite, sqrt
 
 import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats import layouts as over_layouts
-from steelyard.stats import repeated, sequential, stopped, weighted
+from steelyard.stats import repeated, sequential, sign_flip, stopped, weighted
+from steelyard.stats.clock import clock_quantisation
 from steelyard.stats.looks import FEWEST_WITH_NOISE, ONE_BUDGET, Budgets, Look, plan_looks
 from steelyard.stats.quantiles import NORMAL, normal_quantile
 from steelyard.stats.sequential import Hypothesis, Result
@@ -44,8 +45,6 @@ FEW_UNDERSTATE = 2.0
 NOISE_OF_FEW = 6.0
 # What no change is surely not, however little the change may be where a clock's ticks hide its size.
 LEAST_CHANGE = 1e-6
-# A decimal clock ticks in these, times a power of ten.
-_TICKS = (8.0, 5.0, 4.0, 2.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,11 @@ class Judgement:
     looks: int
     quantisation: float
     p_value: float
+    level: float
+    """About the one at which this look tests whether there is a change.
+
+    It is a stricter one than the interval's where several benchmarks share alpha.
+    """
     scored: float
     """The change that the scores of the pairs find, which is that of the calm ones (`native.signed_scores`)."""
     averaged: over_layouts.Averaged | None = None
@@ -126,6 +130,8 @@ def _averaged(judged: Judgement, d: FloatArray, layouts: IntArray, looks: Sequen
     lower, upper = min(judged.estimate.lower, found.lower), max(judged.estimate.upper, found.upper)
     mean = replace(judged.estimate, centre=found.centre, lower=lower, upper=upper)
     p_value = min(1.0, max(judged.p_value, found.p_value / share))
+    if not may_decide:
+        p_value = max(p_value, float(np.nextafter(rules.alpha, 1.0)))
     rejects = found.p_value * rules.members <= found.level
     is_change = may_decide and judged.is_change and rejects and excludes_no_change((lower, upper))
     told = replace(judged, verdict="undecided", estimate=mean, is_change=is_change, p_value=p_value, averaged=found)
@@ -143,9 +149,13 @@ def _judge_pairs(
         scored = found.centre
     else:
         found, scored = _estimate(d.tobytes(), levels.tobytes(), tuple(looks), rules.alpha, tests.changes)
-    is_change = tests.is_change and excludes_no_change((found.lower, found.upper))
+    excludes_none = excludes_no_change((found.lower, found.upper))
     p_value = sequential.p_value(d, levels, looks, rules.alpha, roughly=roughly)
-    undecided = Judgement("undecided", found, is_change, looks[-1], len(looks), quantisation, p_value, scored)
+    if not excludes_none:  # rejected as it may be, it lies between changes that are not
+        p_value = max(p_value, float(np.nextafter(rules.alpha, 1.0)))
+    strict = level if rules.members == 1 else sequential.nominal_level(looks, rules.alpha / rules.members)
+    is_change = tests.is_change and excludes_none
+    undecided = Judgement("undecided", found, is_change, looks[-1], len(looks), quantisation, p_value, strict, scored)
     if not tests.may_decide:  # whatever a rough estimate says: the exact one is asked in the end
         return undecided
     interval = (undecided.lower, undecided.upper)
@@ -261,39 +271,15 @@ def judge(
     return judgement
 
 
-def clock_quantisation(baseline: FloatArray, candidate: FloatArray) -> float:
-    """The largest log-ratio that a clock's ticks can hide from a pair; 0 where noise spreads values over many ticks.
-
-    Where values repeat (no more distinct values than half the launches), their smallest gap is the tick, unless the
-    smallest value is smaller; of one value alone it is the largest that a decimal clock could have, as a number is
-    known to its last digit. Two rounded readings make each value wrong by up to one tick.
-    """
-    values = np.sort(np.concatenate([baseline, candidate]))
-    steps = np.diff(values)
-    gaps = steps[steps > 0]
-    if 2 * (len(gaps) + 1) > len(values):
-        return 0.0
-    tick = float(np.min(gaps, initial=values[0])) if len(gaps) else _coarsest_tick(float(values[0]))
-    return 2 * tick / float(np.median(values))
-
-
-def _coarsest_tick(value: float) -> float:
-    """The largest 1, 2, 4, 5 or 8 times a power of ten that a value > 0 is a multiple of: 4 of 12, 0.2 of 937.8."""
-    top = floor(log10(value))
-    for power in range(top, top - 16, -1):
-        for digit in _TICKS:
-            tick = digit * 10.0**power
-            if round(value / tick) and abs(value / tick - round(value / tick)) < 1e-9 * value / tick:
-                return tick
-    return 10.0 ** (top - 15)
-
-
 def resolution(judgement: Judgement, margin: float) -> float | None:
-    """The smallest change (log-ratio) that this many pairs with this noise would have found 9 times out of 10."""
+    """The smallest change (log-ratio) that this many pairs with this noise would have found 9 times out of 10.
+
+    None where no change is found by so few, be it as one of several benchmarks.
+    """
     error = judgement.estimate.standard_error
-    if not isfinite(error):
+    if not isfinite(error) or sign_flip.rarest(judgement.estimate.n) > judgement.level:
         return None
-    return found_nine_times_in_ten(error, normal_quantile(judgement.estimate.level), margin) + judgement.quantisation
+    return found_nine_times_in_ten(error, normal_quantile(judgement.level), margin) + judgement.quantisation
 
 
 def chance_of_verdict(judgement: Judgement, margin: float, pairs: int, level: float) -> float:
@@ -357,7 +343,7 @@ def guess_of_few(d: FloatArray, alpha: float) -> Judgement | None:
     centre = estimate(d, alpha).centre
     half_width = normal_quantile(alpha) * FEW_UNDERSTATE * float(np.std(d, ddof=1)) / sqrt(n)
     guess = Estimate(centre, centre - half_width, centre + half_width, n, alpha)
-    return Judgement("undecided", guess, False, plan_looks(n, ended=True)[-1], 0, 0.0, 1.0, guess.centre)
+    return Judgement("undecided", guess, False, plan_looks(n, ended=True)[-1], 0, 0.0, 1.0, alpha, guess.centre)
 
 
 def margin_needed(judgement: Judgement, level: float) -> float | None:

@@ -58,7 +58,7 @@ def estimate(
         lower, upper = interval(d, levels, looks, alpha, around, known)
     else:
         around = by_ranks(d, level)
-        lower, upper = _Accept(d, levels, looks, [Hypothesis(change, alpha) for change in known]).outside(around)
+        lower, upper = _Accept(d, levels, looks, [Hypothesis(change, alpha) for change in known]).bounded(around)
     return Repeated(replace(around, centre=min(max(around.centre, lower), upper), lower=lower, upper=upper), scored)
 
 
@@ -71,14 +71,16 @@ def interval(
     holds those that are accepted, and ends before those that are rejected outside.
     """
     half = (around.upper - around.lower) / 2
-    if not 0 < half < inf:
+    if half == inf:
         return around.lower, around.upper
     accept = _Accept(d, levels, looks, [Hypothesis(change, alpha) for change in known])
+    if not half > 0:
+        return accept.bounded(around)
     away = _AWAY * half
     grid = np.unique(np.concatenate([around.centre - away, [around.centre], around.centre + away, known]))
     accepted = np.flatnonzero(accept(grid))
     if not len(accepted):
-        return accept.outside(by_ranks(d, sequential.nominal_level(looks, alpha)))
+        return accept.bounded(by_ranks(d, sequential.nominal_level(looks, alpha)))
     edges = np.concatenate([[grid[0] - half], grid, [grid[-1] + half]])
     inner, outer = grid[accepted[[0, -1]]], edges[[accepted[0], accepted[-1] + 2]]
     for _ in range(_ROUNDS):
@@ -109,18 +111,23 @@ class _Accept:
         self._bounds = [(look.pairs, at) for look, at in zip(looks, bounds, strict=True) if look.pairs >= recent]
 
     @property
+    def _held(self) -> FloatArray:
+        return np.asarray(self._known[~self._is_rejected])
+
+    @property
     def rejected(self) -> FloatArray:
         """The known changes that are rejected."""
         return np.asarray(self._known[self._is_rejected])
 
-    def outside(self, found: Estimate) -> tuple[float, float]:
-        """Of an interval, what lies about its centre between the changes that are rejected.
+    def bounded(self, found: Estimate) -> tuple[float, float]:
+        """An interval that is not the test's own, made to say of the known changes what the test does.
 
-        Where nothing at all is accepted, as no single change describes the pairs, the ranks tell how far most reach.
+        It ends before those that are rejected, and reaches to those that are accepted between them.
         """
-        lower = max([found.lower, *np.nextafter(self.rejected[self.rejected < found.centre], inf)])
-        upper = min([found.upper, *np.nextafter(self.rejected[self.rejected > found.centre], -inf)])
-        return float(lower), float(upper)
+        lowest = max([-inf, *np.nextafter(self.rejected[self.rejected < found.centre], inf)])
+        highest = min([inf, *np.nextafter(self.rejected[self.rejected > found.centre], -inf)])
+        held = self._held[(self._held > lowest) & (self._held < highest)]
+        return float(max(lowest, min([found.lower, *held]))), float(min(highest, max([found.upper, *held])))
 
     def __call__(self, changes: FloatArray) -> BoolArray:
         """Whether each of the changes, (r,), seems to be accepted; of the known ones, whether it is."""
@@ -128,8 +135,7 @@ class _Accept:
         for pairs, bounds in self._bounds:
             at = np.interp(changes, self._known, bounds)
             accepted &= sequential.sizes(self._d, self._levels, pairs, changes) <= at
-        held = self._known[~self._is_rejected]
-        return np.asarray((accepted | np.isin(changes, held)) & ~np.isin(changes, self.rejected))
+        return np.asarray((accepted | np.isin(changes, self._held)) & ~np.isin(changes, self.rejected))
 
 
 def _narrowed(accept: _Accept, inner: FloatArray, outer: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -63,8 +63,8 @@ class UnpairedJudgement:
     """What two runs say. All are log-ratios, ln(candidate / baseline); `block_spreads` are SDs of each run's level.
 
     `shift` has the plain Mann-Whitney interval; `allowance` is what it was widened by on either side for the drift
-    between the runs; `lower`/`upper` include it, and what waiting for a processor can explain. Infinite where a run is
-    too short to show how its level moves.
+    between the runs, `quantisation` for what a clock's ticks can hide; `lower`/`upper` include both, and what waiting
+    for a processor can explain. Infinite where a run is too short to show how its level moves.
     """
 
     verdict: VerdictName
@@ -72,13 +72,20 @@ class UnpairedJudgement:
     block_spreads: tuple[float, float]
     floor: float
     allowance: float
+    quantisation: float
     lower: float
     upper: float
     waiting: bool
 
 
-def judge_unpaired(baseline: RunValues, candidate: RunValues, margin: float, alpha: float) -> UnpairedJudgement:
-    """Judge the shift between two runs of at least one launch each; `margin` relative, `alpha` two-sided."""
+def judge_unpaired(
+    baseline: RunValues, candidate: RunValues, margin: float, alpha: float, *, quantisation: float = 0.0
+) -> UnpairedJudgement:
+    """Judge the shift between two runs of at least one launch each; `margin` relative, `alpha` two-sided.
+
+    `quantisation` is the largest change that a clock's ticks can hide (see `stats.clock`). A level that drifts a little
+    may cross a tick, so that here it can also make one.
+    """
     floor = floor_for(min(baseline.seconds, candidate.seconds))
     enough = min(baseline.seconds, candidate.seconds) >= FEWEST_SECONDS
     seen, block_spreads, allowance = _widening(baseline.logs, candidate.logs, floor if enough else inf, alpha)
@@ -89,8 +96,9 @@ def judge_unpaired(baseline: RunValues, candidate: RunValues, margin: float, alp
         rest_lower, rest_upper = rest.lower - rest_allowance, rest.upper + rest_allowance
         waiting = excludes_no_change((lower, upper)) and not excludes_no_change((rest_lower, rest_upper))
         lower, upper = min(lower, rest_lower), max(upper, rest_upper)
+    lower, upper = lower - quantisation, upper + quantisation
     found = verdict_of(seen.centre, (lower, upper), margin)
-    return UnpairedJudgement(found, seen, block_spreads, floor, allowance, lower, upper, waiting)
+    return UnpairedJudgement(found, seen, block_spreads, floor, allowance, quantisation, lower, upper, waiting)
 
 
 def resolution(judgement: UnpairedJudgement, margin: float) -> float:

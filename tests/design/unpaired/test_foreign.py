@@ -60,6 +60,14 @@ def test_a_wide_margin_can_be_met() -> None:
     assert judged(*pair(1.0), margin=0.1).verdict == "same"
 
 
+@pytest.mark.parametrize(("unit", "expected"), [("ns/op", "undecided"), ("s", "undecided"), ("allocs/op", "same")])
+def test_equal_readings_of_a_coarse_clock_are_not_the_same_time(unit: str, expected: str) -> None:
+    sides = [foreign_results({"x": [[3.0]] * 50}, name=name, unit=unit) for name in "ab"]
+    verdict = judged(sides[0], sides[1], margin=0.1)
+    assert verdict.verdict == expected
+    assert [finding.code for finding in verdict.findings] == ["coarse-clock"] * (expected == "undecided")
+
+
 @pytest.mark.parametrize("count", [1, 2, 4, 15, 16, 39])
 def test_too_few_processes_are_undecided_whatever_the_change(count: int) -> None:
     verdict = judged(*pair(3.0, count))

@@ -169,6 +169,15 @@ def test_benchmarks_that_were_timed_in_different_ways_are_named() -> None:
     assert f"clock of {benchmark.name}" not in notes(diff(A, B))
 
 
+def test_a_clock_that_is_too_coarse_for_the_margin_leaves_it_undecided() -> None:
+    def ticking(number: int, spec: LaunchSpec) -> Measured:
+        return replace(noisy()(number, spec), wall_ns=20_000_000, delay_ns=0)
+
+    report = diff(measured(ticking), measured(ticking, created="2026-01-02T00:00:00+00:00"), margin=0.2)
+    assert report.verdicts[0].verdict == "undecided"
+    assert "coarse-clock: there are so few different values" in notes(report)
+
+
 def test_short_and_tiny_runs_say_so() -> None:
     assert "short-run" in notes(diff(A, measured(scripted(13.2e6), 300)))
     tiny = diff(A, measured(scripted(13.2e6), 10))

@@ -22,6 +22,7 @@ from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
 from steelyard.report.figures import change, percent, whole_percent
 from steelyard.stats.halves import halves_of
+from steelyard.stats.layouts import GROWTH
 from steelyard.stats.paired import Judgement
 from steelyard.stats.summary import median_distance
 from steelyard.stats.verdict import CHANGED, log_margin
@@ -48,7 +49,7 @@ def data_findings(
         _tandem(record.launches, benchmark, shown),
         _tried(record, benchmark, asked),
         _caution(shown),
-        _coarse_clock(record.settings, judgement),
+        None if judgement is None else coarse_clock(judgement.quantisation, record.settings.margin),
         _shell_left_in(record.launches, benchmark, shown),
         _short(record.launches, benchmark, record.settings) if record.settings.harness is None else None,
         too_short_to_tell(record, benchmark, shown),
@@ -74,7 +75,7 @@ def medians_findings(shown: float, verdict: VerdictName, sides: tuple[Side, Side
         Finding(
             code="medians-differ",
             message="the medians point the other way: each launch is compared with the one next to it, so that what "
-            "drifts cancels, which it does not in the median of a side; the pairs are right",
+            "drifts cancels, which it does not in the median of a side: go by the pairs",
         )
     ]
 
@@ -260,13 +261,13 @@ def _caution(shown: str) -> Finding | None:
     return None if caution is None else Finding(code=NOISY_METRIC, message=caution)
 
 
-def _coarse_clock(settings: Settings, judgement: Judgement | None) -> Finding | None:
-    if judgement is None or judgement.quantisation < settings.margin / 2:
+def coarse_clock(hidden: float, margin: float) -> Finding | None:
+    """That a clock's ticks may hide a change of this log-ratio, where that matters."""
+    if hidden < margin / 2:
         return None
     return Finding(
         code="coarse-clock",
-        message="there are so few different values that a clock's ticks may hide changes of up to "
-        f"{percent(judgement.quantisation)}",
+        message=f"there are so few different values that a clock's ticks may hide changes of up to {percent(hidden)}",
         remedy="make a launch longer, or have it print more digits",
     )
 
@@ -310,6 +311,10 @@ def _shared_alpha(record: Weighing | Run, judgement: Judgement | None) -> Findin
     is_sure_alone = judgement.estimate.lower > 0 or judgement.estimate.upper < 0
     if not is_sure_alone or judgement.is_change:
         return None
+    if judgement.averaged is not None and members_of(record) == 1:
+        some = f"the end of a budget, and looks at {GROWTH} times the pairs of the one before"
+        message = f"the interval excludes no change, but over layouts only some looks may decide: {some}"
+        return Finding(code="between-looks", message=message, remedy="let it go on")
     return Finding(
         code="shared-alpha",
         message=f"the interval excludes no change, but not surely enough for one of {members_of(record)} benchmarks",

@@ -12,8 +12,8 @@ from steelyard.design.judging.lockstep import in_step
 from steelyard.model.errors import MeasurementError, NoRatioError
 from steelyard.model.launches import ORDERS, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION
+from steelyard.stats.clock import clock_quantisation
 from steelyard.stats.order import second_takes_longer, without_order
-from steelyard.stats.paired import clock_quantisation
 
 # By the clock's ticks one of them may be nothing; both together are known exactly.
 _PARTS_OF_CPU = ("user", "sys")

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.findings import some_names
+from steelyard.design.judging.findings import coarse_clock
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import (
@@ -33,6 +34,7 @@ from steelyard.model.foreign import (
 from steelyard.model.kept import Finding
 from steelyard.model.samples import joined
 from steelyard.report.figures import count
+from steelyard.stats.clock import clock_quantisation
 from steelyard.stats.summary import centres, row_medians
 from steelyard.stats.unpaired import FEWEST_SECONDS, RunValues, UnpairedJudgement, judge_unpaired, least_allowance
 
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from steelyard.model.launches import FloatArray
 
 FEWEST_PROCESSES = 40
+# Of units that are one of these, alone or for each of something, a clock tells the values.
+_TIMES = ("ns", "us", "µs", "ms", "s", "min")
 # Of a log-ratio: no number holds a ratio of more.
 _FARTHEST = 700.0
 
@@ -190,7 +194,9 @@ class _Limits(NamedTuple):
 def _verdict(baseline: _Described, candidate: _Described, limits: _Limits) -> ForeignVerdict:
     one, other = baseline.benchmark, candidate.benchmark
     sign = -1 if one.higher_is_better else 1  # judged is the cost: what takes more of it is slower
-    judgement = judge_unpaired(_values_of(baseline, sign), _values_of(candidate, sign), limits.margin, limits.alpha)
+    sides = _values_of(baseline, sign), _values_of(candidate, sign)
+    hidden = clock_quantisation(baseline.medians, candidate.medians) if one.unit.split("/")[0] in _TIMES else 0.0
+    judgement = judge_unpaired(*sides, limits.margin, limits.alpha, quantisation=hidden)
     findings = list(_findings(one, other, judgement, limits))
     seen = isfinite(judgement.allowance)
     lower, upper = (judgement.lower, judgement.upper) if seen else _at_least(judgement, limits.alpha)
@@ -218,7 +224,7 @@ def _values_of(described: _Described, sign: int) -> RunValues:
 
 def _at_least(judgement: UnpairedJudgement, alpha: float) -> tuple[float, float]:
     """The interval with the least drift in it, where more cannot be ruled out: shown, but never judged."""
-    allowance = least_allowance(judgement.floor, alpha)
+    allowance = least_allowance(judgement.floor, alpha) + judgement.quantisation
     return judgement.shift.lower - allowance, judgement.shift.upper + allowance
 
 
@@ -242,6 +248,8 @@ def _findings(
         )
     elif not isfinite(judgement.allowance + judgement.shift.upper):
         yield Finding(code="cannot-tell", message="too few processes can never show anything at so small an --alpha")
+    elif judgement.verdict == "undecided" and (coarse := coarse_clock(judgement.quantisation, limits.margin)):
+        yield coarse
     elif judgement.verdict != "undecided" and not limits.same_conditions:
         yield Finding(
             code="cannot-tell",

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from steelyard.design.findings import some_names
+from steelyard.design.judging.findings import coarse_clock
 from steelyard.design.judging.judgement import by_benchmark, seconds_of, side_of
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import MeasurementError, UsageError
@@ -21,6 +22,7 @@ from steelyard.model.records import Run, Weighing
 from steelyard.model.typed import typed
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report.figures import count, seconds
+from steelyard.stats.clock import clock_quantisation
 from steelyard.stats.unpaired import (
     FEWEST_LAUNCHES,
     FEWEST_SECONDS,
@@ -226,7 +228,8 @@ def _verdict(
         RunValues(np.log(each), seconds_of(run.launches, chosen), _unwaited(run, chosen) if shown == "wall" else None)
         for each, run, chosen in zip((one, other), runs, used, strict=True)
     ]
-    judgement = judge_unpaired(sides[0], sides[1], margin, alpha)
+    hidden = clock_quantisation(one, other) if METRICS[shown].rounded else 0.0
+    judgement = judge_unpaired(sides[0], sides[1], margin, alpha, quantisation=hidden)
     known = isfinite(judgement.upper - judgement.lower)
     return UnpairedVerdict(
         benchmark=runs[1].benchmarks[places[1]].name,
@@ -239,7 +242,7 @@ def _verdict(
         resolution=expm1(resolution(judgement, margin)) if known else None,
         baseline=with_rate(side_of(one), runs[0].benchmarks[places[0]].processed, shown, 0),
         candidate=with_rate(side_of(other), runs[1].benchmarks[places[1]].processed, shown, 0),
-        findings=list(_findings(metric, shown, judgement, sides)),
+        findings=list(_findings(metric, shown, judgement, sides, margin)),
     )
 
 
@@ -292,7 +295,9 @@ def _longer(seconds_each: int) -> str:
     return f"measure both for longer, each with --max-time {seconds_each}"
 
 
-def _findings(asked: str, shown: str, judgement: UnpairedJudgement, sides: list[RunValues]) -> Iterator[Finding]:
+def _findings(
+    asked: str, shown: str, judgement: UnpairedJudgement, sides: list[RunValues], margin: float
+) -> Iterator[Finding]:
     if asked != shown:
         yield Finding(
             code="metric-fallback",
@@ -301,6 +306,8 @@ def _findings(asked: str, shown: str, judgement: UnpairedJudgement, sides: list[
         )
     if caution := METRICS[shown].caution:
         yield Finding(code=NOISY_METRIC, message=caution)
+    if coarse := coarse_clock(judgement.quantisation, margin):
+        yield coarse
     fewest, shortest = min(len(each.logs) for each in sides), min(each.seconds for each in sides)
     if fewest < FEWEST_LAUNCHES or shortest < FEWEST_SECONDS:
         short = f"has {count(fewest, 'launch')}: fewer than {FEWEST_LAUNCHES} do not show"

@@ -1,0 +1,40 @@
+"""What a clock's ticks hide of a change, told from the values alone."""
+
+from __future__ import annotations
+
+from math import floor, log10
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+# A decimal clock ticks in these, times a power of ten.
+_TICKS = (8.0, 5.0, 4.0, 2.0, 1.0)
+
+
+def clock_quantisation(baseline: FloatArray, candidate: FloatArray) -> float:
+    """The largest log-ratio that a clock's ticks can hide from a pair; 0 where noise spreads values over many ticks.
+
+    Where values repeat (no more distinct values than half the launches), their smallest gap is the tick, unless the
+    smallest value is smaller; of one value alone it is the largest that a decimal clock could have, as a number is
+    known to its last digit. Two rounded readings make each value wrong by up to one tick.
+    """
+    values = np.sort(np.concatenate([baseline, candidate]))
+    steps = np.diff(values)
+    gaps = steps[steps > 0]
+    if 2 * (len(gaps) + 1) > len(values):
+        return 0.0
+    tick = float(np.min(gaps, initial=values[0])) if len(gaps) else _coarsest_tick(float(values[0]))
+    return 2 * tick / float(np.median(values))
+
+
+def _coarsest_tick(value: float) -> float:
+    """The largest 1, 2, 4, 5 or 8 times a power of ten that a value > 0 is a multiple of: 4 of 12, 0.2 of 937.8."""
+    top = floor(log10(value))
+    for power in range(top, top - 16, -1):
+        for digit in _TICKS:
+            tick = digit * 10.0**power
+            if round(value / tick) and abs(value / tick - round(value / tick)) < 1e-9 * value / tick:
+                return tick
+    return 10.0 ** (top - 15)
