@@ -1,6 +1,6 @@
 """Other work on the machine: bursts of 1 to 3 busy loops, as in the recorded trace `bursts`.
 
-python examples/demo/load.py        until it is interrupted
+python benchmarks/load.py        until it is interrupted
 """
 
 from __future__ import annotations

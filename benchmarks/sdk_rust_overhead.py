@@ -11,7 +11,6 @@ while hits both sides. Divan subtracts what it takes its loop to cost; here its 
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -27,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.simulation import table
+from benchmarks.words import whole_numbers
 
 PROJECT = ROOT / "benchmarks" / "sdk_rust_overhead"
 LOOPS, SAMPLES = 2_000_000, 100
@@ -124,11 +124,5 @@ def _ratio(ours: list[float], theirs: list[float]) -> str:
     return f"{statistics.median(mine / other for mine, other in zip(ours, theirs, strict=True)):.3f}"
 
 
-def _words() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="An empty body through steelyard-bench, criterion and divan.")
-    parser.add_argument("rounds", nargs="?", type=int, default=31)
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    main(_words().rounds)
+    main(*whole_numbers(__doc__, rounds=31))
