@@ -25,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.protocol import samples_of
 from benchmarks.simulation import table
 from benchmarks.words import whole_numbers
 
@@ -67,14 +68,7 @@ def _build() -> dict[str, str]:
 
 
 def _ours(program: str) -> list[float]:
-    reading, writing = os.pipe()
-    words = ["--steelyard-protocol=1", f"--steelyard-fd={writing}", "--steelyard-run=empty", "--steelyard-seed=0"]
-    words += [f"--steelyard-loops={LOOPS}", f"--steelyard-samples={SAMPLES}"]
-    with os.fdopen(reading) as results:
-        subprocess.run([program, *words], pass_fds=[writing], check=True)
-        os.close(writing)
-        samples = [json.loads(line) for line in results]
-    return [sample["ns"] / sample["loops"] for sample in samples if "ns" in sample]
+    return [sample["ns"] / sample["loops"] for sample in samples_of([program], "empty", LOOPS, SAMPLES)]
 
 
 def _criterion(program: str, folder: Path) -> list[float]:
