@@ -76,6 +76,23 @@ def test_all_native_parts_are_in_the_list_of_what_they_are_made_of() -> None:
     assert set(listed[1].split()) == crates
 
 
+def test_the_lists_of_all_crates_that_need_others_are_attested() -> None:
+    manifests = {path.parent.name: tomllib.loads(path.read_text()) for path in (ROOT / "native").glob("*/Cargo.toml")}
+    needing = {name for name, manifest in manifests.items() if manifest.get("dependencies")}
+    attested = re.findall(r"sbom-path: .*/steelyard-(\w+)\.cdx", (_FOLDER / "release.yml").read_text())
+    assert {*attested} == needing
+
+
+@pytest.mark.real
+def test_the_notes_of_a_release_are_the_newest_of_the_changes(tmp_path: Path) -> None:
+    (tmp_path / "CHANGELOG.md").write_text("# Changes\n\n## 0.2.0\n- New.\n\n## 0.1.0\n- Old.\n")
+    (made,) = [
+        line for step in _steps(_FOLDER / "release.yml") for line in step.get("run", "").split("\n") if "awk" in line
+    ]
+    subprocess.run(["sh", "-c", made], cwd=tmp_path, check=True)
+    assert (tmp_path / "notes.md").read_text() == "## 0.2.0\n- New.\n\n"
+
+
 def test_issue_templates_ask_for_something() -> None:
     for file in (ROOT / ".github/ISSUE_TEMPLATE").glob("[!c]*.yml"):
         template = yaml.safe_load(file.read_text())
