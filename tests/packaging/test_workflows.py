@@ -83,12 +83,10 @@ def test_the_lists_of_all_crates_that_need_others_are_attested() -> None:
     assert {*attested} == needing
 
 
-@pytest.mark.real
 def test_the_notes_of_a_release_are_the_newest_of_the_changes(tmp_path: Path) -> None:
     (tmp_path / "CHANGELOG.md").write_text("# Changes\n\n## 0.2.0\n- New.\n\n## 0.1.0\n- Old.\n")
-    (made,) = [
-        line for step in _steps(_FOLDER / "release.yml") for line in step.get("run", "").split("\n") if "awk" in line
-    ]
+    lines = [line for step in _steps(_FOLDER / "release.yml") for line in step.get("run", "").split("\n")]
+    (made,) = [line for line in lines if line.endswith("> notes.md")]
     subprocess.run(["sh", "-c", made], cwd=tmp_path, check=True)
     assert (tmp_path / "notes.md").read_text() == "## 0.2.0\n- New.\n\n"
 
