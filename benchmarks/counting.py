@@ -1,6 +1,6 @@
 """Counts under load, from several places and environments: what repeats, what is found, and what counting costs.
 
-    python benchmarks/counting.py repeat|bodies|judge|speed|all [--weighings N]
+    python benchmarks/counting.py repeat|bodies|judge|speed|all [--weighings N] [--rounds N]
 
 `repeat` counts programs in C, Rust (with a HashMap), CPython, Go and Node.js from two folders and in two environments,
 with both processors busy. `bodies` counts one iteration of a few benchmarks of each SDK, likewise. `judge` weighs a
