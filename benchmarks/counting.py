@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -213,7 +214,7 @@ def _node(place: Path) -> str:
 
 
 def _quoted(path: Path) -> str:
-    return f"'{path}'"
+    return shlex.quote(str(path))
 
 
 _PROGRAMS = {"C": (_c, 5), "Rust, HashMap": (_rust, 5), "CPython": (_python, 5), "Go": (_go, 2), "Node.js": (_node, 1)}

@@ -24,10 +24,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.processes import stoppable
+from benchmarks.processes import ROOT, stoppable
 from benchmarks.protocol import samples_of
 from benchmarks.simulation import table
 from steelyard.stats.signed_rank import estimate

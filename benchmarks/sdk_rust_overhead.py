@@ -22,9 +22,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.processes import ROOT
 from benchmarks.protocol import samples_of
 from benchmarks.simulation import table
 from benchmarks.words import whole_numbers

@@ -251,12 +251,11 @@ def weigh(cell: Cell, program: Program, amounts: Amounts, place: Place, noise: A
     """One weighing of a program against one that takes longer by the change."""
     plain_s = program.ms / 1e3
     commands = [program.command(amounts.of(seconds)) for seconds in (plain_s, plain_s * (1 + cell.change))]
-    quoted = [" ".join(f"'{word}'" for word in command) for command in commands]
     with tempfile.TemporaryDirectory() as name, noise:
         record = Path(name) / "record.json"
         options = ["--pairing", place[-1], "--json", str(record), *OPTIONS]
         started = time.monotonic()
-        run([STEELYARD, "compare", *quoted, *options], with_own_store(Path(name)), accept=(0, 1))
+        run([STEELYARD, "compare", *map(shlex.join, commands), *options], with_own_store(Path(name)), accept=(0, 1))
         cell.add(record, time.monotonic() - started)
 
 
