@@ -91,6 +91,18 @@ def test_the_notes_of_a_release_are_the_newest_of_the_changes(tmp_path: Path) ->
     assert (tmp_path / "notes.md").read_text() == "## 0.2.0\n- New.\n\n"
 
 
+@pytest.mark.parametrize(("user", "before"), [("0", ""), ("1001", "sudo ")], ids=["root", "a runner"])
+def test_what_lacks_is_installed_by_whoever_runs_the_checks(tmp_path: Path, user: str, before: str) -> None:
+    for name, does in {"id": f"echo {user}", "apt-get": ":", "sudo": ":", "make": ":", "dirname": "echo .ci"}.items():
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $*" >> {tmp_path}/called\n{does}\n')
+        (tmp_path / name).chmod(0o755)
+    subprocess.run(["/bin/bash", ".ci/run"], cwd=ROOT, env={"PATH": str(tmp_path)}, check=True)
+    called = [line for line in (tmp_path / "called").read_text().splitlines() if not line.startswith(("id", "dirname"))]
+    assert called[0] == f"{before}apt-get update -qq"
+    assert called[1].startswith(f"{before}apt-get install -y -qq --no-install-recommends gcc")
+    assert called[2:] == ["make test"]
+
+
 def test_issue_templates_ask_for_something() -> None:
     for file in (ROOT / ".github/ISSUE_TEMPLATE").glob("[!c]*.yml"):
         template = yaml.safe_load(file.read_text())
