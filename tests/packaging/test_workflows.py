@@ -68,6 +68,12 @@ def test_only_a_tag_publishes_and_only_after_all_else() -> None:
     assert not re.search(r"\bsecrets\.", (_FOLDER / "release.yml").read_text())
 
 
+def test_the_crate_goes_last_as_its_first_version_goes_by_hand() -> None:
+    steps = _jobs(_FOLDER / "release.yml")["publish"]["steps"]
+    assert steps[-1]["run"].startswith("cargo publish")
+    assert steps[-2]["id"] == "crates"
+
+
 def test_all_native_parts_are_in_the_list_of_what_they_are_made_of() -> None:
     modules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools-rust"]["ext-modules"]
     crates = {Path(module["path"]).parent.name for module in modules}
