@@ -1,7 +1,7 @@
 """Bisections without a machine: how often they name the commit that was planted, a wrong one, or a range that lacks it.
 
     python benchmarks/bisection.py [BISECTIONS] [--commits N] [--change 2%] [--pairs N] [--only NOISE] [--curve CURVE]
-                                   [--faster]
+                                   [--alpha P] [--faster]
 
 The search is the tool's own (`design/bisection/search.py`); a weighing of commits deals synthetic or recorded noise to
 its pairs, in the order in which they would run, and takes the looks that an experiment takes.

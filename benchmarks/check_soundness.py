@@ -18,14 +18,13 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.load import Bursts
+from benchmarks.processes import ROOT, STEELYARD
 from benchmarks.simulation import table
 
 PLANTED = ROOT / "tests/check"
-STEELYARD = Path(sys.executable).parent / "steelyard"
 PYTHON = f"{sys.executable} -m steelyard.harness"
 SOUND_PYTHON = {
     "bench_containers.py": ("dict_fill[[]n=100]", "set_union"),

@@ -1,6 +1,6 @@
 """Counts under load, from several places and environments: what repeats, what is found, and what counting costs.
 
-    python benchmarks/counting.py repeat|bodies|judge|speed|all [--weighings N]
+    python benchmarks/counting.py repeat|bodies|judge|speed|all [--weighings N] [--rounds N]
 
 `repeat` counts programs in C, Rust (with a HashMap), CPython, Go and Node.js from two folders and in two environments,
 with both processors busy. `bodies` counts one iteration of a few benchmarks of each SDK, likewise. `judge` weighs a
@@ -11,24 +11,24 @@ the same flags, and of two sides at once beside one after the other.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
 import os
 import random
+import shlex
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.harness_suites import SUITES
-from benchmarks.processes import STEELYARD, build, stoppable
+from benchmarks.load import busy
+from benchmarks.processes import STEELYARD, build, read_record, stoppable
 from benchmarks.simulation import table
 
 ROUNDS = 2800
@@ -79,7 +79,7 @@ def main(words: argparse.Namespace) -> None:
 def _repeat(folder: Path) -> None:
     rows: list[tuple[object, ...]] = []
     places = [folder / "a", folder / "a much longer name" / "with one more folder" / "below it"]
-    with _busy(2):
+    with busy(2):
         for language, (make, invocations) in _PROGRAMS.items():
             try:
                 commands = [make(place) for place in places]
@@ -99,7 +99,7 @@ def _row(language: str, commands: Sequence[str], places: Sequence[Path], invocat
     classes = set()
     for number in range(invocations):
         place = number % 2
-        record = _count(commands[place], places[place], _environment(large=number // 2 % 2 == 1))
+        record = _count(commands[place], places[place], _environment(places[place], large=number // 2 % 2 == 1))
         counts[place] += [count["events"]["Ir"] for count in record["counting"]["counts"]]
         classes.add(_class(counts[place][-len(record["counting"]["counts"]) :]))
     every = counts[0] + counts[1]
@@ -120,7 +120,7 @@ _BODIES = {
 def _bodies(folder: Path) -> None:
     header = ("SDK", "benchmark", "counts", "instructions an iteration", "spread in one environment", "over both")
     rows: list[tuple[object, ...]] = []
-    with _busy(2):
+    with busy(2):
         for sdk, names in _BODIES.items():
             place = folder / sdk
             place.mkdir()
@@ -128,7 +128,7 @@ def _bodies(folder: Path) -> None:
             command += [word for name in names for word in ("--benchmark", name)]
             found: dict[str, dict[bool, list[float]]] = {}
             for large in (False, True, False, True):
-                record = _record(command, place, _environment(large=large))
+                record = _record(command, place, _environment(place, large=large))
                 for count in record["counting"]["counts"]:
                     benchmark = record["benchmarks"][count["benchmark"]]
                     each = count["events"]["Ir"] / benchmark["loops"]
@@ -163,15 +163,15 @@ def _record(command: Sequence[str], place: Path, environment: dict[str, str]) ->
         env=environment,
         stdout=subprocess.DEVNULL,
     )
-    record: dict[str, Any] = json.loads(kept.read_text())
+    record = read_record(kept)
     kept.unlink()
     return record
 
 
-def _environment(*, large: bool) -> dict[str, str]:
+def _environment(store: Path, *, large: bool) -> dict[str, str]:
     own = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     more = {f"SOME_VARIABLE_{number}": "x" * random.randrange(200) for number in range(40)} if large else {}
-    return {**own, **more, "XDG_STATE_HOME": tempfile.gettempdir()}
+    return {**own, **more, "XDG_STATE_HOME": str(store)}
 
 
 def _c(place: Path) -> str:
@@ -214,7 +214,7 @@ def _node(place: Path) -> str:
 
 
 def _quoted(path: Path) -> str:
-    return f"'{path}'"
+    return shlex.quote(str(path))
 
 
 _PROGRAMS = {"C": (_c, 5), "Rust, HashMap": (_rust, 5), "CPython": (_python, 5), "Go": (_go, 2), "Node.js": (_node, 1)}
@@ -228,7 +228,7 @@ def _judge(folder: Path, weighings: int) -> None:
     words: dict[str, list[str]] = {"the same": [], "+0.05 %": []}
     changes: dict[str, list[float]] = {"the same": [], "+0.05 %": []}
     more = _more_loops(folder)
-    with _busy(2):
+    with busy(2):
         for number in range(weighings):
             place = folder / "places" / ("x" * random.randrange(1, 60))
             baseline = _python(folder / "b")
@@ -236,7 +236,7 @@ def _judge(folder: Path, weighings: int) -> None:
             if number % 5 == 0:
                 tries["+0.05 %"] = _python(place, more)
             for name, candidate in tries.items():
-                record = _weigh(baseline, candidate, place, _environment(large=number % 2 == 1))
+                record = _weigh(baseline, candidate, place, _environment(folder, large=number % 2 == 1))
                 words[name].append(record["verdict"])
                 changes[name].append(record["change"])
     rows = [
@@ -255,9 +255,9 @@ def _judge(folder: Path, weighings: int) -> None:
 
 def _more_loops(folder: Path) -> int:
     """How many loops make 0.05 % more instructions, from what two numbers of loops count."""
-    place = folder / "b"
+    place, environment = folder / "b", _environment(folder, large=False)
     few, many = (
-        int(_count(_python(place, loops), place, _environment(large=False))["counting"]["counts"][0]["events"]["Ir"])
+        int(_count(_python(place, loops), place, environment)["counting"]["counts"][0]["events"]["Ir"])
         for loops in (_LOOPS, 2 * _LOOPS)
     )
     return _LOOPS + round(_MORE * few / ((many - few) / _LOOPS))
@@ -275,8 +275,7 @@ def _weigh(baseline: str, candidate: str, place: Path, environment: dict[str, st
     )
     if ended.returncode not in (0, 1):
         raise SystemExit(f"steelyard compare ended with status {ended.returncode}")
-    record: dict[str, Any] = json.loads(kept.read_text())
-    return record
+    return read_record(kept)
 
 
 # --- what it costs
@@ -284,10 +283,10 @@ def _weigh(baseline: str, candidate: str, place: Path, environment: dict[str, st
 
 def _speed(folder: Path, rounds: int) -> None:
     program = build(folder / "long", 30 * ROUNDS)
-    environment = _environment(large=False)
+    environment = _environment(folder, large=False)
     count = [STEELYARD, "count", str(program), "--jobs", "1", "-o", str(folder / "record.json")]
     _seconds(count, environment)
-    record = json.loads((folder / "record.json").read_text())["counting"]["tool"]
+    record = read_record(folder / "record.json")["counting"]["tool"]
     bare = [record["program"], *record["flags"], f"--cachegrind-out-file={folder}/out", str(program)]
     weigh = [STEELYARD, "compare", str(program), str(program), "--metric", "instructions", "--jobs"]
     ratios, halves = [], []
@@ -312,18 +311,6 @@ def _seconds(command: Sequence[str], environment: dict[str, str]) -> float:
     started = time.monotonic()
     subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return time.monotonic() - started
-
-
-@contextlib.contextmanager
-def _busy(loops: int) -> Iterator[None]:
-    """So many busy loops beside the block."""
-    running = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(loops)]
-    try:
-        yield
-    finally:
-        for loop in running:
-            loop.kill()
-            loop.wait()
 
 
 def _words() -> argparse.Namespace:

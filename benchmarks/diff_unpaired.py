@@ -25,10 +25,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.load import Bursts
+from benchmarks.processes import STEELYARD, WORK, run, with_own_store
 from benchmarks.simulation import TRACE_METRICS, table, trace
 from steelyard.stats.unpaired import RunValues, judge_unpaired
 
@@ -39,7 +39,6 @@ Sessions = Callable[[np.random.Generator, int], tuple[RunValues, RunValues]]
 SIZES = (20, 50, 100, 200, 400, 1000)
 CHANGES = (0.03, 0.05, 0.10, 0.20)
 A_LAUNCH_S = 0.013
-SOURCE = ROOT / "examples" / "demo" / "work.c"
 WRONG = ("slower", "faster")
 VERDICTS = (*WRONG, "same", "undecided")
 
@@ -174,19 +173,18 @@ def main(tries: int) -> None:
 
 def live(pairs: int, seconds: float) -> None:
     """Measure pairs of runs of one program, each run with or without bursts around it, and print what diff says."""
-    steelyard = [sys.executable, "-m", "steelyard"]
     seen: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        subprocess.run(["cc", "-O2", "-o", folder / "work", SOURCE], check=True)
+        subprocess.run(["cc", "-O2", "-o", folder / "work", WORK], check=True)
         for pair in range(1, pairs + 1):
             loads = [random.choice(("idle", "bursts")) for _ in range(2)]
             files = [folder / f"{label}.json" for label in "ab"]
             for load, file in zip(loads, files, strict=True):
-                run = [*steelyard, "run", str(folder / "work"), "--max-time", str(seconds), "-o", str(file)]
+                command = [STEELYARD, "run", str(folder / "work"), "--max-time", str(seconds), "-o", str(file)]
                 with Bursts() if load == "bursts" else nullcontext():
-                    subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
-            done = subprocess.run([*steelyard, "diff", *files, "--strict"], check=False, capture_output=True, text=True)
+                    run(command, with_own_store(folder))
+            done = subprocess.run([STEELYARD, "diff", *files, "--strict"], check=False, capture_output=True, text=True)
             line = next((line for line in done.stdout.splitlines() if line.startswith(VERDICTS)), "")
             if not line:
                 raise SystemExit(f"diff failed: {done.stderr}")

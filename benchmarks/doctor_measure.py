@@ -17,12 +17,11 @@ import os
 import random
 import shlex
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from math import inf, log
 from pathlib import Path
@@ -30,7 +29,7 @@ from typing import Any, get_args
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.load import busy
+from benchmarks.load import busy, neighbour
 from benchmarks.processes import STEELYARD, read_record, run, with_own_store
 from benchmarks.simulation import table
 from steelyard.design.noise.probes import Probes, Rate
@@ -60,25 +59,11 @@ class Cell:
         return statistics.median(self.pairs)
 
 
-@contextmanager
-def neighbour() -> Iterator[None]:
-    """Somebody else's work on the last processor, who needs the caches that all share."""
-    last = max(os.sched_getaffinity(0))
-    process = subprocess.Popen(
-        [native.PROBES, *_NEIGHBOUR], stdout=subprocess.DEVNULL, preexec_fn=lambda: os.sched_setaffinity(0, {last})
-    )
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
-
-
 def load_of(name: str) -> AbstractContextManager[object]:
     """Other work on the machine."""
     if name == "loops":
         return busy(3, apart=True)
-    return neighbour() if name == "memory" else nullcontext()
+    return neighbour([str(native.PROBES), *_NEIGHBOUR]) if name == "memory" else nullcontext()
 
 
 def rates() -> dict[Work, Rate]:

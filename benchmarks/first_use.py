@@ -29,8 +29,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.first_use_programs import Comparison, comparisons
 from benchmarks.processes import STEELYARD, stoppable, with_own_store

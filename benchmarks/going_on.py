@@ -3,7 +3,7 @@
 A budget ends after 8 to 60 pairs. Where "no change" is not rejected by then, others follow until there are 300. Beside
 it what comes of judging each end, after 1.7 times as many pairs as the one before, as if it were the only one.
 
-    python benchmarks/going_on.py --weighings 1000
+    python benchmarks/going_on.py [--weighings N] [--alpha P]
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ the library says of the share of time in it.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import statistics
@@ -20,10 +19,10 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.simulation import table
+from benchmarks.words import whole_numbers
 from steelyard.measure import heap
 from steelyard.measure.launch import Launcher
 from steelyard.measure.preloading import preloaded
@@ -160,6 +159,4 @@ class Taken:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("launches", nargs="?", type=int, default=25, help="pairs of launches of each program")
-    main(parser.parse_args().launches)
+    main(*whole_numbers(__doc__, launches=25))

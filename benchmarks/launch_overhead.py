@@ -20,11 +20,20 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.loop import ENVIRONMENT, Loop, weighing_of
-from benchmarks.processes import STEELYARD, build, cpu_of_targets, peer, read_record, run, stoppable, with_own_store
+from benchmarks.processes import (
+    ROOT,
+    STEELYARD,
+    build,
+    cpu_of_targets,
+    peer,
+    read_record,
+    run,
+    stoppable,
+    with_own_store,
+)
 from benchmarks.simulation import table
 from steelyard.model.records import Weighing
 

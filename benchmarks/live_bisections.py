@@ -97,6 +97,12 @@ def _git(folder: Path, *words: str) -> str:
     return ended.stdout.strip()
 
 
+def environment_of(folder: Path, project: Path | None) -> dict[str, str]:
+    """Where a bisection keeps what it makes: of a history that was made for it nobody wants the builds again."""
+    own = {} if project else {"XDG_CACHE_HOME": str(folder / "cache")}
+    return {**with_own_store(folder), **own}
+
+
 def bisect(folder: Path, words: argparse.Namespace, tally: Tally) -> None:
     """One history, searched."""
     slow = random.randint(1, words.commits)
@@ -110,7 +116,8 @@ def bisect(folder: Path, words: argparse.Namespace, tally: Tally) -> None:
         culprit = history(repository, words.commits, slow, float(words.change.rstrip("%")) / 100)
     command = [STEELYARD, "bisect", "--good", f"HEAD~{words.commits}", "--build", words.build, words.command]
     command += ["--max-time", str(words.max_time), *shlex.split(words.options), "--json", str(record)]
-    ended = subprocess.run(command, cwd=repository, env=with_own_store(folder), check=False, capture_output=True)
+    environment = environment_of(folder, words.project)
+    ended = subprocess.run(command, cwd=repository, env=environment, check=False, capture_output=True)
     if ended.returncode not in (0, 1, 4):
         raise SystemExit(f"the bisection ended with status {ended.returncode}: {ended.stderr.decode()}")
     found = read_record(record)

@@ -8,26 +8,20 @@ this Python, as a user would: one process a weighing, default settings.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.load import Bursts
+from benchmarks.processes import STEELYARD, build, read_record, run, stoppable, with_own_store
 from benchmarks.simulation import table
+from benchmarks.words import whole_numbers
 
-STEELYARD = Path(sys.executable).with_name("steelyard")
-SOURCE = ROOT / "examples" / "demo" / "work.c"
 ROUNDS = 2800
 
 
@@ -43,11 +37,11 @@ class Cell:
 
 def main(weighings: int) -> None:
     """Alternate the two cells, so that a bad hour meets both, and print the table as it stands every ten weighings."""
-    with tempfile.TemporaryDirectory() as name, Bursts():
+    with tempfile.TemporaryDirectory() as name, stoppable(), Bursts():
         folder = Path(name)
-        baseline = _build(folder / "work", ROUNDS)
+        baseline = build(folder / "work", ROUNDS)
         # The baseline again, as a file of its own: the same program, found elsewhere.
-        candidates = {0.0: _build(folder / "work-again", ROUNDS), 0.01: _build(folder / "work+1%", ROUNDS * 101 // 100)}
+        candidates = {0.0: build(folder / "work-again", ROUNDS), 0.01: build(folder / "work+1%", ROUNDS * 101 // 100)}
         cells = {change: Cell() for change in candidates}
         for number in range(1, weighings + 1):
             for change, candidate in candidates.items():
@@ -56,19 +50,11 @@ def main(weighings: int) -> None:
                 print(_report(cells), flush=True)
 
 
-def _build(program: Path, rounds: int) -> Path:
-    subprocess.run(["cc", "-O2", f"-DROUNDS={rounds}", "-o", str(program), str(SOURCE)], check=True)
-    return program
-
-
 def _weigh(cell: Cell, change: float, baseline: Path, candidate: Path, record: Path) -> None:
-    started = time.monotonic()
-    command = [str(STEELYARD), "compare", str(baseline), str(candidate), "--json", str(record)]
-    status = subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode
-    if status not in (0, 1):
-        raise SystemExit(f"the weighing failed with status {status}")
-    seen: dict[str, Any] = json.loads(record.read_text())
-    cell.seconds.append(time.monotonic() - started)
+    command = [STEELYARD, "compare", str(baseline), str(candidate), "--json", str(record)]
+    ended = run(command, with_own_store(record.parent), accept=(0, 1))
+    seen = read_record(record)
+    cell.seconds.append(ended.seconds)
     cell.words[seen["verdict"]] += 1
     cell.pairs.append(seen["pairs"])
     low, high = seen["interval"]
@@ -87,6 +73,4 @@ def _row(cell: Cell) -> list[object]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Whole weighings on this machine, with bursts of other work around.")
-    parser.add_argument("weighings", nargs="?", type=int, default=200, help="of each change")
-    main(parser.parse_args().weighings)
+    main(*whole_numbers(__doc__, weighings=200))

@@ -1,6 +1,6 @@
 """Other work on the machine: bursts of 1 to 3 busy loops, as in the recorded trace `bursts`.
 
-python examples/demo/load.py        until it is interrupted
+python benchmarks/load.py        until it is interrupted
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from types import TracebackType
@@ -40,6 +40,18 @@ def busy(loops: int, processor: int | None = None, *, apart: bool = False) -> It
         for loop in running:
             loop.kill()
             loop.wait()
+
+
+@contextmanager
+def neighbour(command: Sequence[str]) -> Iterator[None]:
+    """Somebody else's work on the last processor, for as long as the context lasts: a command that needs the caches."""
+    pin = partial(os.sched_setaffinity, 0, {max(os.sched_getaffinity(0))})
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=pin)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
 
 
 class Bursts:

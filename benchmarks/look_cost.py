@@ -1,6 +1,6 @@
 """What a look at the pairs costs, in the processor's time: one on the way, and one whose interval is shown.
 
-    python benchmarks/look_cost.py
+    python benchmarks/look_cost.py [TRIES]
 
 A look on the way is to cost under 5 ms at 1,000 pairs and under 50 ms at 10,000.
 """
@@ -18,30 +18,30 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 from benchmarks.simulation import SYNTHETIC, table
+from benchmarks.words import whole_numbers
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.paired import Rules, judge_look
 
 PAIRS = (12, 100, 250, 1_000, 10_000)
-TRIES = 3
 # So small a margin that nothing is decided.
 RULES = Rules(margin=1e-5, alpha=0.01)
 NOISES = ("quiet", "drift", "skewed")
 
 
-def main() -> None:
-    """Print the median of some tries for each number of pairs."""
+def main(tries: int) -> None:
+    """Print the median of so many tries for each number of pairs."""
     rows = []
     for pairs in PAIRS:
-        taken = [_milliseconds(pairs, roughly=roughly) for roughly in (True, False)]
+        taken = [_milliseconds(pairs, tries, roughly=roughly) for roughly in (True, False)]
         rows.append((pairs, *(f"{each:.1f} ms" for each in taken)))
     print(table(("pairs", "a look that does not decide", "one whose interval is shown"), rows))
 
 
-def _milliseconds(pairs: int, *, roughly: bool) -> float:
+def _milliseconds(pairs: int, tries: int, *, roughly: bool) -> float:
     """The median over kinds of noise and tries."""
     generator, taken = np.random.default_rng(1), []
     for noise in (SYNTHETIC[name] for name in NOISES):
-        for _ in range(TRIES):
+        for _ in range(tries):
             looks = plan_looks(pairs, ended=False)
             baseline, candidate = noise(generator, looks[-1].pairs).T
             for taken_before in range(1, len(looks)):  # which are remembered
@@ -54,4 +54,4 @@ def _milliseconds(pairs: int, *, roughly: bool) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    main(*whole_numbers(__doc__, tries=3))

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import random
 import shutil
 import statistics
@@ -25,10 +24,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.processes import stoppable
+from benchmarks.processes import ROOT, stoppable
+from benchmarks.protocol import samples_of
 from benchmarks.simulation import table
 from steelyard.stats.signed_rank import estimate
 
@@ -196,15 +195,7 @@ def _nanobench(build: _Builder, folder: str | None) -> Path:
 
 def _asking_steelyard(program: Path) -> _Ask:
     def ask(body: str, iterations: int) -> float:
-        reads, writes = os.pipe()
-        words = {"protocol": 1, "fd": writes, "run": body, "loops": iterations, "samples": 1, "seed": 0}
-        command = [str(program), *(f"--steelyard-{key}={value}" for key, value in words.items())]
-        try:
-            subprocess.run(command, pass_fds=[writes], check=True)
-        finally:
-            os.close(writes)
-        with os.fdopen(reads) as answer:
-            _, sample, _ = (json.loads(line) for line in answer)
+        (sample,) = samples_of([str(program)], body, iterations, 1)
         return float(sample["cpu_ns"]) / iterations
 
     return ask

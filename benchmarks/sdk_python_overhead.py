@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import random
 import statistics
 import subprocess
@@ -25,9 +24,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.protocol import samples_of
 from benchmarks.simulation import table
 from steelyard.stats.signed_rank import estimate
 
@@ -78,17 +77,8 @@ class Asking:
 
         def ask(body: str) -> list[float]:
             own, name = (["--timeit", "pass"], "timeit") if body == PASS else ([str(file)], "bench_empty.py::empty")
-            reads, writes = os.pipe()
-            loops, samples = self.iterations, self.samples
-            words = {"protocol": 1, "fd": writes, "run": name, "loops": loops, "samples": samples, "seed": 0}
-            command = [*program, *own, *(f"--steelyard-{key}={value}" for key, value in words.items())]
-            try:
-                subprocess.run(command, pass_fds=[writes], check=True)
-            finally:
-                os.close(writes)
-            with os.fdopen(reads) as answer:
-                _, *samples_taken, _ = (json.loads(line) for line in answer)
-            return [sample["ns"] / sample["loops"] for sample in samples_taken]
+            taken = samples_of([*program, *own], name, self.iterations, self.samples)
+            return [sample["ns"] / sample["loops"] for sample in taken]
 
         return ask
 

@@ -11,7 +11,6 @@ while hits both sides. Divan subtracts what it takes its loop to cost; here its 
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -23,10 +22,12 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.processes import ROOT
+from benchmarks.protocol import samples_of
 from benchmarks.simulation import table
+from benchmarks.words import whole_numbers
 
 PROJECT = ROOT / "benchmarks" / "sdk_rust_overhead"
 LOOPS, SAMPLES = 2_000_000, 100
@@ -67,14 +68,7 @@ def _build() -> dict[str, str]:
 
 
 def _ours(program: str) -> list[float]:
-    reading, writing = os.pipe()
-    words = ["--steelyard-protocol=1", f"--steelyard-fd={writing}", "--steelyard-run=empty", "--steelyard-seed=0"]
-    words += [f"--steelyard-loops={LOOPS}", f"--steelyard-samples={SAMPLES}"]
-    with os.fdopen(reading) as results:
-        subprocess.run([program, *words], pass_fds=[writing], check=True)
-        os.close(writing)
-        samples = [json.loads(line) for line in results]
-    return [sample["ns"] / sample["loops"] for sample in samples if "ns" in sample]
+    return [sample["ns"] / sample["loops"] for sample in samples_of([program], "empty", LOOPS, SAMPLES)]
 
 
 def _criterion(program: str, folder: Path) -> list[float]:
@@ -124,11 +118,5 @@ def _ratio(ours: list[float], theirs: list[float]) -> str:
     return f"{statistics.median(mine / other for mine, other in zip(ours, theirs, strict=True)):.3f}"
 
 
-def _words() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="An empty body through steelyard-bench, criterion and divan.")
-    parser.add_argument("rounds", nargs="?", type=int, default=31)
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    main(_words().rounds)
+    main(*whole_numbers(__doc__, rounds=31))

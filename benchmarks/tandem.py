@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import os
 import random
 import shlex
 import statistics
@@ -22,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,7 +30,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.launches import spec_of
-from benchmarks.load import Bursts
+from benchmarks.load import Bursts, neighbour
 from benchmarks.processes import STEELYARD, read_record, run, with_own_store
 from benchmarks.simulation import table
 from steelyard.measure.launch import Launcher
@@ -173,18 +172,6 @@ def amounts_of(program: Program) -> Amounts:
     return Amounts(max(0.0, first - each_s * program.start_at), each_s)
 
 
-@contextmanager
-def neighbour(work: Path) -> Iterator[None]:
-    """Somebody else's work on the last processor, who needs the caches that all share."""
-    last = max(os.sched_getaffinity(0))
-    process = subprocess.Popen([work, "-1", str(64 << 10)], preexec_fn=lambda: os.sched_setaffinity(0, {last}))
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
-
-
 @dataclass
 class Cell:
     """The weighings of one program under one load, with one change, in one way."""
@@ -257,19 +244,18 @@ def load_of(name: str, folder: Path) -> AbstractContextManager[object]:
     """Other work on the machine."""
     if name == "bursts":
         return Bursts()
-    return neighbour(folder / "work") if name == "neighbour" else nullcontext()
+    return neighbour([str(folder / "work"), "-1", str(64 << 10)]) if name == "neighbour" else nullcontext()
 
 
 def weigh(cell: Cell, program: Program, amounts: Amounts, place: Place, noise: AbstractContextManager[object]) -> None:
     """One weighing of a program against one that takes longer by the change."""
     plain_s = program.ms / 1e3
     commands = [program.command(amounts.of(seconds)) for seconds in (plain_s, plain_s * (1 + cell.change))]
-    quoted = [" ".join(f"'{word}'" for word in command) for command in commands]
     with tempfile.TemporaryDirectory() as name, noise:
         record = Path(name) / "record.json"
         options = ["--pairing", place[-1], "--json", str(record), *OPTIONS]
         started = time.monotonic()
-        run([STEELYARD, "compare", *quoted, *options], with_own_store(Path(name)), accept=(0, 1))
+        run([STEELYARD, "compare", *map(shlex.join, commands), *options], with_own_store(Path(name)), accept=(0, 1))
         cell.add(record, time.monotonic() - started)
 
 

@@ -1,6 +1,6 @@
 """How fast the tool itself is: `--help` beside an empty Python, and a record of 10,000 launches shown again.
 
-python benchmarks/tool_speed.py
+python benchmarks/tool_speed.py [TRIES]
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.large_inputs import write_record
+from benchmarks.processes import STEELYARD
 from benchmarks.simulation import table
+from benchmarks.words import whole_numbers
 
-STEELYARD = str(Path(sys.executable).with_name("steelyard"))
-TRIES = 21
 PAIRS = 5_000
 
 
-def main() -> None:
+def main(tries: int) -> None:
     """Alternate the commands, so that whatever disturbs this machine meets them all, and print medians."""
     with tempfile.TemporaryDirectory() as folder:
         plain, packed = Path(folder) / "record.json", Path(folder) / "record.json.gz"
@@ -36,7 +36,7 @@ def main() -> None:
             "the same, gzipped": [STEELYARD, "show", str(packed)],
         }
         seconds: dict[str, list[float]] = {name: [] for name in commands}
-        for _ in range(TRIES):
+        for _ in range(tries):
             for name, command in commands.items():
                 started = time.monotonic()
                 subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -44,8 +44,8 @@ def main() -> None:
     medians = {name: statistics.median(taken) for name, taken in seconds.items()}
     base = medians["python -c ''"]
     rows = [(name, f"{1e3 * taken:.0f} ms", f"{1e3 * (taken - base):+.0f} ms") for name, taken in medians.items()]
-    print(f"medians of {TRIES}\n\n{table(('command', 'takes', 'over an empty Python'), rows)}")
+    print(f"medians of {tries}\n\n{table(('command', 'takes', 'over an empty Python'), rows)}")
 
 
 if __name__ == "__main__":
-    main()
+    main(*whole_numbers(__doc__, tries=21))

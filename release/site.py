@@ -14,10 +14,12 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import steelyard
+from steelyard.api.keywords import Checking, Comparing, Counted, Launched, Measuring, Running
 from steelyard.cli.app import command_line
 from steelyard.cli.manual import commands_of, options_of
 
 ROOT = Path(__file__).resolve().parent.parent
+KEYWORDS = (Comparing, Running, Measuring, Counted, Checking, Launched)
 FROM_ELSEWHERE = {"experiments.md": "experiments/README.md", "changes.md": "CHANGELOG.md"}
 
 _FENCE = re.compile(r"^\s*```")
@@ -47,11 +49,15 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:  # noqa: ARG00
 
 
 def python_page() -> str:
-    """The public functions and classes, by their docstrings."""
+    """The public functions and classes by their docstrings, and the keywords of those that measure."""
     public = (
         f"::: {getattr(steelyard, name).__module__}.{name}" for name in sorted(steelyard.__all__, key=str.swapcase)
     )
-    return "\n\n".join(["# The Python API, in full", *public, ""])
+    known = (
+        f"::: {one.__module__}.{one.__name__}\n    options: {{show_if_no_docstring: true, inherited_members: false}}"
+        for one in KEYWORDS
+    )
+    return "\n\n".join(["# The Python API, in full", *public, *known, ""])
 
 
 def command_line_page() -> str:

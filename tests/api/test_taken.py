@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
 
 import steelyard
+from steelyard.api.keywords import Checking, Comparing, Counted, Keywords, Running, asked_of
 from tests.world import ScriptedWorld, steady
 
 BOTH = ["./old", "./new"]
@@ -24,6 +25,13 @@ def test_the_path_of_a_program_is_a_command(scripted: ScriptedWorld) -> None:
     # A text alone is the command itself, not its letters; as one name is.
     found = steelyard.compare(BOTH, names="one", pairs=12, world=scripted.outside())
     assert [one.name for one in found.data.subjects] == ["one", "./new"]
+
+
+@pytest.mark.parametrize("known", [Checking, Counted, Running, Comparing])
+def test_none_is_as_if_a_keyword_were_not_given(known: Keywords) -> None:
+    hints = get_type_hints(known)
+    assert asked_of(dict.fromkeys(hints), known) == asked_of({}, known)
+    assert [key for key, hint in hints.items() if type(None) not in get_args(hint)] == []
 
 
 def test_alpha_is_a_part_or_a_percentage_as_the_margin_is(scripted: ScriptedWorld) -> None:
@@ -53,6 +61,10 @@ def test_alpha_is_a_part_or_a_percentage_as_the_margin_is(scripted: ScriptedWorl
         (lambda **world: UNTYPED.load(3, **world), "path takes the path of a file"),
         (lambda **world: UNTYPED.import_(3, **world), "files takes paths of files"),
         (lambda **world: UNTYPED.page(3, **world), "path takes the path of a file"),
+        (
+            lambda **world: UNTYPED.page(["a", "b"], **world),
+            "page takes records and files one by one: steelyard.page(*",
+        ),
         (lambda **world: UNTYPED.run("./old", launches=3, **world).save(3), "path takes the path of a file"),
         (lambda **world: UNTYPED.run("./old", launches=3, **world).export(3), "format takes a text, not 3"),
     ],

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
-from benchmarks.live_bisections import planted
+from benchmarks.live_bisections import environment_of, planted
 
 from tests.repositories import Repo
 
@@ -25,3 +26,8 @@ def test_a_patch_is_on_every_commit_of_a_project_from_one_of_them_on(tmp_path: P
     assert culprit == made.git("rev-parse", "HEAD~1")
     assert made.git("log", "-1", "--format=%s", culprit) == "Change 3"
     assert project.git("status", "--short") == ""
+
+
+def test_builds_of_a_history_of_its_own_are_not_kept_in_the_user_s_cache(tmp_path: Path) -> None:
+    assert environment_of(tmp_path, None)["XDG_CACHE_HOME"] == str(tmp_path / "cache")
+    assert environment_of(tmp_path, tmp_path).get("XDG_CACHE_HOME") == os.environ.get("XDG_CACHE_HOME")

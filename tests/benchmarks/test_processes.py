@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.processes import cpu_of_targets, peer, run, stoppable, with_own_store
+from benchmarks.processes import ROOT, cpu_of_targets, peer, run, stoppable, with_own_store
 
 
 @pytest.mark.real
@@ -53,3 +54,21 @@ def test_a_benchmark_can_be_stopped_and_goes_on_to_its_end(number: signal.Signal
         reached = True
     assert not reached
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+# What keeps a record on the user's store, of which the oldest go.
+_KEEPING = re.compile(r'(?:STEELYARD\)?|\*steelyard), "(?:compare|run|count|bisect|timeit|import)"')
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda file: file.stem)
+def test_none_keeps_its_records_on_the_user_s_own_store(file: Path) -> None:
+    text = file.read_text()
+    assert not _KEEPING.search(text) or re.search(r"with_own_store\(|XDG_STATE_HOME", text)
+    assert "gettempdir()" not in text
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda file: file.stem)
+def test_each_that_is_run_answers_what_it_is_asked(file: Path) -> None:
+    text = file.read_text()
+    is_run = re.search(rf"^ *python benchmarks/{file.name}(?! +until)", text, re.M)
+    assert not is_run or "ArgumentParser(" in text or "whole_numbers(" in text

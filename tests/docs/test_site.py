@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.api.keywords import Comparing, Running
 from tests.docs.pages import DOCS, ROOT
 
 # What a page would fetch when it is looked at: links to follow are none of it.
@@ -48,6 +49,12 @@ def test_the_command_line_is_told_from_the_code(site: Path) -> None:
     page = (site / "command-line.html").read_text(encoding="utf-8")
     assert "--max-time" in page
     assert "steelyard bisect" in page
+
+
+def test_every_keyword_of_what_measures_is_told_from_the_code(site: Path) -> None:
+    page = (site / "python-api.html").read_text(encoding="utf-8")
+    told = re.findall(r'id="steelyard\.api\.keywords\.\w+\.(\w+)"', page)
+    assert {*told} == {*Comparing.__annotations__, *Running.__annotations__}
 
 
 def test_a_list_behind_its_sentence_is_a_list(site: Path) -> None:

@@ -109,6 +109,12 @@ max-slower = "5%"
         ("[compare]\nshell = 1\n", "2: shell has to be true or false"),
         ("[compare]\nwatch = 'no'\n", "2: watch has to be true or false"),
         ("[gate]\nmax-slower = 5\n", '2: max-slower 5 has to say its unit: write for example "5%"'),
+        (
+            "[gate]\nmax-slower = 0.05\n",
+            '2: max-slower 0.05 has to say its unit: write "5%" if it is a part of 1, else "0.05%"',
+        ),
+        ('[gate]\nfail-above = "5%"\n', "2: [gate] has no 'fail-above': did you mean 'max-slower'?"),
+        ("[compare]\nenv = []\n", "2: [compare] has no 'env': did you mean 'environment'?"),
         (f"{TARGET}parameters = {{ n = [] }}\n", '4: n has to be a list of numbers and texts, as in [1, "two"]'),
         ("[compare]\nprepare = 3\n", '2: prepare has to be a list, as in ["one", "other"]'),
         ("[compare]\nprepare = ['a', 3]\n", "2: prepare has to be a text in quotes"),

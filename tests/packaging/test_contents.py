@@ -7,12 +7,14 @@ import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from email.message import Message
 from pathlib import Path
 
 import pytest
 
+import steelyard
 from tests.builds import ROOT
 
 # Of use in a checkout only.
@@ -101,3 +103,16 @@ def test_it_needs_the_c_library_and_its_kin_only(wheel: Path) -> None:
     said = " ".join(done.stdout.split())
     assert re.search(r'consistent with the following platform tag: "(manylinux|musllinux)_\w+"', said), said
     assert set(re.findall(r"(lib\w+)\.so", said)) <= {"libc", "libgcc_s", "libpthread", "libdl", "libm", "librt"}
+
+
+def test_all_parts_have_one_version() -> None:
+    manifests = [*(ROOT / "native").glob("*/Cargo.toml"), ROOT / "sdk/rust/Cargo.toml"]
+    told = {str(path): tomllib.loads(path.read_text())["package"]["version"] for path in manifests}
+    told["pyproject.toml"] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    for name, line in (
+        ("CMakeLists.txt", r"project\(steelyard VERSION (\S+)"),
+        ("steelyard.hpp", r' version = "(.+)";'),
+    ):
+        found = re.search(line, (ROOT / "sdk/cpp" / name).read_text())
+        told[name] = found[1] if found else None
+    assert told == dict.fromkeys(told, steelyard.__version__)

@@ -68,12 +68,45 @@ def test_only_a_tag_publishes_and_only_after_all_else() -> None:
     assert not re.search(r"\bsecrets\.", (_FOLDER / "release.yml").read_text())
 
 
+def test_the_crate_goes_last_as_its_first_version_goes_by_hand() -> None:
+    steps = _jobs(_FOLDER / "release.yml")["publish"]["steps"]
+    assert steps[-1]["run"].startswith("cargo publish")
+    assert steps[-2]["id"] == "crates"
+
+
 def test_all_native_parts_are_in_the_list_of_what_they_are_made_of() -> None:
     modules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools-rust"]["ext-modules"]
     crates = {Path(module["path"]).parent.name for module in modules}
     listed = re.search(r"for crate in ([\w ]+);", (_FOLDER / "release.yml").read_text())
     assert listed
     assert set(listed[1].split()) == crates
+
+
+def test_the_lists_of_all_crates_that_need_others_are_attested() -> None:
+    manifests = {path.parent.name: tomllib.loads(path.read_text()) for path in (ROOT / "native").glob("*/Cargo.toml")}
+    needing = {name for name, manifest in manifests.items() if manifest.get("dependencies")}
+    attested = re.findall(r"sbom-path: .*/steelyard-(\w+)\.cdx", (_FOLDER / "release.yml").read_text())
+    assert {*attested} == needing
+
+
+def test_the_notes_of_a_release_are_the_newest_of_the_changes(tmp_path: Path) -> None:
+    (tmp_path / "CHANGELOG.md").write_text("# Changes\n\n## 0.2.0\n- New.\n\n## 0.1.0\n- Old.\n")
+    lines = [line for step in _steps(_FOLDER / "release.yml") for line in step.get("run", "").split("\n")]
+    (made,) = [line for line in lines if line.endswith("> notes.md")]
+    subprocess.run(["sh", "-c", made], cwd=tmp_path, check=True)
+    assert (tmp_path / "notes.md").read_text() == "## 0.2.0\n- New.\n\n"
+
+
+@pytest.mark.parametrize(("user", "before"), [("0", ""), ("1001", "sudo ")], ids=["root", "a runner"])
+def test_what_lacks_is_installed_by_whoever_runs_the_checks(tmp_path: Path, user: str, before: str) -> None:
+    for name, does in {"id": f"echo {user}", "apt-get": ":", "sudo": ":", "make": ":", "dirname": "echo .ci"}.items():
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $*" >> {tmp_path}/called\n{does}\n')
+        (tmp_path / name).chmod(0o755)
+    subprocess.run(["/bin/bash", ".ci/run"], cwd=ROOT, env={"PATH": str(tmp_path)}, check=True)
+    called = [line for line in (tmp_path / "called").read_text().splitlines() if not line.startswith(("id", "dirname"))]
+    assert called[0] == f"{before}apt-get update -qq"
+    assert called[1].startswith(f"{before}apt-get install -y -qq --no-install-recommends gcc")
+    assert called[2:] == ["make test"]
 
 
 def test_issue_templates_ask_for_something() -> None:

@@ -61,6 +61,14 @@ def test_what_weighs_most_is_kept() -> None:
     assert f"_{200 - rows(page, 'same')} more verdicts left out here" in page
 
 
+def test_what_failed_is_said_once() -> None:
+    failed = Finding(code="failed", message="walk: exit status 3")
+    page = gate_markdown.page(report(problems=("a.json: walk: exit status 3",), findings=(failed,)))
+    assert page.count("walk&#58; exit status 3") == 1
+    alone = gate_markdown.page(report(judged("same"), findings=(failed,)))
+    assert "- walk&#58; exit status 3" in alone
+
+
 def test_what_would_decide_several_is_said_once() -> None:
     alone, both = (gate_markdown.page(report(*many("undecided", number))) for number in (1, 3))
     assert alone.count("would decide") == both.count("would decide") == 1

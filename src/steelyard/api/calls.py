@@ -55,8 +55,8 @@ def compare(
     `commands` are two or more command lines, each one text or the Path of a program; or one, with `base` (and
     `candidate`, `build`), which is weighed in two revisions of the git repository that this process is in. `names` are
     what they are called in the record; what may be asked beside is in `Comparing`, by the names that a project's file
-    has (docs/api.md). `progress` is called between two launches, and while revisions are built. The record is kept in
-    the user's store, too.
+    has (`steelyard docs api`). `progress` is called between two launches, and while revisions are built. The record is
+    kept in the user's store, too.
 
     Raises UsageError for what cannot be weighed, MeasurementError where a launch or a build fails, and IncompleteError,
     which has the `record`, after Ctrl-C or where some benchmarks of a suite fail. The `world` is what it takes from
@@ -81,11 +81,12 @@ def compare_project(
     world: World | None = None,
     **asked: Unpack[Comparing],
 ) -> ProjectRecord:
-    """Weigh what the project's file of a folder says (docs/config.md), as `steelyard compare` without commands.
+    """Weigh what the project's file of a folder says, as `steelyard compare` without commands.
 
-    Only those `targets` are weighed that fit one of these patterns. What is asked goes before the file, which says what
-    is run: by whoever wrote it. Meanwhile this process is in the folder of that file. Raises what `compare` does; of
-    targets that fail, those after them are measured all the same, and IncompleteError has the `records` of all.
+    Only those `targets` are weighed that fit one of these patterns. What is asked goes before the file (`steelyard docs
+    config`), which says what is run: by whoever wrote it. Meanwhile this process is in the folder of that file. Raises
+    what `compare` does; of targets that fail, those after them are measured all the same, and IncompleteError has the
+    `records` of all.
     """
     world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Comparing)
     patterns, project = taken("targets", targets or ()), _project_of(taken("folder", folder))

@@ -20,6 +20,7 @@ from steelyard.model.values import LARGEST_MARGIN, seconds, share
 PathName = str | PathLike[str]
 CommandLine = str | PathLike[str]
 """A text is split into words; a path is the program itself."""
+_Value = str | float | PathLike[str]
 _Some = str | Sequence[str]
 
 KEYS: Mapping[str, tuple[str, str]] = {
@@ -81,98 +82,101 @@ _OTHERS: Mapping[str, tuple[str, str]] = {
 
 
 class Launched(TypedDict, total=False):
-    """What all of them take. Times are in s; where several texts may be given, one text is one."""
+    """What all of them take. Times are in s; where several texts may be given, one text is one.
 
-    harness: str
-    benchmarks: _Some
+    None, for any, is as if it were not given.
+    """
+
+    harness: str | None
+    benchmarks: _Some | None
     """Patterns of names, of a harness's."""
-    timeout: float
-    environment: Mapping[str, str | None] | Sequence[str]
+    timeout: float | None
+    environment: Mapping[str, _Value | None] | Sequence[str] | None
     """Variables: with a value, or None for that of this process."""
-    inherit_environment: bool
+    inherit_environment: bool | None
 
 
 class Checking(Launched, total=False):
     """What `check` takes beside."""
 
-    seed: int
+    seed: int | None
 
 
 class Counted(Launched, total=False):
     """What `count` takes beside."""
 
-    metrics: _Some
+    metrics: _Some | None
     """What is measured; the first decides. As for `--metric`, `active` if none is named; of `count` `instructions`."""
-    alpha: float | str
+    alpha: float | str | None
     """The chance of a wrong verdict: 0.01, or a text in percent as `1%`."""
-    parameters: Mapping[str, Sequence[str | float]]
+    parameters: Mapping[str, _Value | Sequence[_Value]] | None
     """Values of each {name} in the commands; every combination is a benchmark."""
-    tags: _Some
-    setup: _Some
-    prepare: _Some
-    conclude: _Some
-    cleanup: _Some
-    stdin: PathName
-    shell: bool
-    ignore_failure: bool
-    caches: str
-    weights: str
-    jobs: int
-    loops: int
-    call_graph: bool
-    body: bool
-    after_start: bool
+    tags: _Some | None
+    setup: _Some | None
+    prepare: _Some | None
+    conclude: _Some | None
+    cleanup: _Some | None
+    stdin: PathName | None
+    shell: bool | None
+    ignore_failure: bool | None
+    caches: str | None
+    weights: str | None
+    jobs: int | None
+    loops: int | None
+    call_graph: bool | None
+    body: bool | None
+    after_start: bool | None
 
 
 class Measuring(Counted, total=False):
     """What `run` and `compare` take beside."""
 
-    base: str
+    base: str | None
     """The revision of a git repository that is measured, or weighed against the candidate."""
-    build: str
+    build: str | None
     """The shell command that builds a revision, in a folder of its own; kept."""
-    build_timeout: float | str
-    max_time: float | str
+    build_timeout: float | str | None
+    max_time: float | str | None
     """Longest time to measure: seconds, or a text as `2m`."""
-    heap: bool
-    heap_shuffle: bool
-    warmup: int
-    repeat: int
-    output: PathName
-    cpu: int | Literal["auto"]
-    isolate: bool
-    watch: bool
+    heap: bool | None
+    heap_shuffle: bool | None
+    warmup: int | None
+    repeat: int | None
+    output: PathName | None
+    cpu: int | Literal["auto"] | None
+    isolate: bool | None
+    watch: bool | None
     """Whether to look who else runs meanwhile; without being asked it does."""
-    seed: int
-    bytes: int | str
+    seed: int | None
+    bytes: int | str | None
     """What a launch processes, or with a harness an iteration: a number, or a text as `64M`."""
-    items: int | str
+    items: int | str | None
 
 
 class Running(Measuring, total=False):
     """What `run` takes beside."""
 
-    launches: int
+    launches: int | None
     """Most launches."""
 
 
 class Comparing(Measuring, total=False):
     """What `compare` takes beside."""
 
-    margin: float | str
+    margin: float | str | None
     """The smallest relative change that matters: 0.01, or a text in percent as `1%`."""
-    candidate: str
+    candidate: str | None
     """The revision that may have changed; the work tree, if it is not said."""
-    pairs: int
+    pairs: int | None
     """Most pairs."""
-    family: str
-    pairing: str
-    own_addresses: bool
-    own_starts: bool
-    control: bool
-    reference_output: bool
-    layouts: int
-    wait_quiet: float
+    family: str | None
+    pairing: str | None
+    own_addresses: bool | None
+    own_starts: bool | None
+    control: bool | None
+    reference_output: bool | None
+    layouts: int | None
+    wait_quiet: float | None
 
 
 Keywords = type[Checking | Counted | Running | Comparing]

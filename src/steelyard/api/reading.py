@@ -124,6 +124,8 @@ def page(
 
 
 def _shown(told: Record[Document] | Diff | PathName, world: World) -> Shown:
+    if isinstance(told, list | tuple):
+        raise UsageError("page takes records and files one by one: steelyard.page(*records)")
     record = told if isinstance(told, Record | Diff) else load(told, world=world)
     if isinstance(record.data, Weighing | Run):
         return Outcome(record.data, record.error if isinstance(record, Record) else None)

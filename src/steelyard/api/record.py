@@ -87,8 +87,8 @@ class _Figures:
 class Record(_First, Generic[Data]):
     """What was measured, imported, checked or calibrated, as one file keeps it.
 
-    `data` is the whole of it, with the names of the file format (docs/records.md). All that stands here is derived
-    from it.
+    `data` is the whole of it, with the names of the file format (`steelyard docs records`). All that stands here is
+    derived from it.
     """
 
     data: Data
@@ -129,7 +129,7 @@ class Record(_First, Generic[Data]):
 
     @told_of_arguments()
     def frame(self, library: str | None = None) -> Any:
-        """A data frame of pandas or polars: one row a sample and metric (docs/export.md has its columns).
+        """A data frame of pandas or polars: one row a sample and metric (`steelyard docs export` has its columns).
 
         `library` names one of them; else it is pandas, or polars where that is not installed. Texts are categories in
         pandas. Raises UsageError where neither is installed.

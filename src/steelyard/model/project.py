@@ -99,7 +99,8 @@ def _one_or_several(value: Any) -> Any:
 
 def _limits(value: Any) -> Any:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        raise _refused(f'max-slower {value} has to say its unit: write for example "{value:g}%"')
+        part = f'"{100 * value:g}%" if it is a part of 1, else ' if 0 < value < 1 else "for example "
+        raise _refused(f'max-slower {value} has to say its unit: write {part}"{value:g}%"')
     return _one_or_several(value)
 
 

@@ -32,6 +32,8 @@ _EXPECTED = {
     "dict_type": "a table",
     "model_type": "a table",
 }
+# Options that are called quite otherwise than their keys.
+_OF_OPTIONS = {"fail-above": "max-slower", "env": "environment"}
 _MOST_KEYS = 12
 _MARGINS = ("compare", "margins")
 # Where a parameter's name stands in a place: ("target", 0, "parameters", "size").
@@ -208,7 +210,8 @@ class _Reader:
 
     def _unknown(self, section: Place, key: str) -> str:
         known = _keys(section)
-        near = get_close_matches(key.replace("_", "-"), known, 1)
+        meant = _OF_OPTIONS.get(key)
+        near = [meant] if meant in known else get_close_matches(key.replace("_", "-"), known, 1)
         if near:
             return f"{self._called(section)} has no {key!r}: did you mean {near[0]!r}?"
         elsewhere = [name for name in SECTIONS if key in _keys((name,))]

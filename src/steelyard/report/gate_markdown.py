@@ -105,7 +105,8 @@ def _sections(report: GateReport) -> list[_Section]:
     same, beside = (figures.count(len(kinds[kind]), "verdict") for kind in ("same", "beside"))
     alone = len(kinds["open"]) == 1
     undecided = items(_open(one, several=several, alone=alone) for one in worst_first(kinds["open"])[:_MOST_ROWS])
-    undecided += items(_text(finding.message) for finding in _uncompared(report))
+    said = "\n".join(report.problems)  # what failed is said there, with its record
+    undecided += items(_text(finding.message) for finding in _uncompared(report) if finding.message not in said)
     ways = [f"{_text(way)}  " for way in gate_words.what_would_decide(kinds["open"])]
     closing = ["", *ways, ""] if ways else [""]
     hidden = max(0, len(kinds["open"]) - _MOST_ROWS)

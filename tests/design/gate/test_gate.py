@@ -211,7 +211,7 @@ def test_a_part_of_a_suite_says_that_others_are_not_here(tmp_path: Path, monkeyp
     monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
     both = [(str(number), tmp_path / str(number)) for number in (1, 2)]
     assert gate(both, limits_from(["10%"])).verdict == "passed"
-    alone = "2 is part 2 of 2 of a suite, and 1 is not here: nothing is said of their benchmarks"
+    alone = "part 1 of 2 of the suite of 2 is not here: nothing is said of its benchmarks"
     for some, said in ((both[1:], []), ([both[1], ("again", both[1][1])], ["counted-once"])):
         report = gate(some, limits_from(["10%"]))
         assert (report.verdict, [finding.code for finding in report.findings]) == ("failed", said)
@@ -219,6 +219,34 @@ def test_a_part_of_a_suite_says_that_others_are_not_here(tmp_path: Path, monkeyp
     report = gate(both[1:], limits_from(["10%", "b=never"], require=["b"]), of_parts=True)
     assert (report.verdict, report.problems) == ("passed", [])
     assert [finding.message for finding in report.findings] == [alone]
+
+
+def test_a_suite_of_which_parts_lack_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = {}
+    for number in (1, 3):
+        (tmp_path / str(number)).touch()
+        part = weighing(settings=Settings(shard=Shard(number=number, of=5, suite=["a", "b", "c", "d", "e"])))
+        records[str(number)] = part.model_copy(update={"derived": Derived(verdicts=[verdict()])})
+    monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
+    (said,) = gate([("one", tmp_path / "1"), ("three", tmp_path / "3")], limits_from(["10%"])).problems
+    assert said.startswith("parts 2 4 5 of 5 of the suite of one are not here: nothing is said of their benchmarks;")
+
+
+@pytest.mark.parametrize(
+    ("beside", "said"),
+    [
+        ([], "the weighing wrote it elsewhere, or none, as where a side does not build: its own output says why"),
+        (["w-sort.json.gz", "w.json", "w-b.json.gz"], "so name those: w-b.json.gz, w-sort.json.gz"),
+    ],
+    ids=["alone", "of a project"],
+)
+def test_a_record_that_is_not_there_is_told_why(tmp_path: Path, beside: list[str], said: str) -> None:
+    for name in beside:
+        (tmp_path / name).touch()
+    report = gate([("w.json.gz", tmp_path / "w.json.gz")], limits_from([]))
+    (problem,) = report.problems
+    assert problem.startswith("there is no record w.json.gz: ")
+    assert problem.endswith(said)
 
 
 def test_what_a_name_that_fits_none_may_have_meant_is_told(held: Held) -> None:

@@ -6,6 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from glob import escape
 from math import log1p
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from steelyard.model.kept import Finding
 from steelyard.model.limits import NEVER, Limit, Limits
 from steelyard.model.patterns import fits
 from steelyard.model.records import Run, Weighing
+from steelyard.model.settings import Shard
 from steelyard.model.subject import Benchmark
 from steelyard.report.figures import count
 from steelyard.stats.verdict import against_limit
@@ -121,7 +123,7 @@ def _once(name: str, why: str = "is named twice") -> Finding:
 def _read(name: str, path: Path, limits: Limits, largest_bytes: int | None) -> _Read:
     try:
         if not path.exists():
-            return _Read(name, None, f"there is no record {name}: the weighing ended before it wrote one, or elsewhere")
+            return _Read(name, None, f"there is no record {name}: {_why_missing(path)}")
         if largest_bytes is not None and path.is_symlink() and not path.is_relative_to("/dev"):
             return _Read(name, None, f"{name} is a link: it is not followed to what a stranger may have chosen")
     except OSError as error:
@@ -138,6 +140,16 @@ def _read(name: str, path: Path, limits: Limits, largest_bytes: int | None) -> _
         said = str(unread)
         return _Read(name, None, said if name in said else f"{name}: {said}")
     return _of_outcome(name, outcome, limits)
+
+
+def _why_missing(path: Path) -> str:
+    """Why there is no such file; of a project's several weighings each has one beside it, with its target's name."""
+    stem, dot, suffixes = path.name.partition(".")
+    found = path.parent.glob(f"{escape(stem)}-*{escape(dot + suffixes)}")
+    beside = sorted(one.name for one in found if one.name.isprintable())
+    if beside:
+        return f"a project's several weighings have one each, so name those: {some_names(beside)}"
+    return "the weighing wrote it elsewhere, or none, as where a side does not build: its own output says why"
 
 
 def _is_measured_now(path: Path) -> bool:
@@ -295,15 +307,20 @@ def _stands_for_all(report: GateReport) -> bool:
 
 
 def _parts_alone(weighings: Mapping[str, Weighing]) -> Iterator[Finding]:
-    """Say of parts of suites that others of the same suite are not here."""
-    parts = {name: shard for name, one in weighings.items() if (shard := one.settings.shard) is not None}
-    for name, shard in parts.items():
-        here = {other.number for other in parts.values() if (other.suite, other.of) == (shard.suite, shard.of)}
-        if len(here) < shard.of:
+    """Say of suites of which some parts are here that others are not."""
+    suites = dict[Hashable, list[tuple[str, Shard]]]()
+    for name, one in weighings.items():
+        if (shard := one.settings.shard) is not None:
+            suites.setdefault((tuple(shard.suite), shard.of), []).append((name, shard))
+    for parts in suites.values():
+        (name, first), here = parts[0], {shard.number for _, shard in parts}
+        if lacking := [str(number) for number in range(1, first.of + 1) if number not in here]:
+            which = f"part {lacking[0]}" if len(lacking) == 1 else f"parts {' '.join(lacking)}"
+            are, whose = ("is", "its") if len(lacking) == 1 else ("are", "their")
             yield Finding(
                 code="part-alone",
-                message=f"{name} is part {shard.number} of {shard.of} of a suite, and {shard.of - len(here)} "
-                f"{'is' if shard.of - len(here) == 1 else 'are'} not here: nothing is said of their benchmarks",
+                message=f"{which} of {first.of} of the suite of {name} {are} not here: nothing is said of {whose} "
+                "benchmarks",
                 remedy="steelyard merge makes one record of all parts",
             )
 
