@@ -227,6 +227,11 @@ class Launcher:
         try:
             self._send(f"{{{fields}}}\n".encode())
             return self._receive(longest_ns)
+        except BaseException:
+            # What it may reply yet would be taken for the reply to the next request: there is none.
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+            raise
         finally:
             self._in_flight = False
 
