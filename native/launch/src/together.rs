@@ -6,7 +6,7 @@
 use crate::asked::Pair;
 use crate::channel::Channel;
 use crate::counters::Counters;
-use crate::covariates::Schedule;
+use crate::covariates::Already;
 use crate::failure::{Failure, Stage};
 use crate::launch::{self, Launched, Running};
 use crate::leftovers::Leftovers;
@@ -109,10 +109,13 @@ fn ready<'a>(
     })
 }
 
-/// What the scheduler has counted of a child that stands at its gate.
-fn standing(gated: &Gated) -> Schedule {
-    gated.settle();
-    Schedule::of(gated.pid).unwrap_or_default()
+/// What the kernel has counted of a child that stands at its gate; unknown if that has no CPU to come to sleep there.
+fn standing(gated: &Gated) -> Already {
+    if gated.settle() {
+        Already::of(gated.pid)
+    } else {
+        Already::default()
+    }
 }
 
 /// Lets both go. Nobody waits until they are executing their targets: the one may have ended before the other is.
@@ -140,7 +143,7 @@ fn released<'a>(mut both: [Ready<'a>; 2], pair: &Pair, means: &Means) -> Vec<Run
     if let (true, Some(switches)) = (pair.followed, &means.switches) {
         switches.begin_with(&started);
     }
-    let running = |((one, already), started): ((Ready<'a>, Schedule), Started)| {
+    let running = |((one, already), started): ((Ready<'a>, Already), Started)| {
         let wait = Wait::new(started, one.request.timeout_ns, one.captures, means.pidfd);
         Running {
             request: one.request,
