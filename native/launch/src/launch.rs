@@ -141,11 +141,6 @@ pub fn to_the_end(
         }
     }
     let mut lost_ns = lost_by_each(&waits, means).into_iter();
-    // The targets are zombies now, so their numbers can still be read.
-    let schedules = of_each
-        .iter()
-        .map(|(_, started, ..)| Schedule::of(started.pid));
-    let schedules: Vec<_> = schedules.collect();
     let ended: Vec<_> = of_each
         .iter()
         .map(|(_, started, ..)| sys::reap(started.pid))
@@ -159,11 +154,11 @@ pub fn to_the_end(
     }
     let after = waits.last().map_or(before, |wait| wait.outcome.after);
     let mut reports = Vec::new();
-    for (((wait, (_, started, already, counters)), whole), ended) in
-        waits.into_iter().zip(of_each).zip(schedules).zip(ended)
+    for ((wait, (_, started, already, counters)), ended) in
+        waits.into_iter().zip(of_each).zip(ended)
     {
         let ended = ended.map_err(|error| not_waited(&error))?;
-        let mut report = report(started, wait, (whole, already), before, &ended);
+        let mut report = report(started, wait, already, before, &ended);
         report.counters = counters.read();
         let lost_ns = lost_ns.next().flatten();
         report.lost_ns = lost_ns.map(|lost_ns| lost_ns.min(report.wall_ns));
@@ -176,11 +171,11 @@ pub fn to_the_end(
     Ok(stop.map_or(Launched::Reports(reports, after), Launched::Stopped))
 }
 
-/// Of the `whole` process some was `already` there at the start.
+/// Of what is told of the process some was `already` there at the start.
 fn report(
     started: Started,
     wait: Wait,
-    (whole, already): (Option<Schedule>, Already),
+    already: Already,
     before: Reading,
     ended: &Ended,
 ) -> Report {
@@ -190,6 +185,7 @@ fn report(
     let (stderr, stderr_bytes) = captured(wait.captures.err);
     let (results, results_bytes) = captured(wait.captures.results);
     let (user_ns, sys_ns) = (nanoseconds(usage.ru_utime), nanoseconds(usage.ru_stime));
+    let whole = outcome.schedule;
     let both = whole.zip(already.schedule);
     let own = both.map(|(whole, already)| whole.since(already));
     let others = |whole: Schedule| (user_ns + sys_ns).saturating_sub(whole.cpu_ns);

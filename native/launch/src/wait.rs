@@ -2,7 +2,7 @@
 //! says so.
 
 use crate::channel::Channel;
-use crate::covariates::Reading;
+use crate::covariates::{Reading, Schedule};
 use crate::means::Means;
 use crate::spawn::{Captures, Started};
 use crate::sys::{self, Executing, State};
@@ -37,6 +37,9 @@ pub struct Outcome {
     pub late_ns: u64,
     /// The machine's counters then.
     pub after: Reading,
+    /// What the scheduler had counted of the target then. Where the partner goes on, what is left of the target to die
+    /// may have to wait for it, and that is no time before its end.
+    pub schedule: Option<Schedule>,
     /// The target ran too long and was killed.
     pub timed_out: bool,
     /// The target was stopped by this signal, did not go on, and was killed.
@@ -180,6 +183,7 @@ impl Wait {
                 // It is a zombie now, so its group can still be killed.
                 sys::kill_group(self.pid);
                 self.outcome.after = means.gauges.read();
+                self.outcome.schedule = Schedule::of(self.pid);
                 self.deadlines = Deadlines::default();
                 self.ended = true;
                 None
@@ -394,5 +398,7 @@ mod tests {
         wait.look(false, true, woken, &means()).expect("its state");
         child.wait().expect("its end");
         assert!(wait.outcome.end_ns >= ended_ns);
+        let is_told = Schedule::of(sys::own_pid()).is_some();
+        assert_eq!(wait.outcome.schedule.is_some(), is_told);
     }
 }
