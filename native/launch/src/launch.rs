@@ -6,13 +6,14 @@ use crate::covariates::{Already, Reading, Schedule};
 use crate::failure::{Failure, Stage};
 use crate::leftovers::Leftovers;
 use crate::means::Means;
+use crate::outcome::Stop;
 use crate::protocol::{latin1_encode, Report, Request};
 use crate::spawn::{self, Started};
 use crate::switches::Switches;
 use crate::sys::{self, Ended};
 use crate::tail::Capture;
 use crate::turns::Turns;
-use crate::wait::{self, Stop, Wait};
+use crate::wait::{self, Wait};
 
 /// How launches came out.
 pub enum Launched {
@@ -38,13 +39,13 @@ pub fn run(
     let before = before.unwrap_or_else(|| means.gauges.read());
     // That of the launch before: it would wake us for nothing.
     let _ = means.child_signal.take();
-    let delay_ns = means.gauges.own_delay_ns();
     if let Some(switches) = &means.switches {
         switches.clear();
     }
     let processors = processors_for(request);
     // Opened before the start: what is started inherits them, and they count from its first instruction on.
     let counters = Counters::open(&request.counters, None)?;
+    let delay_ns = means.gauges.own_delay_ns();
     let started = spawn::start(request, streams, &means.changed)?;
     if let Some(switches) = &means.switches {
         switches.begin(started.start_ns, processors);
