@@ -224,6 +224,27 @@ fn one_that_ends_before_the_other_is_executing_took_no_longer_for_that() {
 }
 
 #[test]
+fn one_that_ends_while_it_leads_is_timed_to_its_end() {
+    let mut driver = Driver::start();
+    if driver.hello["schedstat"] != true {
+        return;
+    }
+    let truth = request(&["/bin/true"], &json!({}));
+    let rest = |report: &Value| {
+        let own = number(report, "cpu_ns") + number(report, "delay_ns");
+        number(report, "wall_ns").saturating_sub(own)
+    };
+    let mut pair = both(&truth, &truth);
+    pair["together"]["lead_ns"] = json!(100 * MS);
+    let reports: Vec<_> = (0..25).map(|_| driver.ask(&pair)[0].clone()).collect();
+    let mut rests: Vec<_> = reports.iter().map(rest).collect();
+    rests.sort_unstable();
+    let ran = reports.iter().map(|report| number(report, "cpu_ns")).min();
+    // Letting the other one go takes a quarter of what this one does.
+    assert!(Some(rests[8]) < ran.map(|ns| ns / 6), "{rests:?} {ran:?}");
+}
+
+#[test]
 fn either_may_begin() {
     let mut driver = Driver::start();
     let scratch = Scratch::new();
