@@ -14,8 +14,8 @@ PATIENCE_NS = 60 * 10**9
 BUSY = b"i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
 
 
-def program(path: bytes, *arguments: bytes) -> LaunchSpec:
-    return LaunchSpec(program=path, argv=(path, *arguments), env=())
+def program(path: bytes, *arguments: bytes, **changes: Any) -> LaunchSpec:
+    return LaunchSpec(program=path, argv=(path, *arguments), env=(), **changes)
 
 
 def sh(script: bytes, *arguments: bytes, **changes: Any) -> LaunchSpec:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,6 +44,17 @@ def test_a_script_without_an_interpreter(launcher: Launcher, script: Callable[[s
 
 def test_a_script_whose_interpreter_is_missing(launcher: Launcher, script: Callable[[str, int], bytes]) -> None:
     assert "interpreter" in refusal(launcher, MeasurementError, program(script("#!/no/where\n", 0o755)))
+
+
+def test_a_path_that_is_not_whole_is_looked_for_where_it_begins(
+    launcher: Launcher, script: Callable[[str, int], bytes], tmp_path: Path
+) -> None:
+    name = os.path.basename(script("#!/no/where\n", 0o755))  # noqa: PTH119 - bytes
+    there = refusal(launcher, MeasurementError, program(b"./" + name, cwd=os.fsencode(tmp_path)))
+    assert "its interpreter or loader does not" in there
+    here = next(one.name for one in Path.cwd().iterdir())
+    elsewhere = refusal(launcher, MeasurementError, program(os.fsencode(f"./{here}"), cwd=os.fsencode(tmp_path)))
+    assert "exists" not in elsewhere
 
 
 def test_arguments_that_are_too_many(launcher: Launcher) -> None:

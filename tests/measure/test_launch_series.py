@@ -6,6 +6,7 @@ import json
 import os
 import resource
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,13 @@ def test_a_launch_that_cannot_start_takes_nothing_from_those_before_it(launcher:
     (wrong,) = results(launcher, sh(b"exit 0", cwd=b"/nowhere"), GOOD)
     assert isinstance(wrong, SteelyardError)
     assert "cwd" in str(wrong)
+
+
+def test_a_request_that_is_refused_as_a_whole_is_one_error(launcher: Launcher, journal: Path) -> None:
+    (wrong,) = results(launcher, replace(GOOD, argv=()), GOOD)
+    assert isinstance(wrong, SteelyardError)
+    assert "argv is empty" in str(wrong)
+    assert rows_in(journal) == []
 
 
 def test_what_is_too_much_for_one_request_is_not_begun(launcher: Launcher, journal: Path) -> None:

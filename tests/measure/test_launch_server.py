@@ -94,6 +94,16 @@ def test_an_exception_in_the_middle_of_a_launch_leaves_no_process(watched: Watch
     assert not any(target.is_running() for target in watched.targets)
 
 
+def test_what_came_of_a_launch_that_was_given_up_is_never_told_of_the_next(watched: Watched) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with watched.once_it_sleeps(interrupt), pytest.raises(KeyboardInterrupt):
+        watched.launcher.launch(sh(b"sleep 0.3; exit 3"))
+    with pytest.raises(MeasurementError, match="ended unexpectedly"):
+        watched.launcher.launch(sh(b"exit 0"))
+
+
 def test_a_server_that_is_stopped_with_its_guard_is_an_error_and_leaves_nothing(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:

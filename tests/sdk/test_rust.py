@@ -156,8 +156,9 @@ def test_inputs_are_drawn_from_the_seed_and_anew_for_each_sample(cases: str) -> 
     assert not set(drawn(1, 4)) & set(first)
 
 
-def test_a_body_in_threads_leaves_this_threads_time_out(cases: str) -> None:
-    assert all(list(sample) == ["loops", "ns"] for sample in run(cases, "threads").inner)
+@pytest.mark.parametrize("name", ["threads", "threads unsaid", "children"])
+def test_where_others_do_the_work_this_threads_time_is_left_out(cases: str, name: str) -> None:
+    assert all(list(sample) == ["loops", "ns"] for sample in run(cases, name).inner)
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="there is no /proc/self/fd to see a child's descriptors")

@@ -104,6 +104,10 @@ def test_what_is_not_as_the_library_expects_it_is_an_error_and_never_other_memor
         native.whole(some, some[1:], no_change)
     with pytest.raises(ValueError, match="0 differences at 0 levels"):
         native.signed_scores(some[:0], some[:0], no_change)
+    with pytest.raises(ValueError, match="are <i8 and not <f8"):
+        native.signed_ranks(some.astype(np.int64), no_change)
+    with pytest.raises(ValueError, match="are <i4 and not <i8"):
+        native.effects_of_order(some, np.zeros(8, dtype=np.int32))
 
 
 def test_a_library_that_is_missing_is_an_error_of_an_import(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -34,6 +34,56 @@ impl Schedule {
     }
 }
 
+/// What the kernel had counted of a process when its time began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Already {
+    /// None where that is not known: then nothing is known of its time either.
+    pub schedule: Option<Schedule>,
+    /// Page faults without input/output.
+    pub minor_faults: u64,
+    /// Switches because it waited.
+    pub voluntary_switches: u64,
+    /// Switches because others were given the CPU.
+    pub involuntary_switches: u64,
+}
+
+impl Already {
+    /// Of a process whose time begins with it.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self {
+            schedule: Some(Schedule::default()),
+            ..Self::default()
+        }
+    }
+
+    /// Of one that sleeps: of one that runs, or waits for a CPU, not all is counted yet.
+    #[must_use]
+    pub fn of(pid: i32) -> Self {
+        let status = numbers::text(pid, "status").unwrap_or_default();
+        let switches = |key| parse_status(&status, key).unwrap_or(0);
+        Self {
+            schedule: Schedule::of(pid),
+            minor_faults: numbers::text(pid, "stat")
+                .and_then(|text| parse_minor_faults(&text))
+                .unwrap_or(0),
+            voluntary_switches: switches("voluntary_ctxt_switches:"),
+            involuntary_switches: switches("nonvoluntary_ctxt_switches:"),
+        }
+    }
+}
+
+fn parse_status(text: &str, key: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix(key))?;
+    value.trim().parse().ok()
+}
+
+fn parse_minor_faults(text: &str) -> Option<u64> {
+    // Behind the name: state ppid pgrp session tty tpgid flags minflt
+    let (_, rest) = text.rsplit_once(')')?;
+    rest.split_whitespace().nth(7)?.parse().ok()
+}
+
 fn parse_schedstat(text: &str) -> Option<Schedule> {
     let mut numbers = text.split_whitespace().map(str::parse);
     let mut next = || numbers.next()?.ok();
@@ -145,6 +195,20 @@ mod tests {
         assert_eq!(parse_schedstat("0 0 0\n"), None);
         assert_eq!(parse_schedstat("12 13\n"), None);
         assert_eq!(parse_schedstat(""), None);
+    }
+
+    #[test]
+    fn faults_and_switches_are_found_behind_any_name() {
+        let stat = "7 (a) b) S 1 7 7 0 -1 4194304 32 5 0 0 1 2 3 4";
+        assert_eq!(parse_minor_faults(stat), Some(32));
+        assert_eq!(parse_minor_faults("7 (a) S 1"), None);
+        let status = "Name:\tx\nvoluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t12\n";
+        assert_eq!(parse_status(status, "voluntary_ctxt_switches:"), Some(3));
+        assert_eq!(
+            parse_status(status, "nonvoluntary_ctxt_switches:"),
+            Some(12)
+        );
+        assert_eq!(parse_status("", "voluntary_ctxt_switches:"), None);
     }
 
     #[test]

@@ -2,17 +2,18 @@
 
 use crate::channel::Channel;
 use crate::counters::Counters;
-use crate::covariates::{Reading, Schedule};
+use crate::covariates::{Already, Reading, Schedule};
 use crate::failure::{Failure, Stage};
 use crate::leftovers::Leftovers;
 use crate::means::Means;
+use crate::outcome::Stop;
 use crate::protocol::{latin1_encode, Report, Request};
 use crate::spawn::{self, Started};
 use crate::switches::Switches;
 use crate::sys::{self, Ended};
 use crate::tail::Capture;
 use crate::turns::Turns;
-use crate::wait::{self, Stop, Wait};
+use crate::wait::{self, Wait};
 
 /// How launches came out.
 pub enum Launched {
@@ -38,13 +39,13 @@ pub fn run(
     let before = before.unwrap_or_else(|| means.gauges.read());
     // That of the launch before: it would wake us for nothing.
     let _ = means.child_signal.take();
-    let delay_ns = means.gauges.own_delay_ns();
     if let Some(switches) = &means.switches {
         switches.clear();
     }
     let processors = processors_for(request);
     // Opened before the start: what is started inherits them, and they count from its first instruction on.
     let counters = Counters::open(&request.counters, None)?;
+    let delay_ns = means.gauges.own_delay_ns();
     let started = spawn::start(request, streams, &means.changed)?;
     if let Some(switches) = &means.switches {
         switches.begin(started.start_ns, processors);
@@ -53,7 +54,7 @@ pub fn run(
     let running = Running {
         request,
         started,
-        already: Schedule::default(),
+        already: Already::nothing(),
         counters,
         wait,
     };
@@ -101,8 +102,8 @@ pub struct Running<'a> {
     pub request: &'a Request,
     /// When it was started.
     pub started: Started,
-    /// What the scheduler had counted of the process by then.
-    pub already: Schedule,
+    /// What the kernel had counted of the process by then.
+    pub already: Already,
     /// What is counted of it.
     pub counters: Counters,
     /// The wait for its end.
@@ -141,11 +142,6 @@ pub fn to_the_end(
         }
     }
     let mut lost_ns = lost_by_each(&waits, means).into_iter();
-    // The targets are zombies now, so their numbers can still be read.
-    let schedules = of_each
-        .iter()
-        .map(|(_, started, ..)| Schedule::of(started.pid));
-    let schedules: Vec<_> = schedules.collect();
     let ended: Vec<_> = of_each
         .iter()
         .map(|(_, started, ..)| sys::reap(started.pid))
@@ -159,12 +155,11 @@ pub fn to_the_end(
     }
     let after = waits.last().map_or(before, |wait| wait.outcome.after);
     let mut reports = Vec::new();
-    for (((wait, (_, started, already, counters)), whole), ended) in
-        waits.into_iter().zip(of_each).zip(schedules).zip(ended)
+    for ((wait, (_, started, already, counters)), ended) in
+        waits.into_iter().zip(of_each).zip(ended)
     {
         let ended = ended.map_err(|error| not_waited(&error))?;
-        let schedule = whole.map(|whole| (whole, already));
-        let mut report = report(started, wait, schedule, before, &ended);
+        let mut report = report(started, wait, already, before, &ended);
         report.counters = counters.read();
         let lost_ns = lost_ns.next().flatten();
         report.lost_ns = lost_ns.map(|lost_ns| lost_ns.min(report.wall_ns));
@@ -177,11 +172,11 @@ pub fn to_the_end(
     Ok(stop.map_or(Launched::Reports(reports, after), Launched::Stopped))
 }
 
-/// The `schedule` is that of the whole process, and what of it was before the start.
+/// Of what is told of the process some was `already` there at the start.
 fn report(
     started: Started,
     wait: Wait,
-    schedule: Option<(Schedule, Schedule)>,
+    already: Already,
     before: Reading,
     ended: &Ended,
 ) -> Report {
@@ -190,12 +185,15 @@ fn report(
     let (stdout, stdout_bytes) = captured(wait.captures.out);
     let (stderr, stderr_bytes) = captured(wait.captures.err);
     let (results, results_bytes) = captured(wait.captures.results);
-    let user_ns = nanoseconds(usage.ru_utime);
-    let sys_ns = nanoseconds(usage.ru_stime);
-    let own = schedule.map(|(whole, already)| whole.since(already));
-    let others = |(whole, _): (Schedule, _)| (user_ns + sys_ns).saturating_sub(whole.cpu_ns);
+    let (user_ns, sys_ns) = (nanoseconds(usage.ru_utime), nanoseconds(usage.ru_stime));
+    let whole = outcome.schedule;
+    let both = whole.zip(already.schedule);
+    let own = both.map(|(whole, already)| whole.since(already));
+    let others = |whole: Schedule| (user_ns + sys_ns).saturating_sub(whole.cpu_ns);
+    let since = |number, already| count(number).saturating_sub(already);
     let wall_ns = outcome.end_ns.saturating_sub(started.start_ns);
-    let already_ns = schedule.map_or(0, |(_, already)| already.cpu_ns);
+    let (own_user_ns, own_sys_ns) =
+        without(already.schedule.unwrap_or_default().cpu_ns, user_ns, sys_ns);
     Report {
         start_ns: started.start_ns,
         wall_ns,
@@ -203,15 +201,14 @@ fn report(
         cpu_ns: own.map(|own| own.cpu_ns),
         delay_ns: own.map(|own| waited_ns(own, wall_ns, outcome.late_ns)),
         timeslices: own.map(|own| own.timeslices),
-        user_ns,
-        // All that is done until then is calls of the system.
-        sys_ns: sys_ns.saturating_sub(already_ns),
+        user_ns: own_user_ns,
+        sys_ns: own_sys_ns,
         max_rss_bytes: count(usage.ru_maxrss) * 1024,
-        minor_faults: count(usage.ru_minflt),
+        minor_faults: since(usage.ru_minflt, already.minor_faults),
         major_faults: count(usage.ru_majflt),
-        voluntary_switches: count(usage.ru_nvcsw),
-        involuntary_switches: count(usage.ru_nivcsw),
-        others_ns: schedule.map(others),
+        voluntary_switches: since(usage.ru_nvcsw, already.voluntary_switches),
+        involuntary_switches: since(usage.ru_nivcsw, already.involuntary_switches),
+        others_ns: whole.map(others),
         pressure_ns: growth.pressure_ns,
         steal_ns: growth.steal_ns,
         lost_ns: None,
@@ -231,6 +228,14 @@ fn report(
         left_behind: Vec::new(),
         not_killed: Vec::new(),
     }
+}
+
+/// User and system time without what was before the start. All that is done until then is calls of the system, but the
+/// kernel may have put that down to the other: it tells them apart by what it finds at its ticks.
+fn without(already_ns: u64, user_ns: u64, sys_ns: u64) -> (u64, u64) {
+    let of_sys_ns = sys_ns.min(already_ns);
+    let of_user_ns = user_ns.min(already_ns - of_sys_ns);
+    (user_ns - of_user_ns, sys_ns - of_sys_ns)
 }
 
 /// What the target waited for a CPU, and behind its end the server, without which its end was seen later than it was.
@@ -271,6 +276,15 @@ fn count(number: libc::c_long) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_before_the_start_is_in_neither_of_two_times() {
+        assert_eq!(without(0, 7, 8), (7, 8));
+        assert_eq!(without(5, 7, 8), (7, 3));
+        assert_eq!(without(5, 7, 0), (2, 0));
+        assert_eq!(without(5, 7, 2), (4, 0));
+        assert_eq!(without(5, 1, 2), (0, 0));
+    }
 
     #[test]
     fn the_wait_of_the_server_is_no_time_that_the_target_ran() {

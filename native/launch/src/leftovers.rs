@@ -1,11 +1,10 @@
 //! What a target leaves behind. As the server is a subreaper, every orphaned descendant of the
 //! target becomes its child, whatever group or session it moved to.
 
-use crate::numbers;
+use crate::numbers::{self, contents};
 use crate::protocol::latin1_encode;
 use crate::sys::{self, Child};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
 use std::time::Duration;
 
 /// How often to look again for processes that are still dying, or that others had started
@@ -134,12 +133,6 @@ fn living_children() -> Vec<i32> {
             contents(pid, "stat").is_some_and(|stat| parse_parent(&stat) == Some((us, true)))
         })
         .collect()
-}
-
-fn contents(pid: i32, name: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    numbers::open(pid, name)?.read_to_end(&mut bytes).ok()?;
-    Some(bytes)
 }
 
 /// The parent's number, and whether the process is alive.

@@ -27,6 +27,7 @@ pub mod launch;
 pub mod leftovers;
 pub mod means;
 pub mod numbers;
+pub mod outcome;
 pub mod protocol;
 pub mod server;
 pub mod spawn;

@@ -2,6 +2,7 @@
 
 use crate::sys;
 use std::fs::{read_link, File};
+use std::io::Read;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -19,6 +20,20 @@ pub fn open(pid: i32, name: &str) -> Option<File> {
         return None;
     }
     File::open(format!("/proc/{pid}/{name}")).ok()
+}
+
+/// All that is in such a file.
+#[must_use]
+pub fn contents(pid: i32, name: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(pid, name)?.read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// The same as text; what is no UTF-8 in it, as in a name, is replaced.
+#[must_use]
+pub fn text(pid: i32, name: &str) -> Option<String> {
+    contents(pid, name).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn is_number(link: Option<&Path>, pid: i32) -> bool {

@@ -186,7 +186,9 @@ fn check_directory(cwd: &Text) -> Result<(), Failure> {
 pub fn not_spawned(request: &Request, error: &io::Error) -> Failure {
     let program = request.program.path();
     let mut doing = format!("cannot execute {}", program.display());
-    if error.raw_os_error() == Some(libc::ENOENT) && program.exists() {
+    // As the target would have found it: a relative path begins in its own directory.
+    let cwd = request.cwd.as_ref().map_or(Path::new(""), Text::path);
+    if error.raw_os_error() == Some(libc::ENOENT) && cwd.join(program).exists() {
         doing.push_str(" (the file exists: its interpreter or loader does not)");
     }
     Failure::system(Stage::Spawn, &doing, error)

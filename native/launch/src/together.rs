@@ -6,14 +6,15 @@
 use crate::asked::Pair;
 use crate::channel::Channel;
 use crate::counters::Counters;
-use crate::covariates::Schedule;
+use crate::covariates::Already;
 use crate::failure::{Failure, Stage};
 use crate::launch::{self, Launched, Running};
 use crate::leftovers::Leftovers;
 use crate::means::Means;
+use crate::outcome::Seen;
 use crate::protocol::Request;
 use crate::spawn::{self, Captures, Pinned, Started};
-use crate::sys::{self, Gated};
+use crate::sys::{self, Gated, State};
 use crate::turns::Turns;
 use crate::wait::Wait;
 use std::os::fd::OwnedFd;
@@ -60,14 +61,15 @@ pub fn run(
         }
     };
     pinned.leave(&cpus);
-    let counters = (means.gauges.read(), means.gauges.own_delay_ns());
+    let before = means.gauges.read();
     // That of the launch before: it would wake us for nothing.
     let _ = means.child_signal.take();
-    let running = released([first, second], pair, means);
+    let (running, delay_ns) = released([first, second], pair, means);
     let turns = pair.turn_ns.and_then(Turns::of);
     if turns.is_some() {
         pinned.join(&cpus);
     }
+    let counters = (before, delay_ns);
     launch::to_the_end(running, turns, counters, means, channel, leftovers)
 }
 
@@ -109,27 +111,38 @@ fn ready<'a>(
     })
 }
 
-/// What the scheduler has counted of a child that stands at its gate.
-fn standing(gated: &Gated) -> Schedule {
-    gated.settle();
-    Schedule::of(gated.pid).unwrap_or_default()
+/// What the kernel has counted of a child that stands at its gate; unknown if that has no CPU to come to sleep there.
+fn standing(gated: &Gated) -> Already {
+    if gated.settle() {
+        Already::of(gated.pid)
+    } else {
+        Already::default()
+    }
 }
 
-/// Lets both go. Nobody waits until they are executing their targets: the one may have ended before the other is.
-fn released<'a>(mut both: [Ready<'a>; 2], pair: &Pair, means: &Means) -> Vec<Running<'a>> {
+/// Lets both go. Nobody waits until they are executing their targets: the one may have ended before the other is. Also
+/// tells how long the server had waited for a CPU by then.
+fn released<'a>(mut both: [Ready<'a>; 2], pair: &Pair, means: &Means) -> (Vec<Running<'a>>, u64) {
     let already: Vec<_> = both.iter().map(|one| standing(&one.gated)).collect();
     if let Some(switches) = &means.switches {
         switches.clear();
     }
+    let delay_ns = means.gauges.own_delay_ns();
     let (leader, follower) = if pair.second_begins { (1, 0) } else { (0, 1) };
-    let mut starts_ns = [sys::now_ns(); 2];
+    let (mut starts_ns, mut seen) = ([sys::now_ns(); 2], [None; 2]);
     // One that is gone is told of at its end.
     let _ = both[leader].gated.open();
     if pair.lead_ns > 0 {
-        // Its end is told of by whoever waits for both, and must not be seen late.
+        // Its end is told of by whoever waits for both, who comes to look only when the other one has been let go.
         let mut its_end = [sys::poll_entry(Some(means.child_signal.as_fd()))];
         let _ = sys::poll(&mut its_end, Some(pair.lead_ns));
-        starts_ns[follower] = sys::now_ns();
+        let state = sys::state_of(both[leader].gated.pid);
+        let end_ns = sys::now_ns(); // behind that, or it might not have ended by then
+        starts_ns[follower] = end_ns;
+        if matches!(state, Ok(State::Ended)) {
+            let late_ns = means.gauges.own_delay_ns().saturating_sub(delay_ns);
+            seen[leader] = Some(Seen { end_ns, late_ns });
+        }
     }
     let _ = both[follower].gated.open();
     let started = [0, 1].map(|place: usize| Started {
@@ -140,19 +153,16 @@ fn released<'a>(mut both: [Ready<'a>; 2], pair: &Pair, means: &Means) -> Vec<Run
     if let (true, Some(switches)) = (pair.followed, &means.switches) {
         switches.begin_with(&started);
     }
-    let running = |((one, already), started): ((Ready<'a>, Schedule), Started)| {
+    let running = |(((one, already), started), seen): (((Ready<'a>, Already), Started), _)| {
         let wait = Wait::new(started, one.request.timeout_ns, one.captures, means.pidfd);
         Running {
             request: one.request,
             started,
             already,
             counters: one.counters,
-            wait: wait.of_two(one.gated.executing(), one.socket),
+            wait: wait.of_two(one.gated.executing(), one.socket).seen(seen),
         }
     };
-    both.into_iter()
-        .zip(already)
-        .zip(started)
-        .map(running)
-        .collect()
+    let all = both.into_iter().zip(already).zip(started).zip(seen);
+    (all.map(running).collect(), delay_ns)
 }

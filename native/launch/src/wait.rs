@@ -2,8 +2,9 @@
 //! says so.
 
 use crate::channel::Channel;
-use crate::covariates::Reading;
+use crate::covariates::Schedule;
 use crate::means::Means;
+use crate::outcome::{Outcome, Seen, Stop};
 use crate::spawn::{Captures, Started};
 use crate::sys::{self, Executing, State};
 use crate::tail::Capture;
@@ -13,43 +14,11 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-/// Why the server is to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// The driver is gone.
-    Driver,
-    /// This signal arrived.
-    Signal(i32),
-}
-
 /// How long a target may be stopped. Job control, or a debugger, may have one go on at once.
 const LONGEST_STOP_NS: u64 = 2_000_000_000;
 
 /// How long a killed target may take to end: what waits for a disk ends only when that answers.
 const LONGEST_DEATH_NS: u64 = 20_000_000_000;
-
-/// How the wait for one target went.
-#[derive(Debug, Default)]
-pub struct Outcome {
-    /// The clock at the wake-up, or behind the end if that came between two of them.
-    pub end_ns: u64,
-    /// How long the server had to wait for a CPU then, when the target had ended already.
-    pub late_ns: u64,
-    /// The machine's counters then.
-    pub after: Reading,
-    /// The target ran too long and was killed.
-    pub timed_out: bool,
-    /// The target was stopped by this signal, did not go on, and was killed.
-    pub stopped: Option<i32>,
-    /// The driver cancelled, and the target was killed.
-    pub cancelled: bool,
-    /// The server is to end; the target was killed.
-    pub stop: Option<Stop>,
-    /// The target was not executed, for this reason.
-    pub not_executed: Option<io::Error>,
-    /// The target was to be killed and goes on, for this reason.
-    pub survived: Option<io::Error>,
-}
 
 /// When something is due, in ns of the clock.
 #[derive(Default)]
@@ -79,6 +48,7 @@ pub struct Wait {
     /// Shut at its end, or the partner would wait for what it left behind with a copy.
     socket: Option<UnixStream>,
     deadlines: Deadlines,
+    seen: Option<Seen>,
     ended: bool,
     /// What comes through its streams meanwhile.
     pub captures: Captures,
@@ -113,6 +83,7 @@ impl Wait {
                 time,
                 ..Deadlines::default()
             },
+            seen: None,
             ended: false,
             captures,
             outcome: Outcome::default(),
@@ -125,6 +96,13 @@ impl Wait {
     pub fn of_two(mut self, executing: Executing, socket: Option<UnixStream>) -> Self {
         self.executing = Some(executing);
         self.socket = socket;
+        self
+    }
+
+    /// For one whose end may have been seen already.
+    #[must_use]
+    pub fn seen(mut self, seen: Option<Seen>) -> Self {
+        self.seen = seen;
         self
     }
 
@@ -171,15 +149,18 @@ impl Wait {
         self.deadlines.stopped = match (self.state(end, child)?, self.deadlines.stopped) {
             (State::Ended, _) => {
                 // What woke us was something else, if not its own end: that may have come since.
-                self.outcome.end_ns = if end { woken.now_ns } else { sys::now_ns() };
+                let end_ns = if end { woken.now_ns } else { sys::now_ns() };
                 self.hear_whether_executed();
                 if let Some(socket) = self.socket.take() {
                     let _ = socket.shutdown(Shutdown::Both);
                 }
-                self.outcome.late_ns = means.gauges.own_delay_ns().saturating_sub(woken.delay_ns);
+                let late_ns = means.gauges.own_delay_ns().saturating_sub(woken.delay_ns);
+                let seen = self.seen.unwrap_or(Seen { end_ns, late_ns });
+                (self.outcome.end_ns, self.outcome.late_ns) = (seen.end_ns, seen.late_ns);
                 // It is a zombie now, so its group can still be killed.
                 sys::kill_group(self.pid);
                 self.outcome.after = means.gauges.read();
+                self.outcome.schedule = Schedule::of(self.pid);
                 self.deadlines = Deadlines::default();
                 self.ended = true;
                 None
@@ -353,7 +334,7 @@ mod tests {
     use super::*;
     use crate::covariates::Gauges;
     use crate::sys::{Changed, SignalFd};
-    use std::process::Command;
+    use std::process::{Child, Command};
 
     fn means() -> Means {
         let nothing = || SignalFd::new(&[]).expect("a descriptor");
@@ -370,29 +351,46 @@ mod tests {
         }
     }
 
-    #[test]
-    fn one_that_ends_while_another_is_looked_at_has_not_ended_before_it_did() {
-        let mut child = Command::new("true").spawn().expect("a child");
-        let pid = i32::try_from(child.id()).expect("a number");
+    /// A wait for a child that has ended, the child, and by when it had.
+    fn wait_for_the_dead() -> (Wait, Child, u64) {
+        let child = Command::new("true").spawn().expect("a child");
         let started = Started {
-            pid,
+            pid: i32::try_from(child.id()).expect("a number"),
             start_ns: 0,
             spawn_ns: 0,
         };
-        let streams = Captures {
+        let captures = Captures {
             out: None,
             err: None,
             results: None,
         };
-        let mut wait = Wait::new(started, None, streams, true);
-        let woken = Woken {
-            now_ns: sys::now_ns(),
-            delay_ns: 0,
-        };
-        while !matches!(sys::state_of(pid), Ok(State::Ended)) {}
-        let ended_ns = sys::now_ns();
-        wait.look(false, true, woken, &means()).expect("its state");
+        while !matches!(sys::state_of(started.pid), Ok(State::Ended)) {}
+        let wait = Wait::new(started, None, captures, true);
+        (wait, child, sys::now_ns())
+    }
+
+    const EARLIER: Woken = Woken {
+        now_ns: 1,
+        delay_ns: 0,
+    };
+
+    #[test]
+    fn one_that_ends_while_another_is_looked_at_has_not_ended_before_it_did() {
+        let (mut wait, mut child, ended_ns) = wait_for_the_dead();
+        wait.look(false, true, EARLIER, &means()).expect("known");
         child.wait().expect("its end");
         assert!(wait.outcome.end_ns >= ended_ns);
+        let is_told = Schedule::of(sys::own_pid()).is_some();
+        assert_eq!(wait.outcome.schedule.is_some(), is_told);
+    }
+
+    #[test]
+    fn one_that_was_seen_to_have_ended_took_no_longer_than_until_then() {
+        let (wait, mut child, _) = wait_for_the_dead();
+        let (end_ns, late_ns) = (5, 7);
+        let mut wait = wait.seen(Some(Seen { end_ns, late_ns }));
+        wait.look(false, true, EARLIER, &means()).expect("known");
+        child.wait().expect("its end");
+        assert_eq!((wait.outcome.end_ns, wait.outcome.late_ns), (5, 7));
     }
 }

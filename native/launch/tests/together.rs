@@ -174,6 +174,31 @@ fn what_is_done_before_the_start_is_not_counted() {
 }
 
 #[test]
+fn what_the_kernel_counts_is_what_it_would_be_alone() {
+    let mut driver = Driver::start();
+    if driver.hello["schedstat"] != true {
+        return;
+    }
+    let truth = request(&["/bin/true"], &json!({}));
+    let alone: Vec<_> = (0..9).map(|_| driver.run(&truth)).collect();
+    let together: Vec<_> = (0..9)
+        .flat_map(|_| run(&mut driver, &truth, &truth))
+        .collect();
+    let least = |reports: &[Value], name| reports.iter().map(|report| number(report, name)).min();
+    for (name, more) in [("voluntary_switches", 0), ("minor_faults", 8)] {
+        let (alone, together) = (least(&alone, name), least(&together, name));
+        let most = alone.map(|count| count + more);
+        assert!(together <= most, "{name} {together:?} {alone:?}");
+    }
+    // Both times are in us.
+    let beyond = |report: &Value| {
+        let ran = number(report, "user_ns") + number(report, "sys_ns");
+        ran.saturating_sub(number(report, "cpu_ns"))
+    };
+    assert!(together.iter().map(beyond).min() <= Some(2000));
+}
+
+#[test]
 fn one_that_ends_before_the_other_is_executing_took_no_longer_for_that() {
     let mut driver = Driver::start();
     if driver.hello["schedstat"] != true {
@@ -196,6 +221,27 @@ fn one_that_ends_before_the_other_is_executing_took_no_longer_for_that() {
     rests.sort_unstable();
     let executing = number(&driver.run(&slow), "cpu_ns");
     assert!(rests[9] < executing / 3, "{rests:?} {executing}");
+}
+
+#[test]
+fn one_that_ends_while_it_leads_is_timed_to_its_end() {
+    let mut driver = Driver::start();
+    if driver.hello["schedstat"] != true {
+        return;
+    }
+    let truth = request(&["/bin/true"], &json!({}));
+    let rest = |report: &Value| {
+        let own = number(report, "cpu_ns") + number(report, "delay_ns");
+        number(report, "wall_ns").saturating_sub(own)
+    };
+    let mut pair = both(&truth, &truth);
+    pair["together"]["lead_ns"] = json!(100 * MS);
+    let reports: Vec<_> = (0..25).map(|_| driver.ask(&pair)[0].clone()).collect();
+    let mut rests: Vec<_> = reports.iter().map(rest).collect();
+    rests.sort_unstable();
+    let ran = reports.iter().map(|report| number(report, "cpu_ns")).min();
+    // Letting the other one go takes a quarter of what this one does.
+    assert!(Some(rests[8]) < ran.map(|ns| ns / 6), "{rests:?} {ran:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Benchmarks that are easy and hard to drive: what the tests of this crate in `tests/sdk` weigh.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 use steelyard_bench::{bench, black_box, Bench, Suite};
@@ -49,6 +49,22 @@ fn threads(bench: &mut Bench) {
     bench.run(|| thread::scope(|scope| drop(scope.spawn(|| black_box(1)))));
 }
 
+/// The same, and nothing says so.
+fn threads_unsaid(bench: &mut Bench) {
+    bench.run(|| thread::scope(|scope| drop(scope.spawn(|| (0..100_000).map(black_box).max()))));
+}
+
+fn children(bench: &mut Bench) {
+    bench.run(|| {
+        Command::new("ls")
+            .arg("-d")
+            .arg("/")
+            .stdout(Stdio::null())
+            .status()
+            .is_ok()
+    });
+}
+
 /// Prints the descriptors that a child has open.
 fn child(bench: &mut Bench) {
     let ended = Command::new("ls").arg("/proc/self/fd").status();
@@ -78,6 +94,8 @@ fn main() -> std::process::ExitCode {
     bench!(suite, "slow set-up" => slow_set_up);
     bench!(suite, "seeds" => show_seeds);
     bench!(suite, "threads" => threads);
+    bench!(suite, "threads unsaid" => threads_unsaid);
+    bench!(suite, "children" => children);
     bench!(suite, "child" => child);
     // Those that cannot be run, and what is no name, only where a test asks for them.
     let also = |argument: String| argument.strip_prefix("--also=").map(str::to_owned);

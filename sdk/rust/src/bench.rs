@@ -70,7 +70,7 @@ impl Bench {
     }
 
     /// Says that the body works in other threads, too. The time on a processor is then left out, as
-    /// it is known of this thread only.
+    /// it is known of this thread only; so it is of samples in which others are found to have worked.
     pub fn in_threads(&mut self) {
         self.in_threads = true;
     }

@@ -90,11 +90,11 @@ impl Meter {
     }
 }
 
-/// A schedstat file as it was read, or nothing, and the thread's time on a processor. Of the latter
+/// A schedstat file as it was read, or nothing, and times on a processor. Of that of the thread
 /// the file shows what the kernel had reckoned at its last tick; the clock has it reckon up to now.
 #[derive(Clone, Copy)]
 struct Reading {
-    cpu_ns: u64,
+    used: Used,
     /// Three numbers of 20 digits or fewer.
     text: [u8; 64],
     length: usize,
@@ -103,7 +103,7 @@ struct Reading {
 impl Default for Reading {
     fn default() -> Self {
         Self {
-            cpu_ns: 0,
+            used: Used::default(),
             text: [0; 64],
             length: 0,
         }
@@ -112,9 +112,9 @@ impl Default for Reading {
 
 impl Reading {
     fn before(file: Option<&File>) -> Self {
-        let cpu_ns = file.map_or(0, |_| thread_cpu_ns());
+        let used = file.map_or_else(Used::default, |_| Used::before());
         Self {
-            cpu_ns,
+            used,
             ..Self::of(file)
         }
     }
@@ -123,7 +123,7 @@ impl Reading {
     /// and that wait would be in the file, and not in the time.
     fn after(file: Option<&File>) -> Self {
         let mut reading = Self::of(file);
-        reading.cpu_ns = file.map_or(0, |_| thread_cpu_ns());
+        reading.used = file.map_or_else(Used::default, |_| Used::after());
         reading
     }
 
@@ -144,38 +144,120 @@ impl Reading {
         Self::default()
     }
 
+    /// None where others did some of the work: what this thread waited is not what that waited.
     fn since(&self, before: &Self) -> Option<Scheduled> {
-        self.parse()?.since(before.parse()?)
+        let scheduled = self.parse()?.since(before.parse()?)?;
+        self.used
+            .is_of_one_thread(&before.used)
+            .then_some(scheduled)
     }
 
     fn parse(&self) -> Option<Scheduled> {
-        let cpu_ns = self.cpu_ns;
+        let cpu_ns = self.used.thread_ns;
         Scheduled::parse(&self.text[..self.length]).map(|shown| Scheduled { cpu_ns, ..shown })
     }
 }
 
-/// The thread's time on a processor.
+/// Time on a processor.
+#[derive(Clone, Copy, Default)]
+struct Used {
+    thread_ns: u64,
+    /// Of all threads.
+    process_ns: u64,
+    /// Of the children that have ended.
+    children_ns: u64,
+}
+
+impl Used {
+    fn before() -> Self {
+        let children_ns = clock::children_ns();
+        let thread_ns = clock::thread_ns();
+        Self {
+            thread_ns,
+            process_ns: clock::process_ns(),
+            children_ns,
+        }
+    }
+
+    fn after() -> Self {
+        let process_ns = clock::process_ns();
+        Self {
+            thread_ns: clock::thread_ns(),
+            process_ns,
+            children_ns: clock::children_ns(),
+        }
+    }
+
+    /// The process's time is read within the thread's: what it has over it was used by other threads.
+    fn is_of_one_thread(&self, before: &Self) -> bool {
+        let process_ns = self.process_ns.saturating_sub(before.process_ns);
+        process_ns <= self.thread_ns.saturating_sub(before.thread_ns)
+            && self.children_ns == before.children_ns
+    }
+}
+
+/// What the standard library does not ask for.
 #[cfg(target_os = "linux")]
-#[allow(unsafe_code)] // the standard library does not ask for this clock
-fn thread_cpu_ns() -> u64 {
+#[allow(unsafe_code)]
+mod clock {
     use std::ffi::{c_int, c_long};
 
+    const PROCESS_CPU_TIME: c_int = 2;
     const THREAD_CPU_TIME: c_int = 3;
+    const CHILDREN: c_int = -1;
+    /// Of `struct rusage`, in longs: two times and 14 numbers, and behind them what musl keeps free.
+    const USAGE: usize = 34;
+
     extern "C" {
         fn clock_gettime(clock: c_int, time: *mut [c_long; 2]) -> c_int;
+        fn getrusage(who: c_int, usage: *mut [c_long; USAGE]) -> c_int;
     }
-    let mut time = [0; 2];
-    // SAFETY: the C library, which the standard library is linked to, writes a timespec: two longs behind this name,
-    // where these have 32 bits, too. Every Linux has this clock.
-    unsafe { clock_gettime(THREAD_CPU_TIME, &mut time) };
-    let [seconds, ns] = time.map(|part| u64::try_from(part).unwrap_or(0));
-    seconds * 1_000_000_000 + ns
+
+    pub(super) fn thread_ns() -> u64 {
+        ns(THREAD_CPU_TIME)
+    }
+
+    pub(super) fn process_ns() -> u64 {
+        ns(PROCESS_CPU_TIME)
+    }
+
+    fn ns(clock: c_int) -> u64 {
+        let mut time = [0; 2];
+        // SAFETY: the C library, which the standard library is linked to, writes a timespec: two longs behind this
+        // name, where these have 32 bits, too. Every Linux has these clocks.
+        unsafe { clock_gettime(clock, &mut time) };
+        let [seconds, ns] = time.map(positive);
+        seconds * 1_000_000_000 + ns
+    }
+
+    pub(super) fn children_ns() -> u64 {
+        let mut usage = [0; USAGE];
+        // SAFETY: likewise; the place is as long as the longest that a C library has.
+        unsafe { getrusage(CHILDREN, &mut usage) };
+        let [user_s, user_us, system_s, system_us] =
+            [usage[0], usage[1], usage[2], usage[3]].map(positive);
+        (user_s + system_s) * 1_000_000_000 + (user_us + system_us) * 1000
+    }
+
+    fn positive(number: c_long) -> u64 {
+        u64::try_from(number).unwrap_or(0)
+    }
 }
 
 /// There is no schedstat.
-#[cfg(all(unix, not(target_os = "linux")))]
-fn thread_cpu_ns() -> u64 {
-    0
+#[cfg(not(target_os = "linux"))]
+mod clock {
+    pub(super) fn thread_ns() -> u64 {
+        0
+    }
+
+    pub(super) fn process_ns() -> u64 {
+        0
+    }
+
+    pub(super) fn children_ns() -> u64 {
+        0
+    }
 }
 
 #[cfg(test)]
@@ -208,6 +290,19 @@ mod tests {
         let (early, late) = (scheduled(10, 3).unwrap(), scheduled(15, 3).unwrap());
         assert_eq!(late.since(early), scheduled(5, 0));
         assert_eq!(early.since(late), None);
+    }
+
+    #[test]
+    fn what_others_used_is_seen() {
+        let used = |thread_ns, process_ns, children_ns| Used {
+            thread_ns,
+            process_ns,
+            children_ns,
+        };
+        let before = used(10, 100, 1000);
+        assert!(used(30, 119, 1000).is_of_one_thread(&before));
+        assert!(!used(30, 121, 1000).is_of_one_thread(&before));
+        assert!(!used(30, 119, 1001).is_of_one_thread(&before));
     }
 
     #[test]

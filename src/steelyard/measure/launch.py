@@ -174,7 +174,7 @@ class Launcher:
         if len(request) > _LONGEST_SERIES:
             return []
         try:
-            return [*map(_result, self._ask(request, _sum_or_none(spec.timeout_ns for spec in specs)))]
+            return _results(self._ask(request, _sum_or_none(spec.timeout_ns for spec in specs)))
         finally:
             self._cancel_wanted = False
 
@@ -209,7 +209,7 @@ class Launcher:
             reply = self._ask(f'"together":{{{pair}}}', longest_ns)
         finally:
             self._cancel_wanted = False
-        results = [*map(_result, reply if isinstance(reply, list) else [reply])]
+        results = _results(reply)
         for result in results:
             if isinstance(result, SteelyardError):
                 raise result
@@ -227,6 +227,11 @@ class Launcher:
         try:
             self._send(f"{{{fields}}}\n".encode())
             return self._receive(longest_ns)
+        except BaseException:
+            # What it may reply yet would be taken for the reply to the next request: there is none.
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+            raise
         finally:
             self._in_flight = False
 
@@ -337,6 +342,11 @@ def _fields(spec: LaunchSpec, timeout_ns: int | None) -> str:
 @lru_cache(maxsize=64)
 def _undrawn(*values: Any) -> str:
     return ",".join(f'"{name}":{write(value)}' for (name, write), value in zip(_UNDRAWN.items(), values, strict=True))
+
+
+def _results(reply: Any) -> list[Measured | UsageError | MeasurementError]:
+    """Of several launches; of all that was asked for there is one reply where that as a whole is refused."""
+    return [*map(_result, reply if isinstance(reply, list) else [reply])]
 
 
 def _result(reply: dict[str, Any]) -> Measured | UsageError | MeasurementError:

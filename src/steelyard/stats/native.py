@@ -21,6 +21,10 @@ IntArray = npt.NDArray[np.int64]
 WholeScores = npt.NDArray[np.int16]
 FlipArray = npt.NDArray[np.uint16]
 Totals = npt.NDArray[np.float32]
+# As numpy calls them.
+_REAL, _ORDER, _SCORE, _FLIP, _TOTAL = (
+    np.dtype(kind).str for kind in (np.float64, np.int64, np.int16, np.uint16, np.float32)
+)
 
 
 @lru_cache(maxsize=1)
@@ -46,11 +50,13 @@ def _library() -> CDLL:
     return signs
 
 
-def _at(array: npt.NDArray[np.generic]) -> int:
-    """Where the numbers of an array are; ValueError unless they lie side by side, as the library expects them."""
+def _at(array: npt.NDArray[np.generic], kind: str = _REAL) -> int:
+    """Where the numbers of an array are; ValueError unless they are such, side by side, as the library expects them."""
     interface = array.__array_interface__
     if interface["strides"] is not None:
         raise ValueError("the numbers of an array do not lie side by side")
+    if interface["typestr"] != kind:
+        raise ValueError(f"the numbers of an array are {interface['typestr']} and not {kind}")
     place: int = interface["data"][0]
     return place
 
@@ -85,7 +91,7 @@ def effects_of_order(d: FloatArray, order: IntArray) -> FloatArray:
         raise ValueError(f"{len(d)} differences in {len(order)} orders")
     found = np.empty(len(d))
     if len(d):
-        _library().steelyard_effects_of_order(_at(d), _at(order), len(d), _at(found))
+        _library().steelyard_effects_of_order(_at(d), _at(order, _ORDER), len(d), _at(found))
     return found
 
 
@@ -106,7 +112,7 @@ def whole(d: FloatArray, levels: FloatArray, changes: FloatArray) -> tuple[Whole
     """
     found, sums = np.empty((len(changes), 2, len(d)), dtype=np.int16), np.empty((len(changes), 2))
     _library().steelyard_whole(
-        _at(d), _at(levels), _pairs(d, levels), _at(changes), len(changes), _at(found), _at(sums)
+        _at(d), _at(levels), _pairs(d, levels), _at(changes), len(changes), _at(found, _SCORE), _at(sums)
     )
     return found, sums
 
@@ -124,7 +130,7 @@ def units(signed: FloatArray) -> WholeScores:
     At least one unit: a score that were rounded to 0 would take its sign out of the test.
     """
     found = np.empty(len(signed), dtype=np.int16)
-    _library().steelyard_units(_at(signed), len(signed), _at(found))
+    _library().steelyard_units(_at(signed), len(signed), _at(found, _SCORE))
     return found
 
 
@@ -138,7 +144,7 @@ def scales(d: FloatArray, levels: FloatArray, change: float) -> FloatArray:
 def sums(scores: WholeScores, flips: int) -> Totals:
     """The sums of signed whole scores (n,) after each of the first flips, shape (flips,), a power of two."""
     found = np.empty(flips, dtype=np.float32)
-    _library().steelyard_sums(_at(scores), len(scores), _at(found), flips)
+    _library().steelyard_sums(_at(scores, _SCORE), len(scores), _at(found, _TOTAL), flips)
     return found
 
 
@@ -149,7 +155,7 @@ def as_large(scores: WholeScores, counts: float, *, fold: bool) -> int:
     the subgroup are asked.
     """
     kinds, pairs = scores.shape
-    return int(_library().steelyard_as_large(_at(scores), kinds, pairs, counts, fold))
+    return int(_library().steelyard_as_large(_at(scores, _SCORE), kinds, pairs, counts, fold))
 
 
 class Dropped(NamedTuple):
@@ -168,7 +174,7 @@ def look(scores: WholeScores, counts: float, dropped: FlipArray, may_drop: int, 
     kinds, pairs = scores.shape
     newest, bound, rejected = np.empty(1 << 16, dtype=np.uint16), c_float(), c_bool()
     many = _library().steelyard_look(
-        *(_at(scores), kinds, pairs, counts, _at(dropped), len(dropped), may_drop, likely),
-        *(_at(newest), byref(bound), byref(rejected)),
+        *(_at(scores, _SCORE), kinds, pairs, counts, _at(dropped, _FLIP), len(dropped), may_drop, likely),
+        *(_at(newest, _FLIP), byref(bound), byref(rejected)),
     )
     return Dropped(newest[:many].copy(), bound.value, rejected.value)

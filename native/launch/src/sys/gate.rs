@@ -55,15 +55,17 @@ impl Gated {
         }
     }
 
-    /// Waits until the child sleeps at its gate, but not for ever. Until then it may be waiting for a CPU, which
-    /// the kernel adds to its numbers when that ends: behind the start, if that came before.
-    pub fn settle(&self) {
+    /// Waits until the child sleeps at its gate, but not for ever; whether it does. Until then it may be waiting for a
+    /// CPU, which the kernel adds to its numbers when that ends: behind the start, if that came before.
+    #[must_use]
+    pub fn settle(&self) -> bool {
         for _ in 0..MOST_LOOKS {
             if sleeps(self.pid) {
-                return;
+                return true;
             }
             std::thread::sleep(BETWEEN_LOOKS);
         }
+        false
     }
 
     /// Lets the child go.
@@ -127,7 +129,7 @@ fn number_from(status: &mut File) -> io::Result<Option<i32>> {
 /// Whether a process has left its CPU to sleep. That it says it sleeps is not enough: it says so before it leaves, and
 /// may be made to wait in between. Without a /proc to tell there are no numbers of it either.
 fn sleeps(pid: i32) -> bool {
-    status_of(pid).map_or(true, |status| {
+    numbers::text(pid, "status").map_or(true, |status| {
         let value = |key| status.lines().find_map(|line| line.strip_prefix(key));
         match value("State:\t").and_then(|state| state.chars().next()) {
             Some('R') => false,
@@ -135,14 +137,6 @@ fn sleeps(pid: i32) -> bool {
             _ => true,
         }
     })
-}
-
-fn status_of(pid: i32) -> Option<String> {
-    let mut status = String::new();
-    numbers::open(pid, "status")?
-        .read_to_string(&mut status)
-        .ok()?;
-    Some(status)
 }
 
 /// The child's whole life before the target: nothing that allocates, locks or panics.
@@ -193,12 +187,12 @@ mod tests {
     fn one_that_has_not_come_to_sleep_yet_is_waited_for() {
         let mut gated = busy_then_asleep();
         let at_first = sleeps(gated.pid);
-        gated.settle();
+        let has_settled = gated.settle();
         let is_asleep = sleeps(gated.pid);
         super::super::kill(gated.pid).expect("it is ours");
         super::super::reap(gated.pid).expect("it was killed");
         assert!(!at_first);
-        assert!(is_asleep);
+        assert!(has_settled && is_asleep);
         // It had said so by then: nobody else has the other end any more.
         assert_eq!(number_from(&mut gated.status).expect("a pipe"), Some(0));
     }

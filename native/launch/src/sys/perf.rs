@@ -112,14 +112,17 @@ impl Ring {
     /// some may be lost, which the kernel tells of only in the next that it has to tell of.
     pub fn take(&self, records: &mut Vec<u8>) -> bool {
         let (from, to) = self.new_part();
-        // SAFETY: the kernel has written up to `to`, and writes over nothing before the tail is moved there.
-        let data =
-            unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(self.page), self.size) };
         let begin = at(from, self.size);
         let count = usize::try_from(to - from).unwrap_or(0).min(self.size);
         let first = count.min(self.size - begin);
-        records.extend_from_slice(&data[begin..begin + first]);
-        records.extend_from_slice(&data[..count - first]);
+        for (begin, count) in [(begin, first), (0, count - first)] {
+            // SAFETY: within the data. The kernel has written up to `to`, and writes over nothing of that before the
+            // tail is moved there; the rest, to which it may be writing now, is no part of these.
+            records.extend_from_slice(unsafe {
+                let data = self.memory.as_ptr().add(self.page);
+                std::slice::from_raw_parts(data.add(begin), count)
+            });
+        }
         self.counter(TAIL_AT).store(to, Ordering::Release);
         count + LONGEST_RECORD <= self.size
     }

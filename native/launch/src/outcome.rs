@@ -1,0 +1,48 @@
+//! How the wait for a target went.
+
+use crate::covariates::{Reading, Schedule};
+use std::io;
+
+/// Why the server is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The driver is gone.
+    Driver,
+    /// This signal arrived.
+    Signal(i32),
+}
+
+/// How the wait for one target went.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// The clock at the wake-up, or behind the end if that came between two of them.
+    pub end_ns: u64,
+    /// How long the server had to wait for a CPU then, when the target had ended already.
+    pub late_ns: u64,
+    /// The machine's counters then.
+    pub after: Reading,
+    /// What the scheduler had counted of the target then. Where the partner goes on, what is left of the target to die
+    /// may have to wait for it, and that is no time before its end.
+    pub schedule: Option<Schedule>,
+    /// The target ran too long and was killed.
+    pub timed_out: bool,
+    /// The target was stopped by this signal, did not go on, and was killed.
+    pub stopped: Option<i32>,
+    /// The driver cancelled, and the target was killed.
+    pub cancelled: bool,
+    /// The server is to end; the target was killed.
+    pub stop: Option<Stop>,
+    /// The target was not executed, for this reason.
+    pub not_executed: Option<io::Error>,
+    /// The target was to be killed and goes on, for this reason.
+    pub survived: Option<io::Error>,
+}
+
+/// When the end of a target was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The clock, not before the end.
+    pub end_ns: u64,
+    /// How long the server had to wait for a CPU then.
+    pub late_ns: u64,
+}
