@@ -98,10 +98,10 @@ def _examine() -> list[Condition]:
 
     try:
         with _launcher() as launcher:
-            told = launcher.offers.get("switches")
+            told, missing = launcher.offers.get("switches"), launcher.missing_counters
     except MeasurementError:
-        told = None
-    return examine(following=Following(told, str(SERVER), is_root=os.geteuid() == 0))
+        told, missing = None, {}
+    return examine(following=Following(told, str(SERVER), is_root=os.geteuid() == 0), missing_counters=missing)
 
 
 def _counted() -> Counted:
