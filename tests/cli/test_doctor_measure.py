@@ -148,6 +148,27 @@ def test_what_disturbs_is_told_of_what_it_disturbs(world: ScriptedWorld) -> None
     assert condition(told, "noise-memory")["severity"] == "serious"
 
 
+def test_what_came_and_went_meanwhile_is_told_and_widens_the_range(world: ScriptedWorld) -> None:
+    calm, noisy = Machine(relative=0.01), Machine(relative=0.06)
+
+    def in_phases(spec: LaunchSpec, number: int) -> Measured:
+        is_noisy = not is_loop(spec) and world.seconds - begun > 18
+        return (noisy if is_noisy else calm)(spec, number)
+
+    world.script, begun = in_phases, world.seconds
+    told = found(world)
+    says = {work: "came and went" in condition(told, f"noise-{work}")["evidence"] for work in ("loop", "memory")}
+    assert says == {"loop": False, "memory": True}
+    (one,) = [
+        one
+        for one in told["noise"]["expected"]
+        if (one["work"], one["pairing"], one["ms"], one["change"]) == ("memory", "adjacent", 20.0, 0.01)
+    ]
+    # 1 % of a launch takes 28 pairs, 6 % a thousand.
+    assert one["low"] <= 40
+    assert one["high"] > 8 * one["low"]
+
+
 def test_one_processor_is_neither_pinned_to_nor_beside_another(world: ScriptedWorld) -> None:
     world.processors = {0}
     told = found(world)

@@ -31,7 +31,7 @@ def findings(noise: Noise) -> list[Condition]:
     """All of them, in the order in which they are told."""
     found = kinds(noise.spreads)
     return [
-        *(_resolution(noise, work) for work in _WORKS),
+        *(_resolution(noise, found, work) for work in _WORKS),
         *(_phases(found, work) for work in _WORKS),
         _pairing(noise, found),
         _pinning(noise),
@@ -41,7 +41,7 @@ def findings(noise: Noise) -> list[Condition]:
     ]
 
 
-def _resolution(noise: Noise, work: Work) -> Condition:
+def _resolution(noise: Noise, found: _Kinds, work: Work) -> Condition:
     code = f"noise-{work}"
     told = {one.change: one for one in noise.expected if (one.work, one.pairing, one.ms) == (work, "adjacent", TOLD_MS)}
     if not told:
@@ -50,6 +50,8 @@ def _resolution(noise: Noise, work: Work) -> Condition:
         f"{100 * CHANGES[0]:g} % changes of a {_NAMES[work]} of {TOLD_MS:.0f} ms need {_pairs(told[CHANGES[0]])}, "
         f"{100 * CHANGES[1]:g} % {_pairs(told[CHANGES[1]])}"
     )
+    if found[work, "adjacent"].swing.is_clear:
+        evidence += "; what disturbs came and went meanwhile, so that a weighing may well take another number"
     pairs = told[CHANGES[0]].pairs
     if pairs <= _MANY:
         return fine(code, evidence)

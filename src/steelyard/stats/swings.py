@@ -1,0 +1,47 @@
+"""Whether noise changed while it was measured, and by how much."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+_QUARTERS = 4
+_FEWEST = 4 * _QUARTERS
+# What is shuffled so often has as large a swing once in forty times, if there is none.
+_SHUFFLES = 39
+
+
+class Swing(NamedTuple):
+    """The noise of the calmest and of the noisiest quarter, as parts of that of all."""
+
+    calmest: float = 1.0
+    noisiest: float = 1.0
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether there is one."""
+        return self.calmest < self.noisiest
+
+
+def swing(sizes: FloatArray, times: FloatArray, generator: np.random.Generator) -> Swing:
+    """The swing of differences whose `sizes`, not below 0, are those of one noise, over `times` from 0 up to 1.
+
+    None where chance would bring as large a one more than once in forty times, or where there are too few.
+    """
+    quarters = np.minimum((_QUARTERS * times).astype(np.intp), _QUARTERS - 1)
+    counts = np.bincount(quarters, minlength=_QUARTERS)
+    if len(sizes) < _FEWEST or not counts.all() or not sizes.any():
+        return Swing()
+
+    def of_quarters(sizes: FloatArray) -> FloatArray:
+        return np.asarray(np.bincount(quarters, sizes, minlength=_QUARTERS) / counts / sizes.mean())
+
+    found = of_quarters(sizes)
+    by_chance = max(np.ptp(np.log1p(of_quarters(generator.permutation(sizes)))) for _ in range(_SHUFFLES))
+    if np.ptp(np.log1p(found)) <= by_chance:
+        return Swing()
+    return Swing(float(found.min()), float(found.max()))
