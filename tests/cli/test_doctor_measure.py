@@ -12,6 +12,7 @@ import pytest
 
 from steelyard.design.noise import session
 from steelyard.measure import native
+from steelyard.model.conditions import Condition
 from steelyard.model.errors import UsageError
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.noise import Counted
@@ -167,6 +168,14 @@ def test_what_came_and_went_meanwhile_is_told_and_widens_the_range(world: Script
     # 1 % of a launch takes 28 pairs, 6 % a thousand.
     assert one["low"] <= 40
     assert one["high"] > 8 * one["low"]
+
+
+def test_no_launch_is_alone_where_tasks_wait(world: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    outside = world.outside
+    waiting = Condition(code="pressure", severity="serious", evidence="some task waited", remedy="wait")
+    monkeypatch.setattr(world, "outside", lambda: replace(outside(), examine=lambda: [waiting]))
+    told = condition(found(world), "neighbours")
+    assert (told["severity"], "no launch was without a neighbour" in told["evidence"]) == ("unknown", True)
 
 
 def test_one_processor_is_neither_pinned_to_nor_beside_another(world: ScriptedWorld) -> None:
