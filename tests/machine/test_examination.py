@@ -105,7 +105,7 @@ _QUOTA = {f"{TOP}/cpu,cpuacct/user/cpu.cfs_quota_us": "50000\n", f"{TOP}/unified
         (FIRST, "slight", "may use 0.5 processors"),
         (HYBRID, "slight", "may use 0.25 processors"),
         (NONE, "unknown", "this system shows no control groups"),
-        (SECOND, "fine", "may use all processors"),
+        (SECOND, "fine", "no control group limits"),
     ],
 )
 def test_limits_are_told_wherever_control_groups_are(
@@ -177,6 +177,18 @@ def test_time_that_was_never_stolen_is_told_as_such(tmp_path: Path, steal: str, 
     stat = {"proc/stat": f"cpu  100 0 50 1000 0 0 0 {steal} 0 0\ncpu0 1\n"}
     found = examined(made(tmp_path, {**LAPTOP, **stat}))["stolen-time"]
     assert (found.severity, told in found.evidence) == ("fine", True)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "evidence"),
+    [
+        ("0-3", "all processors are on (0-3)"),
+        ("0-2", "all processors are on (0-3); of these this process may use 0-2 (taskset, cpuset, isolcpus)"),
+    ],
+)
+def test_the_processors_that_may_be_used_are_told(tmp_path: Path, allowed: str, evidence: str) -> None:
+    status = {"proc/self/status": f"Name:\tsteelyard\nCpus_allowed_list:\t{allowed}\n"}
+    assert examined(made(tmp_path, {**LAPTOP, **status}))["offline"].evidence == evidence
 
 
 def test_nothing_can_be_read(tmp_path: Path) -> None:

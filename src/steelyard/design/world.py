@@ -101,7 +101,19 @@ def _examine() -> list[Condition]:
             told, missing = launcher.offers.get("switches"), launcher.missing_counters
     except MeasurementError:
         told, missing = None, {}
-    return examine(following=Following(told, str(SERVER), is_root=os.geteuid() == 0), missing_counters=missing)
+    following = Following(told, str(SERVER), is_root=os.geteuid() == 0)
+    return [*examine(following=following, missing_counters=missing), _valgrind_here()]
+
+
+def _valgrind_here() -> Condition:
+    """Whether there is the clock that noise cannot reach."""
+    from steelyard.machine.conditions.words import fine
+    from steelyard.model.errors import MeasurementError
+
+    try:
+        return fine("valgrind", f"{_valgrind(None).version}: instructions can be counted, which no noise reaches")
+    except MeasurementError as error:
+        return fine("valgrind", str(error))
 
 
 def _counted() -> Counted:

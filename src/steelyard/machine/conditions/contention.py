@@ -98,7 +98,7 @@ def processor_limit(tree: Tree) -> Condition:
         periods += whole(tree.fields(folder / "cpu.stat").get("nr_throttled")) or 0
     processors = len(tree.processor_list(f"{CPUS}/online"))
     if not limits or min(limits) >= processors > 0:
-        return fine("processor-limit", "this control group may use all processors")
+        return fine("processor-limit", "no control group limits the time on processors")
     told = f"this control group may use {min(limits):.3g} processor{'' if min(limits) == 1 else 's'}"
     if periods:
         return serious(

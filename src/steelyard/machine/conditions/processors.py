@@ -73,9 +73,13 @@ def offline(tree: Tree) -> Condition:
     if not online:
         return unknown("offline", "the system does not tell which processors are on")
     missing = tree.processor_list(f"{CPUS}/present") - online
+    told = f"all processors are on ({ranges(online)})"
     if missing:
-        return fine("offline", f"processors {ranges(online)} are on, {ranges(missing)} are off")
-    return fine("offline", f"all processors are on ({ranges(online)})")
+        told = f"processors {ranges(online)} are on, {ranges(missing)} are off"
+    allowed = processor_numbers(tree.fields("proc/self/status").get("Cpus_allowed_list", "")) & online
+    if allowed and allowed != online:
+        told += f"; of these this process may use {ranges(allowed)} (taskset, cpuset, isolcpus)"
+    return fine("offline", told)
 
 
 def _option(tree: Tree, name: str) -> str:
