@@ -191,6 +191,19 @@ def test_the_processors_that_may_be_used_are_told(tmp_path: Path, allowed: str, 
     assert examined(made(tmp_path, {**LAPTOP, **status}))["offline"].evidence == evidence
 
 
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ("[always] madvise never", "always: whether"),
+        ("always madvise [never]", "never: no program has any"),
+        ("x", "the"),
+    ],
+)
+def test_who_has_huge_pages(tmp_path: Path, chosen: str, told: str) -> None:
+    files = {**LAPTOP, "sys/kernel/mm/transparent_hugepage/enabled": f"{chosen}\n"}
+    assert examined(made(tmp_path, files))["huge-pages"].evidence.startswith(told)
+
+
 def test_nothing_can_be_read(tmp_path: Path) -> None:
     found = examined(Tree(tmp_path / "absent"))
     assert severities(found, "serious", "slight") == {"waiting-times"}

@@ -22,7 +22,7 @@ def swings(draw: Draw, pairs: int, sizes: tuple[float, ...]) -> list[Swing]:
     """Of noise that is so large in parts of the time, one after the other."""
     generator, times = np.random.default_rng(1), (np.arange(pairs) + 0.5) / pairs
     at = np.array(sizes)[(times * len(sizes)).astype(int)]
-    return [swing(np.abs(draw(generator, pairs)) * at, times, generator) for _ in range(MEASUREMENTS)]
+    return [swing([np.abs(draw(generator, pairs)) * at], generator) for _ in range(MEASUREMENTS)]
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -41,9 +41,21 @@ def test_phases_are_seen(noise: str) -> None:
     assert np.median([one.noisiest / one.calmest for one in clear]) == pytest.approx(6.0, rel=0.5)
 
 
+def test_series_of_several_sizes_are_as_one() -> None:
+    generator = np.random.default_rng(1)
+
+    def measured(*, is_swinging: bool) -> list[FloatArray]:
+        sizes = (9.0, 3.0, 1.0)
+        series = [size * np.abs(generator.normal(size=pairs)) for size, pairs in zip(sizes, (1, 12, 60), strict=True)]
+        for one in series[1:] if is_swinging else []:
+            one[: len(one) // 4] *= 8
+        return series
+
+    assert sum(swing(measured(is_swinging=False), generator).is_clear for _ in range(MEASUREMENTS)) <= 20
+    assert swing(measured(is_swinging=True), generator).is_clear
+
+
 def test_too_few_or_nothing_at_all_tell_nothing() -> None:
     generator = np.random.default_rng(1)
-    for sizes in (np.array([]), np.ones(3), np.zeros(100)):
-        assert swing(sizes, np.linspace(0, 1, len(sizes)), generator) == Swing(1.0, 1.0)
-    sizes = np.ones(100)
-    assert not swing(sizes, np.full(100, 0.9), generator).is_clear
+    for series in ([np.ones(3)], [np.zeros(100)], [np.ones(1)] * 100, [np.array([]), np.ones(100)]):
+        assert swing(series, generator) == Swing(1.0, 1.0)

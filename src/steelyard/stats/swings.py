@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,13 +28,17 @@ class Swing(NamedTuple):
         return self.calmest < self.noisiest
 
 
-def swing(sizes: FloatArray, times: FloatArray, generator: np.random.Generator) -> Swing:
-    """The swing of differences whose `sizes`, not below 0, are those of one noise, over `times` from 0 up to 1.
+def swing(series: Sequence[FloatArray], generator: np.random.Generator) -> Swing:
+    """The swing of differences that were taken all the time, one or several in turns: their sizes, not below 0.
 
-    None where chance would bring as large a one more than once in forty times, or where there are too few.
+    Those of each of the series have one noise, and are in the order of time. None is told where chance would bring as
+    large a one more than once in forty times, or where there are too few.
     """
-    quarters = np.minimum((_QUARTERS * times).astype(np.intp), _QUARTERS - 1)
+    quarters = np.concatenate(
+        [_QUARTERS * (2 * np.arange(len(one)) + 1) // (2 * len(one)) for one in series if len(one)]
+    )
     counts = np.bincount(quarters, minlength=_QUARTERS)
+    sizes = np.concatenate(series)
     if len(sizes) < _FEWEST or not counts.all() or not sizes.any():
         return Swing()
 
@@ -41,7 +46,7 @@ def swing(sizes: FloatArray, times: FloatArray, generator: np.random.Generator) 
         return np.asarray(np.bincount(quarters, sizes, minlength=_QUARTERS) / counts / sizes.mean())
 
     found = of_quarters(sizes)
-    by_chance = max(np.ptp(np.log1p(of_quarters(generator.permutation(sizes)))) for _ in range(_SHUFFLES))
-    if np.ptp(np.log1p(found)) <= by_chance:
+    shuffled = (np.concatenate([generator.permutation(one) for one in series]) for _ in range(_SHUFFLES))
+    if np.ptp(np.log1p(found)) <= max(np.ptp(np.log1p(of_quarters(one))) for one in shuffled):
         return Swing()
     return Swing(float(found.min()), float(found.max()))

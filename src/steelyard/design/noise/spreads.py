@@ -95,8 +95,7 @@ class Kind:
     def swing(self) -> Swing:
         """Whether the noise changed meanwhile: all lengths have had their turns all the time."""
         scaled = [np.abs(one.differences) / self.deviation(one.median_ns / 1e6) for one in self.spreads]
-        times = [(np.arange(len(one)) + 0.5) / len(one) for one in scaled]
-        return swing(np.concatenate(scaled), np.concatenate(times), np.random.default_rng(0))
+        return swing(scaled, np.random.default_rng(0))
 
     def deviation(self, ms: float) -> float:
         """Of a pair of programs that take so long."""
