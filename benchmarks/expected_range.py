@@ -3,9 +3,9 @@
     python benchmarks/expected_range.py [MEASUREMENTS [WEIGHINGS]]
 
 The noise is half, once, twice or four times as large, in phases that last so long on average, or stays as it is. Each
-measurement takes half a minute, with as many pairs of each length as in expected_pairs.py. Told are
-how many named half to twice the pairs that were needed, had these in their range (to a quarter, as looks are that far
-apart), said that what disturbs came and went, and how wide the range is.
+measurement takes half a minute, with as many pairs of each length as in expected_pairs.py. Told are how many named half
+to twice the pairs that were needed, how many had these in their range (to a quarter, as looks are that far apart), how
+many said that what disturbs came and went, and how wide the range is.
 """
 
 from __future__ import annotations
