@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from steelyard.measure.launch import Launcher
@@ -21,6 +22,18 @@ def test_this_machine_is_examined_and_kept_as_json(tool: Tool) -> None:
     assert told.keys() >= {"load", "waiting-times", "turbo"}
     with Launcher() as launcher:
         assert (told["threads"] == "fine") == launcher.offers["switches"]
+
+
+def test_valgrind_is_told_of(tool: Tool) -> None:
+    def told() -> str:
+        assert tool("doctor", "--json", "machine.json").status == 0
+        (one,) = [one for one in tool.json("machine.json")["conditions"] if one["code"] == "valgrind"]
+        assert one["severity"] == "fine"
+        return str(one["evidence"])
+
+    assert ("counted" in told()) == (shutil.which("valgrind") is not None)
+    tool.environment["PATH"] = "/absent"
+    assert told().startswith("counting needs valgrind, which was not found on PATH: install")
 
 
 def test_an_unwritable_file_is_named(asked: InProcess) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from steelyard.design.noise import session
 from steelyard.measure import native
+from steelyard.model.conditions import Condition
 from steelyard.model.errors import UsageError
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.noise import Counted
@@ -146,6 +147,35 @@ def test_what_disturbs_is_told_of_what_it_disturbs(world: ScriptedWorld) -> None
     assert pairs(told, "loop", 20) < 20
     assert pairs(told, "memory", 20) > 500
     assert condition(told, "noise-memory")["severity"] == "serious"
+
+
+def test_what_came_and_went_meanwhile_is_told_and_widens_the_range(world: ScriptedWorld) -> None:
+    calm, noisy = Machine(relative=0.01), Machine(relative=0.06)
+
+    def in_phases(spec: LaunchSpec, number: int) -> Measured:
+        is_noisy = not is_loop(spec) and world.seconds - begun > 18
+        return (noisy if is_noisy else calm)(spec, number)
+
+    world.script, begun = in_phases, world.seconds
+    told = found(world)
+    says = {work: "came and went" in condition(told, f"noise-{work}")["evidence"] for work in ("loop", "memory")}
+    assert says == {"loop": False, "memory": True}
+    (one,) = [
+        one
+        for one in told["noise"]["expected"]
+        if (one["work"], one["pairing"], one["ms"], one["change"]) == ("memory", "adjacent", 20.0, 0.01)
+    ]
+    # 1 % of a launch takes 28 pairs, 6 % a thousand.
+    assert one["low"] <= 40
+    assert one["high"] > 8 * one["low"]
+
+
+def test_no_launch_is_alone_where_tasks_wait(world: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    outside = world.outside
+    waiting = Condition(code="pressure", severity="serious", evidence="some task waited", remedy="wait")
+    monkeypatch.setattr(world, "outside", lambda: replace(outside(), examine=lambda: [waiting]))
+    told = condition(found(world), "neighbours")
+    assert (told["severity"], "no launch was without a neighbour" in told["evidence"]) == ("unknown", True)
 
 
 def test_one_processor_is_neither_pinned_to_nor_beside_another(world: ScriptedWorld) -> None:

@@ -175,6 +175,20 @@ def test_where_sys_may_only_be_read_it_says_so_each_time(scripted: ScriptedWorld
         assert done.text.endswith("nothing was changed\n")
 
 
+def test_a_weighing_says_what_could_not_be_tuned_for_it(scripted: ScriptedWorld, kernel: Kernel) -> None:
+    for name in ("old", "new"):
+        scripted.executable(name)
+    planned = kernel.tuner.plan(None)
+    kernel.refused = {"sys/kernel/mm/transparent_hugepage/enabled"}
+    said = scripted("compare", "./old", "./new", "--tuned").err.decode()
+    assert f"--tuned: the system refused 1 of {len(planned)} changes (huge-pages: Input/output error)\n" in said
+    kernel.refused, kernel.error = {change.setting for change in planned}, errno.EROFS
+    kernel.kill = lambda *_: None  # type: ignore[method-assign]
+    said = scripted("compare", "./old", "./new", "--tuned").err.decode()
+    assert f"--tuned: the system refused {len(planned)} of {len(planned)} changes (irqbalance, " in said
+    assert said.splitlines()[-1].endswith("; nothing is tuned")
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -33,7 +34,10 @@ FOLLOWED = Following(told=True, server="/opt/steelyard launch", is_root=False)
 
 
 def examined(
-    tree: Tree, meanwhile: Callable[[], None] | None = None, following: Following = FOLLOWED
+    tree: Tree,
+    meanwhile: Callable[[], None] | None = None,
+    following: Following = FOLLOWED,
+    missing: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Condition]:
     """Every condition by its code; what happens between the two moments, half a second apart: nothing, if not said."""
     seconds = iter((10.0, 10.5))
@@ -44,7 +48,7 @@ def examined(
         elif (stat := tree.root / "proc/stat").exists() and "1000 0" in stat.read_text():
             stat.write_text(stat.read_text().replace("1000 0", "1200 0"))
 
-    found = examine(tree, following=following, sleep=go_by, clock=lambda: next(seconds))
+    found = examine(tree, following=following, missing_counters=missing, sleep=go_by, clock=lambda: next(seconds))
     assert len({one.code for one in found}) == len(found)
     assert all(bool(one.remedy) == (one.severity in ("serious", "slight")) for one in found)
     return {one.code: one for one in found}
@@ -101,7 +105,7 @@ _QUOTA = {f"{TOP}/cpu,cpuacct/user/cpu.cfs_quota_us": "50000\n", f"{TOP}/unified
         (FIRST, "slight", "may use 0.5 processors"),
         (HYBRID, "slight", "may use 0.25 processors"),
         (NONE, "unknown", "this system shows no control groups"),
-        (SECOND, "fine", "may use all processors"),
+        (SECOND, "fine", "no control group limits"),
     ],
 )
 def test_limits_are_told_wherever_control_groups_are(
@@ -111,6 +115,93 @@ def test_limits_are_told_wherever_control_groups_are(
     found = examined(made(tmp_path, {**BOARD, **membership, **_QUOTA}))["processor-limit"]
     assert found.severity == severity
     assert evidence in found.evidence
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("cpu3/cpufreq/scaling_governor", "performance"), ("cpu0/cpufreq/energy_performance_preference", "x")],
+)
+def test_a_rate_that_is_not_set_at_ticks_needs_none(tmp_path: Path, name: str, text: str) -> None:
+    told = examined(made(tmp_path, {**LAPTOP, f"{CPUS}/{name}": f"{text}\n"}))["isolation"]
+    assert (told.severity, "nohz_full 3" in told.evidence) == ("fine", True)
+
+
+def test_an_account_of_waits_that_is_not_kept_is_told(tmp_path: Path) -> None:
+    told = examined(made(tmp_path, {**LAPTOP, "proc/self/schedstat": "0 0 0\n"}))["waiting-times"]
+    assert told.severity == "serious"
+    assert "task_delayacct=1" in told.remedy
+
+
+def test_a_limit_that_is_none_is_told_as_none(tmp_path: Path) -> None:
+    files = {**CONTAINER, f"{TOP}/inner/cpu.max": "200000 100000\n"}
+    assert examined(made(tmp_path, files))["processor-limit"].severity == "fine"
+    files[f"{TOP}/inner/cpu.max"] = "100000 100000\n"
+    assert "may use 1 processor, and" in examined(made(tmp_path, files))["processor-limit"].evidence
+
+
+def test_memory_that_a_control_group_may_not_have_is_not_free(tmp_path: Path) -> None:
+    mib = 1 << 20
+    second = {f"{TOP}/inner/memory.max": f"{2048 * mib}\n", f"{TOP}/inner/memory.current": f"{2000 * mib}\n"}
+    stat = {f"{TOP}/inner/memory.stat": f"anon 1\nactive_file {64 * mib}\ninactive_file {32 * mib}\n"}
+    told = examined(made(tmp_path / "2", {**CONTAINER, **second, **stat}))["free-memory"]
+    assert told.severity == "serious"
+    assert told.evidence.startswith("7.63 of 15.3 GiB available, and to this control group 0.141 of 2:")
+    first = {
+        "proc/self/mountinfo": f"33 31 0:30 / /{TOP}/memory rw - cgroup cgroup rw,memory\n",
+        "proc/self/cgroup": "4:memory:/\n",
+        f"{TOP}/memory/memory.limit_in_bytes": f"{2048 * mib}\n",
+        f"{TOP}/memory/memory.usage_in_bytes": f"{2000 * mib}\n",
+        f"{TOP}/memory/memory.stat": f"inactive_file 5\ntotal_inactive_file {1024 * mib}\n",
+    }
+    told = examined(made(tmp_path / "1", {**CONTAINER, **first}))["free-memory"]
+    assert (told.severity, told.evidence.endswith("to this control group 1.05 of 2")) == ("fine", True)
+    made(tmp_path / "1", {f"{TOP}/memory/memory.limit_in_bytes": "9223372036854771712\n"})
+    assert "control group" not in examined(Tree(tmp_path / "1"))["free-memory"].evidence
+
+
+def test_counters_that_are_refused_are_not_told_as_there(tmp_path: Path) -> None:
+    tree = made(tmp_path, LAPTOP)
+    assert examined(tree)["counters"].evidence.endswith("they can be read by everyone")
+    told = examined(tree, missing={"cycles": 1})["counters"].evidence
+    assert "not to be had here (Operation not permitted)" in told
+
+
+@pytest.mark.parametrize("name", ["base_slice_ns", "min_granularity_ns"])
+def test_turns_are_told_by_older_kernels_too(tmp_path: Path, name: str) -> None:
+    told = examined(made(tmp_path, {**LAPTOP, f"sys/kernel/debug/sched/{name}": "3000000\n"}))["scheduler-slice"]
+    assert told.evidence == "the scheduler's turns take 3 ms"
+
+
+@pytest.mark.parametrize(("steal", "told"), [("0", "since the start"), ("7", "0.0 % of")])
+def test_time_that_was_never_stolen_is_told_as_such(tmp_path: Path, steal: str, told: str) -> None:
+    stat = {"proc/stat": f"cpu  100 0 50 1000 0 0 0 {steal} 0 0\ncpu0 1\n"}
+    found = examined(made(tmp_path, {**LAPTOP, **stat}))["stolen-time"]
+    assert (found.severity, told in found.evidence) == ("fine", True)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "evidence"),
+    [
+        ("0-3", "all processors are on (0-3)"),
+        ("0-2", "all processors are on (0-3); of these this process may use 0-2 (taskset, cpuset, isolcpus)"),
+    ],
+)
+def test_the_processors_that_may_be_used_are_told(tmp_path: Path, allowed: str, evidence: str) -> None:
+    status = {"proc/self/status": f"Name:\tsteelyard\nCpus_allowed_list:\t{allowed}\n"}
+    assert examined(made(tmp_path, {**LAPTOP, **status}))["offline"].evidence == evidence
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ("[always] madvise never", "always: whether"),
+        ("always madvise [never]", "never: no program has any"),
+        ("x", "the"),
+    ],
+)
+def test_who_has_huge_pages(tmp_path: Path, chosen: str, told: str) -> None:
+    files = {**LAPTOP, "sys/kernel/mm/transparent_hugepage/enabled": f"{chosen}\n"}
+    assert examined(made(tmp_path, files))["huge-pages"].evidence.startswith(told)
 
 
 def test_nothing_can_be_read(tmp_path: Path) -> None:
@@ -148,6 +239,37 @@ def test_how_many_processors_are_busy_is_told_without_those_below_sys(tmp_path: 
     without = {name: text for name, text in LAPTOP.items() if not name.startswith(CPUS)}
     found = examined(made(tmp_path, without), work)
     assert found["load"].evidence == "running beside: cc1plus (90 %); 100 % is one processor of 4"
+
+
+_SPENT = " ".join(["0"] * 10)
+
+
+def test_processes_of_one_name_are_one_with_what_they_waited_for(tmp_path: Path) -> None:
+    """Compilers that come and go between two looks are told by the time that `make` has waited for."""
+
+    def work() -> None:
+        made(tmp_path, {
+            "proc/stat": "cpu  150 0 50 1140 0 0 0 0 0 0\n",
+            **{f"proc/{n}/stat": f"{n} (python3) R {_SPENT} 8 0 0 0 20 0 1 0 900 0\n" for n in (8, 9)},
+            **{f"proc/{n}/cmdline": "python3\0/home/a/sum.py\0" for n in (8, 9)},
+            "proc/7/stat": f"7 (make) S {_SPENT} 1 1 28 0 20 0 1 0 900 0\n",
+        })  # fmt: skip
+
+    found = examined(made(tmp_path, LAPTOP), work)
+    # 190 ticks of four processors: 47.5 are one's.
+    assert found["load"].evidence.startswith("running beside: make (63 %), python3 sum.py (34 %);")
+
+
+def test_work_of_programs_that_are_not_seen_is_told(tmp_path: Path) -> None:
+    """As in a container, whose /proc has no process of others, and whose /proc/stat is the machine's."""
+
+    def work() -> None:
+        made(tmp_path, {"proc/stat": "cpu  150 0 70 1120 0 0 0 0 0 0\ncpu0 1\ncpu1 1\n"})
+
+    stat = {"proc/stat": "cpu  100 0 50 1000 0 0 0 0 0 0\ncpu0 1\ncpu1 1\n"}
+    told = examined(made(tmp_path, {**CONTAINER, **stat}), work)["load"]
+    assert told.severity == "slight"
+    assert told.evidence.startswith("running beside: programs that cannot be seen from here (74 %); 100 %")
 
 
 def test_what_interrupts_most_is_named(tmp_path: Path) -> None:
@@ -233,7 +355,7 @@ def test_nonsense_in_any_file_is_no_error(tmp_path: Path, path: str, text: str) 
 
 
 def test_this_machine() -> None:
-    examine(following=FOLLOWED, sleep=lambda _: None)
+    examine(following=FOLLOWED, missing_counters={}, sleep=lambda _: None)
 
 
 @pytest.mark.parametrize("text", ["", "(null)", "0-", "a", "1,,2", "9999999"])

@@ -26,7 +26,7 @@ def test_what_disturbs_comes_first_with_its_remedy() -> None:
         Condition(code="swap", severity="fine", evidence="there is none"),
         Condition(code="turbo", severity="slight", evidence="on", remedy="off"),
         Condition(code="power", severity="serious", evidence="battery", remedy="plug it in"),
-        Condition(code="clock", severity="unknown", evidence="hidden"),
+        Condition(code="clock", severity="unknown", evidence="the system does not tell what it is read from"),
     ).splitlines()
     assert [line for line in lines if line] == [
         "machine    Abacus, 2 processors, kvm",
@@ -39,6 +39,20 @@ def test_what_disturbs_comes_first_with_its_remedy() -> None:
         "in all     1 serious and 1 slight: verdicts stay right, but take more pairs",
         "           (steelyard docs doctor)",
     ]
+
+
+def test_what_is_unknown_for_another_reason_is_told_with_that() -> None:
+    lines = printed(
+        Condition(code="clock", severity="unknown", evidence="the system does not tell what it is read from"),
+        Condition(code="neighbours", severity="unknown", evidence="no launch was alone"),
+        Condition(code="turbo", severity="unknown", evidence="the system does not tell"),
+    ).splitlines()
+    assert [line for line in lines if line][1:3] == [
+        "unknown    clock, turbo: the system does not tell",
+        "           neighbours: no launch was alone",
+    ]
+    only = printed(Condition(code="neighbours", severity="unknown", evidence="no launch was alone"))
+    assert "unknown    neighbours: no launch was alone\n" in only
 
 
 def test_nothing_disturbs() -> None:

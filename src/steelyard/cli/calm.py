@@ -24,12 +24,22 @@ def tuned(wanted: bool, processor: int | None, world: World) -> Iterator[None]:
         return
     tuner = world.tuner()
     with tuned_unless_ended(tuner, processor, world) as done:
-        if not (done.changes or done.refused):
-            say("--tuned: there is nothing that this machine lets be changed")
+        _say_what_is_not(done)
         try:
             yield
         finally:
             put_back(tuner)
+
+
+def _say_what_is_not(done: Done) -> None:
+    """Say what `--tuned` could not change: what it did is in the report."""
+    if done.refused:
+        first, wanted = done.refused[0], len(done.changes) + len(done.refused)
+        codes = ", ".join(dict.fromkeys(one.change.code for one in done.refused))
+        rest = "" if done.changes else "; nothing is tuned"
+        say(f"--tuned: the system refused {len(done.refused)} of {wanted} changes ({codes}: {first.reason}){rest}")
+    elif not done.changes:
+        say("--tuned: there is nothing that this machine lets be changed")
 
 
 @contextmanager

@@ -58,7 +58,7 @@ def doctor(options: DoctorOptions, world: World) -> int:
         from steelyard.design.noise.findings import findings
 
         noise = _measured(world)
-        conditions += findings(noise)
+        conditions += findings(noise, conditions)
     found = Examination(
         tool=__version__,
         created=world.created(),

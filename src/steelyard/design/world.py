@@ -98,10 +98,22 @@ def _examine() -> list[Condition]:
 
     try:
         with _launcher() as launcher:
-            told = launcher.offers.get("switches")
+            told, missing = launcher.offers.get("switches"), launcher.missing_counters
     except MeasurementError:
-        told = None
-    return examine(following=Following(told, str(SERVER), is_root=os.geteuid() == 0))
+        told, missing = None, {}
+    following = Following(told, str(SERVER), is_root=os.geteuid() == 0)
+    return [*examine(following=following, missing_counters=missing), _valgrind_here()]
+
+
+def _valgrind_here() -> Condition:
+    """Whether there is the clock that noise cannot reach."""
+    from steelyard.machine.conditions.words import fine
+    from steelyard.model.errors import MeasurementError
+
+    try:
+        return fine("valgrind", f"{_valgrind(None).version}: instructions can be counted, which no noise reaches")
+    except MeasurementError as error:
+        return fine("valgrind", str(error))
 
 
 def _counted() -> Counted:

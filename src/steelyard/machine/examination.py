@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from steelyard.machine.conditions import contention, frequency, kernel, memory, power, processors
 from steelyard.machine.interrupts import Interrupts
@@ -35,7 +35,6 @@ _STANDING: Sequence[Callable[[Tree], Condition]] = (
     kernel.clock_source,
     kernel.scheduler_slice,
     kernel.perf_sampling,
-    kernel.counters,
 )
 
 
@@ -43,13 +42,14 @@ def examine(
     tree: Tree = Tree(),  # noqa: B008 - a frozen value
     *,
     following: kernel.Following,
+    missing_counters: Mapping[str, int],
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[Condition]:
     """Every condition, in the order in which they are told: who else is there first, then how the machine is set up.
 
-    It takes half a second, in which others are watched. `following` is what the launch server found. Nothing that
-    cannot be read is an error.
+    It takes half a second, in which others are watched. `following` and `missing_counters`, with the system's
+    error numbers, are what the launch server found. Nothing that cannot be read is an error.
     """
     interrupts = Interrupts(tree)
     before, counts = read_moment(tree, clock()), interrupts.read()
@@ -63,4 +63,5 @@ def examine(
         kernel.threads(tree, following),
         kernel.interrupts(tree, [(source, times / seconds) for source, times in grown]),
         *(look(tree) for look in _STANDING),
+        kernel.counters(tree, missing_counters.get("cycles")),
     ]

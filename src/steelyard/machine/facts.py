@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from steelyard.machine.hierarchies import limiting
+from steelyard.machine.hierarchies import memory_limits
 from steelyard.machine.readings import Tree, whole
 from steelyard.model.machine import MachineFacts
 
@@ -125,8 +125,7 @@ def _asked(question: Callable[[], Answer]) -> Answer | None:
 
 def _memory(tree: Tree, total: int | None) -> int | None:
     """What of the machine's memory this control group, and those above it, may use."""
-    names = ("memory.max", "memory.limit_in_bytes")
-    limits = [tree.number(folder / name) for folder in limiting(tree, "memory") for name in names]
+    limits = [limit for _, limit in memory_limits(tree)]
     return min((limit for limit in (total, *limits) if limit), default=None)
 
 

@@ -52,6 +52,13 @@ def limiting(tree: Tree, controller: Literal["cpu", "memory"]) -> list[Path]:
     return [folder for one in found if one is not None for folder in one.upwards()]
 
 
+def memory_limits(tree: Tree) -> list[tuple[Path, int]]:
+    """Those of them with a limit of memory, and the limit in bytes: of the first version a huge one is none."""
+    names = ("memory.max", "memory.limit_in_bytes")
+    told = ((folder, tree.number(folder / name)) for folder in limiting(tree, "memory") for name in names)
+    return [(folder, limit) for folder, limit in told if limit and limit > 0]
+
+
 def _hierarchy(tree: Tree, kind: str, controller: str) -> Hierarchy | None:
     within = next((path for names, path in _memberships(tree) if controller in names), None)
     if within is None:

@@ -14,6 +14,8 @@ from steelyard.machine.readings import Tree
 _NAMELESS = "a nameless program"
 # A line of /proc/PID/stat has up to 52 numbers and a name of 15 bytes.
 _LONGEST = 2048
+# What programs and the kernel did for them: interrupts are nobody's.
+WORKING = ("user", "nice", "system")
 
 
 class Process(NamedTuple):

@@ -51,8 +51,11 @@ class Expected(_Measured):
     deviation: float = Field(description="of a pair, told from all lengths: what the pairs follow from")
     change: float = Field(description="relative")
     pairs: int = Field(description="after which half of the weighings find it")
-    low: int = Field(description="8 times in 10 it would be at least as many, had the same been measured again")
-    high: int = Field(description="and at most as many")
+    low: int = Field(
+        description="8 times in 10 it would be at least as many, had the same been measured again; or those of the "
+        "calmest quarter of the time, if that was clearly calmer"
+    )
+    high: int = Field(description="and at most as many; or those of the noisiest quarter")
     seconds: float = Field(description="that `pairs` take")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.text import Text
 
@@ -10,6 +12,7 @@ from steelyard.report import figures
 from steelyard.report.noise import noise
 from steelyard.report.sheet import Sheet
 
+_UNTOLD = "the system does not tell"
 _STYLES = {"serious": "bold red", "slight": "yellow", "fine": "green", "unknown": "dim"}
 
 
@@ -28,14 +31,21 @@ def examination(console: Console, found: Examination) -> None:
         sheet.blank()
     for place, one in enumerate(found.of("fine")):
         sheet.row("" if place else "fine", _told(sheet, one), style=_STYLES["fine"])
-    unknown = ", ".join(one.code for one in found.of("unknown"))
-    if unknown:
-        sheet.row("unknown", Text(f"{unknown}: the system does not tell", "dim"))
+    _unknown(sheet, found.of("unknown"))
     sheet.blank()
     if found.noise is not None:
         noise(sheet, found.noise)
         sheet.blank()
     sheet.row("in all", _in_all(len(found.of("serious")), len(found.of("slight"))))
+
+
+def _unknown(sheet: Sheet, found: Sequence[Condition]) -> None:
+    """In one line what the system does not tell; what is unknown for another reason with that."""
+    untold = [one.code for one in found if one.evidence.startswith(_UNTOLD)]
+    lines = [Text(f"{', '.join(untold)}: {_UNTOLD}", "dim")] if untold else []
+    lines += [_told(sheet, one) for one in found if one.code not in untold]
+    for place, line in enumerate(lines):
+        sheet.row("" if place else "unknown", line, style=_STYLES["unknown"])
 
 
 def _told(sheet: Sheet, one: Condition) -> Text:

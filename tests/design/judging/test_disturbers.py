@@ -178,6 +178,11 @@ def test_a_tick_or_two_of_a_short_stretch_say_nothing() -> None:
     assert told([short, stolen]) == []
 
 
+def test_what_the_ticks_of_many_programs_are_rounded_by_is_not_hidden() -> None:
+    short = Stretch(start_ns=BEGIN, end_ns=BEGIN + 60 * MS, hidden_ns=50 * MS)
+    assert told([short, Stretch(start_ns=short.end_ns, end_ns=BEGIN + LENGTH, hidden_ns=0)]) == []
+
+
 def test_a_clock_that_began_anew_ties_nothing() -> None:
     beside = ("a", 1.0)
     rows = [*pairs(5), row(5, 0, start_ns=BEGIN), row(5, 1, start_ns=BEGIN + 20 * MS)]

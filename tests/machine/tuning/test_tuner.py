@@ -13,7 +13,8 @@ from typing import NoReturn
 
 import pytest
 
-from steelyard.machine.readings import Tree
+from steelyard.machine.conditions.words import ranges
+from steelyard.machine.readings import Tree, processor_numbers
 from steelyard.machine.tuning.hand import Hand
 from steelyard.machine.tuning.tuner import Tuner
 from steelyard.model.errors import MeasurementError, UsageError
@@ -64,6 +65,8 @@ class Kernel:
             self.happens()
         if not path.exists():
             raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
+        if path.name == "smp_affinity_list":
+            text = ranges(processor_numbers(text))
         chosen = " ".join(f"[{one}]" if one == text else one for one in _CHOICES)
         path.write_text(f"{chosen}\n" if path == self.root / _HUGE_PAGES else f"{text}\n")
         if moment and self.within == "after":
@@ -194,7 +197,7 @@ def laptop(tmp_path: Path) -> Kernel:
 def test_what_is_changed_on_a_laptop(laptop: Kernel) -> None:
     changes = {change.setting: (change.before, change.after) for change in laptop.tuner.plan(1)}
     assert changes["process:irqbalance"] == ("running", "stopped")
-    assert changes["proc/irq/24/smp_affinity_list"] == ("0-3", "0,2,3")
+    assert changes["proc/irq/24/smp_affinity_list"] == ("0-3", "0,2-3")
     assert changes["proc/sys/kernel/perf_event_max_sample_rate"] == ("100000", "1")
     assert changes[f"{CPUS}/cpu2/cpufreq/scaling_governor"] == ("powersave", "performance")
     assert changes[f"{CPUS}/cpu2/cpufreq/scaling_min_freq"] == ("400000", "4200000")
@@ -225,6 +228,19 @@ def test_interrupts_do_not_go_to_a_sibling_that_is_switched_off(
     irq = "proc/irq/24/smp_affinity_list"
     made(laptop.root, {irq: f"{before}\n", f"{CPUS}/online": f"{online}\n"})
     assert {one.setting: one.after for one in laptop.tuner.plan(1)}.get(irq) == after
+
+
+def test_interrupts_that_were_moved_are_not_told_as_refused(laptop: Kernel) -> None:
+    done = laptop.tuner.tune(1, tool="0", created="2026-01-01")
+    assert done.refused == []
+    assert "interrupts" in {change.code for change in laptop.tuner.in_force()}
+
+
+@pytest.mark.parametrize(("before", "after"), [("always", "madvise"), ("madvise", None), ("never", None)])
+def test_programs_have_no_huge_pages_where_none_had_any(laptop: Kernel, before: str, after: str | None) -> None:
+    choices = " ".join(f"[{one}]" if one == before else one for one in _CHOICES)
+    made(laptop.root, {_HUGE_PAGES: f"{choices}\n"})
+    assert {one.setting: one.after for one in laptop.tuner.plan(1)}.get(_HUGE_PAGES) == after
 
 
 def test_without_a_processor_nothing_is_taken_from_the_others(laptop: Kernel) -> None:

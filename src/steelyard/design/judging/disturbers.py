@@ -26,9 +26,9 @@ _FROM: Final[Mapping[Kind, float]] = {
     "speed": 0.5,
     "interrupts": 0.5,
 }
-# The kernel tells these in ticks of 10 ms, and the last stretch may be as short: two of them may be less than one.
-_IN_TICKS: Final[frozenset[Kind]] = frozenset({"program", "hidden", "steal"})
-_FEW_TICKS_NS = 25_000_000
+# The kernel tells these in ticks of 10 ms, and the last stretch may be as short: two of them may be less than one. What
+# is hidden is what no program has of the processors' ticks, and each of those that run may have one more or less.
+_FEW_TICKS_NS: Final[Mapping[Kind, int]] = {"program": 25_000_000, "hidden": 55_000_000, "steal": 25_000_000}
 # They tell why the processor was slower.
 _SLOWING: Final[frozenset[Kind]] = frozenset({"heat", "clock", "interrupts"})
 # Of the time of a launch that has to have been watched.
@@ -52,7 +52,7 @@ def disturbers(launches: Launches, benchmark: int, watch: Watch | None) -> list[
     measured, spans = measured[covered], spans[covered]
     rates_of: dict[Cause, FloatArray] = {}
     for (kind, name), amounts in watch.amounts.items():
-        told = np.where(amounts < _FEW_TICKS_NS, 0.0, amounts) if kind in _IN_TICKS else amounts
+        told = np.where(amounts < _FEW_TICKS_NS.get(kind, 0), 0.0, amounts)
         rates_of[kind, name] = rates_within(spans, watch.edges_ns, told)
     for kind in _SHOWN:
         _keep_longer(rates_of, kind, launches, measured)

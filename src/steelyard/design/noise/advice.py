@@ -13,8 +13,8 @@ from steelyard.model.noise import Spread, Way, Work
 # Less than this part of the time is worth an option.
 _WORTH = 0.6
 # The root of 2 / n is the error of a variance's logarithm, told from n normal differences; those of real noise have
-# longer tails. Two errors are less than chance brings once in forty times.
-_TAILS, _ERRORS = 1.3, 2.0
+# longer tails, and there are two processors: so two errors are less than chance brings once in forty times.
+_TAILS, _ERRORS = 2.0, 2.0
 _LONG_MS = 50.0
 
 

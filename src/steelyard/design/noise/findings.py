@@ -27,21 +27,21 @@ _NAMES: Mapping[Work, str] = {"loop": "loop", "memory": "walk through memory"}
 _WORKS: Sequence[Work] = ("loop", "memory")
 
 
-def findings(noise: Noise) -> list[Condition]:
-    """All of them, in the order in which they are told."""
+def findings(noise: Noise, before: Sequence[Condition]) -> list[Condition]:
+    """All of them, in the order in which they are told; `before` is what was seen of the machine without measuring."""
     found = kinds(noise.spreads)
     return [
-        *(_resolution(noise, work) for work in _WORKS),
+        *(_resolution(noise, found, work) for work in _WORKS),
         *(_phases(found, work) for work in _WORKS),
         _pairing(noise, found),
         _pinning(noise),
-        _neighbours(noise.beside),
+        _neighbours(noise.beside, is_busy=("pressure", "serious") in {(one.code, one.severity) for one in before}),
         _meanwhile(noise),
         _timer(noise),
     ]
 
 
-def _resolution(noise: Noise, work: Work) -> Condition:
+def _resolution(noise: Noise, found: _Kinds, work: Work) -> Condition:
     code = f"noise-{work}"
     told = {one.change: one for one in noise.expected if (one.work, one.pairing, one.ms) == (work, "adjacent", TOLD_MS)}
     if not told:
@@ -50,6 +50,8 @@ def _resolution(noise: Noise, work: Work) -> Condition:
         f"{100 * CHANGES[0]:g} % changes of a {_NAMES[work]} of {TOLD_MS:.0f} ms need {_pairs(told[CHANGES[0]])}, "
         f"{100 * CHANGES[1]:g} % {_pairs(told[CHANGES[1]])}"
     )
+    if found[work, "adjacent"].swing.is_clear:
+        evidence += "; what disturbs came and went meanwhile, so that a weighing may well take another number"
     pairs = told[CHANGES[0]].pairs
     if pairs <= _MANY:
         return fine(code, evidence)
@@ -101,9 +103,11 @@ def _pinning(noise: Noise) -> Condition:
     return fine("pinning", f"{evidence}; that is no clear gain, so leave --cpu out")
 
 
-def _neighbours(beside: Sequence[Beside]) -> Condition:
+def _neighbours(beside: Sequence[Beside], *, is_busy: bool) -> Condition:
     if not beside:
         return unknown("neighbours", "there is but one processor, or none may be chosen")
+    if is_busy:
+        return unknown("neighbours", "tasks wait for processors here, so that no launch was without a neighbour")
     slowed = [(median(one.beside_ns) / median(one.alone_ns) - 1, one) for one in beside]
     told = ", ".join(
         f"a {_NAMES[one.work]} by {100 * max(by, 0):.1f} % (processors {one.cpus[0]} and {one.cpus[1]})"

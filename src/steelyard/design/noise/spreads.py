@@ -17,6 +17,7 @@ from steelyard.model.metrics import DEFAULT_METRIC
 from steelyard.model.noise import Expected, Spread, Way, Work
 from steelyard.model.settings import Settings
 from steelyard.stats.prospects import Deviations, Sample, deviation, pairs_to_find
+from steelyard.stats.swings import Swing, swing
 
 CHANGES = (0.01, 0.001)
 TOLD_MS = 20.0
@@ -85,10 +86,16 @@ class Kind:
             deviation=self.deviation(ms),
             change=change,
             pairs=told,
-            low=min(told, pairs(float(low))),
-            high=max(told, pairs(float(high))),
+            low=min(told, *map(pairs, (low, self.deviation(ms) * self.swing.calmest))),
+            high=max(told, *map(pairs, (high, self.deviation(ms) * self.swing.noisiest))),
             seconds=told * self.seconds_per_pair(ms),
         )
+
+    @cached_property
+    def swing(self) -> Swing:
+        """Whether the noise changed meanwhile: all lengths have had their turns all the time."""
+        scaled = [np.abs(one.differences) / self.deviation(one.median_ns / 1e6) for one in self.spreads]
+        return swing(scaled, np.random.default_rng(0))
 
     def deviation(self, ms: float) -> float:
         """Of a pair of programs that take so long."""

@@ -6,14 +6,18 @@ from pathlib import Path
 
 from steelyard.machine.conditions.words import fine, serious, slight, unknown
 from steelyard.machine.hierarchies import limiting
-from steelyard.machine.moments import Moment
+from steelyard.machine.moments import WORKING, Moment
 from steelyard.machine.readings import CPUS, Tree, whole
+from steelyard.machine.watch.names import Names
+from steelyard.machine.watch.strangers import Time, ours, ran_between, strangers
 from steelyard.model.conditions import Condition
 
 # Shares of one processor, or of the time.
 _BUSY, _VERY_BUSY = 0.05, 0.5
 STOLEN, MUCH_STOLEN = 0.005, 0.05
 _WAITING, _MUCH_WAITING = 0.05, 0.5
+# What processes are told to have run and what ticks fell into differ by less, over half a second.
+_UNSEEN = 0.5
 _MOST_NAMED = 5
 
 
@@ -25,13 +29,14 @@ def load(tree: Tree, before: Moment, after: Moment, own: int) -> Condition:
     ticks = sum(all_ticks.values()) / processors
     if not ticks:
         return unknown("load", "the system does not tell what ran")
-    spent = {
-        key: (process.name, process.ticks - (before.processes[key].ticks if key in before.processes else 0))
-        for key, process in after.processes.items()
-        if key[0] != own
-    }
-    shares = sorted(((used / ticks, name) for name, used in spent.values()), reverse=True)
-    busy = [(share, name) for share, name in shares if share > _BUSY]
+    # Where our own cannot be told from others, nobody is.
+    ran = ran_between(before.processes, after.processes) if tree.knows_us() else {}
+    names = Names.among(tree, after.processes)
+    others = strangers(after.processes, ran, ours(after.processes, own, own), Time(ticks, 1), names)
+    busy = [(one.ran_ns / ticks, one.name) for one in others if one.ran_ns > _BUSY * ticks]
+    unseen = (sum(all_ticks.get(name, 0) for name in WORKING) - sum(ran.values())) / ticks
+    if unseen > _UNSEEN:
+        busy = sorted([*busy, (unseen, "programs that cannot be seen from here")], reverse=True)
     if not busy:
         return fine("load", f"nothing else took more than {_percent(_BUSY)} of a processor")
     named = ", ".join(f"{name} ({_percent(min(share, processors))})" for share, name in busy[:_MOST_NAMED])
@@ -63,6 +68,8 @@ def stolen_time(before: Moment, after: Moment) -> Condition:
         return unknown("stolen-time", "the system does not tell whether a hypervisor takes its processors away")
     share = ticks["steal"] / sum(ticks.values())
     told = f"{100 * share:.1f} % of the processors' time went to other machines of the host"
+    if not after.ticks["steal"]:
+        told = "none of the processors' time since the start went to other machines, as far as the system tells"
     if share < STOLEN:
         return fine("stolen-time", told)
     return (serious if share > MUCH_STOLEN else slight)("stolen-time", told, "another hour, or another machine")
@@ -89,9 +96,10 @@ def processor_limit(tree: Tree) -> Condition:
         if quota is not None and period:
             limits.append(quota / period)
         periods += whole(tree.fields(folder / "cpu.stat").get("nr_throttled")) or 0
-    if not limits:
-        return fine("processor-limit", "this control group may use all processors")
-    told = f"this control group may use {min(limits):.3g} processors"
+    processors = len(tree.processor_list(f"{CPUS}/online"))
+    if not limits or min(limits) >= processors > 0:
+        return fine("processor-limit", "no control group limits the time on processors")
+    told = f"this control group may use {min(limits):.3g} processor{'' if min(limits) == 1 else 's'}"
     if periods:
         return serious(
             "processor-limit",

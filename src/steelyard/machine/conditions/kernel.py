@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,9 @@ _SLOW_CLOCKS = ("hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies")
 # The kernel's PROC_PID_INIT_INO.
 _FIRST_NAMESPACE = "pid:[4026531836]"
 _TRACEFS, _READABLE = "sys/kernel/tracing", "mode=755,gid=$(id -g)"
-_SCHEDULER_SLICE = "sys/kernel/debug/sched/base_slice_ns"
+# Since Linux 6.6, and before.
+_SCHEDULER_SLICES = ("base_slice_ns", "min_granularity_ns")
+_UNTOLD = "`active` falls back to `wall`, and other work counts as the program's"
 
 
 def waiting_times(tree: Tree) -> Condition:
@@ -25,14 +28,21 @@ def waiting_times(tree: Tree) -> Condition:
         return serious(
             "waiting-times",
             "/proc is of another namespace, where processes have other numbers: nothing is known of those here, so "
-            "`active` falls back to `wall`, and other work counts as the program's",
+            + _UNTOLD,
             "this namespace's own: unshare --mount-proc, bwrap --proc /proc; till then --metric cpu",
         )
-    if tree.text("proc/self/schedstat"):
+    told = tree.text("proc/self/schedstat")
+    if told == "0 0 0":
+        return serious(
+            "waiting-times",
+            f"the kernel keeps no account of waits (/proc/PID/schedstat is all 0): {_UNTOLD}",
+            "as root: sysctl kernel.task_delayacct=1, or boot with delayacct; till then --metric cpu",
+        )
+    if told:
         return fine("waiting-times", "the scheduler tells how long a process waited for a processor")
     return serious(
         "waiting-times",
-        "there is no /proc/PID/schedstat: `active` falls back to `wall`, and other work counts as the program's",
+        f"there is no /proc/PID/schedstat: {_UNTOLD}",
         "a kernel with CONFIG_SCHED_INFO, or a container that shows it; till then --metric cpu",
     )
 
@@ -117,11 +127,18 @@ def perf_sampling(tree: Tree) -> Condition:
     return fine("perf-sampling", f"profilers may interrupt {rate:,} times a second, while one runs")
 
 
-def counters(tree: Tree) -> Condition:
-    """Whether the processor's own counters can be read."""
+def counters(tree: Tree, refused: int | None) -> Condition:
+    """Whether the processor's own counters can be read; `refused` is the error by which the launch server has none."""
     paranoia = tree.number("proc/sys/kernel/perf_event_paranoid")
     devices = [path.name for path in tree.below("sys/bus/event_source/devices", "*")]
-    if any(name.startswith(("cpu", "armv8", "armv9")) for name in devices):
+    is_there = any(name.startswith(("cpu", "armv8", "armv9")) for name in devices)
+    if is_there and refused is not None:
+        return fine(
+            "counters",
+            f"the processor counts instructions and cycles, but they are not to be had here ({os.strerror(refused)}): "
+            "--metric cycles says what it takes, `steelyard count` needs none",
+        )
+    if is_there:
         who = "by everyone" if paranoia is not None and paranoia <= 2 else "by root"
         return fine("counters", f"the processor counts instructions and cycles; they can be read {who}")
     return fine("counters", "the processor's counters are hidden here: `steelyard count` needs none")
@@ -148,9 +165,12 @@ def interrupts(tree: Tree, per_s: Sequence[tuple[str, float]]) -> Condition:
 
 def scheduler_slice(tree: Tree) -> Condition:
     """For how long a process has a processor, where others want it too."""
-    nanoseconds = tree.number(_SCHEDULER_SLICE)
+    told = (tree.number(f"sys/kernel/debug/sched/{name}") for name in _SCHEDULER_SLICES)
+    nanoseconds = next((one for one in told if one is not None), None)
     if nanoseconds is None:
-        return unknown("scheduler-slice", "only root can see the length of the scheduler's turns, in debugfs")
+        return unknown(
+            "scheduler-slice", "the length of the scheduler's turns is seen by root alone, and where debugfs is mounted"
+        )
     return fine("scheduler-slice", f"the scheduler's turns take {nanoseconds / 1e6:.3g} ms")
 
 

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from steelyard.machine.conditions.words import fine, serious, slight, unknown
-from steelyard.machine.readings import HUGE_PAGES, Tree
+from steelyard.machine.hierarchies import memory_limits
+from steelyard.machine.readings import HUGE_PAGES, Tree, whole
 from steelyard.model.conditions import Condition
 
 _TOO_LITTLE = 0.10
-_GIB = 1 << 20  # in KiB, the unit of /proc/meminfo
+_GIB = 1 << 30
 
 
 def free_memory(tree: Tree) -> Condition:
     """What programs can have before something has to be thrown out for it."""
-    total, available = (_kib(tree, name) for name in ("MemTotal", "MemAvailable"))
+    total, available = (_bytes(tree, name) for name in ("MemTotal", "MemAvailable"))
     if not total or available is None:
         return unknown("free-memory", "the system does not tell how much memory is free")
     told = f"{available / _GIB:.3g} of {total / _GIB:.3g} GiB available"
-    if available >= _TOO_LITTLE * total:
+    rooms = [(limit, _left(tree, folder, limit)) for folder, limit in memory_limits(tree) if limit < total]
+    if rooms:
+        limit, left = min(rooms, key=lambda room: room[1] / room[0])
+        told = f"{told}, and to this control group {left / _GIB:.3g} of {limit / _GIB:.3g}"
+    if all(left >= _TOO_LITTLE * most for most, left in [(total, available), *rooms]):
         return fine("free-memory", told)
     return serious("free-memory", f"{told}: launches wait for pages", "end what takes it, or measure elsewhere")
 
 
 def swap(tree: Tree) -> Condition:
     """Whether memory has gone to disk."""
-    total, free = (_kib(tree, name) for name in ("SwapTotal", "SwapFree"))
+    total, free = (_bytes(tree, name) for name in ("SwapTotal", "SwapFree"))
     if total is None or free is None:
         return unknown("swap", "the system does not tell whether it swaps")
     if total == 0:
@@ -39,12 +46,12 @@ def swap(tree: Tree) -> Condition:
 
 def huge_pages(tree: Tree) -> Condition:
     """Whether the kernel joins pages to large ones by itself, at moments of its own."""
-    told = tree.text(HUGE_PAGES)
-    chosen = (told or "").partition("[")[2].partition("]")[0]
-    if not chosen:
+    chosen = tree.chosen(HUGE_PAGES)
+    if chosen not in ("always", "madvise", "never"):
         return unknown("huge-pages", "the system does not tell whether it makes huge pages")
     if chosen != "always":
-        return fine("huge-pages", f"{chosen}: only programs that ask for them have any")
+        whose = "no program has" if chosen == "never" else "only programs that ask for them have"
+        return fine("huge-pages", f"{chosen}: {whose} any")
     return slight(
         "huge-pages",
         "always: whether a launch's memory is made of large pages depends on what is free at the moment",
@@ -52,6 +59,15 @@ def huge_pages(tree: Tree) -> Condition:
     )
 
 
-def _kib(tree: Tree, name: str) -> int | None:
+def _left(tree: Tree, folder: Path, limit: int) -> int:
+    """What a control group may still have, in bytes: pages of files are thrown out for others."""
+    used = tree.number(folder / "memory.current") or tree.number(folder / "memory.usage_in_bytes") or 0
+    told = tree.fields(folder / "memory.stat")
+    # The first version tells of the groups below by names of their own.
+    files = (told.get(f"total_{name}", told.get(name)) for name in ("active_file", "inactive_file"))
+    return max(0, min(limit, limit - used + sum(whole(one) or 0 for one in files)))
+
+
+def _bytes(tree: Tree, name: str) -> int | None:
     words = tree.fields("proc/meminfo").get(name, "").split()
-    return int(words[0]) if words and words[0].isdigit() else None
+    return 1024 * int(words[0]) if words and words[0].isdigit() else None

@@ -46,7 +46,7 @@ def temperature(tree: Tree) -> Condition:
             f"clock rates fell {throttled:,} times since the start, as a core was too hot",
             "better cooling, or a lower clock rate",
         )
-    return unknown("temperature", "the system shows no sensor, and no count of how often it was too hot")
+    return unknown("temperature", "the system does not tell: it shows no sensor, nor how often it was too hot")
 
 
 def _sensor(tree: Tree, zone: Path) -> tuple[float, float, str] | None:

@@ -24,8 +24,9 @@ def siblings(tree: Tree) -> Condition:
     names = ", ".join(f"{ranges(core)}" for core in shared[:4]) + (", ..." if len(shared) > 4 else "")
     return slight(
         "siblings",
-        f"two processors share a core ({names}): work on one slows the other down",
-        f"--cpu {min(shared[0])}, and leave the other one idle; as root: echo off > /{CPUS}/smt/control",
+        f"processors share a core ({names}): work on one slows the others of it down",
+        "--cpu auto, which takes one beside which nothing runs; as root: --isolate keeps all of its core free, or echo "
+        f"off > /{CPUS}/smt/control",
     )
 
 
@@ -40,17 +41,30 @@ def isolation(tree: Tree) -> Condition:
         for name, numbers in (("isolcpus", isolated), ("nohz_full", tickless), ("rcu_nocbs", callbacks))
         if numbers
     ]
-    if tickless and (tree.text(f"{CPUS}/cpu0/cpufreq/scaling_driver") or "").startswith("intel_pstate"):
+    if any(_is_set_at_ticks(tree, number) for number in tickless):
         # https://vstinner.github.io/journey-to-stable-benchmark-system.html
         return serious(
             "isolation",
             f"{', '.join(told)}: intel_pstate sets the clock rate of a processor at its timer tick, which nohz_full "
             "switches off, so that the rate is whatever it was",
-            "boot without nohz_full, or with intel_pstate=disable",
+            "as root: cpupower frequency-set -g performance; or boot without nohz_full, or with intel_pstate=disable",
         )
     if isolated:
         return fine("isolation", f"{', '.join(told)}: --cpu {min(isolated)} runs where nothing else does")
     return fine("isolation", ", ".join(told))
+
+
+def _is_set_at_ticks(tree: Tree, processor: int) -> bool:
+    """Whether the driver changes the clock rate as time goes by.
+
+    With the governor `performance` it sets it once, and with HWP, where there is a preference, the processor does.
+    """
+    driver = f"{CPUS}/cpu0/cpufreq"
+    return (
+        (tree.text(f"{driver}/scaling_driver") or "").startswith("intel_pstate")
+        and not tree.is_there(f"{driver}/energy_performance_preference")
+        and tree.text(f"{CPUS}/cpu{processor}/cpufreq/scaling_governor") != "performance"
+    )
 
 
 def offline(tree: Tree) -> Condition:
@@ -59,9 +73,13 @@ def offline(tree: Tree) -> Condition:
     if not online:
         return unknown("offline", "the system does not tell which processors are on")
     missing = tree.processor_list(f"{CPUS}/present") - online
+    told = f"all processors are on ({ranges(online)})"
     if missing:
-        return fine("offline", f"processors {ranges(online)} are on, {ranges(missing)} are off")
-    return fine("offline", f"all processors are on ({ranges(online)})")
+        told = f"processors {ranges(online)} are on, {ranges(missing)} are off"
+    allowed = processor_numbers(tree.fields("proc/self/status").get("Cpus_allowed_list", "")) & online
+    if allowed and allowed != online:
+        told += f"; of these this process may use {ranges(allowed)} (taskset, cpuset, isolcpus)"
+    return fine("offline", told)
 
 
 def _option(tree: Tree, name: str) -> str:

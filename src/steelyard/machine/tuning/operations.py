@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from steelyard.machine.conditions.words import ranges
 from steelyard.machine.readings import (
     BOOST,
     CPUS,
@@ -78,8 +79,9 @@ def _sleep_states(hand: Hand, processor: int | None) -> Wanted:
 
 
 def _huge_pages(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
-    """Only programs that ask for them have huge pages."""
-    yield HUGE_PAGES, "madvise"
+    """Only programs that ask for them have huge pages; where none has any it stays so."""
+    if hand.read(HUGE_PAGES) != "never":
+        yield HUGE_PAGES, "madvise"
 
 
 def _irqbalance(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
@@ -105,7 +107,7 @@ def _interrupts(hand: Hand, processor: int | None) -> Wanted:
         else:
             wanted = staying or {processor} if taking & leaving else taking
         if wanted and wanted != taking:
-            yield path, ",".join(map(str, sorted(wanted)))
+            yield path, ranges(wanted)
 
 
 def _siblings(hand: Hand, processor: int | None) -> Wanted:

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from steelyard.machine.interrupts import Counts, Interrupts
-from steelyard.machine.moments import Lines, Moment, read_moment
+from steelyard.machine.moments import WORKING, Lines, Moment, read_moment
 from steelyard.machine.readings import Tree
 from steelyard.machine.watch.gauges import Gauge, Gauges
 from steelyard.machine.watch.names import Names
@@ -30,7 +30,6 @@ _MOST_SHARE = 0.004
 _SHORTEST_S = 0.25
 # A stretch has about 400 bytes in a record: in an hour there are 3,700 and not 14,400.
 _THINNED_FROM = 1000
-_WORKING = ("user", "nice", "system")
 # Fewer are what goes on all the time. Four sources of the kernel's own are busy on any machine of many processors.
 _WORTH_KEEPING_PER_S, _MOST_KEPT = 1000, 6
 
@@ -139,7 +138,7 @@ class Watcher:
         own = ours(moment.processes, self._launcher, os.getpid())
         time_gone = Time(length_s * 1e9 / self._tick_ns, self._tick_ns)
         ticks = {name: moment.ticks.get(name, 0) - before.ticks.get(name, 0) for name in moment.ticks}
-        working = sum(ticks[name] for name in _WORKING) if ticks else None
+        working = sum(ticks[name] for name in WORKING) if ticks else None
         hidden = None if working is None or not self._knows_us else max(0, working - sum(ran.values()))
         waiting_us = _growth(before.waiting_us, moment.waiting_us)
         return {

@@ -1,0 +1,42 @@
+"""What is advised is more than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from steelyard.design.noise.advice import Cost
+from steelyard.stats.prospects import deviation
+
+Draw = Callable[[np.random.Generator, int], np.ndarray[tuple[int], np.dtype[np.float64]]]
+MEASUREMENTS = 400
+
+NOISES: dict[str, Draw] = {
+    "normal": lambda generator, pairs: generator.normal(size=pairs),
+    "long tails": lambda generator, pairs: generator.standard_t(2, pairs),
+    "stalls": lambda generator, pairs: generator.normal(size=pairs) * np.where(generator.random(pairs) < 0.1, 10, 1),
+}
+
+
+def share_advised(draw: Draw, pairs: int, usual: int, calmer: float) -> float:
+    """How often a processor on which pairs differ by a part of what they do elsewhere is taken to be worth it."""
+    generator = np.random.default_rng(1)
+    told = []
+    for _ in range(MEASUREMENTS):
+        part = (deviation(calmer * draw(generator, pairs)) / deviation(draw(generator, usual))) ** 2
+        told.append(Cost(part, pairs, usual).is_less)
+    return float(np.mean(told))
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize(("pairs", "usual"), [(8, 19), (20, 60), (40, 120)])
+def test_no_processor_is_advised_where_all_are_alike(noise: str, pairs: int, usual: int) -> None:
+    """One of two in one of forty measurements: as many pairs as there are of on a busy machine, and on a calm one."""
+    assert 2 * share_advised(NOISES[noise], pairs, usual, 1.0) <= 1 / 40
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_one_that_is_much_calmer_is_advised(noise: str) -> None:
+    assert share_advised(NOISES[noise], 40, 120, 0.4) > 0.8
