@@ -278,3 +278,15 @@ def some_names(names: Sequence[str]) -> str:
     """Names for a sentence: the first of them, and how many more there are."""
     more = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def coarse_clock(hidden: float, margin: float) -> Finding | None:
+    """That a clock's ticks may hide a change of this log-ratio, where that matters."""
+    if hidden < margin / 2:
+        return None
+    return Finding(
+        code="coarse-clock",
+        message="there are so few different values that a clock's ticks may hide changes of up to "
+        f"{figures.percent(hidden)}",
+        remedy="make a launch longer, or have it print more digits",
+    )

@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.design.findings import coarse_clock
 from steelyard.design.judging.budgets import members_of
 from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.pairs import MetricPairs
@@ -259,17 +260,6 @@ def _tells_some_wait(record: Weighing | Run) -> bool:
 def _caution(shown: str) -> Finding | None:
     caution = METRICS[shown].caution
     return None if caution is None else Finding(code=NOISY_METRIC, message=caution)
-
-
-def coarse_clock(hidden: float, margin: float) -> Finding | None:
-    """That a clock's ticks may hide a change of this log-ratio, where that matters."""
-    if hidden < margin / 2:
-        return None
-    return Finding(
-        code="coarse-clock",
-        message=f"there are so few different values that a clock's ticks may hide changes of up to {percent(hidden)}",
-        remedy="make a launch longer, or have it print more digits",
-    )
 
 
 def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | None:

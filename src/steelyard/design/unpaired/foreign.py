@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.design.findings import some_names
-from steelyard.design.judging.findings import coarse_clock
+from steelyard.design.findings import coarse_clock, some_names
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import (

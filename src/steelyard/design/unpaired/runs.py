@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from steelyard.design.findings import some_names
-from steelyard.design.judging.findings import coarse_clock
+from steelyard.design.findings import coarse_clock, some_names
 from steelyard.design.judging.judgement import by_benchmark, seconds_of, side_of
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import MeasurementError, UsageError
