@@ -110,6 +110,15 @@ def test_intervals_and_shares() -> None:
     ]
     shares = [figures.percent(share) for share in (0.997, 0.9949, 12.34, 0.00001234, 0.000001, 1e-9)]
     assert shares == ["100 %", "99 %", "1,234 %", "0.00123 %", "0.0001 %", "0 %"]
+    # Of what is held to a limit of 12.5 % none is above "12 %".
+    assert [figures.threshold(share) for share in (0.125, 0.005, 0.007, 1e-5, 10.0, 0.0)] == [
+        "12.5 %",
+        "0.5 %",
+        "0.7 %",
+        "0.001 %",
+        "1000 %",
+        "0 %",
+    ]
     assert [figures.whole_percent(share) for share in (0.0, 0.0499, 0.123, 1.5)] == ["0 %", "5 %", "12 %", "150 %"]
     assert [figures.confidence(alpha) for alpha in (0.01, 0.0005)] == ["99 %", "99.95 %"]
     assert figures.extent(-0.012) == "1.20 %"

@@ -172,8 +172,13 @@ def moment(created: str) -> str:
         return created
 
 
+def threshold(share: float) -> str:
+    """Write a margin or a limit with the digits that it was given with, as changes are held to these: `12.5 %`."""
+    return f"{100 * share:.6g} %"
+
+
 def percent(share: float) -> str:
-    """Write a share or a margin without a sign: `0.5 %`, `43 %`."""
+    """Write a share without a sign: `0.5 %`, `43 %`."""
     return f"{_points(abs(share))} %" if share >= 0 else f"-{_points(abs(share))} %"
 
 

@@ -52,7 +52,7 @@ def tally(report: GateReport) -> str:
 def limit(judged: Judged) -> str:
     """Write the limit of one benchmark."""
     above = judged.above
-    return "none" if above is None else figures.percent(above)
+    return "none" if above is None else figures.threshold(above)
 
 
 def why_open(judged: Judged, *, alone: bool = True) -> str:
@@ -115,7 +115,7 @@ def methods(report: GateReport) -> list[str]:
 
 def _method(weighing: Weighing) -> str:
     settings = weighing.settings
-    margins = sentences.margins(weighing) or figures.percent(settings.margin)
+    margins = sentences.margins(weighing) or figures.threshold(settings.margin)
     judged = f"alpha {settings.alpha:g} ({settings.family}), margin {margins}"
     metrics = ", ".join(sentences.metric(name, settings) for name in settings.metrics)
     if all(METRICS[name].counted for name in settings.metrics):
