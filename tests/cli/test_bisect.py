@@ -16,7 +16,7 @@ from steelyard.design.bisection.weighing import Asked
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
-from tests.histories import AUTHOR, BUILD, History
+from tests.histories import AUTHOR, BUILD, NUMBER, History
 from tests.in_process import InProcess
 from tests.tool import Done
 from tests.world import ScriptedWorld, ctrl_c, program_of
@@ -220,7 +220,7 @@ def test_the_same_files_are_not_weighed(scripted: ScriptedWorld, git: Callable[.
 
 def test_what_the_commits_share_is_told(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
     git(commits=3, slow=2)
-    number = scripted.folder / "number"
+    number = scripted.folder / NUMBER
     done = scripted("bisect", "--good", "c0", f"./prog {number}", "--pairs", "40", "--json", "found.json")
     said = f"{number} is a file of the work tree, whichever revision is measured"
     assert said in " ".join(done.text.split())
@@ -236,7 +236,7 @@ def test_what_the_commits_share_is_told(scripted: ScriptedWorld, git: Callable[.
 def test_the_same_program_is_not_weighed(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
     """Many commits change no program: what they build is equal, byte by byte."""
     repository = git()
-    build = "cp /usr/bin/$([ $(cat number) -lt 6 ] && echo true || echo false) tool"
+    build = "cp /usr/bin/$([ $(cat number.h) -lt 6 ] && echo true || echo false) tool"
     words = ("--good", "c0", "./tool", "--pairs", "40", "--build", build)
     done = scripted("bisect", *words)
     assert done.status == 1
@@ -292,7 +292,7 @@ def test_ctrl_c_between_two_weighings(
 @pytest.mark.parametrize("number", [0, 4])
 def test_ctrl_c_while_a_commit_is_built(scripted: ScriptedWorld, git: Callable[..., History], number: int) -> None:
     git()
-    done = bisect(scripted, "--build", f"test $(cat number) != {number} || {{ kill -INT {os.getpid()}; sleep 60; }}")
+    done = bisect(scripted, "--build", f"test $(cat number.h) != {number} || {{ kill -INT {os.getpid()}; sleep 60; }}")
     assert done.status == 130
     assert "interrupted" in (done.text if number else done.err.decode())
 
