@@ -159,7 +159,7 @@ class _Builder:
         differ by the number at the end alone.
         """
         recipe = job.recipe
-        made_with = [] if recipe.written is None else fingerprint(self.source, recipe.environment)
+        made_with = [] if recipe.command is None else fingerprint(self.source, recipe.environment, recipe.command)
         place = [str(self.cache.folder), str(self.repository.directory)]
         is_one_of_several = recipe.layout is not None
         parts = [_VERSION, *place, job.revision.tree, brought, recipe.command, is_one_of_several, made_with]
