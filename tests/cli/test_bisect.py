@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -180,6 +181,28 @@ def test_counts_that_repeat_exactly_are_compared_with_one_end(
     compared = [len(step["compared"]) for step in found["steps"]]
     # Once counts differ from launch to launch, both ends are asked.
     assert compared == ([1, 2, 2, 2, 1] if wobbling else [1] * 5)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--pairs", "40"), "could not be told apart: more --pairs would tell more"),
+        (("--max-time", "2"), "could not be told apart: a longer --max-time would tell more"),
+        (("--metric", "instructions"), "could not be told apart\n"),  # of which there are as many as can tell anything
+    ],
+)
+def test_what_would_tell_the_ends_apart_is_what_was_too_little(
+    scripted: ScriptedWorld, git: Callable[..., History], words: tuple[str, ...], said: str
+) -> None:
+    git(ms=[10.0, 10.05], wobbling={0, 1})
+    noisy = scripted.script
+    scripted.script = lambda spec, number: replace(  # as far apart as the margin, among noise that is larger
+        (one := noisy(spec, number)), wall_ns=round(one.wall_ns * (1 + number * 37 % 11 * 2e-2))
+    )
+    done = scripted("bisect", "--good", "c0", "./prog", "--json", "found.json", *words)
+    assert done.status == 4, done
+    assert f"undecided  good and bad {said}" in done.text
+    assert f"{json.loads(Path('found.json').read_text())['why']}\n".endswith(said.removesuffix("\n") + "\n")
 
 
 def test_what_fails_on_the_way_leaves_the_range(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
