@@ -256,6 +256,19 @@ def test_what_the_commits_share_is_told(scripted: ScriptedWorld, git: Callable[.
     assert "whichever revision is measured" in Path("page.html").read_text()
 
 
+def test_changes_that_are_not_committed_are_said_to_be_in_nothing(
+    scripted: ScriptedWorld, git: Callable[..., History]
+) -> None:
+    history = git()
+    history.repo.git("reset", "--hard", "--quiet")
+    assert "committed" not in bisect(scripted).text
+    history.repo.write("prog", "#!/bin/sh\nsleep 1\n")
+    said = "changes that are not committed are in nothing that was weighed: of prog"
+    assert said in " ".join(bisect(scripted, "--json", "found.json").text.split())
+    assert [one["code"] for one in json.loads(Path("found.json").read_text())["findings"]] == ["not-committed"]
+    assert said not in " ".join(bisect(scripted, "--bad", "c7").text.split())
+
+
 def test_the_same_program_is_not_weighed(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
     """Many commits change no program: what they build is equal, byte by byte."""
     repository = git()
