@@ -87,6 +87,23 @@ def test_changes(relative: float, shown: str) -> None:
     assert figures.change(relative) == shown
 
 
+@pytest.mark.parametrize(
+    ("relative", "limit", "shown"),
+    [
+        (0.050049, 0.05, "+5.005 %"),
+        (0.04999, 0.05, "+4.999 %"),
+        (0.05000001, 0.05, "+5.000001 %"),
+        (0.05, 0.05, "+5.00 %"),
+        (0.06, 0.05, "+6.00 %"),
+        (0.12503, 0.125, "+12.503 %"),
+        (None, 0.05, "n/a"),
+    ],
+)
+def test_a_change_is_seen_to_lie_above_or_below_a_limit(relative: float | None, limit: float, shown: str) -> None:
+    assert figures.change(relative, limit) == shown
+    assert figures.interval((-0.01, relative or 0.05), limit) == f"[-1.00 %, {shown if relative else '+5.00 %'}]"
+
+
 @given(st.floats(1e-7, 10) | st.floats(-0.999, -1e-7))
 def test_a_change_keeps_its_sign_and_is_never_shown_as_none(relative: float) -> None:
     shown = float(figures.change(relative).removesuffix(" %").replace(",", ""))

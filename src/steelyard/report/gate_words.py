@@ -26,10 +26,10 @@ def headline(report: GateReport) -> str:
     many = figures.count(len(report.deciding), "verdict")
     if report.slower:
         above = "is above its limit" if len(report.slower) == 1 else "are above their limits"
-        worst = report.slower[0].verdict
-        name = printable.shorten(printable.plain(worst.benchmark), _LONGEST_NAME)
+        worst = report.slower[0]
+        name = printable.shorten(printable.plain(worst.verdict.benchmark), _LONGEST_NAME)
         which = "; the worst" if len(report.slower) > 1 else ""
-        return f"{len(report.slower):,} of {many} {above}{which}: {name}, {sentences.estimate(worst)}"
+        return f"{len(report.slower):,} of {many} {above}{which}: {name}, {estimate(worst)}"
     if report.undecided:
         stayed = f"{len(report.undecided):,} of {many} stayed open"
         if report.is_too_open:
@@ -47,6 +47,11 @@ def tally(report: GateReport) -> str:
     """Count the verdicts that the answer hangs on, which are by margins and not by limits: `weighed as 1 slower`."""
     counted = figures.tally(one.verdict.verdict for one in report.deciding)
     return f"weighed as {counted}" if counted else ""
+
+
+def estimate(judged: Judged) -> str:
+    """Write the change of one benchmark, with its interval, so that it is seen on which side of its limit each is."""
+    return sentences.estimate(judged.verdict, judged.above)
 
 
 def limit(judged: Judged) -> str:

@@ -74,9 +74,10 @@ def metric(name: str, settings: Settings) -> str:
     return f"{name}: {METRICS[name].meaning}" if name in METRICS else name
 
 
-def estimate(verdict: Verdict | UnpairedVerdict) -> str:
-    """Write a change with its interval, as far as they are known: `+1.02 % [+0.61 %, +1.40 %]`."""
-    return figures.change(verdict.change) + (f" {figures.interval(verdict.interval)}" if verdict.interval else "")
+def estimate(verdict: Verdict | UnpairedVerdict, beside: float | None = None) -> str:
+    """Write a change with its interval, as far as they are known: `+1.02 % [+0.61 %, +1.40 %]`; `beside` a limit."""
+    interval = f" {figures.interval(verdict.interval, beside)}" if verdict.interval else ""
+    return figures.change(verdict.change, beside) + interval
 
 
 def evidence(verdict: Verdict, settings: Settings) -> str:
