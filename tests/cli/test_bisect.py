@@ -14,9 +14,11 @@ import pytest
 from steelyard.design.bisection import session
 from steelyard.design.bisection.search import Searching
 from steelyard.design.bisection.weighing import Asked
-from steelyard.model.errors import MeasurementError
+from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.subjects.revisions import builds
+from steelyard.subjects.revisions.git import Git
 from tests.histories import AUTHOR, BUILD, NUMBER, History
 from tests.in_process import InProcess
 from tests.tool import Done
@@ -323,6 +325,22 @@ def test_ctrl_c_between_two_weighings(
     done = bisect(scripted)
     assert done.status == 130
     assert done.err.decode().count("\n") == 3  # the line of commits, the ends, and one step
+
+
+def test_ctrl_c_while_git_is_asked_for_files(
+    scripted: ScriptedWorld, git: Callable[..., History], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = git()
+    build = "cp /usr/bin/$([ $(cat number.h) -lt 4 ] && echo true || echo false) tool"
+
+    def interrupted(_: Git) -> None:
+        raise InterruptedBeforeStart("interrupted")
+
+    words = ("bisect", "--good", "c0", "./tool", "--pairs", "40", "--build", build, "--json", "found.json")
+    repository.ms = [FAST] * 4 + [SLOW] * 5
+    monkeypatch.setattr(builds, "_tracked", interrupted)
+    assert scripted(*words).status == 130
+    assert json.loads(Path("found.json").read_text())["end"] == "interrupted"
 
 
 @pytest.mark.parametrize("number", [0, 4])
