@@ -16,6 +16,8 @@ from tests.world import ScriptedWorld, measured, program_of
 
 AUTHOR, DATE = "A U Thor", "2026-01-02T03:04:05+01:00"
 _PERSON = f"{AUTHOR} <author@example.org> 1767319445 +0100"
+NUMBER = "number.h"
+"""The file that says which commit it is: a source, as only what differs in others may be read by what is built."""
 BUILD = "test ! -e broken || { echo 'work.c:1: error: no such thing'; exit 2; }; echo >> ../../built"
 """How commits are built; what is built is a line in a file beside the builds."""
 
@@ -63,7 +65,7 @@ class History:
     def script(self, spec: LaunchSpec, number: int) -> Measured:
         """What a launch measures."""
         words = [os.fsdecode(word) for word in spec.argv]
-        commit = int((Path(os.fsdecode(spec.cwd or b"")) / "number").read_text())
+        commit = int((Path(os.fsdecode(spec.cwd or b"")) / NUMBER).read_text())
         if program_of(spec) == "valgrind":
             flags, words = _parted(words)
             instructions = round(self.ms[commit] * 1e5) + (number * 37 % 11 if commit in self.wobbling else 0)
@@ -75,7 +77,7 @@ class History:
         for number in range(len(self.ms)):
             like = self.same_files.get(number, number)
             yield _commit("main", number + 1, f"{self.subject} {number}")
-            yield f"deleteall\nM 644 inline number\n{_data(str(like))}"
+            yield f"deleteall\nM 644 inline {NUMBER}\n{_data(str(like))}"
             if like not in self.without:
                 yield f"M 755 inline prog\n{_data('#!/bin/sh')}"
             if like in self.broken:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,12 @@ import pytest
 from steelyard.design.bisection import session
 from steelyard.design.bisection.search import Searching
 from steelyard.design.bisection.weighing import Asked
-from steelyard.model.errors import MeasurementError
+from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
-from tests.histories import AUTHOR, BUILD, History
+from steelyard.subjects.revisions import builds
+from steelyard.subjects.revisions.git import Git
+from tests.histories import AUTHOR, BUILD, NUMBER, History
 from tests.in_process import InProcess
 from tests.tool import Done
 from tests.world import ScriptedWorld, ctrl_c, program_of
@@ -182,6 +185,28 @@ def test_counts_that_repeat_exactly_are_compared_with_one_end(
     assert compared == ([1, 2, 2, 2, 1] if wobbling else [1] * 5)
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--pairs", "40"), "could not be told apart: more --pairs would tell more"),
+        (("--max-time", "2"), "could not be told apart: a longer --max-time would tell more"),
+        (("--metric", "instructions"), "could not be told apart\n"),  # of which there are as many as can tell anything
+    ],
+)
+def test_what_would_tell_the_ends_apart_is_what_was_too_little(
+    scripted: ScriptedWorld, git: Callable[..., History], words: tuple[str, ...], said: str
+) -> None:
+    git(ms=[10.0, 10.05], wobbling={0, 1})
+    noisy = scripted.script
+    scripted.script = lambda spec, number: replace(  # as far apart as the margin, among noise that is larger
+        (one := noisy(spec, number)), wall_ns=round(one.wall_ns * (1 + number * 37 % 11 * 2e-2))
+    )
+    done = scripted("bisect", "--good", "c0", "./prog", "--json", "found.json", *words)
+    assert done.status == 4, done
+    assert f"undecided  good and bad {said}" in done.text
+    assert f"{json.loads(Path('found.json').read_text())['why']}\n".endswith(said.removesuffix("\n") + "\n")
+
+
 def test_what_fails_on_the_way_leaves_the_range(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
     repository = git()
 
@@ -220,7 +245,7 @@ def test_the_same_files_are_not_weighed(scripted: ScriptedWorld, git: Callable[.
 
 def test_what_the_commits_share_is_told(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
     git(commits=3, slow=2)
-    number = scripted.folder / "number"
+    number = scripted.folder / NUMBER
     done = scripted("bisect", "--good", "c0", f"./prog {number}", "--pairs", "40", "--json", "found.json")
     said = f"{number} is a file of the work tree, whichever revision is measured"
     assert said in " ".join(done.text.split())
@@ -233,10 +258,23 @@ def test_what_the_commits_share_is_told(scripted: ScriptedWorld, git: Callable[.
     assert "whichever revision is measured" in Path("page.html").read_text()
 
 
+def test_changes_that_are_not_committed_are_said_to_be_in_nothing(
+    scripted: ScriptedWorld, git: Callable[..., History]
+) -> None:
+    history = git()
+    history.repo.git("reset", "--hard", "--quiet")
+    assert "committed" not in bisect(scripted).text
+    history.repo.write("prog", "#!/bin/sh\nsleep 1\n")
+    said = "changes that are not committed are in nothing that was weighed: of prog"
+    assert said in " ".join(bisect(scripted, "--json", "found.json").text.split())
+    assert [one["code"] for one in json.loads(Path("found.json").read_text())["findings"]] == ["not-committed"]
+    assert said not in " ".join(bisect(scripted, "--bad", "c7").text.split())
+
+
 def test_the_same_program_is_not_weighed(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
     """Many commits change no program: what they build is equal, byte by byte."""
     repository = git()
-    build = "cp /usr/bin/$([ $(cat number) -lt 6 ] && echo true || echo false) tool"
+    build = "cp /usr/bin/$([ $(cat number.h) -lt 6 ] && echo true || echo false) tool"
     words = ("--good", "c0", "./tool", "--pairs", "40", "--build", build)
     done = scripted("bisect", *words)
     assert done.status == 1
@@ -289,10 +327,26 @@ def test_ctrl_c_between_two_weighings(
     assert done.err.decode().count("\n") == 3  # the line of commits, the ends, and one step
 
 
+def test_ctrl_c_while_git_is_asked_for_files(
+    scripted: ScriptedWorld, git: Callable[..., History], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = git()
+    build = "cp /usr/bin/$([ $(cat number.h) -lt 4 ] && echo true || echo false) tool"
+
+    def interrupted(_: Git) -> None:
+        raise InterruptedBeforeStart("interrupted")
+
+    words = ("bisect", "--good", "c0", "./tool", "--pairs", "40", "--build", build, "--json", "found.json")
+    repository.ms = [FAST] * 4 + [SLOW] * 5
+    monkeypatch.setattr(builds, "_tracked", interrupted)
+    assert scripted(*words).status == 130
+    assert json.loads(Path("found.json").read_text())["end"] == "interrupted"
+
+
 @pytest.mark.parametrize("number", [0, 4])
 def test_ctrl_c_while_a_commit_is_built(scripted: ScriptedWorld, git: Callable[..., History], number: int) -> None:
     git()
-    done = bisect(scripted, "--build", f"test $(cat number) != {number} || {{ kill -INT {os.getpid()}; sleep 60; }}")
+    done = bisect(scripted, "--build", f"test $(cat number.h) != {number} || {{ kill -INT {os.getpid()}; sleep 60; }}")
     assert done.status == 130
     assert "interrupted" in (done.text if number else done.err.decode())
 

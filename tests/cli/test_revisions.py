@@ -13,7 +13,7 @@ import pytest
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.subjects.revisions.cache import Cache, Kept
 from tests.repositories import BUILD, Repo, script, slower_work_tree
-from tests.world import Killed, ScriptedWorld, kill
+from tests.world import Killed, ScriptedWorld, kill, measured
 
 pytestmark = pytest.mark.real
 
@@ -129,6 +129,21 @@ def test_a_harness_is_not_even_asked(scripted: ScriptedWorld) -> None:
     assert record_of()["verdict"] == "same"
     passed = scripted("gate", "../record.json", "--require", "sort", "--markdown", "../page.md")
     assert (passed.status, Path("../page.md").read_text().splitlines()[0]) == (0, "### Steelyard: nothing slower")
+
+
+@pytest.mark.parametrize(("file", "is_measured"), [("work.c", False), ("data/n.txt", True)])
+def test_one_program_may_read_what_differs_beside_it(
+    scripted: ScriptedWorld, repo: Repo, file: str, is_measured: bool
+) -> None:
+    repo.git("checkout", "source")
+    repo.write(file, "20000000")
+    scripted.script = lambda spec, number: measured(  # as it reads that
+        (18.0 if (Path(os.fsdecode(spec.cwd or b"")) / file).exists() else 12.0) * (1 + number * 1e-6)
+    )
+    done = scripted("compare", "--base", "main", "--build", "cp /usr/bin/true tool", "./tool")
+    assert bool(scripted.launched) == is_measured
+    assert done.status == is_measured
+    assert ("build the same program" in " ".join(done.text.split())) != is_measured
 
 
 # --- carried on

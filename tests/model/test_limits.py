@@ -18,6 +18,8 @@ from steelyard.model.limits import Limit, Limits, limit_from, limits_from
         (" .5 % ", Limit(above=0.005)),
         ("0%", Limit(above=0)),
         ("never", Limit(above=None)),
+        ("0.7%", Limit(above=0.007)),
+        ("2.9%", Limit(above=0.029)),
         ("BM_sort*=2%", Limit(above=0.02, benchmark="BM_sort*")),
         ("n=1=2%", Limit(above=0.02, benchmark="n=1")),
         ("instructions=0.5%", Limit(above=0.005, metric="instructions")),

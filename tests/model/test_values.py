@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from steelyard.model.errors import UsageError
-from steelyard.model.values import seconds, share, size_in_bytes, whole
+from steelyard.model.values import relative_margin, seconds, share, size_in_bytes, whole
 
 Reader = Callable[[str, str], Any]
 
@@ -60,3 +60,8 @@ def test_what_is_none_is_said_in_a_short_sentence(read: Reader, texts: list[str]
             read("--option", text)
         assert says in str(caught.value)
         assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize(("text", "margin"), [("0.7%", 0.007), ("0.9", 0.009), ("2.9%", 0.029), ("12.5%", 0.125)])
+def test_a_margin_is_the_number_next_to_what_was_written(text: str, margin: float) -> None:
+    assert relative_margin(text) == margin

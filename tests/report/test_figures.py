@@ -87,6 +87,23 @@ def test_changes(relative: float, shown: str) -> None:
     assert figures.change(relative) == shown
 
 
+@pytest.mark.parametrize(
+    ("relative", "limit", "shown"),
+    [
+        (0.050049, 0.05, "+5.005 %"),
+        (0.04999, 0.05, "+4.999 %"),
+        (0.05000001, 0.05, "+5.000001 %"),
+        (0.05, 0.05, "+5.00 %"),
+        (0.06, 0.05, "+6.00 %"),
+        (0.12503, 0.125, "+12.503 %"),
+        (None, 0.05, "n/a"),
+    ],
+)
+def test_a_change_is_seen_to_lie_above_or_below_a_limit(relative: float | None, limit: float, shown: str) -> None:
+    assert figures.change(relative, limit) == shown
+    assert figures.interval((-0.01, relative or 0.05), limit) == f"[-1.00 %, {shown if relative else '+5.00 %'}]"
+
+
 @given(st.floats(1e-7, 10) | st.floats(-0.999, -1e-7))
 def test_a_change_keeps_its_sign_and_is_never_shown_as_none(relative: float) -> None:
     shown = float(figures.change(relative).removesuffix(" %").replace(",", ""))
@@ -110,6 +127,15 @@ def test_intervals_and_shares() -> None:
     ]
     shares = [figures.percent(share) for share in (0.997, 0.9949, 12.34, 0.00001234, 0.000001, 1e-9)]
     assert shares == ["100 %", "99 %", "1,234 %", "0.00123 %", "0.0001 %", "0 %"]
+    # Of what is held to a limit of 12.5 % none is above "12 %".
+    assert [figures.threshold(share) for share in (0.125, 0.005, 0.007, 1e-5, 10.0, 0.0)] == [
+        "12.5 %",
+        "0.5 %",
+        "0.7 %",
+        "0.001 %",
+        "1000 %",
+        "0 %",
+    ]
     assert [figures.whole_percent(share) for share in (0.0, 0.0499, 0.123, 1.5)] == ["0 %", "5 %", "12 %", "150 %"]
     assert [figures.confidence(alpha) for alpha in (0.01, 0.0005)] == ["99 %", "99.95 %"]
     assert figures.extent(-0.012) == "1.20 %"

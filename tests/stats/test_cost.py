@@ -28,6 +28,12 @@ def test_a_hit_of_main_memory_is_none_of_the_last_level() -> None:
     assert (l1, ll, ram) == (1500, 63, 37)
 
 
+def test_of_a_difference_no_level_has_hits_below_none() -> None:
+    difference = dict.fromkeys(EVENTS, 0) | {"Ir": 1000, "Dr": 300, "Dw": 10, "ILmr": 1}
+    assert hits(difference) == (1309, 0, 1)
+    assert cost(difference, 1, 5, 35) == 1309 + 35
+
+
 @pytest.mark.parametrize("name", EVENTS)
 def test_missing_events_are_named(name: str) -> None:
     events = {other: count for other, count in EVENTS.items() if other != name}

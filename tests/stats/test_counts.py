@@ -37,6 +37,13 @@ def test_swapping_the_sides_mirrors_the_verdict() -> None:
         assert {up.verdict: down.verdict} in ({"same": "same"}, {"slower": "faster"})
 
 
+@pytest.mark.parametrize("tenths", [1, 2, 7, 9, 11, 29, 50, 125])
+def test_a_change_is_the_number_next_to_it_so_that_a_limit_of_that_size_is_not_exceeded(tenths: int) -> None:
+    judged = judge_counts([1e5] * 2, [1e5 + 100 * tenths] * 2, MARGIN, ALPHA)
+    assert judged is not None
+    assert (judged.change, judged.interval) == (tenths / 1000, (tenths / 1000, tenths / 1000))
+
+
 @pytest.mark.parametrize(("one", "other"), [(1000.0, 1005.0), (200.0, 201.0), (2e6, 2.01e6)])
 def test_a_change_of_just_the_margin_is_one_in_both_directions(one: float, other: float) -> None:
     up, down = judge_counts([one] * 2, [other] * 2, MARGIN, ALPHA), judge_counts([other] * 2, [one] * 2, MARGIN, ALPHA)

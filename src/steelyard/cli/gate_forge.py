@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 from steelyard.cli.say import say
 from steelyard.forges import github, gitlab, sticky
 from steelyard.forges.errors import ForgeError, NothingToCommentError
-from steelyard.report import gate_markdown, gate_words, sentences
+from steelyard.report import gate_markdown, gate_words
 from steelyard.report.printable import plain
 
 if TYPE_CHECKING:
@@ -81,12 +81,12 @@ def _notes(environment: Mapping[str, str]) -> sticky.Comments:
 def _annotate(report: GateReport, title: str, log: IO[str]) -> None:
     errors = list(report.problems)
     errors += [
-        f"{one.verdict.benchmark}: {one.verdict.metric} {sentences.estimate(one.verdict)}, "
+        f"{one.verdict.benchmark}: {one.verdict.metric} {gate_words.estimate(one)}, "
         f"above the limit of {gate_words.limit(one)}"
         for one in report.slower
     ]
     opened = [
-        f"{one.verdict.benchmark}: {one.verdict.metric} {sentences.estimate(one.verdict)}: "
+        f"{one.verdict.benchmark}: {one.verdict.metric} {gate_words.estimate(one)}: "
         f"{gate_words.why_open_by_itself(one)}"
         for one in report.undecided
     ]

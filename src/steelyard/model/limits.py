@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from steelyard.model.errors import UsageError
 from steelyard.model.metrics import METRICS
 from steelyard.model.patterns import fits, parted
+from steelyard.model.values import of_percent
 
 NEVER = "never"
 MOST_PERCENT = 1000.0
@@ -88,4 +89,4 @@ def _share(text: str, amount: str) -> float | None:
         raise UsageError(f"{shown!r} is no limit: {_EXAMPLE}")
     if (percent := float(match[1])) > MOST_PERCENT:
         raise UsageError(f"a limit of {amount} is out of range: 0% to {MOST_PERCENT:g}%")
-    return percent / 100
+    return of_percent(percent)

@@ -144,7 +144,15 @@ def relative_margin(percentage: str, option: str = "--margin") -> float:
     if percent is None:
         way_out = example(option, "0.5%")
         raise UsageError(f"{option} {_brief(percentage)} is no percentage: write for example {way_out}")
-    return in_range(option, percent, 0.001, 100 * LARGEST_MARGIN, "%") / 100
+    return of_percent(in_range(option, percent, 0.001, 100 * LARGEST_MARGIN, "%"))
+
+
+def of_percent(percent: float) -> float:
+    """So many percent as a part of 1: the number next to what was written, as 0.7 / 100 is not next to 0.007.
+
+    Counts may differ by just a margin or a limit, and then no digit of either may be off.
+    """
+    return float(f"{percent / 100:.15g}")
 
 
 def metric_names(wanted: Iterable[str] | None, option: str = "--metric") -> list[str]:

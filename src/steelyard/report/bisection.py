@@ -77,7 +77,7 @@ def bisection(console: Console, found: Bisection) -> None:
         sheet.row("nothing", Text(f"there is nothing to find: {found.why}", "bold"), style="bold cyan")
         _change(sheet, found, _ends(found))
     elif found.end == "undecided":
-        sheet.row("undecided", Text(f"{found.why}: a longer --max-time would tell more", "bold"), style="bold yellow")
+        sheet.row("undecided", Text(found.why, "bold"), style="bold yellow")
         _change(sheet, found, _ends(found))
     else:
         _range(sheet, found)

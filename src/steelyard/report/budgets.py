@@ -136,7 +136,7 @@ def _instead(verdict: Verdict, settings: Settings) -> str:
     """Say what else would decide it where no sensible number of pairs would."""
     if is_too_coarse(verdict):
         return f"what a clock's ticks may hide, no number of pairs shows{SEE_NOTE}"
-    why = f"no sensible budget would decide it at your margin of {figures.percent(margin_of(verdict, settings))}"
+    why = f"no sensible budget would decide it at your margin of {figures.threshold(margin_of(verdict, settings))}"
     if verdict.pairs_needed is not None and verdict.seconds_needed is not None:
         why = f"more pairs would take {figures.seconds(verdict.seconds_needed)}"
     beside = _beside(verdict)

@@ -172,8 +172,13 @@ def moment(created: str) -> str:
         return created
 
 
+def threshold(share: float) -> str:
+    """Write a margin or a limit with the digits that it was given with, as changes are held to these: `12.5 %`."""
+    return f"{100 * share:.6g} %"
+
+
 def percent(share: float) -> str:
-    """Write a share or a margin without a sign: `0.5 %`, `43 %`."""
+    """Write a share without a sign: `0.5 %`, `43 %`."""
     return f"{_points(abs(share))} %" if share >= 0 else f"-{_points(abs(share))} %"
 
 
@@ -182,10 +187,16 @@ def whole_percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def change(relative: float | None) -> str:
-    """Write a relative change with its sign, if it is known: `+1.02 %`, `-0.30 %`."""
+def change(relative: float | None, beside: float | None = None) -> str:
+    """Write a relative change with its sign, if it is known: `+1.02 %`, `-0.30 %`.
+
+    With as many digits as show on which side of a limit it lies that it stands `beside`.
+    """
     if relative is None:
         return NOT_KNOWN
+    if beside is not None and relative != beside and change(relative) == change(beside):
+        more = ((f"{100 * one:+.{digits}f} %" for one in (relative, beside)) for digits in range(3, 12))
+        return next((written for written, bound in more if written != bound), change(relative))
     digits = _hundredths(abs(relative))
     if not any(digit in "123456789i" for digit in digits):
         return f"{digits} %"
@@ -197,14 +208,14 @@ def extent(relative: float) -> str:
     return f"{_hundredths(abs(relative))} %"
 
 
-def interval(bounds: tuple[float, float]) -> str:
-    """Write an interval of relative changes: `[+0.61 %, +1.40 %]`."""
-    return f"[{', '.join(map(_end, bounds))}]"
+def interval(bounds: tuple[float, float], beside: float | None = None) -> str:
+    """Write an interval of relative changes: `[+0.61 %, +1.40 %]`, `beside` a limit as `change` has it."""
+    return f"[{', '.join(_end(one, beside) for one in bounds)}]"
 
 
-def _end(relative: float) -> str:
+def _end(relative: float, beside: float | None) -> str:
     """An end of an interval; one that excludes no change, however narrowly, is seen to."""
-    written = change(relative)
+    written = change(relative, beside)
     is_zero = not any(digit in "123456789i" for digit in written)
     return written if not is_zero or relative == 0 else f"{'>' if relative > 0 else '<'}0 %"
 

@@ -14,7 +14,7 @@ from steelyard.model.derived import Side
 from steelyard.model.gate import GateReport, Judged, worst_first
 from steelyard.model.kept import Finding
 from steelyard.model.records import Weighing
-from steelyard.report import figures, gate_words, levels, notes, sentences
+from steelyard.report import figures, gate_words, levels, notes
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.stats.verdict import CHANGED
 
@@ -161,7 +161,7 @@ def _row(one: Judged, *, several: bool) -> list[str]:
         code(verdict.benchmark),
         _words(verdict.metric),
         f"**{verdict.verdict}**",
-        sentences.estimate(verdict),
+        gate_words.estimate(one),
         gate_words.limit(one),
         _level(verdict.baseline, verdict.metric),
         _level(verdict.candidate, verdict.metric),
@@ -177,7 +177,7 @@ def _open(one: Judged, *, several: bool, alone: bool) -> str:
     verdict = one.verdict
     of = f" of {code(one.source)}" if several else ""
     name = f"{code(verdict.benchmark)}{of}, {_words(verdict.metric)}"
-    return f"{name} {sentences.estimate(verdict)}: {_text(gate_words.why_open(one, alone=alone))}"
+    return f"{name} {gate_words.estimate(one)}: {_text(gate_words.why_open(one, alone=alone))}"
 
 
 def _subjects(weighing: Weighing) -> str:

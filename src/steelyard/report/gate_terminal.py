@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.gate import GateReport, GateVerdict, Judged, worst_first
-from steelyard.report import budgets, figures, gate_words, notes, sentences
+from steelyard.report import budgets, figures, gate_words, notes
 from steelyard.report.bounds import MOST_BENCHMARKS
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES, open_end
@@ -56,7 +56,7 @@ def _line(sheet: Sheet, one: Judged, *, several: bool) -> Text:
     verdict = one.verdict
     source = f" ({sheet.name(one.source, sheet.text_width)})" if several else ""
     name = sheet.name(verdict.benchmark, sheet.text_width)
-    known = f"{verdict.metric} {sentences.estimate(verdict)}, limit {gate_words.limit(one)}"
+    known = f"{verdict.metric} {gate_words.estimate(one)}, limit {gate_words.limit(one)}"
     return Text.assemble((name, "bold"), f" {known}{source}")
 
 

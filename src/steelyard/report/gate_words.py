@@ -26,10 +26,10 @@ def headline(report: GateReport) -> str:
     many = figures.count(len(report.deciding), "verdict")
     if report.slower:
         above = "is above its limit" if len(report.slower) == 1 else "are above their limits"
-        worst = report.slower[0].verdict
-        name = printable.shorten(printable.plain(worst.benchmark), _LONGEST_NAME)
+        worst = report.slower[0]
+        name = printable.shorten(printable.plain(worst.verdict.benchmark), _LONGEST_NAME)
         which = "; the worst" if len(report.slower) > 1 else ""
-        return f"{len(report.slower):,} of {many} {above}{which}: {name}, {sentences.estimate(worst)}"
+        return f"{len(report.slower):,} of {many} {above}{which}: {name}, {estimate(worst)}"
     if report.undecided:
         stayed = f"{len(report.undecided):,} of {many} stayed open"
         if report.is_too_open:
@@ -49,10 +49,15 @@ def tally(report: GateReport) -> str:
     return f"weighed as {counted}" if counted else ""
 
 
+def estimate(judged: Judged) -> str:
+    """Write the change of one benchmark, with its interval, so that it is seen on which side of its limit each is."""
+    return sentences.estimate(judged.verdict, judged.above)
+
+
 def limit(judged: Judged) -> str:
     """Write the limit of one benchmark."""
     above = judged.above
-    return "none" if above is None else figures.percent(above)
+    return "none" if above is None else figures.threshold(above)
 
 
 def why_open(judged: Judged, *, alone: bool = True) -> str:
@@ -115,7 +120,7 @@ def methods(report: GateReport) -> list[str]:
 
 def _method(weighing: Weighing) -> str:
     settings = weighing.settings
-    margins = sentences.margins(weighing) or figures.percent(settings.margin)
+    margins = sentences.margins(weighing) or figures.threshold(settings.margin)
     judged = f"alpha {settings.alpha:g} ({settings.family}), margin {margins}"
     metrics = ", ".join(sentences.metric(name, settings) for name in settings.metrics)
     if all(METRICS[name].counted for name in settings.metrics):

@@ -8,7 +8,7 @@ from xml.sax.saxutils import quoteattr
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.metrics import is_counted
 from steelyard.model.soundness import Soundness
-from steelyard.report import gate_words, sentences
+from steelyard.report import gate_words
 from steelyard.report.printable import plain
 
 
@@ -72,7 +72,7 @@ def _seconds(one: Judged, told: set[int]) -> float:
 
 
 def _outcome(one: Judged, *, strict: bool) -> str | None:
-    change = sentences.estimate(one.verdict)
+    change = gate_words.estimate(one)
     if one.standing == "above":
         return _node("failure", f"{change} is above the limit of {gate_words.limit(one)}", "slower")
     if one.standing == "open":

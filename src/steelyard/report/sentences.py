@@ -74,9 +74,10 @@ def metric(name: str, settings: Settings) -> str:
     return f"{name}: {METRICS[name].meaning}" if name in METRICS else name
 
 
-def estimate(verdict: Verdict | UnpairedVerdict) -> str:
-    """Write a change with its interval, as far as they are known: `+1.02 % [+0.61 %, +1.40 %]`."""
-    return figures.change(verdict.change) + (f" {figures.interval(verdict.interval)}" if verdict.interval else "")
+def estimate(verdict: Verdict | UnpairedVerdict, beside: float | None = None) -> str:
+    """Write a change with its interval, as far as they are known: `+1.02 % [+0.61 %, +1.40 %]`; `beside` a limit."""
+    interval = f" {figures.interval(verdict.interval, beside)}" if verdict.interval else ""
+    return figures.change(verdict.change, beside) + interval
 
 
 def evidence(verdict: Verdict, settings: Settings) -> str:
@@ -162,9 +163,10 @@ def _needs(verdict: Verdict, change: float) -> str:
 
 def _same(verdict: Verdict, settings: Settings) -> str:
     low, high = verdict.interval or (0.0, 0.0)
+    margin = budgets.margin_of(verdict, settings)
     if verdict.change is not None and (low > 0 or high < 0):
-        return f"there is a change, smaller than your margin of {figures.percent(budgets.margin_of(verdict, settings))}"
-    return within_margin(budgets.margin_of(verdict, settings))
+        return f"there is a change, smaller than your margin of {figures.threshold(margin)}"
+    return within_margin(margin)
 
 
 def margins(record: Weighing | Run) -> str | None:
@@ -174,13 +176,13 @@ def margins(record: Weighing | Run) -> str | None:
     of_some = [of for pattern, of in patterns if not pattern or fits(names, [pattern])]
     if not of_some:
         return None
-    said = [f"{figures.percent(settings.margins[of])} for {of}" for of in of_some]
-    return "; ".join([*said, f"else {figures.percent(settings.margin)}"])
+    said = [f"{figures.threshold(settings.margins[of])} for {of}" for of in of_some]
+    return "; ".join([*said, f"else {figures.threshold(settings.margin)}"])
 
 
 def within_margin(margin: float) -> str:
     """Say what `same` means."""
-    return f"any change is smaller than your margin of {figures.percent(margin)}"
+    return f"any change is smaller than your margin of {figures.threshold(margin)}"
 
 
 # To rule out that it takes over ten times as long, or under a tenth, rules out nothing that anybody expects.
@@ -201,7 +203,7 @@ def excluded(verdict: Verdict, settings: Settings) -> str | None:
         leaning_to, least, most = ("slower", low, high) if low > 0 else ("faster", -high, -low)
         text = f"{leaning_to} by at least {figures.extent(least)}, {_not_more_than(most)}"
         if least < margin <= most:
-            text += f", with your margin of {figures.percent(margin)} in between"
+            text += f", with your margin of {figures.threshold(margin)} in between"
     else:
         text = f"not slower{_by_more_than(high)}, not faster{_by_more_than(-low)}"
         if high > _NO_BOUND or low < -_NO_BOUND / (1 + _NO_BOUND):

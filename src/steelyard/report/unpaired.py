@@ -95,7 +95,7 @@ def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
         ruled_out = (
             f"not slower by more than {figures.extent(high)}, not faster by more than {figures.extent(low)}"
             if low <= 0 <= high
-            else f"a change, perhaps smaller than your margin of {figures.percent(margin)}"
+            else f"a change, perhaps smaller than your margin of {figures.threshold(margin)}"
         )
         return [f"{ruled_out}; two runs measured apart cannot tell more: steelyard compare can"]
     needs = words.needs(verdict.change, verdict.interval, verdict.metric, "A")

@@ -16,14 +16,16 @@ EVENTS = ("Ir", "I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw")
 def hits(events: Mapping[str, int]) -> tuple[int, int, int]:
     """How many accesses the first level, the last level and main memory answered, from Valgrind's event counts.
 
-    They add up to all accesses, Ir + Dr + Dw. Raises ValueError naming the events that are missing.
+    They add up to all accesses, Ir + Dr + Dw. Of the difference of two launches, none is below 0: where a walk stays in
+    the first level, the end of the process may miss it once less, and main memory once more. Raises ValueError naming
+    the events that are missing.
     """
     missing = [name for name in EVENTS if name not in events]
     if missing:
         raise ValueError(f"cost needs the simulation of caches: there are no counts of {', '.join(missing)}")
     ram = events["DLmr"] + events["DLmw"] + events["ILmr"]
-    ll = events["I1mr"] + events["D1mr"] + events["D1mw"] - ram
-    l1 = events["Ir"] + events["Dr"] + events["Dw"] - ll - ram
+    ll = max(0, events["I1mr"] + events["D1mr"] + events["D1mw"] - ram)
+    l1 = max(0, events["Ir"] + events["Dr"] + events["Dw"] - ll - ram)
     return l1, ll, ram
 
 

@@ -79,7 +79,8 @@ def judge_counts(
     are_enough = kind == "exact" or min(len(baseline), len(candidate)) >= counts_needed(alpha)
     found = verdict_of(_log_ratio(*estimate), ends, margin) if are_enough else "undecided"
     is_change = are_enough and excludes_no_change(ends)
-    change, *interval = (after / before - 1 for before, after in (estimate, lowest, highest))
+    # One rounding: a change of just a gate's limit is that limit.
+    change, *interval = ((after - before) / before for before, after in (estimate, lowest, highest))
     floor = max(spread(baseline), spread(candidate))
     return CountJudgement(found, is_change, change, (interval[0], interval[1]), kind, floor)
 

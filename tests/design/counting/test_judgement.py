@@ -243,3 +243,17 @@ def test_each_benchmark_has_its_own_disagreement() -> None:
 def test_a_control_says_nothing_of_the_clocks() -> None:
     made = [verdict(control=True, verdict="slower"), verdict(metric="instructions", verdict="same")]
     assert with_disagreements(made) == made
+
+
+def test_a_body_within_the_first_level_has_no_hits_of_the_last_one_and_no_change_of_them() -> None:
+    """Of twice the loops less once: the end of the process missed the last level once more, and the first no more."""
+    none = dict.fromkeys(("I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw"), 0)
+    sides = [(0, none | {"ILmr": 1}), (1, none | {"D1mr": 5})]
+    record = counted_weighing(
+        [count(side, 1000, **events) for side, events in sides * 2], metrics=["instructions", "ll_hits"]
+    )
+    (found,) = count_verdicts(record, [0], "ll_hits")
+    assert found.verdict == "undecided"
+    assert [finding.message for finding in found.findings] == [
+        "ll_hits was 0 in some counts, so it has no relative change"
+    ]

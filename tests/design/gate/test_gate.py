@@ -21,6 +21,7 @@ from steelyard.model.launches import Launches
 from steelyard.model.limits import limits_from
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings, Shard
+from steelyard.report import gate_words
 from tests.report.records import row, verdict, weighing
 
 HERE = Path(__file__)
@@ -330,3 +331,11 @@ def test_a_gate_without_records_is_not_passed() -> None:
 def test_a_record_that_is_given_twice_counts_once(held: Held) -> None:
     held([verdict()])
     assert len(gate([("a.json", HERE), ("a.json", HERE)], limits_from([])).slower) == 1
+
+
+def test_what_is_above_its_limit_is_not_written_as_if_it_were_at_it(held: Held) -> None:
+    report = held([of(0.050049, 0.049, 0.051, "slower")], "5%")
+    assert report.verdict == "slower"
+    assert gate_words.headline(report).endswith("sort, +5.005 % [+4.90 %, +5.10 %]")
+    (counted,) = held([of(0.05, 0.05, 0.05, "slower", is_change=True)], "5%").judged
+    assert (counted.standing, gate_words.estimate(counted)) == ("within", "+5.00 % [+5.00 %, +5.00 %]")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.design.unpaired.counts import compare_counts
-from steelyard.model.counting import Count, Counting, CountSettings, CountTool, Functions
+from steelyard.model.counting import Count, Counting, CountSettings, CountTool, Functions, Weights
 from steelyard.model.errors import UsageError
 from steelyard.model.launches import Launches
 from steelyard.model.records import Run
@@ -87,6 +87,69 @@ def test_mixtures_are_refused_with_what_differs_unless_forced(other: Run, named:
         compare(counted(1000), other)
     assert named in str(refused.value)
     assert compare(counted(1000), other, force=True) == "same"
+
+
+def asked(run: Run, **settings: object) -> Run:
+    return run.model_copy(update={"settings": run.settings.model_copy(update=settings)})
+
+
+def test_what_begins_to_count_is_one_flag_of_valgrind_and_two_counts() -> None:
+    one = asked(counted(1000), counting=CountSettings(body=True))
+    other = asked(counted(1000), counting=CountSettings(after_start=True))
+    with pytest.raises(UsageError, match="what begins to count --body in A, --after-start in B"):
+        compare(one, other)
+
+
+def test_weights_are_of_the_cost_alone() -> None:
+    other = asked(counted(1000), counting=CountSettings(weights=Weights(name="own", ram=3)))
+    assert compare(counted(1000), other) == "same"
+    with pytest.raises(UsageError, match="weights name='default'"):
+        compare(counted(1000), other, metrics=("instructions", "cost"))
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (asked(counted(1000), stdin="large.txt"), "--stdin differs: none in A, large.txt in B"),
+        (asked(counted(1000), variables={"N": "2"}), "environment variables set differently: N"),
+        (asked(counted(1000), environment=["N"]), "names passed on from the environment differs: none of these in A"),
+        (
+            counted(1000).model_copy(update={"machine": MACHINE.model_copy(update={"cpu_model": "Abacus 9"})}),
+            "processor differs",
+        ),
+    ],
+)
+def test_what_changes_the_work_of_both_is_said(other: Run, said: str) -> None:
+    record = compare_counts(counted(1000), other, margin=0.005, alpha=0.01, metrics=["instructions"])
+    assert any(finding.message.startswith(said) for finding in record.findings)
+    record = compare_counts(
+        counted(1000), asked(counted(1000), cpu=1), margin=0.005, alpha=0.01, metrics=["instructions"]
+    )
+    assert not record.findings
+
+
+def test_benchmarks_of_one_run_alone_are_named() -> None:
+    def of(*names: str) -> Run:
+        run = counted(1000)
+        counts = [
+            Count(benchmark=number, side=0, events={"Ir": 1000}, seconds=1.0)
+            for number in range(len(names))
+            for _ in range(2)
+        ]
+        update = {
+            "settings": run.settings.model_copy(update={"harness": "steelyard"}),
+            "benchmarks": [Benchmark(name=name, candidate=0, loops=1) for name in names],
+            "stop": ["decided"] * len(names),
+            "counting": Counting(tool=run.counting.tool, counts=counts) if run.counting else None,
+        }
+        return run.model_copy(update=update)
+
+    record = compare_counts(of("a", "b"), of("a", "c"), margin=0.005, alpha=0.01, metrics=["instructions"])
+    assert [one.name for one in record.benchmarks] == ["a"]
+    assert [finding.message for finding in record.findings] == [
+        "measured in A only, so not compared: b",
+        "measured in B only, so not compared: c",
+    ]
 
 
 def test_instructions_do_not_depend_on_simulated_caches_but_cost_does() -> None:

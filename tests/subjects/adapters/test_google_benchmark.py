@@ -256,6 +256,13 @@ def test_an_entry(entry: dict[str, Any], sample: Sample | None) -> None:
     assert len(str(refused.value)) < 300
 
 
+def test_reports_of_old_versions_tell_aggregates_by_their_names_alone() -> None:
+    entry = {"iterations": 10, "real_time": 2, "cpu_time": 2, "time_unit": "ns"}
+    names = ["a", "a", "a_mean", "a_median", "a_stddev", "geometric_mean"]
+    found = repetitions_of(report(*({"name": name, **entry} for name in names)))
+    assert [one.name for one in found] == ["a", "a", "geometric_mean"]
+
+
 def test_reports_of_old_versions_have_no_kinds_of_runs() -> None:
     (one,) = repetitions_of(report({"name": "a", "iterations": 10, "real_time": 2, "cpu_time": 2, "time_unit": "ns"}))
     assert (one.name, one.repetitions, one.sample) == ("a", None, Sample(10, 20, 20))

@@ -220,6 +220,25 @@ def test_go_s_failed_benchmark_is_left_out(tmp_path: Path) -> None:
     assert "it says FAIL" in " ".join(finding.message for finding in record.findings)
 
 
+@pytest.mark.parametrize("line", ["     100\t         3.0 widgets", " 100 1,5 ns/op"])
+def test_go_s_benchmark_without_a_time_is_left_out_with_a_note(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "go.txt"
+    said = f"BenchmarkOwn-2\t{line}\nBenchmarking 10 of them\n"
+    path.write_text(recorded.GO.read_text().replace("PASS", f"{said}PASS"))
+    record = convert_files([path], created=CREATED)
+    assert len(record.benchmarks) == len(convert_files([recorded.GO], created=CREATED).benchmarks)
+    (finding,) = record.findings
+    assert finding.message.endswith("BenchmarkOwn-2 left out: it tells no time (ns/op), or none that is a number")
+
+
+def test_google_benchmark_tells_parts_of_a_ns(tmp_path: Path) -> None:
+    entry = {"name": "a", "run_type": "iteration", "iterations": 1, "time_unit": "ns"}
+    path = tmp_path / "google.json"
+    path.write_text(json.dumps({"context": {}, "benchmarks": [{**entry, "real_time": 12.34}]}))
+    (one,) = convert_files([path], created=CREATED).benchmarks
+    assert [list(values) for values in one.values] == [[12.34]]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [

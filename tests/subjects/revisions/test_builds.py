@@ -18,6 +18,7 @@ from steelyard.subjects.revisions.cache import Cache
 from steelyard.subjects.revisions.checkout import NotBuiltError
 from steelyard.subjects.revisions.git import repository_of
 from steelyard.subjects.revisions.revision import resolved
+from steelyard.subjects.revisions.toolchain import fingerprint
 from tests.repositories import BUILD, Repo, script
 
 pytestmark = pytest.mark.real
@@ -105,6 +106,44 @@ def test_nothing_is_built_twice(build: Builder) -> None:
     with build():
         assert build.made() == ["work tree"]
     assert build.times() == 3
+
+
+@pytest.mark.parametrize(
+    ("command", "variables"),
+    [
+        ("cc-13 -O2", {}),
+        ("true && cc-13", {}),
+        ("{bin}/cc-13", {}),
+        ("$CC -O2", {"CC": "cc-13"}),
+        ("$CC -O2", {"CC": "ccache {bin}/cc-13"}),
+        ("make", {"CMAKE_C_COMPILER": "{bin}/cc-13"}),
+    ],
+)
+def test_a_program_that_the_build_names_is_looked_at_whatever_it_is_called(
+    tmp_path: Path, command: str, variables: dict[str, str]
+) -> None:
+    tool = tmp_path / "cc-13"
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    source = {"PATH": f"{tmp_path}:/bin"} | {name: value.format(bin=tmp_path) for name, value in variables.items()}
+    asked = command.format(bin=tmp_path)
+    before = fingerprint(source, {}, asked)
+    tool.write_text("#!/bin/sh\n# a newer one\n")
+    assert fingerprint(source, {}, asked) != before
+    # What a relative path names is in the tree, or has been built of it.
+    path, in_tree = {"PATH": source["PATH"]}, "./cc-13; sub/cc-13"
+    before = fingerprint(path, {}, in_tree)
+    tool.write_text("#!/bin/sh\n# a third one\n")
+    assert fingerprint(path, {}, in_tree) == before
+
+
+def test_tools_are_those_of_the_path_that_a_build_is_given(tmp_path: Path) -> None:
+    tool = tmp_path / "cc"
+    tool.write_text("#!/bin/sh\n")
+    wanted = {"PATH": f"{tmp_path}:/bin"}
+    before = fingerprint({"PATH": "/bin"}, wanted, "make")
+    tool.write_text("#!/bin/sh\n# a newer one\n")
+    assert fingerprint({"PATH": "/bin"}, wanted, "make") != before
 
 
 @pytest.mark.parametrize("what", ["command", "variable", "wanted", "tool", "layout", "folder"])

@@ -36,18 +36,29 @@ def elf(*tags: int, content: bytes = b"") -> bytes:
     return bytes(header + segment) + section + content
 
 
+def telling(told: frozenset[str] | None) -> Callable[[], frozenset[str] | None]:
+    return lambda: told
+
+
 @pytest.fixture
 def judged(tmp_path: Path) -> Callable[..., bool]:
     """Whether two folders with these programs, run with these words, are identical."""
 
-    def judge(*programs: bytes, words: tuple[str, ...] = (), shell: bool = False, **settings: Any) -> bool:
+    def judge(
+        *programs: bytes,
+        words: tuple[str, ...] = (),
+        shell: bool = False,
+        tracked: tuple[frozenset[str] | None, ...] = (frozenset(), frozenset()),
+        **settings: Any,
+    ) -> bool:
         sides, subjects = [], []
-        for name, program in zip("ab", programs, strict=False):
+        for name, program, told in zip("ab", programs, tracked, strict=False):
             folder = tmp_path / name
             folder.mkdir(exist_ok=True)
             path = folder / "program"
             path.write_bytes(program.replace(b"@HERE@", bytes(folder)))
-            sides.append(Built(Revision(name, name, name), Recipe("make"), folder, folder, folder / "log", ()))
+            revision, known = Revision(name, name, name), telling(told)
+            sides.append(Built(revision, Recipe("make"), folder, folder, folder / "log", (), tracked=known))
             argv = ["./program", *words]
             subjects.append(Subject(name=name, command="", argv=argv, program=str(path), shell=shell))
         return is_identical(sides, subjects, Settings(**settings))
@@ -74,6 +85,42 @@ def test_libraries_beside_a_program_may_differ(judged: Callable[..., bool], tag:
     assert not judged(program, program)
     assert not judged(elf(), elf(), variables={"LD_LIBRARY_PATH": "lib"})
     assert not judged(elf(), elf(), environment=["LD_PRELOAD"])
+
+
+def test_a_program_that_loads_by_itself_may_find_what_differs(judged: Callable[..., bool]) -> None:
+    program = elf(content=b"\0dlopen\0")
+    assert not judged(program, program)
+
+
+def line(path: str, digit: str = "1") -> str:
+    """As git lists a file."""
+    return f"100644 {digit * 40} 0\t{path}"
+
+
+@pytest.mark.parametrize(
+    ("path", "is_one"),
+    [
+        ("src/work.c", True),
+        ("a/b.RS", True),
+        ("docs/Makefile", True),
+        (".github/workflows/ci.yml", True),
+        ("README", True),
+        ("data/n.txt", False),
+        ("input", False),
+        ("settings.yml", False),
+        ("queries.sql", False),
+        ("third_party/lib", False),
+    ],
+)
+def test_a_program_may_open_a_file_that_no_word_names(judged: Callable[..., bool], path: str, is_one: bool) -> None:
+    same = line("always.json", "7")
+    assert judged(elf(), elf(), tracked=(frozenset([same]), frozenset([same])))
+    for theirs in (frozenset([same, line(path, "2")]), frozenset([same])):  # changed, or removed
+        assert judged(elf(), elf(), tracked=(frozenset([same, line(path)]), theirs)) is is_one
+
+
+def test_files_that_git_does_not_tell_may_differ(judged: Callable[..., bool]) -> None:
+    assert not judged(elf(), elf(), tracked=(frozenset(), None))
 
 
 def test_a_dynamic_section_that_says_it_is_endless_ends_with_the_file() -> None:

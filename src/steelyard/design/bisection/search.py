@@ -137,7 +137,7 @@ class Searching:
         side: Side | None = "bad" if ends.verdict == self.sought else None
         self._note("ends", bad, weighed, share, side=side)
         if ends.verdict == "undecided":
-            raise SearchEnded("undecided", f"{' and '.join(self._ends)} could not be told apart")
+            raise SearchEnded("undecided", f"{' and '.join(self._ends)} could not be told apart{self._way_on}")
         if ends.verdict != self.sought or ends.change is None:
             raise SearchEnded("nothing", self._nothing(ends))
         self.looked_for, self.is_exact = abs(log1p(ends.change)), ends.exact
@@ -209,9 +209,7 @@ class Searching:
         if side is None:
             why = "it was not told from either end in the time, or with the pairs, that a step has"
             self._note("step", commit, weighed, share, why=why)
-            more = "more --pairs" if self.settings.pairs is not None else "a longer --max-time"
-            way_on = "" if self.is_exact else f": {more} would tell more"
-            raise SearchEnded("range", f"{commit.short} could not be told from either end{way_on}")
+            raise SearchEnded("range", f"{commit.short} could not be told from either end{self._way_on}")
         self.several |= all(one is not None and one.verdict in CHANGED for one in (good, bad))
         ends = self._low, self._high
         self.search.answer(number, side, share)
@@ -251,6 +249,14 @@ class Searching:
     def _ends(self) -> tuple[str, str]:
         """What the older and the newer end are called."""
         return word_of("good", self.sought), word_of("bad", self.sought)
+
+    @property
+    def _way_on(self) -> str:
+        """What would tell more: of counts there are as many as can tell anything."""
+        if timed(self.settings.metrics)[:1] != self.settings.metrics[:1]:
+            return ""
+        more = "more --pairs" if self.settings.pairs is not None else "a longer --max-time"
+        return f": {more} would tell more"
 
     @property
     def _low(self) -> Commit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,16 @@ from steelyard import __version__
 from steelyard.design.bisection.builds import Builds
 from steelyard.design.bisection.search import Searching, Telling
 from steelyard.design.bisection.weighing import Asked, CommitScales
+from steelyard.design.findings import some_names
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.world import World
-from steelyard.model.bisection import Bisection
+from steelyard.model.bisection import Bisection, Commit
 from steelyard.model.errors import InterruptedBeforeStart, SteelyardError
+from steelyard.model.kept import Finding
 from steelyard.subjects.revisions.builds import Recipe
 from steelyard.subjects.revisions.cache import Cache
-from steelyard.subjects.revisions.git import repository_of
+from steelyard.subjects.revisions.git import Repository, repository_of
 from steelyard.subjects.revisions.line import line_of
 from steelyard.subjects.revisions.sides import check_relative
 
@@ -35,6 +38,7 @@ def bisect(asked: Asked, telling: Telling, world: World) -> tuple[Bisection, Ste
             repository = repository_of(Path(asked.settings.directory), world.environment)
             check_relative(repository, asked.command)
             line = line_of(repository, asked.good, asked.bad, asked.sought)
+            left_out = list(_not_committed(repository, line[-1]))
             builds = Builds(
                 repository,
                 Recipe(asked.build, timeout_s=asked.build_timeout_s),
@@ -55,6 +59,19 @@ def bisect(asked: Asked, telling: Telling, world: World) -> tuple[Bisection, Ste
         "command": asked.command,
         "build": asked.build,
         "seconds": world.clock() - started,
-        "findings": scales.shared,
+        "findings": [*left_out, *scales.shared],
     }
     return searching.result(ended, about), ended.error
+
+
+def _not_committed(repository: Repository, newest: Commit) -> Iterator[Finding]:
+    """Say that a work tree is not what is searched, where somebody may take it for that."""
+    if repository.is_bare or repository.git.answer("rev-parse", "HEAD") != newest.hash:
+        return
+    told = repository.git.answer("diff", "--name-only", "-z", "--diff-filter=AM", "HEAD", "--")
+    if changed := [path for path in (told or "").split("\0") if path]:
+        yield Finding(
+            code="not-committed",
+            message=f"changes that are not committed are in nothing that was weighed: of {some_names(changed)}",
+            remedy="commit them, and search again",
+        )

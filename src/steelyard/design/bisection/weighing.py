@@ -11,6 +11,7 @@ from steelyard.design.bisection.builds import Builds
 from steelyard.design.findings import shared_findings
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
+from steelyard.design.runner.failure import Interrupted
 from steelyard.design.session import measure
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
@@ -111,7 +112,11 @@ class CommitScales:
     def are_one_program(self, one: Commit, other: Commit) -> bool:
         """Whether both build the same program, so that there is nothing to weigh; raises as `weigh`."""
         commits = (one, other)
-        return is_identical(self.builds.of(commits), self._subjects(commits), self.asked.settings)
+        builds, subjects = self.builds.of(commits), self._subjects(commits)
+        try:
+            return is_identical(builds, subjects, self.asked.settings)
+        except InterruptedBeforeStart:  # while git was asked for their files
+            raise Interrupted from None
 
     def _subjects(self, commits: Sequence[Commit]) -> list[Subject]:
         """Their command, in the folder of each."""

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from steelyard.design.findings import some_names
 from steelyard.design.outcome import derive
-from steelyard.design.unpaired.runs import shared_benchmarks
-from steelyard.model.counting import Count, Counting, Functions
+from steelyard.design.unpaired.runs import counted_differently, left_out, shared_benchmarks
+from steelyard.model.counting import Count, Counting, CountSettings, Functions, Weights
 from steelyard.model.errors import UsageError
 from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches
@@ -44,6 +44,8 @@ def compare_counts(
         findings=[
             *(Finding(code="mixture", message=f"counted differently: {what}") for what in differences),
             *_of_other_iterations(baseline, candidate, shared),
+            *counted_differently(baseline, candidate),
+            *left_out(baseline, candidate, shared),
         ],
         launches=Launches(),
         counting=_together(baseline, candidate, shared),
@@ -58,14 +60,25 @@ def _mixture(baseline: Run, candidate: Run, metrics: list[str]) -> Iterator[str]
         ("tool", one.tool.tool, other.tool.tool),
         ("Valgrind's version", one.tool.version, other.tool.version),
         ("flags", _unlike(*flags), _unlike(*reversed(flags))),
+        ("what begins to count", *(_beginning(run) for run in (baseline, candidate))),
         ("loops", *(run.settings.counting and run.settings.counting.loops for run in (baseline, candidate))),
-        ("weights", *(run.settings.counting and run.settings.counting.weights for run in (baseline, candidate))),
+        ("weights", *(_weights(run, metrics) for run in (baseline, candidate))),
     ):
         if mine != theirs:
             yield f"{what} {mine} in A, {theirs} in B"
     for name in sorted(one.tool.fingerprint.keys() & other.tool.fingerprint.keys()):
         if one.tool.fingerprint[name] != other.tool.fingerprint[name]:
             yield f"another {name}"
+
+
+def _beginning(run: Run) -> str:
+    """Valgrind has one flag for both."""
+    settings = run.settings.counting or CountSettings()
+    return "--body" if settings.body else "--after-start" if settings.after_start else "the launch"
+
+
+def _weights(run: Run, metrics: list[str]) -> Weights | None:
+    return run.settings.counting.weights if run.settings.counting and "cost" in metrics else None
 
 
 def _counting(run: Run) -> Counting:

@@ -61,6 +61,8 @@ _SETTINGS = {
     "names passed on from the environment": "environment",
     "working directory": "directory",
 }
+# Counts do not depend on these.
+_OF_TIMES = ("cpu", "repeat", "output", "warm_up")
 _SUBJECT = {"command": "command", "program's path": "program", "--shell": "shell"}
 
 
@@ -104,7 +106,7 @@ def compare_runs(
     findings = [
         *_differences(baseline, candidate),
         *_clocks(baseline, candidate, shared),
-        *_left_out(baseline, candidate, shared),
+        *left_out(baseline, candidate, shared),
     ]
     wanted = metrics or baseline.settings.metrics
     level = alpha / len(shared)
@@ -158,7 +160,8 @@ def _is_measured(baseline: Run, candidate: Run, places: tuple[int, int]) -> bool
 # --- what differs between the two
 
 
-def _left_out(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
+def left_out(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
+    """Name the benchmarks that only one of the two has measured."""
     lonely = []
     for side, run in enumerate((baseline, candidate)):
         taken = {places[side] for places in shared} | _failed(run)
@@ -176,10 +179,27 @@ def _differences(baseline: Run, candidate: Run) -> Iterator[Finding]:
         ({"Steelyard version": "tool"}, baseline, candidate),
     )
     for names, one, other in sources:
-        for what, field in names.items():
-            yield from _difference(what, getattr(one, field), getattr(other, field))
+        yield from _of_fields(names, one, other)
     if (digests := (baseline.subjects[0].digest, candidate.subjects[0].digest))[0] != digests[1]:
         yield from _difference("program's digest (SHA-256)", *((digest or "unknown")[:12] for digest in digests))
+    yield from _of_variables(baseline, candidate)
+
+
+def counted_differently(baseline: Run, candidate: Run) -> Iterator[Finding]:
+    """What differs, beside the programs, of what counts depend on: which work is done, and what libraries choose by."""
+    yield from _of_fields({"processor": "cpu_model"}, baseline.machine, candidate.machine)
+    yield from _of_fields({"--shell": "shell"}, baseline.subjects[0], candidate.subjects[0])
+    names = {what: field for what, field in _SETTINGS.items() if field not in _OF_TIMES}
+    yield from _of_fields(names, baseline.settings, candidate.settings)
+    yield from _of_variables(baseline, candidate)
+
+
+def _of_fields(names: dict[str, str], one: object, other: object) -> Iterator[Finding]:
+    for what, field in names.items():
+        yield from _difference(what, getattr(one, field), getattr(other, field))
+
+
+def _of_variables(baseline: Run, candidate: Run) -> Iterator[Finding]:
     changed = _changed_variables(baseline.settings.variables, candidate.settings.variables)
     if changed:  # their values may be secrets
         yield Finding(code="differs", message=f"environment variables set differently: {', '.join(changed)}")

@@ -124,7 +124,7 @@ def _subject(subject: Subject) -> Content:
 
 
 def _margins(record: Weighing | Run) -> str:
-    return sentences.margins(record) or figures.percent(record.settings.margin)
+    return sentences.margins(record) or figures.threshold(record.settings.margin)
 
 
 def _counted_by(record: Weighing | Run) -> str | None:

@@ -249,7 +249,7 @@ def of_bisection(found: Bisection) -> Part:
                     *([("built by", element("code", elements.name(found.build, 4)))] if found.build else []),
                     ("commits", f"{found.commits:,}"),
                     ("metric", found.metric),
-                    ("margin", figures.percent(found.margin)),
+                    ("margin", figures.threshold(found.margin)),
                     ("alpha", f"{found.alpha:g}"),
                     ("took", figures.seconds(found.seconds)),
                     ("Steelyard", elements.name(found.tool)),

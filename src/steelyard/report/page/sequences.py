@@ -217,7 +217,7 @@ def looks(judged: LookBack, margin: float | None) -> Figure | None:
     text += f"{len(judged.looks)}, {figures.change(last.change)}{said}."
     marks = [_NO_CHANGE]
     if margin is not None:
-        marks += [Mark("y", 100 * end, f"margin ±{figures.percent(margin)}", "fit") for end in (-margin, margin)]
+        marks += [Mark("y", 100 * end, f"margin ±{figures.threshold(margin)}", "fit") for end in (-margin, margin)]
     series = [*interval, Series("change", "points", "change", x, changes)]
     panel = Panel("Change of the pairs until then", Axis("pairs", whole=True), CHANGE, series, marks)
     return Figure("The change, look by look", text, [panel])

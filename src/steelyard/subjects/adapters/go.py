@@ -225,6 +225,12 @@ def results_in(text: str) -> list[GoResult]:
     return results
 
 
+def untimed_in(text: str) -> list[str]:
+    """The benchmarks of lines that have numbers, and no time among them that could be read: their own metrics alone."""
+    lines = filter(None, map(_LINE.fullmatch, text.split("\n")))
+    return [whole[1] for whole in lines if whole[3].split()[0][:1].isdigit() and not _values(whole[3])]
+
+
 def _name_in(line: str) -> str:
     """The last name before a tab; empty if there is none."""
     for before in reversed(line.split("\t")[:-1]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,8 @@ _THREADS = re.compile(r"/threads:([0-9]{1,6})(?:/|$)")
 # The parts of a name that say which clock decides, where that is not the processor's.
 _REAL_TIMES = frozenset({"real_time", "manual_time"})
 
+_STATISTICS = frozenset({"mean", "median", "stddev", "cv", "BigO", "RMS"})
+
 _NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
@@ -74,6 +77,8 @@ class Repetition:
     error: str = ""
     processed: dict[str, float] = field(default_factory=dict)
     """What an iteration processes, by the unit, as far as its code tells."""
+    iteration_ns: float = 0.0
+    """What an iteration took of the sample, as it was told: a sample has whole ns."""
 
 
 class GoogleBenchmark(StillHarness):
@@ -153,13 +158,22 @@ def repetitions_of(text: bytes | str) -> list[Repetition]:
     entries = report.get("benchmarks") if isinstance(report, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise LaunchError('wrote JSON that is no report of Google Benchmark: it has no list of "benchmarks"')
-    found = [_repetition(entry) for entry in entries if entry.get("run_type", "iteration") == "iteration"]
+    names = {str(entry.get("name")) for entry in entries}
+    found = [_repetition(entry) for entry in entries if _is_repetition(entry, names)]
     if entries and not found:
         raise LaunchError(
             "reports aggregates of its repetitions only, as its code says (ReportAggregatesOnly): without that call "
             "each repetition can be read"
         )
     return found
+
+
+def _is_repetition(entry: dict[str, Any], names: Set[str]) -> bool:
+    """Whether it is none of the aggregates, which versions before 1.5 tell by their names alone."""
+    if "run_type" in entry:
+        return bool(entry["run_type"] == "iteration")
+    of, _, statistic = str(entry.get("name")).rpartition("_")
+    return not (statistic in _STATISTICS and of in names)
 
 
 def _repetition(entry: dict[str, Any]) -> Repetition:
@@ -174,7 +188,9 @@ def _repetition(entry: dict[str, Any]) -> Repetition:
         return Repetition(
             name, repetitions, error=f"skipped {entry.get('skip_message') or ''}"[:MOST_CHARACTERS].strip()
         )
-    return Repetition(name, repetitions, _sample(entry, name), processed=_processed(entry, name))
+    sample = _sample(entry, name)  # which says what is wrong with the time
+    each_ns = entry["real_time"] * _NS[entry.get("time_unit", "ns")]
+    return Repetition(name, repetitions, sample, processed=_processed(entry, name), iteration_ns=each_ns)
 
 
 def _processed(entry: dict[str, Any], name: str) -> dict[str, float]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from steelyard.model.errors import LaunchError
 from steelyard.model.foreign import PROCESSOR
 from steelyard.model.kept import Finding
-from steelyard.subjects.adapters.go import GoResult, processed_in, results_in
+from steelyard.subjects.adapters.go import GoResult, processed_in, results_in, untimed_in
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, facts, grouped
 from steelyard.subjects.responses import quoted
 
@@ -20,6 +20,7 @@ _END = re.compile(r"(PASS|FAIL|ok)(\s.*)?")
 _FAILED = re.compile(r"^[ \t]*--- FAIL: (Benchmark\S*)", re.MULTILINE)
 _PANIC = re.compile(r"^(?:panic|fatal error): .*", re.MULTILINE)
 _MOST_CHARACTERS = 200
+_UNTIMED = "it tells no time (ns/op), or none that is a number"
 
 
 @dataclass
@@ -52,6 +53,8 @@ def _read(opened: Opened) -> Contents:
     failed = {one.named(name) for one in processes for name in _FAILED.findall(one.text)}
     found = [_found(name, [(id(one), result) for _, one, result in group], failed) for name, group in told.items()]
     found += [Found(name, _TIME, [], error="it says FAIL") for name in sorted(failed - told.keys())]
+    untimed = {one.named(name) for one in processes for name in untimed_in(one.text)} - told.keys() - failed
+    found += [Found(name, _TIME, [], error=_UNTIMED) for name in sorted(untimed)]
     return Contents(found, machine=_machine(processes), findings=_cut(processes))
 
 

@@ -48,7 +48,7 @@ def _found(name: str, repetitions: list[Repetition]) -> Found:
     return Found(
         name,
         "ns",  # of one iteration, whichever unit its code chose to show it in
-        [[sample.ns / sample.loops for sample in samples]],
+        [[one.iteration_ns for one in repetitions if one.sample]],
         seconds=sum(sample.ns for sample in samples) / 1e9,
         processed=next((one.processed for one in repetitions if one.processed), {}),
         error=next((f"it failed ({one.error})" for one in repetitions if one.error), ""),

@@ -7,9 +7,10 @@ import json
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -22,7 +23,7 @@ from steelyard.report.plain import one_line
 from steelyard.subjects.command import LAYOUT_PLACE
 from steelyard.subjects.revisions.cache import Cache, Entry, Facts, remove, size_of
 from steelyard.subjects.revisions.checkout import NotBuiltError, Places, brought, check_out
-from steelyard.subjects.revisions.git import Repository
+from steelyard.subjects.revisions.git import Git, Repository
 from steelyard.subjects.revisions.revision import Revision
 from steelyard.subjects.revisions.toolchain import build_environment, fingerprint, shared_folders
 
@@ -88,6 +89,8 @@ class Built:
     """What the user should know of its files."""
     span_s: tuple[float, float] = (0.0, 0.0)
     """From its checkout until it was built, in seconds of the Unix clock."""
+    tracked: Callable[[], frozenset[str] | None] = field(default=lambda: None, compare=False, repr=False)
+    """What git has of its files, a line each with mode, hash and path; None where that cannot be told."""
 
     def facts(self) -> RevisionFacts:
         """As a record keeps them."""
@@ -156,7 +159,7 @@ class _Builder:
         differ by the number at the end alone.
         """
         recipe = job.recipe
-        made_with = [] if recipe.written is None else fingerprint(self.source, recipe.environment)
+        made_with = [] if recipe.command is None else fingerprint(self.source, recipe.environment, recipe.command)
         place = [str(self.cache.folder), str(self.repository.directory)]
         is_one_of_several = recipe.layout is not None
         parts = [_VERSION, *place, job.revision.tree, brought, recipe.command, is_one_of_several, made_with]
@@ -329,4 +332,10 @@ def _built(job: Job, entry: Entry, repository: Repository) -> Built:
         entry.log,
         facts.notes if facts else (),
         (entry.begun_s(), facts.made_s) if facts else (0.0, 0.0),
+        partial(_tracked, repository.git.within(entry.files)),
     )
+
+
+def _tracked(git: Git) -> frozenset[str] | None:
+    told = git.answer("ls-files", "--stage", "-z")
+    return None if told is None else frozenset(filter(None, told.split("\0")))

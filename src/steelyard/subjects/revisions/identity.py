@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from steelyard.measure.elf import names_library_folders, read_elf
 from steelyard.model.settings import Settings
@@ -23,6 +23,17 @@ from steelyard.subjects.revisions.builds import Built
 _BUILD_ID = re.compile(rb"\x04\0\0\0([\x08\x10\x14\x20])\0\0\0\x03\0\0\0GNU\0")
 # By these, and by what its own head says (DT_RPATH, DT_RUNPATH), a program finds libraries that may differ.
 _LOADING = ("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT")
+_LOADS_BY_ITSELF = b"\0dlopen\0"
+# What compilers and people read, and no program that was built of it; anything else may be opened beside it.
+_UNREAD_SUFFIXES = frozenset(
+    ".c .cc .cpp .cxx .c++ .h .hh .hpp .hxx .h++ .inl .ipp .tpp .m .mm .s .asm .d .rs .go .zig .swift .f .f90 .f95 "  # noqa: SIM905
+    ".f03 .f08 .for .ada .adb .ads .pas .nim .hs .ml .mli .cu .cuh .cmake .mk .am .ac .m4 .md .rst .adoc .texi".split()
+)
+_UNREAD_NAMES = re.compile(
+    r"(?:.*/)?(?:README|LICEN[CS]E|COPYING|CHANGELOG|CHANGES|NEWS|AUTHORS|(?:GNU)?[Mm]akefile|CMakeLists\.txt|meson\.build"
+    r"|Cargo\.(?:toml|lock)|go\.(?:mod|sum)|steelyard\.toml|\.git(?:ignore|attributes)|\.editorconfig|\.clang-(?:format|tidy))"
+    r"|\.github/.*|\.gitlab-ci\.yml"
+)
 
 
 def are_identical(sides: Sequence[Sequence[Built]], subjects: Sequence[Subject], settings: Settings) -> bool:
@@ -44,7 +55,10 @@ def is_identical(sides: Sequence[Built], subjects: Sequence[Subject], settings: 
     programs = [_program(side, subject) for side, subject in zip(sides, subjects, strict=True)]
     if None in programs or len(set(programs)) > 1:
         return False
-    return all(_same_inputs(one, other) for one, other in pairwise(zip(sides, subjects, strict=True)))
+    return all(
+        _same_inputs(one, other) and _same_beside(one[0], other[0])
+        for one, other in pairwise(zip(sides, subjects, strict=True))
+    )
 
 
 def is_one_build(sides: Sequence[Built]) -> bool:
@@ -58,11 +72,16 @@ def _program(side: Built, subject: Subject) -> str | None:
     if not path.is_relative_to(side.top):
         return None
     try:
-        if read_elf(path) is None or names_library_folders(path.read_bytes()):
+        if read_elf(path) is None or _loads_more(path.read_bytes()):
             return None
     except OSError:
         return None
     return digest_but_for_paths(path, str(side.top))
+
+
+def _loads_more(program: bytes) -> bool:
+    """Whether it may load what stands beside it: a library by a folder of its own, or whatever it names itself."""
+    return names_library_folders(program) or _LOADS_BY_ITSELF in program
 
 
 def digest_but_for_paths(program: Path, folder: str) -> str | None:
@@ -87,6 +106,18 @@ def _same_inputs(one: tuple[Built, Subject], other: tuple[Built, Subject]) -> bo
         except OSError:
             return False
     return True
+
+
+def _same_beside(one: Built, other: Built) -> bool:
+    """Whether of all files of the revisions none differs that a program may open without being told its name."""
+    mine, theirs = one.tracked(), other.tracked()
+    if mine is None or theirs is None:
+        return False
+    return all(_is_unread(line.partition("\t")[2]) for line in mine ^ theirs)
+
+
+def _is_unread(path: str) -> bool:
+    return PurePosixPath(path).suffix.lower() in _UNREAD_SUFFIXES or _UNREAD_NAMES.fullmatch(path) is not None
 
 
 def _without_build_id(data: bytes) -> bytes:

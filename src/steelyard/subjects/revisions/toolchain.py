@@ -7,6 +7,8 @@ take longer than all else before the first pair.
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
@@ -31,6 +33,8 @@ _UNTOLD = tuple(
     "http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY XDG_CACHE_HOME SSL_CERT_FILE SSL_CERT_DIR "  # noqa: SIM905
     "GIT_SSL_CAINFO CARGO_HOME RUSTUP_HOME".split()
 )
+# Of a command for the shell, without what it has between them; in a relative path is what the tree has.
+_WORDS = re.compile(r"(?<![^\s;|&()`'\"=<>])(?:/[^\s;|&()`'\"=<>]+|[^\s;|&()`'\"=<>/]+)(?![^\s;|&()`'\"=<>])")
 # Where a build writes. Cargo knows a package by its place in the workspace, not by where that is: in one folder for
 # both sides it takes what it built of the one for the other's, and hands out one program twice.
 _WRITTEN = frozenset({"CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"})
@@ -47,10 +51,12 @@ def build_environment(source: Mapping[str, str], wanted: Mapping[str, str]) -> d
     return {**{name: source[name] for name in names if name in source}, **wanted}
 
 
-def fingerprint(source: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
+def fingerprint(source: Mapping[str, str], wanted: Mapping[str, str], command: str) -> list[str]:
     """What a build hangs on beside its sources and its command, in an order of its own."""
     variables = {name: source[name] for name in _telling(source) if name not in _UNTOLD} | dict(wanted)
-    return [*(f"{name}={value}" for name, value in sorted(variables.items())), *_tools(source), *_rust(source)]
+    told = [f"{name}={value}" for name, value in sorted(variables.items())]
+    found = {**source, **wanted}
+    return [*told, *_tools(found), *_named([command, *variables.values()], found), *_rust(found)]
 
 
 def _telling(source: Mapping[str, str]) -> Iterator[str]:
@@ -64,6 +70,17 @@ def _tools(source: Mapping[str, str]) -> Iterator[str]:
     """Every such tool on the path: the first may be a wrapper, as ccache's are, of one behind it."""
     folders = filter(None, source.get("PATH", os.defpath).split(os.pathsep))
     return _files(os.path.join(folder, tool) for folder, tool in product(folders, _TOOLS))  # noqa: PTH118 - 300 of them
+
+
+def _named(texts: Iterable[str], source: Mapping[str, str]) -> Iterator[str]:
+    """The programs that a command or a variable names, on the path or by their place: `gcc-13`, `/opt/bin/cc`."""
+    words = dict.fromkeys(word for text in texts for word in _WORDS.findall(text))
+    places = (word if os.path.isabs(word) else shutil.which(word, path=source.get("PATH")) for word in words)  # noqa: PTH117
+    return _files(place for place in places if place is not None and _is_program(place))
+
+
+def _is_program(place: str) -> bool:
+    return os.path.isfile(place) and os.access(place, os.X_OK)  # noqa: PTH113 - never raises
 
 
 def _files(paths: Iterable[str]) -> Iterator[str]:
