@@ -12,13 +12,14 @@ from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.benchmark import resumed
 from steelyard.design.timing.shared_starts import SharedStarts
-from steelyard.model.launches import ROLES, WARM_UP, Measured
+from steelyard.model.launches import ROLES, WARM_UP, Launches, Measured
 from steelyard.model.records import Weighing
 from tests.design.scripted import PLAIN, recorder
 from tests.design.scripted_harness import (
     START_NS,
     Asked,
     Suites,
+    experiment,
     fails,
     header,
     machine,
@@ -183,6 +184,17 @@ def test_one_that_fails_while_it_warms_up_does_so_by_itself(warm_up: int, since:
     again = resumed(1, record, b)
     assert (again.attempts, again.kept) == (13, 12)
     assert again.warm_ups >= warm_up
+
+
+@pytest.mark.parametrize("kept", range(7))
+def test_a_warm_up_that_was_cut_short_anywhere_is_carried_on(kept: int) -> None:
+    suites = machine(baseline=SUITE, candidate=SUITE)
+    planned = plan(suites, header(pairs=12, margin=1e-6))
+    rows = experiment(suites, planned).run().launches.rows()[:kept]
+    record = experiment(suites, planned.model_copy(update={"launches": Launches.of_rows(rows)})).run()
+    assert len({(row.benchmark, row.pair, row.side) for row in record.launches.rows()}) == len(record.launches)
+    assert warm_ups_of(record) == {"a": 1, "b": 1, "c": 1}
+    assert pairs_of(record) == {"a": 12, "b": 12, "c": 12}
 
 
 @pytest.mark.parametrize("since", [0, 3, 10, 11, 12, 13, 14, 20])
