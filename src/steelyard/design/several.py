@@ -147,13 +147,13 @@ def measured(
 
     `total_s` are shared by those that share their time: each has its part of what those before it left. So is alpha.
     """
-    waiting = sum(len(part.names) for part in parts if part.shares_time)
+    waiting = sum(len(part.names) for part in parts if _takes_shared_time(part))
     alphas = [0.0 if is_identical(part.request) else part.request.settings.alpha for part in parts]
     for place, part in enumerate(parts):
         begin(part)
         begun = world.clock()
         settings = part.request.settings.model_copy(update={"alpha": alphas[place] or part.request.settings.alpha})
-        if part.shares_time and total_s is not None:
+        if _takes_shared_time(part) and total_s is not None:
             settings = _within(settings, total_s * len(part.names) / waiting)
             waiting -= len(part.names)
         request = replace(part.request, settings=settings)
@@ -170,6 +170,10 @@ def measured(
         if isinstance(outcome, Outcome) and _found_all_changed(outcome):
             alphas = passed_on(alphas, place)
         yield part, outcome
+
+
+def _takes_shared_time(part: Part) -> bool:
+    return part.shares_time and not is_identical(part.request)
 
 
 def passed_on(alphas: Sequence[float], place: int) -> list[float]:
