@@ -210,6 +210,20 @@ def test_where_no_start_can_serve_several_each_has_its_own(since: int) -> None:
     assert messages(record, "failed") == []
 
 
+@pytest.mark.parametrize("since", range(6, 11))
+def test_starts_that_end_with_those_of_the_control_cost_no_other_its_turn(since: int) -> None:
+    suites = both(**SUITE)
+    # Only the control starts alone. It fails in a round in which the others may have had theirs, or not.
+    suites.start = lambda asked: FAILED if asked == ["a"] and suites.together.count(["a"]) > since else None
+    record = weigh(suites, Selection(control=True), pairs=12, margin=1e-6)
+    assert len(messages(record, "starts")) == 1
+    launched = Counter[int]()
+    for row in record.launches.rows():
+        launched[row.benchmark] += not record.benchmarks[row.benchmark].control
+        pairs = [launched[number] // 2 for number in range(3)]
+        assert max(pairs) - min(pairs) <= 1
+
+
 def test_one_that_fails_there_and_by_itself_has_failed() -> None:
     suites = machine(baseline=SUITE, candidate={**SUITE, "b": fails(CRASH)})
     record = weigh(suites, pairs=12, margin=1e-6)

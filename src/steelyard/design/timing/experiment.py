@@ -144,12 +144,14 @@ class Experiment:
         return self._settings.warm_up + benchmark.attempts - 1
 
     def _advance_all(self, group: Sequence[OpenBenchmark], round_number: int) -> None:
-        for benchmark in group:
-            benchmark.together = len(group)
         if self._starts.serve(group[0].number):
+            for benchmark in group:
+                benchmark.together = len(group)
             self._advance_together(group, self._settings.warm_up + round_number)
-        else:
-            self._advance(group[0])
+            return
+        for benchmark in group:  # several, if a start that served others has failed since the round began
+            benchmark.together = 1
+            self._advance(benchmark)
 
     def _advance(self, benchmark: OpenBenchmark) -> None:
         """Measure one more pair of a benchmark, look if a look is due, and stop it if it has come to an end."""
