@@ -173,6 +173,12 @@ def test_a_target_s_own_margin_leaves_it_in_the_weighing_of_all(world: ProjectWo
     assert [one["verdict"] for one in record["derived"]["verdicts"]] == ["slower", "same"]
 
 
+def test_a_command_is_told_of_its_own_parameters_alone(world: ProjectWorld) -> None:
+    sort, parse = TWO.replace("sort big", "sort {n}").split("\n\n")
+    world.says(f"{sort}\nparameters = {{n = [1, 2]}}\n{parse}")
+    assert "{n}" not in world("compare").text
+
+
 @pytest.mark.parametrize("name", ["cpu", "sort:cpu", "s*", "[s]ort"])
 def test_a_target_s_own_margin_is_of_that_target_alone_whatever_it_is_called(world: ProjectWorld, name: str) -> None:
     world.program("sort", 100, 101)
