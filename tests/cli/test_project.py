@@ -173,6 +173,30 @@ def test_a_target_s_own_margin_leaves_it_in_the_weighing_of_all(world: ProjectWo
     assert [one["verdict"] for one in record["derived"]["verdicts"]] == ["slower", "same"]
 
 
+def test_a_command_is_told_of_its_own_parameters_alone(world: ProjectWorld) -> None:
+    sort, parse = TWO.replace("sort big", "sort {n}").split("\n\n")
+    world.says(f"{sort}\nparameters = {{n = [1, 2]}}\n{parse}")
+    assert "{n}" not in world("compare").text
+
+
+@pytest.mark.parametrize("name", ["cpu", "sort:cpu", "s*", "[s]ort"])
+def test_a_target_s_own_margin_is_of_that_target_alone_whatever_it_is_called(world: ProjectWorld, name: str) -> None:
+    world.program("sort", 100, 101)
+    world.program("parse", 100, 101)
+    world.says(f'{TWO}margin = "4%"\n'.replace("parse", name, 1))
+    world("compare", "--metric", "cpu", "--json", "record.json")
+    (record,) = world.records("record.json")
+    judged = [(one["benchmark"], one["margin"], one["verdict"]) for one in record["derived"]["verdicts"]]
+    assert judged == [("sort", 0.005, "slower"), (name, 0.04, "same")]
+
+
+def test_a_target_s_own_margin_is_before_those_of_all(world: ProjectWorld) -> None:
+    world.says(f'{TWO}margin = "4%"\n[compare.margins]\n"parse" = "2%"\n"p*" = "3%"\n')
+    world("compare", "--json", "record.json")
+    (record,) = world.records("record.json")
+    assert [one["margin"] for one in record["derived"]["verdicts"]] == [0.005, 0.04]
+
+
 def test_a_margin_of_no_benchmark_is_said(world: ProjectWorld) -> None:
     world.says(f'{TWO}[compare.margins]\n"srot*" = "3%"\n"parse" = "2%"\n')
     said = "steelyard.toml:10: the margin of 'srot*' is of no benchmark that was weighed"

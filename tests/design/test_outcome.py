@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.design.outcome import recalled
+from steelyard.design.outcome import judged, recalled
+from steelyard.model.kept import Finding
 from steelyard.model.records import Run, Weighing
 from tests.design.scripted import run_header, weighing
 
@@ -16,3 +17,13 @@ def test_a_record_without_benchmarks_says_so(record: Weighing | Run) -> None:
     outcome = recalled(record)
     assert str(outcome.error) == "the record has no benchmarks, so nothing was measured"
     assert outcome.record.derived is None
+
+
+def test_one_that_failed_and_others_that_were_not_reached_are_told_as_they_are_shown() -> None:
+    record = weighing(2, harness="protocol").model_copy(
+        update={"stop": ["failed", "time"], "findings": [Finding(code="failed", message="the first took too long")]}
+    )
+    outcome, shown = judged(record, None), recalled(record)
+    assert str(outcome.error) == str(shown.error) == "1 of 2 benchmarks failed, the first: the first took too long"
+    assert outcome.record.derived == shown.record.derived
+    assert outcome.record.derived is not None

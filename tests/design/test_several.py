@@ -83,6 +83,24 @@ def test_one_that_is_not_measured_gets_none(monkeypatch: pytest.MonkeyPatch, tmp
     assert found == pytest.approx([ALPHA / 3, ALPHA / 3, ALPHA * 2 / 3])
 
 
+def test_time_is_shared_by_those_that_take_any(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    seen: list[float | None] = []
+
+    def measure(request: Request, *_: object) -> Outcome:
+        seen.append(request.settings.max_time_s)
+        return Outcome(weighing())
+
+    monkeypatch.setattr(session, "measure", measure)
+    own, identical = (
+        Request(weighing().subjects, Settings(), weighing().benchmarks, findings=found)
+        for found in ([], [Finding(code=IDENTICAL, message="")])
+    )
+    parts = [Part([f"{n}"], one, shares_time=True) for n, one in enumerate([own, identical, own])]
+    world = ScriptedWorld(tmp_path, lambda *_: pytest.fail("nothing is launched")).outside()
+    list(measured(parts, 60.0, lambda _: None, world, lambda _: None))
+    assert (seen[0], seen[2]) == (30.0, 60.0)
+
+
 @pytest.mark.parametrize("alike", [0.0, 0.9])
 @pytest.mark.parametrize("changed", [(0, 0, 0), (1, 0, 0), (2, 0, 1), (2, 3, 0)])
 def test_no_more_projects_err_than_alpha_allows(changed: tuple[int, ...], alike: float) -> None:

@@ -212,6 +212,13 @@ def test_a_pair_that_is_set_aside_was_only_tried(path: Path) -> None:
     assert list(load(path).launches.role) == [WARM_UP, WARM_UP, TRIED, TRIED, DISTURBED, DISTURBED]
 
 
+def test_a_pair_that_was_to_be_tried_and_was_disturbed_is_disturbed(path: Path) -> None:
+    write(path, [row(1, 0, role=TRIED), row(1, 1, role=TRIED), row(2, 0, role=TRIED), row(2, 1, role=TRIED)])
+    with Journal.carried_on(path) as journal:
+        journal.discard(0, 1)
+    assert list(load(path).launches.role) == [DISTURBED, DISTURBED, TRIED, TRIED]
+
+
 def test_a_benchmark_that_failed_is_known_before_the_end(path: Path) -> None:
     header = weighing([], stop=["interrupted"] * 2, benchmarks=[{"name": "one"}, {"name": "two"}])
     with Journal(path, header) as journal:

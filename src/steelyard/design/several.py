@@ -27,6 +27,7 @@ from steelyard.design.session import attempted
 from steelyard.design.world import World
 from steelyard.model.errors import NothingChosenError, SteelyardError, UsageError
 from steelyard.model.metrics import is_counted
+from steelyard.model.patterns import parted
 from steelyard.model.progress import Watch
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, Subject
@@ -94,17 +95,24 @@ def _one(group: Sequence[Part]) -> Part:
         benchmarks += [_moved(benchmark, part.names[0], offset) for benchmark in part.request.benchmarks]
         if part.margin is not None:
             has_values = any(one.params for one in part.request.benchmarks)
-            margins[f"{escape(part.names[0])}, *" if has_values else part.names[0]] = part.margin
+            margins[f"{escape(part.names[0])}, *" if has_values else _alone(part.names[0])] = part.margin
     controls = [one for one in benchmarks if one.control]
     benchmarks = [one for one in benchmarks if not one.control] + controls[:1]
+    of_others = {of: margin for of, margin in settings.margins.items() if of not in margins}  # the last one holds
     joint = _with(
         group[0],
         subjects=subjects,
         benchmarks=benchmarks,
-        settings=settings.model_copy(update={"margins": {**settings.margins, **margins}}),
+        settings=settings.model_copy(update={"margins": {**of_others, **margins}}),
         findings=[*dict.fromkeys(one for part in group for one in part.request.findings)],
     )
     return replace(joint, names=[name for part in group for name in part.names])
+
+
+def _alone(name: str) -> str:
+    """The pattern of benchmarks that only this name fits, be it that of a metric."""
+    pattern = escape(name)
+    return pattern if parted(pattern) == (pattern, None) else f"{pattern[:-1]}[{pattern[-1]}]"
 
 
 def _moved(benchmark: Benchmark, target: str, offset: int) -> Benchmark:
@@ -139,13 +147,13 @@ def measured(
 
     `total_s` are shared by those that share their time: each has its part of what those before it left. So is alpha.
     """
-    waiting = sum(len(part.names) for part in parts if part.shares_time)
+    waiting = sum(len(part.names) for part in parts if _takes_shared_time(part))
     alphas = [0.0 if is_identical(part.request) else part.request.settings.alpha for part in parts]
     for place, part in enumerate(parts):
         begin(part)
         begun = world.clock()
         settings = part.request.settings.model_copy(update={"alpha": alphas[place] or part.request.settings.alpha})
-        if part.shares_time and total_s is not None:
+        if _takes_shared_time(part) and total_s is not None:
             settings = _within(settings, total_s * len(part.names) / waiting)
             waiting -= len(part.names)
         request = replace(part.request, settings=settings)
@@ -162,6 +170,10 @@ def measured(
         if isinstance(outcome, Outcome) and _found_all_changed(outcome):
             alphas = passed_on(alphas, place)
         yield part, outcome
+
+
+def _takes_shared_time(part: Part) -> bool:
+    return part.shares_time and not is_identical(part.request)
 
 
 def passed_on(alphas: Sequence[float], place: int) -> list[float]:

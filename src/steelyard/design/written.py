@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,8 +39,24 @@ def shell_words_findings(subjects: Sequence[Subject], settings: Settings) -> lis
 def placeholder_findings(
     subjects: Sequence[Subject], benchmarks: Sequence[Benchmark], settings: Settings
 ) -> list[Finding]:
-    """Say which {name} has no value where others have one, and of which parameters a command has none."""
-    params = sorted({name for one in benchmarks for name in one.in_command()})
+    """Say which {name} has no value where others have one, and of which parameters a command has none.
+
+    Each command is held against those that are weighed with it: other targets have parameters of their own.
+    """
+    together: dict[int, list[Benchmark]] = {}
+    for benchmark in benchmarks:
+        together.setdefault(benchmark.baseline, []).append(benchmark)
+    found = []
+    for alike in together.values() or [[]]:
+        places = {place for one in alike for place in (one.baseline, one.candidate)}
+        theirs = [one for place, one in enumerate(subjects) if not places or place in places]
+        params = sorted({name for one in alike for name in one.in_command()})
+        found += _of_placeholders({one.command: placeholders(one.argv) for one in theirs}, params, settings)
+    return found
+
+
+def _of_placeholders(used: Mapping[str, Sequence[str]], params: Sequence[str], settings: Settings) -> list[Finding]:
+    """The same of commands, by what each has in it, that all have these parameters."""
     given = [
         *params,
         *(["layout"] if settings.layouts else []),
@@ -49,7 +65,6 @@ def placeholder_findings(
     if not params and not settings.layouts:
         return []
     found = []
-    used = {one.command: placeholders(one.argv) for one in subjects}
     # What stands in no command stands in those around the launches.
     params = [name for name in params if any(name in names for names in used.values())]
     for command, names in used.items():

@@ -358,13 +358,13 @@ class _Columns:
     def named(self) -> dict[str, Packed]:
         """Each column by its name."""
         columns: dict[str, Packed] = dict(zip(COLUMNS, self._columns, strict=True))
-        used = ROLES.index(USED)
+        measured = {ROLES.index(USED), ROLES.index(TRIED)}
         if self.unused:
             roles = {place: ROLES.index(role) for place, role in self.unused.items()}
             places = zip(columns["role"], columns["benchmark"], columns["pair"], strict=True)
             try:
                 columns["role"] = [
-                    roles.get((benchmark, pair), role) if role == used else role for role, benchmark, pair in places
+                    roles.get((benchmark, pair), role) if role in measured else role for role, benchmark, pair in places
                 ]
             except TypeError as error:
                 raise ValueError("a launch stands where none can") from error

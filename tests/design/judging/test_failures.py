@@ -33,6 +33,15 @@ def test_one_side_s_are_counted() -> None:
     assert "may have done less work" in str(found.remedy)
 
 
+def test_a_launch_whose_partner_was_cut_short_is_not_judged() -> None:
+    record = failing(candidate_fails)
+    rows = record.launches.rows()
+    half = next(row for row in reversed(rows) if row.side)._replace(pair=99)
+    found = failures_finding(record.model_copy(update={"launches": Launches.of_rows([*rows, half])}), 0)
+    assert found is not None
+    assert found.message.startswith("12 of 12 launches of the candidate failed")
+
+
 def test_they_stand_beside_the_verdict() -> None:
     codes = [finding.code for finding in verdicts(failing(candidate_fails))[0].findings]
     assert codes.count("failures") == 1

@@ -12,13 +12,14 @@ from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.benchmark import resumed
 from steelyard.design.timing.shared_starts import SharedStarts
-from steelyard.model.launches import ROLES, WARM_UP, Measured
+from steelyard.model.launches import ROLES, WARM_UP, Launches, Measured
 from steelyard.model.records import Weighing
 from tests.design.scripted import PLAIN, recorder
 from tests.design.scripted_harness import (
     START_NS,
     Asked,
     Suites,
+    experiment,
     fails,
     header,
     machine,
@@ -185,6 +186,17 @@ def test_one_that_fails_while_it_warms_up_does_so_by_itself(warm_up: int, since:
     assert again.warm_ups >= warm_up
 
 
+@pytest.mark.parametrize("kept", range(7))
+def test_a_warm_up_that_was_cut_short_anywhere_is_carried_on(kept: int) -> None:
+    suites = machine(baseline=SUITE, candidate=SUITE)
+    planned = plan(suites, header(pairs=12, margin=1e-6))
+    rows = experiment(suites, planned).run().launches.rows()[:kept]
+    record = experiment(suites, planned.model_copy(update={"launches": Launches.of_rows(rows)})).run()
+    assert len({(row.benchmark, row.pair, row.side) for row in record.launches.rows()}) == len(record.launches)
+    assert warm_ups_of(record) == {"a": 1, "b": 1, "c": 1}
+    assert pairs_of(record) == {"a": 12, "b": 12, "c": 12}
+
+
 @pytest.mark.parametrize("since", [0, 3, 10, 11, 12, 13, 14, 20])
 def test_where_no_start_can_serve_several_each_has_its_own(since: int) -> None:
     suites = whole(FAILED, since)
@@ -196,6 +208,20 @@ def test_where_no_start_can_serve_several_each_has_its_own(since: int) -> None:
     assert "(its last words: no more of this)" in message
     assert len(suites.together) <= since + 2  # the other side's ran beside it
     assert messages(record, "failed") == []
+
+
+@pytest.mark.parametrize("since", range(6, 11))
+def test_starts_that_end_with_those_of_the_control_cost_no_other_its_turn(since: int) -> None:
+    suites = both(**SUITE)
+    # Only the control starts alone. It fails in a round in which the others may have had theirs, or not.
+    suites.start = lambda asked: FAILED if asked == ["a"] and suites.together.count(["a"]) > since else None
+    record = weigh(suites, Selection(control=True), pairs=12, margin=1e-6)
+    assert len(messages(record, "starts")) == 1
+    launched = Counter[int]()
+    for row in record.launches.rows():
+        launched[row.benchmark] += not record.benchmarks[row.benchmark].control
+        pairs = [launched[number] // 2 for number in range(3)]
+        assert max(pairs) - min(pairs) <= 1
 
 
 def test_one_that_fails_there_and_by_itself_has_failed() -> None:

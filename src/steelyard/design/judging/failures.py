@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from steelyard.model.kept import Finding
-from steelyard.model.launches import ROLES, USED, Launches
+from steelyard.model.launches import Launches
 from steelyard.model.records import Run, Weighing
 from steelyard.report import figures
 
@@ -17,7 +18,8 @@ def failures_finding(record: Weighing | Run, benchmark: int) -> Finding | None:
     if not record.settings.ignore_failure:
         return None
     names = _SIDES if isinstance(record, Weighing) else ("subject",)
-    counts = [_failed(record.launches, benchmark, side) for side in range(len(names))]
+    judged = record.launches.complete_pairs(benchmark).T if len(names) > 1 else [record.launches.judged(benchmark)]
+    counts = [_failed(record.launches, chosen) for chosen in judged]
     if not any(failed for failed, _, _ in counts):
         return None
     told = [
@@ -32,9 +34,8 @@ def failures_finding(record: Weighing | Run, benchmark: int) -> Finding | None:
     )
 
 
-def _failed(launches: Launches, benchmark: int, side: int) -> tuple[int, int, str]:
+def _failed(launches: Launches, chosen: npt.NDArray[np.intp]) -> tuple[int, int, str]:
     """How many of a side's launches failed, of how many, and in which ways."""
-    chosen = launches.select(benchmark=benchmark, role=ROLES.index(USED), side=side)
     signals, statuses = launches.column("signal")[chosen], launches.column("exit_code")[chosen]
     killed, ended = ~np.isnan(signals), np.isnan(signals) & (statuses > 0)
     ways = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from steelyard.design.findings import cold_finding, cut_short_finding, longer_finding, survivors
@@ -130,7 +130,8 @@ class Experiment:
             number = due.pop(group[0])
             benchmarks[0].pairing.note(*self._measure(benchmarks[0], number, WARM_UP))
             return
-        for benchmark, _ in self._measure_together(benchmarks, due[group[0]], WARM_UP):
+        pairs = {number: due[number] for number in group}
+        for benchmark, _ in self._measure_together(benchmarks, pairs, due[group[0]], WARM_UP):
             del due[benchmark.number]
         for benchmark in benchmarks:
             if benchmark.number in due:
@@ -143,12 +144,14 @@ class Experiment:
         return self._settings.warm_up + benchmark.attempts - 1
 
     def _advance_all(self, group: Sequence[OpenBenchmark], round_number: int) -> None:
-        for benchmark in group:
-            benchmark.together = len(group)
         if self._starts.serve(group[0].number):
+            for benchmark in group:
+                benchmark.together = len(group)
             self._advance_together(group, self._settings.warm_up + round_number)
-        else:
-            self._advance(group[0])
+            return
+        for benchmark in group:  # several, if a start that served others has failed since the round began
+            benchmark.together = 1
+            self._advance(benchmark)
 
     def _advance(self, benchmark: OpenBenchmark) -> None:
         """Measure one more pair of a benchmark, look if a look is due, and stop it if it has come to an end."""
@@ -170,16 +173,17 @@ class Experiment:
             if self._pace.end(benchmark):
                 self._stop_or_go_on(benchmark)
         due = [benchmark for benchmark in group if benchmark.stop is None]
-        for benchmark, rows in self._measure_together(due, round_number, USED) if due else []:
+        pairs = {benchmark.number: self._settings.warm_up + benchmark.attempts for benchmark in due}
+        for benchmark, rows in self._measure_together(due, pairs, round_number, USED) if due else []:
             self._count(benchmark, rows, USED)
             self._stop_or_go_on(benchmark)
             self._standing.tell(benchmark)
 
     def _measure_together(
-        self, due: Sequence[OpenBenchmark], round_number: int, role: str
+        self, due: Sequence[OpenBenchmark], pairs: Mapping[int, int], round_number: int, role: str
     ) -> list[tuple[OpenBenchmark, Pair]]:
         longest_s = None if self._pace.pairs else longest_at_first_s(self._header)
-        measured = list(self._starts.measure(due, round_number, role, longest_s))
+        measured = list(self._starts.measure(due, pairs, round_number, role, longest_s))
         self._pace.pairs += len(measured)
         return measured
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from steelyard.design.findings import own_start_finding, own_starts_finding
@@ -40,11 +40,18 @@ class SharedStarts:
         return self.header.settings.starts == "shared" and not self._is_over and number not in self._alone
 
     def measure(
-        self, due: Sequence[OpenBenchmark], round_number: int, role: str, longest_s: float | None
+        self,
+        due: Sequence[OpenBenchmark],
+        pairs: Mapping[int, int],
+        round_number: int,
+        role: str,
+        longest_s: float | None,
     ) -> Iterator[tuple[OpenBenchmark, Pair]]:
-        """The next pair of each, but for those that fail: only starts of their own show whether they do so anyhow."""
+        """The next of the `pairs` of each, but for those that fail: only starts of their own show if they do so anyhow.
+
+        A benchmark has a number of its own for it, as one side alone may have measured those that the others are at.
+        """
         settings = self.header.settings
-        pairs = {one.number: round_number if role == WARM_UP else settings.warm_up + one.attempts for one in due}
         places = draw_shared_places(settings.seed, pairs, round_number, role, settings.layouts)
         try:
             measured = self.recorder.shared_pair(places, longest_s)
