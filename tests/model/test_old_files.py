@@ -40,9 +40,16 @@ def _derived(derived: Derived) -> list[dict[str, str]]:
     dumps = [one.model_dump() for one in (*derived.verdicts, *derived.summaries)]
     coded = [{**one, "findings": [finding["code"] for finding in one["findings"]]} for one in dumps]
     return [
-        {name: repr(value) for name, value in one.items() if value is not None and not _is_judged(one, name)}
+        {name: _written(value) for name, value in one.items() if value is not None and not _is_judged(one, name)}
         for one in coded
     ]
+
+
+def _written(value: object) -> str:
+    """A value, of floats 14 digits: the last ones of a change of counts were rounded otherwise then."""
+    if isinstance(value, list | tuple):
+        return repr([*map(_written, value)])
+    return f"{value:.14g}" if isinstance(value, float) else repr(value)
 
 
 def _is_judged(one: dict[str, object], name: str) -> bool:
