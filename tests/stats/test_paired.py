@@ -155,23 +155,26 @@ def test_a_look_excludes_no_change_only_where_the_adjusted_p_value_is_at_most_al
     assert judgement.is_change == excludes_none
 
 
-@pytest.mark.parametrize(("pairs", "seed"), [(8, 7), (8, 38), (9, 13)])
-def test_no_change_between_two_that_are_accepted_has_no_p_value_of_alpha(pairs: int, seed: int) -> None:
-    """Half of the launches are slow, so that the test rejects no change, but not what lies to either side of it."""
+def judged_of_two_speeds(pairs: int, seed: int) -> Judgement:
+    """What is judged where half of the candidate's launches are slow."""
     generator = np.random.default_rng(seed)
     baseline, candidate = sides(0.003 * generator.standard_normal(pairs) + 0.1 * (generator.random(pairs) < 0.5))
     judgement = judge(lambda n: (baseline[:n], candidate[:n]), pairs, MARGIN, 0.01, ended=True)
     assert judgement is not None
+    return judgement
+
+
+@pytest.mark.parametrize(("pairs", "seed"), [(8, 7), (8, 38), (9, 13)])
+def test_no_change_between_two_that_are_accepted_has_no_p_value_of_alpha(pairs: int, seed: int) -> None:
+    """The test rejects no change, but not what lies to either side of it."""
+    judgement = judged_of_two_speeds(pairs, seed)
     assert judgement.lower < 0 < judgement.upper
     assert judgement.p_value > 0.01
 
 
 @pytest.mark.parametrize(("pairs", "seed"), [(30, 29), (30, 112), (40, 115)])
 def test_the_interval_of_the_ranks_holds_no_change_where_the_test_does_not_reject_it(pairs: int, seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    baseline, candidate = sides(0.003 * generator.standard_normal(pairs) + 0.1 * (generator.random(pairs) < 0.5))
-    judgement = judge(lambda n: (baseline[:n], candidate[:n]), pairs, MARGIN, 0.01, ended=True)
-    assert judgement is not None
+    judgement = judged_of_two_speeds(pairs, seed)
     assert judgement.p_value > 0.01
     assert judgement.lower <= 0 <= judgement.upper
 

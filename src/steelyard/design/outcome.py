@@ -101,10 +101,11 @@ def derive(record: Weighing | Run) -> Weighing | Run:
 
 def judged(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
     """What came of a record that was measured, with the `error` that ended this, if one did."""
+    failure = _failure(record)
     if error is None or (record.settings.harness is not None and isinstance(error, LaunchError)):
-        error = _failure(record)
+        error = failure
     # Of a weighing those that the time was up for are told beside one that failed, as whoever reads it tells them.
-    is_told = isinstance(record, Weighing) and _failure(record) is not None and _is_partial(record)
+    is_told = isinstance(record, Weighing) and failure is not None and _is_partial(record)
     if record.is_empty() and not is_told:
         return Outcome(record, error or InterruptedBeforeStart(NOTHING_MEASURED))
     try:

@@ -131,7 +131,7 @@ def _averaged(judged: Judgement, d: FloatArray, layouts: IntArray, looks: Sequen
     mean = replace(judged.estimate, centre=found.centre, lower=lower, upper=upper)
     p_value = min(1.0, max(judged.p_value, found.p_value / share))
     if not may_decide:
-        p_value = max(p_value, float(np.nextafter(rules.alpha, 1.0)))
+        p_value = _above(rules.alpha, p_value)
     rejects = found.p_value * rules.members <= found.level
     is_change = may_decide and judged.is_change and rejects and excludes_no_change((lower, upper))
     told = replace(judged, verdict="undecided", estimate=mean, is_change=is_change, p_value=p_value, averaged=found)
@@ -152,7 +152,7 @@ def _judge_pairs(
     excludes_none = excludes_no_change((found.lower, found.upper))
     p_value = sequential.p_value(d, levels, looks, rules.alpha, roughly=roughly)
     if not excludes_none:  # rejected as it may be, it lies between changes that are not
-        p_value = max(p_value, float(np.nextafter(rules.alpha, 1.0)))
+        p_value = _above(rules.alpha, p_value)
     strict = level if rules.members == 1 else sequential.nominal_level(looks, rules.alpha / rules.members)
     is_change = tests.is_change and excludes_none
     undecided = Judgement("undecided", found, is_change, looks[-1], len(looks), quantisation, p_value, strict, scored)
@@ -269,6 +269,11 @@ def judge(
         if judgement.verdict != "undecided":
             break
     return judgement
+
+
+def _above(alpha: float, p_value: float) -> float:
+    """The p-value of what is no finding, whatever the test alone says."""
+    return max(p_value, float(np.nextafter(alpha, 1.0)))
 
 
 def resolution(judgement: Judgement, margin: float) -> float | None:
