@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from benchmarks.simulation import TRACE_NAMES, trace
 
-from steelyard.stats.modes import CRITICAL, changes, dip, has_modes, modes, p_value_of_runs, split, untied
+from steelyard.stats.modes import CRITICAL, changes, dip, has_modes, modes, split, untied
 
 RANDOM = np.random.default_rng(1)
 
@@ -160,18 +160,3 @@ def test_labels_of_each_process_change_and_those_of_time_do_not() -> None:
     assert np.mean(np.array(tossed) < 0.6) < 0.01
     assert changes(np.arange(56) // 7 % 2 == 1) < 0.3
     assert changes(np.ones(5, dtype=bool)) == 1
-
-
-@pytest.mark.parametrize(("n", "share"), [(60, 0.5), (60, 0.15), (200, 0.3)])
-def test_runs_of_labels_drawn_each_for_itself_are_rarely_called_stretches(n: int, share: float) -> None:
-    tossed = np.array([p_value_of_runs(RANDOM.random(n) < share) for _ in range(2000)])
-    assert np.mean(tossed <= 0.005) <= 0.008
-    assert 0.03 <= np.mean(tossed <= 0.05) <= 0.065
-
-
-def test_stretches_of_a_few_launches_are_told_from_labels_of_each_process() -> None:
-    stretches = np.cumsum(RANDOM.random((200, 100)) < 0.3, axis=1) % 2 == 1  # a change in 30 % of the places, not 50 %
-    assert np.mean([changes(each) < 0.5 for each in stretches]) < 0.2
-    assert np.mean([p_value_of_runs(each) <= 0.005 for each in stretches]) > 0.8
-    assert p_value_of_runs(np.ones(5, dtype=bool)) == 1
-    assert p_value_of_runs(np.arange(60) % 2 == 1) > 0.99

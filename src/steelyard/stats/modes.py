@@ -13,7 +13,6 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats.quantiles import NORMAL
 from steelyard.stats.summary import quartile_deviation
 
 FloatArray = npt.NDArray[np.float64]
@@ -175,17 +174,3 @@ def changes(labels: BoolArray) -> float:
     share = float(labels.mean())
     expected = 2 * share * (1 - share) * (len(labels) - 1)
     return float((labels[1:] != labels[:-1]).sum()) / expected if expected > 0 else 1.0
-
-
-def p_value_of_runs(labels: BoolArray) -> float:
-    """How often labels, shape (n,), that were each drawn for itself change as rarely as these; 1 where all are one.
-
-    The one-sided test of Wald and Wolfowitz (1940), by its normal approximation.
-    """
-    upper, n = int(labels.sum()), len(labels)
-    expected = 2 * upper * (n - upper) / n
-    if expected == 0:
-        return 1.0
-    deviation = sqrt(expected * (expected - 1) / (n - 1))
-    seen = int((labels[1:] != labels[:-1]).sum())
-    return NORMAL.cdf((seen + 0.5 - expected) / deviation) if deviation > 0 else 1.0

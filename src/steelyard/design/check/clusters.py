@@ -13,16 +13,7 @@ from steelyard.design.check.judged import BLURRED, LEVEL, TOO_FEW, Judged, Rule,
 from steelyard.report.figures import duration
 from steelyard.stats import rank_sum
 from steelyard.stats.blocks import p_value_of_groups, range_of_groups
-from steelyard.stats.modes import (
-    SMALLEST_SHARE,
-    Modes,
-    changes,
-    has_modes,
-    may_have_modes,
-    p_value_of_runs,
-    split,
-    untied,
-)
+from steelyard.stats.modes import SMALLEST_SHARE, Modes, changes, has_modes, may_have_modes, split, untied
 
 SEED_RANGE = 0.10
 MODES_DISTANCE = 0.10
@@ -36,8 +27,6 @@ _ENOUGH_VALUES, _ENOUGH_LONG = 60, 40
 _FEWEST_ROUNDS = 4
 # Modes of the machine last for several launches, those of a process change from one to the next: 1 is independence.
 _FEWEST_CHANGES = 0.5
-# Stretches of few launches leave more changes than that, yet fewer than a process's own modes do but in so many cases.
-_TIME_LEVEL = 0.005
 _LOAD_LEVEL = 0.01
 # Beside a neighbour on the core the start was slower in 72 to 100 of 100 comparisons of launches in the machine's slow
 # mode with those in its fast one, mostly in over 90, and in 40 to 85 where modes were planted.
@@ -153,7 +142,7 @@ def _what_separates(held: FloatArray, found: Modes) -> str:
 def _of_the_machine(timed: _Timed) -> str | None:
     """What shows that these are modes of the machine; None if they are the program's own."""
     launches, found = timed.launches, timed.found
-    if changes(found.upper) < _FEWEST_CHANGES or p_value_of_runs(found.upper) <= _TIME_LEVEL:
+    if changes(found.upper) < _FEWEST_CHANGES:
         return "which come and go with time: the machine's, not the benchmark's"
     if _goes_with(np.array([one.load_ns / one.wall_ns for one in launches]), found) >= _MOST_COMPARISONS:
         return "which go with other work on the machine"
