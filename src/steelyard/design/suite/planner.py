@@ -66,20 +66,7 @@ class Planner:
         self.time.begin(sum(map(len, lists)) if self._harness.lists_by_running else len(lists), begun)
         if not lists[0]:
             raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")
-        known = {one.name for one in lists[0]}
-        new = [one for listed in lists[1:] for one in listed if one.name not in known]
-        whose = "the baseline's" if isinstance(self.record, Weighing) else "its"
-        of_several = selection.of_several
-        chosen = chosen_benchmarks(lists[0], selection.only, whose, selection.tags, new=new, of_several=of_several)
-        benchmarks = _shared_benchmarks(self.record, lists, chosen)
-        settings = self.record.settings
-        if selection.shard is not None:
-            benchmarks, shard = dealt(benchmarks, selection.shard)
-            settings = settings.model_copy(update={"shard": shard})
-        wanted = [fitting(listed, selection.only, selection.tags) for listed in lists]
-        findings = _one_sided(self.record, wanted)
-        if selection.control:
-            benchmarks.append(benchmarks[0].model_copy(update={"name": CONTROL_NAME, "candidate": 0, "control": True}))
+        benchmarks, settings = self._chosen(lists, selection)
         trials = self._trials(shares_starts=self._shares_starts(selection))
         trials.pilots.processed.update(
             {(place, one.name): one.processed for place, of in enumerate(lists) for one in of}
@@ -87,6 +74,7 @@ class Planner:
         trials.try_all(benchmarks)
         benchmarks = [_as_tried(one, trials, selection.processed) for one in benchmarks]
         tried = [one for one in benchmarks if one.entry in trials.known]
+        findings = _one_sided(self.record, [fitting(listed, selection.only, selection.tags) for listed in lists])
         findings += [*trials.findings, *trials.failures.values()]
         findings += [*other_work_finding(tried), *process_time_finding(tried), *_missed(settings, trials)]
         return self.record.model_copy(
@@ -97,6 +85,21 @@ class Planner:
                 "findings": [*self.record.findings, *findings],
             }
         )
+
+    def _chosen(self, lists: Sequence[Sequence[Listed]], selection: Selection) -> tuple[list[Benchmark], Settings]:
+        """The benchmarks that were asked for, and the settings, which say what part of the suite they are."""
+        known = {one.name for one in lists[0]}
+        new = [one for listed in lists[1:] for one in listed if one.name not in known]
+        whose = "the baseline's" if isinstance(self.record, Weighing) else "its"
+        of_several = selection.of_several
+        chosen = chosen_benchmarks(lists[0], selection.only, whose, selection.tags, new=new, of_several=of_several)
+        benchmarks, settings = _shared_benchmarks(self.record, lists, chosen), self.record.settings
+        if selection.shard is not None:
+            benchmarks, shard = dealt(benchmarks, selection.shard)
+            settings = settings.model_copy(update={"shard": shard})
+        if selection.control:
+            benchmarks.append(benchmarks[0].model_copy(update={"name": CONTROL_NAME, "candidate": 0, "control": True}))
+        return benchmarks, settings
 
     def going_on(self) -> Weighing | Run:
         """The record of one that is carried on, with those of its open benchmarks tried that there was no time for.
