@@ -169,18 +169,6 @@ __attribute__((noinline)) void by_clock(void) {
 int main(void) { by_clock(); return 0; }
 """
 
-# Follows pointers that are {stride} elements apart through 64 MB: as many instructions, whatever the stride.
-CHASE = r"""
-#include <stdlib.h>
-int main(int count, char **words) {
-    size_t elements = (size_t)8 << 20, stride = count > 1 ? atol(words[1]) : 1, place = 0;
-    size_t *next = malloc(elements * sizeof *next);
-    for (size_t i = 0; i < elements; i++) next[i] = (i + stride) & (elements - 1);
-    for (long i = 0; i < 4000000; i++) place = next[place];
-    return place == elements;
-}
-"""
-
 
 def compiled(folder: Path, name: str, source: str, *flags: str) -> Path:
     """Build a program; skips the test where there is no C compiler."""

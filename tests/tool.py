@@ -65,10 +65,32 @@ class Done:
 
 
 @dataclass
-class Tool:
-    """The `steelyard` command in a folder and an environment of its own."""
+class InFolder:
+    """A command line with a folder of its own."""
 
     folder: Path
+
+    def write(self, name: str, content: str, mode: int = 0o755) -> str:
+        """Make a file, executable if nothing else is said, and return the way to it."""
+        path = self.folder / name
+        path.write_text(content)
+        path.chmod(mode)
+        return f"./{name}"
+
+    def lines(self, name: str = "log") -> list[str]:
+        """The lines of a file in the folder."""
+        return (self.folder / name).read_text().splitlines()
+
+    def json(self, name: str = "record.json") -> dict[str, Any]:
+        """A JSON file in the folder."""
+        record: dict[str, Any] = json.loads((self.folder / name).read_bytes())
+        return record
+
+
+@dataclass
+class Tool(InFolder):
+    """The `steelyard` command in a folder and an environment of its own."""
+
     environment: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -147,25 +169,9 @@ main.main()
         """The folder and the environment, as subprocess takes them."""
         return {"cwd": self.folder, "env": self.environment}
 
-    def write(self, name: str, content: str, mode: int = 0o755) -> str:
-        """Make a file, executable if nothing else is said, and return the way to it."""
-        path = self.folder / name
-        path.write_text(content)
-        path.chmod(mode)
-        return f"./{name}"
-
     def kept(self) -> list[Path]:
         """What is on the store, oldest first."""
         return sorted((self.folder / "state/steelyard").glob("*"))
-
-    def lines(self, name: str = "log") -> list[str]:
-        """The lines of a file in the folder."""
-        return (self.folder / name).read_text().splitlines()
-
-    def json(self, name: str = "record.json") -> dict[str, Any]:
-        """A JSON file in the folder."""
-        record: dict[str, Any] = json.loads((self.folder / name).read_bytes())
-        return record
 
     def processes(self) -> list[str]:
         """Every process that was started from here, be it by way of the tool: they have our folder as their home."""

@@ -37,7 +37,7 @@ from steelyard.model.launches import NUMBERS, Frame, LaunchSpec, Measured
 from steelyard.model.machine import MachineFacts
 from steelyard.model.noise import Counted, Timer
 from steelyard.model.watch import Stretch
-from tests.tool import Done
+from tests.tool import Done, InFolder
 
 MACHINE = MachineFacts(
     key="0123456789abcdef",
@@ -196,10 +196,9 @@ class ScriptedWatch:
 
 
 @dataclass
-class ScriptedWorld:
+class ScriptedWorld(InFolder):
     """A folder, and a machine whose launches are scripted."""
 
-    folder: Path
     script: LaunchScript
     seconds: float = _STARTED_S
     """What the clock shows."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,13 +24,6 @@ class Answering(ScriptedWorld):
         """Weigh the benchmarks of harnesses, by 10 pairs if nothing else is said."""
         limit = () if "--pairs" in words else ("--pairs", "10")
         return self("compare", "--harness", "protocol", *words, *limit)
-
-    def json(self, name: str = "record.json") -> dict[str, Any]:
-        record: dict[str, Any] = json.loads((self.folder / name).read_bytes())
-        return record
-
-    def lines(self, name: str) -> list[str]:
-        return (self.folder / name).read_text().splitlines()
 
 
 def answer(spec: LaunchSpec, number: int) -> Measured:  # noqa: ARG001 - as a launch of any other program

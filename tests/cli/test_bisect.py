@@ -13,7 +13,7 @@ import pytest
 
 from steelyard.design.bisection import session
 from steelyard.design.bisection.search import Searching
-from steelyard.design.bisection.weighing import Asked
+from steelyard.design.bisection.weighing import SearchRequest
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
@@ -77,9 +77,9 @@ def test_the_commit_that_made_it_faster_is_named(scripted: ScriptedWorld, git: C
 def test_a_pairing_that_is_asked_for_holds_for_suites(
     words: list[str], is_free: bool, scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[Asked] = []
+    seen: list[SearchRequest] = []
 
-    def noted(asked: Asked, *_: object) -> None:
+    def noted(asked: SearchRequest, *_: object) -> None:
         seen.append(asked)
         raise MeasurementError("enough is seen")
 

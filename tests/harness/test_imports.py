@@ -17,7 +17,7 @@ HARNESS_SOURCE = SOURCE / "steelyard" / "harness"
 
 # From the bottom up: each of these imports from those before it, and from nothing else of this package.
 FLOORS = (
-    "faults names signature partner counting loop forks",
+    "faults names signature partner counting loop forks choosing",
     "arguments declare worker",
     "entry bodies",
     "find response",

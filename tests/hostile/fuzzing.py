@@ -43,7 +43,6 @@ VALUES_PUT: tuple[Any, ...] = (None, True, "", "1", HOSTILE, [], {}, [[]], [{}],
 BYTES_PUT = (b"\0", b"\xff", b"\x1b[2J", b'"', b"{", b"[", b",", b"\n", b"\r", b"1e999", b"NaN", b"-", b"\xe2\x80\xae")
 # How what was interrupted is carried on is said beside an answer too.
 WAY_ON = "steelyard: to carry on: "
-SHOWN = {"weighing", "suite", "run", "counted-weighing", "counted-run", "import"}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from steelyard.model.files import load, save
 from steelyard.model.kept import VERSION
 from steelyard.model.records import Run, Weighing
-from tests.hostile.tool import Tool, kill
+from tests.hostile.tool import Tool, edit, kill
 from tests.in_process import InProcess
 from tests.tool import SOME_TIME, announced, status_of, wait_until
 
@@ -48,14 +47,6 @@ def journal(tool: Tool, program: str) -> Path:
     return killed(
         tool, 6, "compare", program, f"{program} again", "--seed", "5", "--pairs", str(PAIRS), *("--margin", "50")
     )
-
-
-def edit(journal: Path, change: Callable[[Any], object]) -> None:
-    """Change a journal's first line."""
-    head, _, rest = journal.read_text().partition("\n")
-    header = json.loads(head)
-    change(header)
-    journal.write_text(f"{json.dumps(header)}\n{rest}")
 
 
 def carried_on(here: InProcess, journal: Path | str) -> Weighing:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -15,6 +14,7 @@ import pytest
 
 from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
+from tests.hostile.tool import edit
 from tests.tool import announced
 from tests.world import Killed, ScriptedWorld, kill, measured, program_of
 
@@ -39,14 +39,6 @@ def killed(world: ScriptedWorld, *words: str) -> Path:
         world("compare", *(words or ("./old", "./new")), "--pairs", "12")
     world.script = steady
     return next(kept for kept in world.kept() if kept.suffix == ".journal")
-
-
-def edit(journal: Path, change: Callable[[Any], object]) -> None:
-    """Change a journal's first line."""
-    head, _, rest = journal.read_text().partition("\n")
-    header = json.loads(head)
-    change(header)
-    journal.write_text(f"{json.dumps(header)}\n{rest}")
 
 
 def launched(world: ScriptedWorld) -> set[tuple[str, str]]:

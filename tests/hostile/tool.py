@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from tests.tool import PATIENCE_S, STEELYARD, environment_in, name_of
+from tests.tool import PATIENCE_S, STEELYARD, InFolder, environment_in, name_of
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,9 @@ class Done:
 
 
 @dataclass
-class Tool:
+class Tool(InFolder):
     """The `steelyard` command in a folder and an environment of its own, by which its processes are known."""
 
-    folder: Path
     environment: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -104,13 +104,6 @@ class Tool:
         assert done.status == status, done
         return done.sentence
 
-    def write(self, name: str, content: str, mode: int = 0o755) -> str:
-        """Make a file, executable if nothing else is said, and return the way to it."""
-        path = self.folder / name
-        path.write_text(content)
-        path.chmod(mode)
-        return f"./{name}"
-
     def kept(self, suffix: str = "") -> list[Path]:
         """What is on the store, oldest first."""
         return sorted((self.folder / "state/steelyard").glob(f"2*{suffix}"))
@@ -139,6 +132,14 @@ def python(script: str) -> str:
     """The command line of a Python script without single quotes."""
     assert "'" not in script
     return f"{sys.executable} -IS -c '{script}'"
+
+
+def edit(journal: Path, change: Callable[[Any], object]) -> None:
+    """Change a journal's first line."""
+    head, _, rest = journal.read_text().partition("\n")
+    header = json.loads(head)
+    change(header)
+    journal.write_text(f"{json.dumps(header)}\n{rest}")
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

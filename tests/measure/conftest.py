@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -26,3 +27,11 @@ def script(tmp_path: Path) -> Callable[[str, int], bytes]:
         return os.fsencode(file)
 
     return write
+
+
+@pytest.fixture
+def valgrind() -> str:
+    found = shutil.which("valgrind")
+    if found is None:
+        pytest.skip("there is no valgrind on this machine")
+    return found

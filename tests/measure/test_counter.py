@@ -25,12 +25,6 @@ from tests.design.scripted import PLAIN
 from tests.measure.counting import Counting
 
 
-@pytest.fixture(scope="module")
-def launcher() -> Iterator[Launcher]:
-    with Launcher() as launcher:
-        yield launcher
-
-
 @pytest.fixture
 def counter(launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Counting]:
     need_valgrind()

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,12 +26,6 @@ from tests.heap_programs import compiled_cpp
 # Without what it has the C library free at the end, which a program does not do by itself.
 MEMCHECK = ("--run-libc-freeres=no", "--run-cxx-freeres=no")
 PLAIN_MALLOC = "-fno-builtin"
-
-
-@pytest.fixture(scope="module")
-def launcher() -> Iterator[Launcher]:
-    with Launcher() as launcher:
-        yield launcher
 
 
 Watch = Callable[..., HeapUse]

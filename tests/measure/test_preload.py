@@ -122,14 +122,6 @@ def compiler() -> str:
     return found
 
 
-@pytest.fixture
-def valgrind() -> str:
-    found = shutil.which("valgrind")
-    if found is None:
-        pytest.skip("there is no valgrind on this machine")
-    return found
-
-
 def compiled(compiler: str, folder: Path, text: str, *flags: str) -> Path:
     source, program = folder / "program.c", folder / "program"
     source.write_text(text)

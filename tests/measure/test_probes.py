@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,14 +71,6 @@ def events(valgrind: str, folder: Path, pattern: str, elements: int, iterations:
     subprocess.run(command, env={"PATH": os.environ["PATH"]}, check=True, capture_output=True)
     lines = dict(line.partition(": ")[::2] for line in output.read_text().splitlines() if ": " in line)
     return dict(zip(lines["events"].split(), map(int, lines["summary"].split()), strict=True))
-
-
-@pytest.fixture
-def valgrind() -> str:
-    found = shutil.which("valgrind")
-    if found is None:
-        pytest.skip("there is no valgrind on this machine")
-    return found
 
 
 def rates(valgrind: str, folder: Path, pattern: str, elements: int, start: int, end: int) -> Rates:

@@ -15,8 +15,6 @@ import pytest
 from steelyard.model.errors import MeasurementError
 from steelyard.model.writing import write_atomically
 
-NOT_UTF_8 = "\udcff"
-
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:

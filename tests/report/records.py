@@ -167,3 +167,8 @@ def run(*, stop: StopReason = "pairs", benchmarks: tuple[str, ...] = ("sort",), 
         launches=Launches.of_rows(rows),
         subjects=[subject(name)],
     )
+
+
+def flat(text: str) -> str:
+    """On one line, however wide it was printed."""
+    return " ".join(text.split())

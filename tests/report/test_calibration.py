@@ -11,6 +11,8 @@ from steelyard.model.calibration import Calibration, LastLevel
 from steelyard.report.calibration import CHART_COLUMNS, caution, chart, furthest, show, svg
 from tests.calibrations import calibration, pattern_fit, point
 
+from .records import flat
+
 HOSTILE = "\x1b[2J\u202e<b>&\udcff"
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -19,10 +21,6 @@ def printed(shown: Calibration, width: int = 80) -> str:
     out = io.StringIO()
     show(Console(file=out, width=width), shown, "/home/me/calibrations/0.json")
     return out.getvalue()
-
-
-def flat(text: str) -> str:
-    return " ".join(text.split())
 
 
 def test_weights_and_the_caution_come_first() -> None:

@@ -18,6 +18,8 @@ from steelyard.model.subject import Benchmark
 from steelyard.report import markdown, terminal
 from tests.design.counted import TOOL, count, counted_run, counted_weighing, counts, functions
 
+from .records import flat
+
 HIT = {"I1mr": 0, "ILmr": 0, "Dr": 300, "D1mr": 4, "DLmr": 1, "Dw": 100, "D1mw": 1, "DLmw": 1}
 # 1,395 in the first level, 3 in the last one, 2 in main memory: 1395 + 15 + 70 at the default weights.
 COST = 1_480
@@ -53,10 +55,6 @@ def shown(record: Weighing | Run, width: int = 100, most: int = 10) -> str:
     return out.getvalue()
 
 
-def one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def weighed(**settings: Any) -> Weighing:
     return counted_weighing(counts([1000] * 5, [1010] * 5), [functions(0, OLD), functions(1, NEW)], **settings)
 
@@ -68,7 +66,7 @@ def test_a_run_of_costs() -> None:
     record = counted_run(
         [simulated(0)] * 2, [by_level(0, [600, 400])], metrics=["cost", "instructions"], counting=caches()
     )
-    text = one_line(shown(record))
+    text = flat(shown(record))
     assert f"{COST:,} median repeats exactly, 2 counts in 2 s" in text
     assert "cachegrind 3.19.0, caches article (I1, D1, last level 32 KiB, 32 KiB, 8 MiB)" in text
     assert "cost is l1 x 1 + ll x 5 + ram x 35 (default weights: a convention, not a time)" in text
@@ -91,7 +89,7 @@ def test_functions_are_shown_by_cost_only_where_that_adds_up_exactly(weights: We
 def test_a_run_of_instructions_says_how_they_were_counted() -> None:
     settings = CountSettings(tool="callgrind", loops=1000, body=True).model_dump()
     record = counted_run([count(0, 1000)] * 2, [functions(0, OLD)], counting=settings)
-    text = one_line(shown(record))
+    text = flat(shown(record))
     assert "1,000 loops alone: the counts of twice as many less those of so many" in text
     assert "only what lies between the target's own start and stop requests" in text
     assert "caches" not in text
@@ -111,7 +109,7 @@ def test_a_run_of_several_benchmarks_has_the_functions_of_each() -> None:
 
 
 def test_a_run_whose_counts_differ_shows_their_range() -> None:
-    text = one_line(shown(counted_run([count(0, number) for number in (900, 901, 1000, 1001, 1004, 1000, 1000)])))
+    text = flat(shown(counted_run([count(0, number) for number in (900, 901, 1000, 1001, 1004, 1000, 1000)])))
     assert "1,000 median from 1,000 to 1,004, 5 counts" in text
     assert "repeats exactly" not in text
 
@@ -131,7 +129,7 @@ def test_no_functions_where_none_are_wanted() -> None:
 
 
 def test_a_weighing_says_where_the_change_comes_from() -> None:
-    text = one_line(shown(weighed()))
+    text = flat(shown(weighed()))
     assert "slower +1.00 % exactly, 5 counts a side in 10 s" in text
     assert "where the change comes from, in instructions" in text
     assert "+5 +0.50 % fresh new work.c:7" in text
@@ -144,7 +142,7 @@ def test_a_change_of_cost_comes_from_costs() -> None:
     record = counted_weighing(
         made, [by_level(0, [600, 400]), by_level(1, [700, 400])], metrics=["cost"], counting=caches()
     )
-    text = one_line(shown(record))
+    text = flat(shown(record))
     assert "where the change comes from, in cost" in text
     assert "+100 +6.76 % function 0" in text
 
@@ -165,23 +163,23 @@ def test_functions_are_those_of_the_counts_that_are_judged() -> None:
 
 def test_how_equal_the_counts_are() -> None:
     differing = shown(counted_weighing(counts([1000, 1001], [1010, 1012])))
-    assert "noisy: counts that differ; the same program differs by 0.20 %" in one_line(differing)
-    assert "and 5 counts a side are needed to decide" in one_line(differing)
-    assert "exact: equal counts" in one_line(shown(weighed()))
+    assert "noisy: counts that differ; the same program differs by 0.20 %" in flat(differing)
+    assert "and 5 counts a side are needed to decide" in flat(differing)
+    assert "exact: equal counts" in flat(shown(weighed()))
 
 
 def test_a_weighing_of_too_few_counts_has_words_all_the_same() -> None:
-    text = one_line(shown(counted_weighing(counts([1000], []))))
+    text = flat(shown(counted_weighing(counts([1000], []))))
     assert "undecided no change can be told, 0 counts a side" in text
     assert "too few counts for any verdict: let it run to its end" in text
-    text = one_line(shown(counted_weighing(counts([1000, 1001, 1000, 1000], [1000, 1001, 1000, 1000]))))
+    text = flat(shown(counted_weighing(counts([1000, 1001, 1000, 1000], [1000, 1001, 1000, 1000]))))
     assert "counts that do not repeat need 5 a side: let it run to its end" in text
 
 
 def test_a_weighing_of_what_one_side_has_none_of() -> None:
     none = {**HIT, "DLmr": 0, "DLmw": 0}
     made = [count(side, 1000, **(none if side else HIT)) for side in (0, 1) for _ in range(2)]
-    text = one_line(shown(counted_weighing(made, metrics=["ram_hits"], counting=caches())))
+    text = flat(shown(counted_weighing(made, metrics=["ram_hits"], counting=caches())))
     assert "ram_hits was 0 in some counts, so it has no relative change" in text
     assert "choose another metric" in text
 

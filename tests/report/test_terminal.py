@@ -18,7 +18,7 @@ from steelyard.report.strip import ZERO
 from steelyard.report.verdicts import open_end
 
 from . import records
-from .records import FASTER, LEANING, SAME, SAME_BUT_REAL, SLOWER, SUMMARY, TOO_FEW, UNDECIDED, verdict
+from .records import FASTER, LEANING, SAME, SAME_BUT_REAL, SLOWER, SUMMARY, TOO_FEW, UNDECIDED, flat, verdict
 
 HOSTILE = "\x1b[2J\x9b31m\u202e\udcff\n名前|`<b>" + "x" * 90
 SUITE = ("parse", "emit", "a-benchmark-with-quite-a-long-name[param=17,other=abc]", "sort")
@@ -39,10 +39,6 @@ def printed(show: Callable[[Console], None], width: int = 80) -> str:
 def weighed(*verdicts: Verdict, width: int = 80, record: Weighing | None = None) -> str:
     record = record or records.weighing()
     return printed(lambda console: terminal.weighing(console, record, list(verdicts)), width)
-
-
-def flat(text: str) -> str:
-    return " ".join(text.split())
 
 
 def test_throughput_stands_below_a_table_that_has_no_room_for_it() -> None:

@@ -14,6 +14,7 @@ from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import unpaired
 
 from . import records
+from .records import flat
 
 HOSTILE = "\x1b[2J\x9b31m\u202e\udcff\n名前|`<b>" + "x" * 90
 SLOWER = UnpairedVerdict(
@@ -47,10 +48,6 @@ def printed(shown: UnpairedReport, width: int = 80) -> str:
     out = io.StringIO()
     unpaired.show(Console(file=out, width=width), shown)
     return out.getvalue()
-
-
-def flat(text: str) -> str:
-    return " ".join(text.split())
 
 
 @pytest.mark.parametrize("verdict", [SLOWER, UNDECIDED, CANNOT_TELL])

@@ -23,10 +23,10 @@ class Terms:
 
     margin: float
     alpha: float
-    metrics: Sequence[str] | None = None
-    force: bool = False
+    metrics: Sequence[str] | None
+    force: bool
     """Also runs of two machines."""
-    same_conditions: bool = False
+    same_conditions: bool
     """Of imports: nothing else changed on the machine between them."""
 
 

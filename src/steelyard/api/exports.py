@@ -27,7 +27,7 @@ Data = bytes | Iterable[bytes]
 
 
 @dataclass(frozen=True)
-class Asked:
+class Export:
     """What is to be written of a record, which is called `name` where it is spoken of."""
 
     record: Document
@@ -45,7 +45,7 @@ class ExportFormat:
 
     name: str
     holds: tuple[str, ...]
-    write: Callable[[Asked], Data]
+    write: Callable[[Export], Data]
     is_binary: bool = False
     has_side: bool = False
     has_metric: bool = False
@@ -100,7 +100,7 @@ def exported(
         raise UsageError(
             f"--metric {metric} chooses what {_listed(_names('has_metric'))} hold of a weighing or run: leave it out"
         )
-    return wanted.write(Asked(record, name, side, metric))
+    return wanted.write(Export(record, name, side, metric))
 
 
 def format_named(name: str) -> ExportFormat:
@@ -123,7 +123,7 @@ def _listed(names: Sequence[str]) -> str:
 # --- each format
 
 
-def _pyperf(asked: Asked) -> Data:
+def _pyperf(asked: Export) -> Data:
     if isinstance(asked.record, ForeignResults):
         if (as_it_was := pyperf.of_import(asked.record)) is not None:
             return as_it_was
@@ -133,7 +133,7 @@ def _pyperf(asked: Asked) -> Data:
     return pyperf.of_series(series, pyperf.about(_measured(asked), metric))
 
 
-def _google_benchmark(asked: Asked) -> Data:
+def _google_benchmark(asked: Export) -> Data:
     if isinstance(asked.record, ForeignResults):
         context: dict[str, Any] = {"library_version": asked.record.provenance.version, **asked.record.machine}
         return google_benchmark.of_series(list(of_sides.of_foreign(asked.record, "google-benchmark")), context)
@@ -149,7 +149,7 @@ def _google_benchmark(asked: Asked) -> Data:
     return google_benchmark.of_series(_times(series, "google-benchmark", metric), context)
 
 
-def _hyperfine(asked: Asked) -> Data:
+def _hyperfine(asked: Export) -> Data:
     if isinstance(asked.record, ForeignResults):
         return hyperfine.of_series(list(of_sides.of_foreign(asked.record, "hyperfine")))
     record = _measured(asked)
@@ -158,14 +158,14 @@ def _hyperfine(asked: Asked) -> Data:
     return hyperfine.of_series(_times(_series(record, metric, sides, "hyperfine"), "hyperfine", metric))
 
 
-def _junit(asked: Asked) -> Data:
+def _junit(asked: Export) -> Data:
     if isinstance(asked.record, Soundness):
         return junit.of_check(asked.record).encode(errors="backslashreplace")
     report = of_one(asked.name, recalled(_measured(asked)), Limits())
     return junit.xml(report).encode(errors="backslashreplace")
 
 
-def _one_side(asked: Asked, format_: str) -> tuple[list[Series], str]:
+def _one_side(asked: Export, format_: str) -> tuple[list[Series], str]:
     record = _measured(asked)
     metric = of_sides.metric_of(record, asked.metric, format_)
     if isinstance(record, Weighing) and asked.side is None:
@@ -192,7 +192,7 @@ def _times(series: list[Series], format_: str, metric: str) -> list[Series]:
     return series
 
 
-def _measured(asked: Asked) -> Weighing | Run:
+def _measured(asked: Export) -> Weighing | Run:
     assert isinstance(asked.record, Weighing | Run)  # noqa: S101 - `exported` has looked
     return asked.record
 

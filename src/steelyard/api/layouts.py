@@ -17,7 +17,7 @@ LEAST = 2
 _PLACE = "{layout}"
 
 
-def layouts_checked(options: Plan, commands: Sequence[str], recipe: Recipe | None = None) -> int:
+def layouts_checked(options: Plan, commands: Sequence[str], recipe: Recipe | None) -> int:
     """How many builds each side has, 0 for one; raises UsageError where nothing tells them apart.
 
     The commands do, or the recipe by which both sides are built.

@@ -38,7 +38,7 @@ def weighing_of_revisions(
     watch: Watch,
     world: World,
     *,
-    names: Sequence[str] | None = None,
+    names: Sequence[str] | None,
     listed: str | None = None,
 ) -> Iterator[Request]:
     """What is measured of one command in two revisions, which are built and stay as long as the context lasts.

@@ -24,6 +24,7 @@ from steelyard.model.errors import UsageError
 from steelyard.model.values import seconds
 
 if TYPE_CHECKING:
+    from steelyard.design.bisection.weighing import SearchRequest
     from steelyard.design.world import World
     from steelyard.model.bisection import Commit, Sought, Step
     from steelyard.model.settings import Settings
@@ -111,8 +112,6 @@ def bisect(options: BisectOptions, world: World) -> int:
     from steelyard.cli.screen import output, watching
     from steelyard.design.bisection.search import Telling
     from steelyard.design.bisection.session import bisect
-    from steelyard.design.bisection.weighing import Asked
-    from steelyard.design.suite.selection import Selection
     from steelyard.report.bisection import bisection
 
     check_writable(options.json, options.launch.output)
@@ -122,22 +121,7 @@ def bisect(options: BisectOptions, world: World) -> int:
     # What runs is its copy in each commit's folder; this one is the user's.
     own = Path(options.command.split()[0])
     check_apart((options.json, options.launch.output), filter(None, [options.launch.stdin, own]))
-    asked = Asked(
-        options.command,
-        options.good,
-        options.bad,
-        options.build,
-        options.launch.shell,
-        _settings(options, world),
-        Selection(
-            only=options.suite.benchmark or [],
-            tags=options.suite.tag or [],
-            any_pairing=options.weighing.pairing is None,
-        ),
-        jobs_checked(options.counting.jobs),
-        build_timeout_s=options.build_timeout,
-        sought="faster" if options.faster else "slower",
-    )
+    asked = _request(options, world)
     say_what_is_unread(options.launch)
     with watching(world) as line:
         said = _Said(line, asked.sought)
@@ -173,6 +157,28 @@ class _Said:
     def _say(self, sentence: str) -> None:
         self.line.wipe()
         say(sentence)
+
+
+def _request(options: BisectOptions, world: World) -> SearchRequest:
+    from steelyard.design.bisection.weighing import SearchRequest
+    from steelyard.design.suite.selection import Selection
+
+    return SearchRequest(
+        options.command,
+        options.good,
+        options.bad,
+        options.build,
+        options.launch.shell,
+        _settings(options, world),
+        Selection(
+            only=options.suite.benchmark or [],
+            tags=options.suite.tag or [],
+            any_pairing=options.weighing.pairing is None,
+        ),
+        jobs_checked(options.counting.jobs),
+        build_timeout_s=options.build_timeout,
+        sought="faster" if options.faster else "slower",
+    )
 
 
 def _settings(options: BisectOptions, world: World) -> Settings:

@@ -110,7 +110,7 @@ def _report(console: Console, outcome: Outcome, functions: int) -> None:
         terminal.run(console, record, derived.summaries, functions=functions, running=running)
 
 
-def show_way_on(outcome: Outcome, files: FileOptions, world: World, *, beside_data: bool = False) -> None:
+def show_way_on(outcome: Outcome, files: FileOptions, world: World, *, beside_data: bool) -> None:
     """Print how what is undecided goes on from here; of what was interrupted more is said."""
     if not _has_results(outcome) or "interrupted" in outcome.record.stop:
         return

@@ -70,7 +70,7 @@ def threads() -> int:
         return 1
 
 
-def forked(run: Callable[[], bool], to: int, processor: int | None, ours: int = -1) -> dict[str, Any]:
+def forked(run: Callable[[], bool], to: int, processor: int | None, ours: int) -> dict[str, Any]:
     """Run something in a process of its own, which alone has the file `ours`: its numbers, and what it wrote `to`."""
     sys.stdout.flush()
     sys.stderr.flush()

@@ -5,14 +5,13 @@ Or several, each in a process of its own.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from functools import cached_property
 
 import pytest
 
 from steelyard.harness.arguments import ArgumentError, Request, descriptor, request, separated
 from steelyard.harness.bodies import prepared_call
+from steelyard.harness.choosing import Choosing
 from steelyard.harness.entry import Entry
 from steelyard.harness.faults import told
 from steelyard.harness.names import BadNameError, check_names, value_text
@@ -23,7 +22,6 @@ from steelyard.harness.worker import samples_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
     from typing import Any
 
 FIXTURE = "weigh"
@@ -54,11 +52,12 @@ def _response(fd: int) -> Response:
     return Response(fd, inside=f" in pytest {pytest.__version__}")
 
 
-class Run:
+class Run(Choosing):
     """A pytest plugin that is there only under the protocol's arguments."""
 
     def __init__(self, config: pytest.Config, response: Response) -> None:
-        self._config, self._response = config, response
+        super().__init__(config, FIXTURE)
+        self._response = response
         self._request: Request | None = None
         self._done = self._is_forked = False
 
@@ -106,33 +105,11 @@ class Run:
 
     # The hooks, in the order in which pytest calls them.
 
-    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
-        """Leave all other files of tests alone: importing them would cost time and memory in each launch."""
-        if not self._names or collection_path.name == "__init__.py" or not collection_path.is_file():
-            return None
-        return str(collection_path) not in self._files or None
-
-    @cached_property
-    def _files(self) -> set[str]:
-        """Of the tests that are to run; they are asked for at each file of the user's."""
-        return {os.path.normpath(self._config.rootpath / name.partition("::")[0]) for name in self._names}
-
     def pytest_exception_interact(self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]) -> None:
         """A file of tests that cannot be loaded, or a test that failed."""
         if call.excinfo is not None:
             label = node.nodeid.partition("::")[0]
             self._response.error(told(_cause(call.excinfo.value), {str(node.path): label}))
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Choose the tests, out of those that the user's own arguments leave."""
-        if not self._names:
-            return
-        names, chosen, others = set(self._names), list[pytest.Item](), list[pytest.Item]()
-        for item in items:
-            (chosen if item.nodeid in names and _weighs(item) else others).append(item)
-        items[:] = chosen
-        self._config.hook.pytest_deselected(items=others)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -216,26 +193,11 @@ class Run:
         return self._request.names if self._request else []
 
     def _list(self, session: pytest.Session) -> None:
-        entries = [_entry(item) for item in sorted(session.items, key=_place) if _weighs(item)]
+        entries = [*map(_entry, self._listed(session))]
         check_names(entry.name for entry in entries)
         for entry in entries:
             self._response.list(entry)
         self._done = True
-
-
-def _weighs(item: pytest.Item) -> bool:
-    """Whether a test is a benchmark, and not one that is skipped whatever happens."""
-    marks = item.iter_markers("skipif")
-    conditions = (one for mark in marks for one in [*mark.args, mark.kwargs.get("condition", False)])
-    # One that is a text stands for code, which pytest runs when it is the test's turn.
-    skipped = item.get_closest_marker("skip") is not None or any(one and type(one) is not str for one in conditions)
-    return FIXTURE in getattr(item, "fixturenames", ()) and not skipped
-
-
-def _place(item: pytest.Item) -> tuple[str, int, tuple[int, ...], str]:
-    """Where a test stands, for a list that is the same where a plugin shuffles the tests."""
-    file, line, _ = item.location
-    return file, line or 0, tuple(getattr(getattr(item, "callspec", None), "indices", {}).values()), item.nodeid
 
 
 def _entry(item: pytest.Item) -> Entry:

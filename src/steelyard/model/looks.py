@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,4 +30,4 @@ class LookBack:
     """Those of the benchmark alone."""
     baseline: FloatArray
     candidate: FloatArray
-    looks: list[Look] = field(default_factory=list)
+    looks: list[Look]

@@ -218,7 +218,7 @@ def _differences(baseline: FloatArray, candidate: FloatArray) -> tuple[FloatArra
 
 
 def interval_roughly(
-    baseline: FloatArray, candidate: FloatArray, looks: Sequence[Look], alpha: float, quantisation: float = 0.0
+    baseline: FloatArray, candidate: FloatArray, looks: Sequence[Look], alpha: float, quantisation: float
 ) -> Estimate:
     """Estimate and interval at the last of the looks, from its standard error: to be drawn, and no verdict's."""
     found = weighted.roughly(*_differences(baseline, candidate), sequential.nominal_level(looks, alpha))

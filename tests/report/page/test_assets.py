@@ -12,7 +12,6 @@ from steelyard.report.page import assets
 from steelyard.report.page.elements import element
 
 FOLDER = Path(assets.__file__).parent
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_what_is_vendored_is_what_its_manifest_says() -> None:

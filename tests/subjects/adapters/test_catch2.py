@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,12 +58,6 @@ def quick(header: Path) -> Path:
         (place / "catch2/catch.hpp").write_text(text, encoding="utf-8")
 
     return builds.built("catch2-header", make, text)
-
-
-@pytest.fixture(scope="module")
-def launcher() -> Iterator[Launcher]:
-    with Launcher() as launcher:
-        yield launcher
 
 
 @pytest.fixture(scope="module")

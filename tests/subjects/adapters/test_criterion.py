@@ -6,7 +6,6 @@ import gc
 import json
 import re
 import shlex
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -58,12 +57,6 @@ NAMES = [
 @pytest.fixture(scope="module")
 def program() -> Path:
     return cargo_bench("criterion")
-
-
-@pytest.fixture(scope="module")
-def launcher() -> Iterator[Launcher]:
-    with Launcher() as launcher:
-        yield launcher
 
 
 @pytest.fixture

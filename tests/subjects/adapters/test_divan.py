@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from dataclasses import astuple, replace
 from pathlib import Path
 
@@ -50,12 +49,6 @@ NAMES = {
 @pytest.fixture(scope="module")
 def program() -> Path:
     return cargo_bench("divan")
-
-
-@pytest.fixture(scope="module")
-def launcher() -> Iterator[Launcher]:
-    with Launcher() as launcher:
-        yield launcher
 
 
 @pytest.fixture

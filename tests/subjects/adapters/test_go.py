@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -98,12 +97,6 @@ def slower() -> Path:
 @pytest.fixture(scope="session")
 def panics() -> Path:
     return built("panics.test", "./panics")
-
-
-@pytest.fixture(scope="module")
-def launcher() -> Iterator[Launcher]:
-    with Launcher() as launcher:
-        yield launcher
 
 
 def driver_of(launcher: Launcher, program: Path, *words: str, env: tuple[str, ...] = (), cwd: Path = PACKAGE) -> Driver:

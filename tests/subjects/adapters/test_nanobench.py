@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -32,12 +31,6 @@ def suite() -> Path:
     words = (f"-I{folder}",) if folder else ()
     needs = "nanobench.h, and name its folder in STEELYARD_NANOBENCH"
     return built("suite", SOURCES / "nanobench/suite.cpp", *words, needs=needs)
-
-
-@pytest.fixture(scope="module")
-def launcher() -> Iterator[Launcher]:
-    with Launcher() as launcher:
-        yield launcher
 
 
 @pytest.fixture

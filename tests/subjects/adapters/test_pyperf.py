@@ -9,7 +9,6 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,12 +36,6 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("pyperf") is None, reas
 
 def launch(*words: str, env: tuple[str, ...] = ()) -> LaunchSpec:
     return spec(*(words or (sys.executable, str(SCRIPT))), env=("LANG=C.UTF-8", *env))
-
-
-@pytest.fixture(scope="module")
-def launcher() -> Iterator[Launcher]:
-    with Launcher() as launcher:
-        yield launcher
 
 
 @pytest.fixture(scope="module", autouse=True)

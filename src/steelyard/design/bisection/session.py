@@ -10,7 +10,7 @@ from typing import Any
 from steelyard import __version__
 from steelyard.design.bisection.builds import Builds
 from steelyard.design.bisection.search import Searching, Telling
-from steelyard.design.bisection.weighing import Asked, CommitScales
+from steelyard.design.bisection.weighing import CommitScales, SearchRequest
 from steelyard.design.findings import some_names
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
@@ -25,7 +25,7 @@ from steelyard.subjects.revisions.line import line_of
 from steelyard.subjects.revisions.sides import check_relative
 
 
-def bisect(asked: Asked, telling: Telling, world: World) -> tuple[Bisection, SteelyardError | None]:
+def bisect(asked: SearchRequest, telling: Telling, world: World) -> tuple[Bisection, SteelyardError | None]:
     """Search the commit that made a benchmark slower, or faster; with why it could not go on, where that failed.
 
     Raises UsageError for revisions or a command that are not there, MeasurementError where one of the ends cannot be

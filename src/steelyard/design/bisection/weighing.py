@@ -33,7 +33,7 @@ _OPPOSITE: dict[VerdictName, VerdictName] = {"slower": "faster", "faster": "slow
 
 
 @dataclass(frozen=True)
-class Asked:
+class SearchRequest:
     """What the user asks for."""
 
     command: str
@@ -69,7 +69,7 @@ class Weighed:
 class CommitScales:
     """Weighs commits. Each is a subject with a folder of its own; the command is the same."""
 
-    asked: Asked
+    asked: SearchRequest
     builds: Builds
     world: World
     weighings: int = 0

@@ -19,7 +19,7 @@ from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 from steelyard.model.launches import LaunchSpec
 from steelyard.model.progress import Watch
 from steelyard.model.settings import Settings
-from steelyard.model.soundness import Soundness
+from steelyard.model.soundness import Looked, Soundness
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import command_subject, launch_maker, shared_environment
 from steelyard.subjects.harness import AUTO, Harness, Listed, harness_named, recognised_harness
@@ -52,17 +52,11 @@ def check_target(
     with world.launcher() as launcher, Interrupt([launcher.cancel], world.clock) as interrupt:
         runner = Runner(launcher, interrupt.is_requested)
         checker = Checker(make, runner, seconds, watch, settings.seed, world.clock, program if heap else None)
-        name, benchmarks = settings.harness, [subject.command]
-        if name is None:
+        if settings.harness is None:
             empty = launch_maker(command_subject("true", "true", "empty", shell=False), settings, shared)
-            looked = checker.command(subject.command, empty)
+            name, benchmarks, looked = None, [subject.command], checker.command(subject.command, empty)
         else:
-            spec = make(draw_pair(settings.seed, 0, 0))
-            name = recognised_harness([spec]) if name == AUTO else name
-            harness = harness_named(name)
-            listed = _listed(harness, subject, spec, runner)
-            benchmarks = [one.name for one in chosen_benchmarks(listed, only, "its")]
-            looked = checker.benchmarks(harness, [one.name for one in listed], benchmarks)
+            name, benchmarks, looked = _of_harness(settings.harness, checker, subject, only)
     if checker.interrupted and all(one.outcome == "untried" for one in looked):
         raise InterruptedBeforeStart(NOTHING_TRIED)
     return Soundness(
@@ -76,6 +70,18 @@ def check_target(
         looked=looked,
         allocating=checker.allocating,
     )
+
+
+def _of_harness(
+    named: str, checker: Checker, subject: Subject, only: Sequence[str]
+) -> tuple[str, list[str], list[Looked]]:
+    """The harness of a program, its benchmarks that are chosen, and what is found of them."""
+    spec = checker.make(draw_pair(checker.seed, 0, 0))
+    name = recognised_harness([spec]) if named == AUTO else named
+    harness = harness_named(name)
+    listed = _listed(harness, subject, spec, checker.runner)
+    chosen = [one.name for one in chosen_benchmarks(listed, only, "its")]
+    return name, chosen, checker.benchmarks(harness, [one.name for one in listed], chosen)
 
 
 def _listed(harness: Harness, subject: Subject, spec: LaunchSpec, runner: Runner) -> list[Listed]:

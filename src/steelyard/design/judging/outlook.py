@@ -64,7 +64,7 @@ def _pairs_needed(
     return max(pairs, fewest_pairs(settings.alpha, settings.reserve, members))
 
 
-def needed_by_few(differences: FloatArray, settings: Settings, budgets: Budgets, members: float = 1) -> Needed:
+def needed_by_few(differences: FloatArray, settings: Settings, budgets: Budgets, members: float) -> Needed:
     """What pairs that are too few for an interval lack; the fewest that are looked at, where they tell of no noise."""
     guess = guess_of_few(differences, settings.alpha)
     if guess is None:

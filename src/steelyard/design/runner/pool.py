@@ -28,7 +28,7 @@ class WorkerPool:
     ) -> None:
         self._launcher, self._hooks = launcher, hooks or Hooks()
         # What has to run before each launch must not meet another launch's work.
-        self._jobs = 1 if self._hooks.are_around else jobs
+        self._jobs = 1 if self._hooks.prepare or self._hooks.conclude else jobs
         self._programs = Programs()
         self._launchers: list[LaunchServer] = []
         self._runners: list[Runner] = []

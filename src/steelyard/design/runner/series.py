@@ -26,7 +26,7 @@ def series_of(settings: Settings, targets: Targets, launcher: LaunchServer, jour
     """How to launch several in one request; None where the driver has something to do between two launches."""
     if events_of(settings.metrics):  # the server keeps only the numbers
         return None
-    if targets.hooks.are_around or targets.empty_shell or settings.harness is not None or settings.repeat > 1:
+    if settings.has_hooks_around or targets.empty_shell or settings.harness is not None or settings.repeat > 1:
         return None
     launcher.keep_rows_in(journal.fileno())
 

@@ -130,11 +130,6 @@ class Hooks:
     layouts: int = 0
     """How many of each subject have commands of their own; 0 where all share those of the subject."""
 
-    @property
-    def are_around(self) -> bool:
-        """Whether something runs before or after each launch."""
-        return bool(self.prepare or self.conclude)
-
     def of(self, specs: Sequence[LaunchSpec], target: Target) -> LaunchSpec:
         """The one of these commands that goes with a launch."""
         place = target.subject * self.layouts + target.layout - 1 if self.layouts else target.subject

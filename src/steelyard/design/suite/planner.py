@@ -17,6 +17,7 @@ from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, listin
 from steelyard.design.runner.targets import of_first_layout, remedy_of_missing, with_time_limit
 from steelyard.design.suite.amounts import Amounts
 from steelyard.design.suite.pilot_time import PilotTime
+from steelyard.design.suite.pilots import Pilots
 from steelyard.design.suite.selection import Selection, chosen_benchmarks, fitting
 from steelyard.design.suite.shards import dealt
 from steelyard.design.suite.trials import Trials
@@ -65,25 +66,15 @@ class Planner:
         self.time.begin(sum(map(len, lists)) if self._harness.lists_by_running else len(lists), begun)
         if not lists[0]:
             raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")
-        known = {one.name for one in lists[0]}
-        new = [one for listed in lists[1:] for one in listed if one.name not in known]
-        whose = "the baseline's" if isinstance(self.record, Weighing) else "its"
-        of_several = selection.of_several
-        chosen = chosen_benchmarks(lists[0], selection.only, whose, selection.tags, new=new, of_several=of_several)
-        benchmarks = _shared_benchmarks(self.record, lists, chosen)
-        settings = self.record.settings
-        if selection.shard is not None:
-            benchmarks, shard = dealt(benchmarks, selection.shard)
-            settings = settings.model_copy(update={"shard": shard})
-        wanted = [fitting(listed, selection.only, selection.tags) for listed in lists]
-        findings = _one_sided(self.record, wanted)
-        if selection.control:
-            benchmarks.append(benchmarks[0].model_copy(update={"name": CONTROL_NAME, "candidate": 0, "control": True}))
+        benchmarks, settings = self._chosen(lists, selection)
         trials = self._trials(shares_starts=self._shares_starts(selection))
-        trials.processed.update({(place, one.name): one.processed for place, of in enumerate(lists) for one in of})
+        trials.pilots.processed.update(
+            {(place, one.name): one.processed for place, of in enumerate(lists) for one in of}
+        )
         trials.try_all(benchmarks)
         benchmarks = [_as_tried(one, trials, selection.processed) for one in benchmarks]
         tried = [one for one in benchmarks if one.entry in trials.known]
+        findings = _one_sided(self.record, [fitting(listed, selection.only, selection.tags) for listed in lists])
         findings += [*trials.findings, *trials.failures.values()]
         findings += [*other_work_finding(tried), *process_time_finding(tried), *_missed(settings, trials)]
         return self.record.model_copy(
@@ -94,6 +85,21 @@ class Planner:
                 "findings": [*self.record.findings, *findings],
             }
         )
+
+    def _chosen(self, lists: Sequence[Sequence[Listed]], selection: Selection) -> tuple[list[Benchmark], Settings]:
+        """The benchmarks that were asked for, and the settings, which say what part of the suite they are."""
+        known = {one.name for one in lists[0]}
+        new = [one for listed in lists[1:] for one in listed if one.name not in known]
+        whose = "the baseline's" if isinstance(self.record, Weighing) else "its"
+        of_several = selection.of_several
+        chosen = chosen_benchmarks(lists[0], selection.only, whose, selection.tags, new=new, of_several=of_several)
+        benchmarks, settings = _shared_benchmarks(self.record, lists, chosen), self.record.settings
+        if selection.shard is not None:
+            benchmarks, shard = dealt(benchmarks, selection.shard)
+            settings = settings.model_copy(update={"shard": shard})
+        if selection.control:
+            benchmarks.append(benchmarks[0].model_copy(update={"name": CONTROL_NAME, "candidate": 0, "control": True}))
+        return benchmarks, settings
 
     def going_on(self) -> Weighing | Run:
         """The record of one that is carried on, with those of its open benchmarks tried that there was no time for.
@@ -137,18 +143,10 @@ class Planner:
         return is_free and may_share_starts(self.record, self._harness)
 
     def _trials(self, *, shares_starts: bool) -> Trials:
-        settings = self.record.settings
-        return Trials(
-            settings,
-            self._harness,
-            self._subjects,
-            self._spec,
-            self.runner,
-            self.watch,
-            self.time,
-            times_processes=may_time_processes(settings, self._harness),
-            shares_starts=shares_starts,
-        )
+        settings, harness = self.record.settings, self._harness
+        by_process = may_time_processes(settings, harness)
+        pilots = Pilots(settings, harness, self._subjects, self._spec, self.runner, self.time, by_process)
+        return Trials(pilots, self.watch, shares_starts)
 
     def _found_best(
         self, settings: Settings, selection: Selection, trials: Trials, tried: Sequence[Benchmark]
@@ -156,13 +154,15 @@ class Planner:
         """How those that were tried are to be measured, as settings, and for how long."""
         found: dict[str, Any] = {"starts": "shared"} if trials.shares_starts else {}
         # Benchmarks are known to be weighed sooner beside their like, of whatever kind they are.
-        is_better_beside = trials.times_processes or gains_beside(settings, self.record.machine.offers)
+        is_better_beside = trials.pilots.times_processes or gains_beside(settings, self.record.machine.offers)
         if selection.any_pairing and isinstance(self.record, Weighing) and is_better_beside:
             found["pairing"] = "auto"
         if selection.seconds_each is not None and settings.max_time_s is not None:
             among = len(tried) if settings.shard is None else len(settings.shard.suite)
             pairs = max(_FEWEST_PAIRS, fewest_pairs(settings.alpha, settings.reserve, max(1, among)))
-            each = [max(selection.seconds_each, pairs * trials.pair_s.get(one.entry or "", 0.0)) for one in tried]
+            each = [
+                max(selection.seconds_each, pairs * trials.pilots.pair_s.get(one.entry or "", 0.0)) for one in tried
+            ]
             found["max_time_s"] = max(settings.max_time_s, sum(each))
         return found
 
@@ -231,7 +231,7 @@ def _as_tried(benchmark: Benchmark, trials: Trials, processed: Sequence[Processe
     entry = benchmark.entry or ""
     if not processed:
         places = (benchmark.baseline, benchmark.candidate)
-        processed = processed_of(*(trials.processed.get((place, entry), {}) for place in places))
+        processed = processed_of(*(trials.pilots.processed.get((place, entry), {}) for place in places))
     amounts = trials.known.get(entry, Amounts()).beside(benchmark.candidate)
     return benchmark.model_copy(update={**amounts, "processed": [*processed]})
 

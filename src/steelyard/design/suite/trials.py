@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from math import ceil, inf
 from typing import TypeVar
 
 from steelyard.design.findings import own_starts_finding
 from steelyard.design.runner.failure import TookTooLongError
-from steelyard.design.runner.runner import Reading, Runner
-from steelyard.design.runner.target import HARNESS_REMEDY, Target, shared_target
-from steelyard.design.runner.targets import decides_by_cpu
 from steelyard.design.suite.amounts import Amounts, Ask, Tried, long_sides
 from steelyard.design.suite.loops import (
     LEAST_SAMPLES,
@@ -37,24 +34,21 @@ from steelyard.design.suite.loops import (
     process_amounts,
     shared_loops,
 )
-from steelyard.design.suite.pilot_time import REFINEMENT, PilotTime
+from steelyard.design.suite.pilot_time import REFINEMENT
+from steelyard.design.suite.pilots import Pilots
 from steelyard.model.errors import LaunchError
 from steelyard.model.kept import Finding
-from steelyard.model.launches import LaunchSpec, Sample, judged_samples
+from steelyard.model.launches import Sample, judged_samples
 from steelyard.model.metrics import PER_ITERATION, timed
 from steelyard.model.progress import Progress, Watch
-from steelyard.model.settings import Settings
-from steelyard.model.subject import Benchmark, Subject
+from steelyard.model.subject import Benchmark
 from steelyard.report.figures import count, seconds
-from steelyard.subjects.harness import Harness, Work
 
 # What is left to do at least when several have been tried once at the same time: their loops, and a pair.
 _MORE_LAUNCHES = 4
 # How often processor time is tried beside elapsed time, which other work may have made longer; more often where only
 # that speaks against it.
 _TRIES, _MOST_TRIES, _TRY_SAMPLES, _FEWEST_LOOPS = 3, 6, 8, 8
-# A launch that is given up has had so many times as long as the one before it, and this at least.
-_GIVEN_UP_TIMES, _GIVEN_UP_S = 10, 2.0
 
 _Found = TypeVar("_Found")
 _Asking = Generator[Ask, Pilot, _Found]
@@ -84,35 +78,24 @@ class _Trial:
 class Trials:
     """Tries the benchmarks of one suite, and keeps what came of that, by their entries."""
 
-    settings: Settings
-    harness: Harness
-    subjects: Sequence[Subject]
-    """What is tried of each: of several layouts the first."""
-    spec: Callable[[Subject], LaunchSpec]
-    runner: Runner
+    pilots: Pilots
     watch: Watch
-    time: PilotTime
-    times_processes: bool
-    """Whether launches may be timed by their processor time, as the harness's own times hold the waiting for it."""
     shares_starts: bool
     """Whether several can be tried, and measured, out of one start."""
     known: dict[str, Amounts] = field(default_factory=dict)
     failures: dict[str, Finding] = field(default_factory=dict)
     missed: list[str] = field(default_factory=list)
     """Those that were not reached."""
-    pair_s: dict[str, float] = field(default_factory=dict)
-    """How long a pair takes, as the latest trial went, in seconds."""
-    processed: dict[tuple[int, str], dict[str, float]] = field(default_factory=dict)
-    """What an iteration of a subject's benchmark processes, as it was told, by the unit."""
     findings: list[Finding] = field(default_factory=list)
-    _launch_s: float = 0.0
-    """How long the latest launch of several took."""
+
+    def __post_init__(self) -> None:
+        self._settings, self._harness, self._time = self.pilots.settings, self.pilots.harness, self.pilots.time
 
     def try_all(self, benchmarks: Sequence[Benchmark]) -> None:
         """Try each once, however many candidates have it; raises Interrupted."""
         found: dict[str, set[int]] = {}
         for one in benchmarks:
-            has_candidate = len(self.subjects) > 1 and not one.control
+            has_candidate = len(self.pilots.subjects) > 1 and not one.control
             found.setdefault(one.entry or "", set()).update([one.candidate] if has_candidate else [])
         sides = {entry: sorted(candidates) for entry, candidates in found.items()}
         if self.shares_starts:
@@ -125,15 +108,15 @@ class Trials:
     def _try(self, entry: str, candidates: Sequence[int], left: int) -> None:
         """Try one by itself, with so many to try, this one included."""
         tried = bool(self.known)
-        if self.time.is_up(tried=tried):
+        if self._time.is_up(tried=tried):
             self.missed.append(entry)
             return
-        in_step = self.settings.pairing == "tandem" and self.harness.keeps_step
+        in_step = self._settings.pairing == "tandem" and self._harness.keeps_step
         asking = self._amounts(entry, candidates, left, in_step=in_step)
         try:
-            self._keep(entry, candidates, answered(asking, partial(self._pilot, entry)))
+            self._keep(entry, candidates, answered(asking, partial(self.pilots.of_one, entry)))
         except LaunchError as error:
-            if isinstance(error, TookTooLongError) and self.time.is_up(tried=tried):
+            if isinstance(error, TookTooLongError) and self._time.is_up(tried=tried):
                 self.missed.append(entry)
             else:
                 self.known[entry] = Amounts()
@@ -141,7 +124,7 @@ class Trials:
 
     def _keep(self, entry: str, candidates: Sequence[int], amounts: Amounts) -> None:
         self.known[entry] = amounts
-        self.time.keep(max(1, len(candidates)) * self.pair_s[entry])
+        self._time.keep(max(1, len(candidates)) * self.pilots.pair_s[entry])
 
     def _amounts(
         self, entry: str, candidates: Sequence[int], left: int, at_once: int = 1, *, in_step: bool = False
@@ -151,13 +134,13 @@ class Trials:
         One that is far slower or faster has loops of its own, where only times of an iteration are asked for.
         With too little time for the `left` benchmarks, of which so many are tried `at_once`, they are rougher.
         """
-        fixed = self.harness.samples_a_launch
-        if not self.harness.fixes_loops:
+        fixed = self._harness.samples_a_launch
+        if not self._harness.fixes_loops:
             for number in (0, *candidates):
                 yield Ask(number, 1, PILOT_SAMPLES)
             return Amounts(None, fixed or PILOT_SAMPLES)
         target_ns = TURN_NS if in_step else TARGET_NS
-        hurried = self.time.is_short(ceil(left / at_once))
+        hurried = self._time.is_short(ceil(left / at_once))
         baseline = yield from self._loops(0, entry, target_ns, hurried=hurried)
         if is_long(baseline.taken):
             samples = fixed or (long_samples_in_step(baseline.taken) if in_step else 1)
@@ -167,16 +150,16 @@ class Trials:
         tries, own = yield from self._beside(baseline, entry, candidates, target_ns, hurried=hurried)
         loops = shared_loops(baseline.loops, tries, target_ns)
         own_loops = {number: one.loops for number, one in own.items()}
-        if fixed or not timed(self.settings.metrics):
+        if fixed or not timed(self._settings.metrics):
             return Amounts(loops, fixed or 1, own_loops=own_loops)
         tried = {0: Tried(loops, max(tries, key=iteration_ns)), **own}
         longest = max(tried, key=lambda number: tried[number].sample_ns)
         if own and is_long(tried[longest].taken):
             sides = long_sides(tried)
             return Amounts(sides.pop(0), long_samples_in_step(tried[longest].taken) if in_step else 1, own_loops=sides)
-        if self.time.is_short(left, REFINEMENT, self.pair_s[entry] / 2):
+        if self._time.is_short(left, REFINEMENT, self.pilots.pair_s[entry] / 2):
             return Amounts(loops, LEAST_SAMPLES, own_loops=own_loops)
-        if self.times_processes and not own and (found := (yield from self._by_process(tries, candidates))):
+        if self.pilots.times_processes and not own and (found := (yield from self._by_process(tries, candidates))):
             return found
         # Where sides have loops of their own, that whose samples cost most tells how many of them pay.
         pilot = Ask(longest, tried[longest].loops, PILOT_SAMPLES)
@@ -222,7 +205,7 @@ class Trials:
         """
         faster = dict[int, Tried]()
         for number in candidates if self._judges_iterations else ():
-            if self.time.is_short(left, _MORE_LAUNCHES, self.pair_s[entry] / 2):
+            if self._time.is_short(left, _MORE_LAUNCHES, self.pilots.pair_s[entry] / 2):
                 break
             taken = judged_samples((yield Ask(number, 1, min(samples, 2), is_given_up=True)).samples)
             if taken and not is_long(taken) and self._may_differ(baseline.taken, taken):
@@ -236,7 +219,7 @@ class Trials:
     @property
     def _judges_iterations(self) -> bool:
         """Whether nothing is asked for that is of the whole launch, of which both sides have to do the same."""
-        return self.settings.heap is None and set(self.settings.metrics) <= set(PER_ITERATION)
+        return self._settings.heap is None and set(self._settings.metrics) <= set(PER_ITERATION)
 
     def _by_process(self, tries: Sequence[Sequence[Sample]], candidates: Sequence[int]) -> _Asking[Amounts | None]:
         """The amounts of launches that are timed by their processor time; None where that is another time.
@@ -246,7 +229,7 @@ class Trials:
         each = [0, *candidates]
         usual_ns, alone_ns = [iteration_ns(samples) for samples in tries], [inf] * len(each)
         amounts, loops = process_amounts(usual_ns), max(_FEWEST_LOOPS, tries[0][0].loops)
-        if amounts is None or any(self._target("", Ask(one, *amounts, True)).start is None for one in each):
+        if amounts is None or any(self.pilots.target("", Ask(one, *amounts, True)).start is None for one in each):
             return None
         for tried in range(1, _MOST_TRIES + 1):
             if not (yield from self._least_times(each, loops, usual_ns, alone_ns)):
@@ -297,44 +280,7 @@ class Trials:
         except StopIteration as end:
             return Tried(end.value, taken)
         except NeverLongError as error:
-            raise LaunchError(f"{self._called(number, entry)} {error}") from error
-
-    def _pilot(self, entry: str, ask: Ask) -> Pilot:
-        """Run one launch; without samples if it was given up, or timed by its process and that came to nothing."""
-        target = self._target(entry, ask)
-        if ask.is_given_up:
-            target = _given_up_after(self.pair_s[entry] / 2, target)
-        try:
-            reading = self.runner.trial(target)
-        except LaunchError as error:
-            if not ask.by_process and not (ask.is_given_up and isinstance(error, TookTooLongError)):
-                raise
-            return Pilot(0.0, ())
-        self.pair_s[entry] = 2 * reading.measured.wall_ns / 1e9
-        return self._read(entry, ask, target, reading)
-
-    def _read(self, entry: str, ask: Ask, target: Target, reading: Reading[None], beside_ns: float = 0.0) -> Pilot:
-        if target.work and (told := self.harness.processed(reading.measured, target.work)):
-            self.processed[ask.subject, entry] = told
-        overhead_ns = beside_ns + reading.measured.wall_ns - sum(sample.ns for sample in reading.samples)
-        return Pilot(overhead_ns, reading.samples)
-
-    def _target(self, entry: str, ask: Ask) -> Target:
-        still = self.settings.clock == "still"
-        samples = self.harness.samples_a_launch or ask.samples
-        work = Work(entry, ask.loops, samples, still=still, by_process=ask.by_process)
-        spec = self.time.limited(self.spec(self.subjects[ask.subject]))
-        return Target(
-            self._called(ask.subject, entry),
-            self.harness.running(spec, work),
-            ask.subject,
-            None,
-            self.harness,
-            work,
-            decides_by_cpu(self.settings) and (ask.by_process or not self.times_processes),
-            remedy=HARNESS_REMEDY,
-            start=self.harness.starting(spec, work) if ask.by_process else None,
-        )
+            raise LaunchError(f"{self.pilots.called(number, entry)} {error}") from error
 
     def _try_together(self, sides: Mapping[str, Sequence[int]]) -> None:
         """Try all of them at once; those of which nothing comes that way are left to be tried by themselves."""
@@ -348,8 +294,8 @@ class Trials:
             trial.go_on()
         try:
             self._round(trials)
-            if self.time.is_short(1, _MORE_LAUNCHES, self._launch_s):
-                raise LaunchError(f"one takes {seconds(self._launch_s)}, which leaves too little time for pairs")
+            if self._time.is_short(1, _MORE_LAUNCHES, self.pilots.launch_s):
+                raise LaunchError(f"one takes {seconds(self.pilots.launch_s)}, which leaves too little time for pairs")
             while self._round(trials):
                 pass
         except LaunchError as error:
@@ -366,37 +312,6 @@ class Trials:
         # What may be given up has launches of its own: others have longer.
         for launch in sorted({(ask.subject, ask.is_given_up) for ask in asks.values()}):
             theirs = {entry: ask for entry, ask in asks.items() if (ask.subject, ask.is_given_up) == launch}
-            for entry, pilot in self._pilots(*launch, theirs).items():
+            for entry, pilot in self.pilots.of_several(*launch, theirs).items():
                 trials[entry].go_on(pilot)
         return bool(asks)
-
-    def _pilots(self, subject: int, is_given_up: bool, asks: Mapping[str, Ask]) -> dict[str, Pilot | LaunchError]:
-        """Run one launch for several benchmarks of a subject; without samples of any if it was given up."""
-        targets = [self._target(entry, ask) for entry, ask in asks.items()]
-        launch = self.time.limited(self.spec(self.subjects[subject]))
-        shared = shared_target(targets, launch, self.subjects[subject].name)
-        if is_given_up:
-            shared = replace(shared, whole=_given_up_after(self._launch_s, shared.whole))
-        try:
-            wall_ns, readings = self.runner.shared_trial(shared)
-        except TookTooLongError:
-            if not is_given_up:
-                raise
-            return dict.fromkeys(asks, Pilot(0.0, ()))
-        self._launch_s = wall_ns / 1e9
-        self.pair_s.update(dict.fromkeys(asks, 2 * self._launch_s / len(asks)))
-        own_ns = sum(one.measured.wall_ns for one in readings if not isinstance(one, LaunchError))
-        start_ns = max(0.0, wall_ns - own_ns) / len(asks)
-        return {
-            entry: one if isinstance(one, LaunchError) else self._read(entry, ask, target, one, start_ns)
-            for (entry, ask), target, one in zip(asks.items(), targets, readings, strict=True)
-        }
-
-    def _called(self, number: int, entry: str) -> str:
-        return f"{self.subjects[number].name} ({entry})"
-
-
-def _given_up_after(latest_s: float, target: Target) -> Target:
-    """A launch that has not much longer than the latest one of the same benchmarks took."""
-    most_s = max(_GIVEN_UP_S, _GIVEN_UP_TIMES * latest_s)
-    return target.within(min(most_s, (target.spec.timeout_ns or inf) / 1e9))

@@ -69,7 +69,7 @@ class Mark:
     axis: Literal["x", "y"]
     at: float
     label: str
-    role: Role = "aside"
+    role: Role
     solid: bool = False
     """Whether it is drawn solid, and not dotted."""
 

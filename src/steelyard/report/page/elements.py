@@ -79,7 +79,7 @@ def _attribute(key: str, value: str | float | bool | None) -> str:
     return f" {written}" if value is True else f' {written}="{text(str(value))}"'
 
 
-def term_list(pairs: Iterable[tuple[str, Content]], class_: str | None = None) -> Markup:
+def term_list(pairs: Iterable[tuple[str, Content]], class_: str) -> Markup:
     """Terms and what is said of each."""
     rows = [element("div", element("dt", term), element("dd", said)) for term, said in pairs]
     return element("dl", *rows, class_=class_) if rows else Markup()

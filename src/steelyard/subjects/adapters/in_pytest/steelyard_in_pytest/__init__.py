@@ -18,11 +18,10 @@ import pytest
 
 from . import rounds
 from .rounds import clock
-from .shared import Beside, forked, threads
+from .shared import Beside, Choosing, forked, threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import Any
 
 __all__ = ["FIXTURE", "Run", "clock"]
@@ -75,29 +74,22 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Run(config, json.loads(os.environ.get(_ORDER, "{}"))), "steelyard-run-benchmark")
 
 
-class Run:
+class Run(Choosing):
     """The hooks that list, or choose one test and fix how much it runs."""
 
     def __init__(self, config: pytest.Config, order: dict[str, Any]) -> None:
-        self._config = config
+        super().__init__(config, FIXTURE)
+        self._order = order
         self._each: list[dict[str, Any]] = order.get("each", [])
-        self._names = [one["run"] for one in self._each or [order] if "run" in one]
         self._loops, self._samples = order.get("loops", 1), order.get("samples", 1)
         self._turns: str = order.get("turns", "")
         self._other = OTHER if self._turns else -1
         self._is_forked = self._failed = False
         self._measured: Any = None
 
-    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
-        """Leave all other files of tests alone: importing them would cost time and memory in each launch."""
-        if not self._names or collection_path.name == "__init__.py" or not collection_path.is_file():
-            return None
-        return str(collection_path) not in self._files or None
-
     @cached_property
-    def _files(self) -> set[str]:
-        """Of the tests that are to run; they are asked for at each file of the user's."""
-        return {os.path.normpath(self._config.rootpath / name.partition("::")[0]) for name in self._names}
+    def _names(self) -> list[str]:
+        return [one["run"] for one in self._each or [self._order] if "run" in one]
 
     def pytest_exception_interact(self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]) -> None:
         """A file of tests that cannot be loaded, or a test that failed."""
@@ -107,25 +99,13 @@ class Run:
             text = " ".join(str(cause or error).split())[:200]
             self._fail(f"{node.nodeid}: {type(cause or error).__name__}: {text}")
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Choose the tests, out of those that the user's own words leave."""
-        if not self._names:
-            return
-        names, chosen, others = set(self._names), list[pytest.Item](), list[pytest.Item]()
-        for item in items:
-            (chosen if item.nodeid in names and _measures(item) else others).append(item)
-        items[:] = chosen
-        self._config.hook.pytest_deselected(items=others)
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         """List instead of running; run only what there is once."""
         if session.testsfailed:
             return None  # pytest itself says that some files cannot be loaded
         if not self._names:
-            listed = [_entry(item) for item in sorted(session.items, key=_place) if _measures(item)]
-            _write({"benchmarks": listed})
+            _write({"benchmarks": [*map(_entry, self._listed(session))]})
             return True
         times = Counter(item.nodeid for item in session.items)
         for name in self._names:
@@ -232,21 +212,6 @@ class Run:
         if not self._failed:
             _said(message)
         self._failed = True
-
-
-def _measures(item: pytest.Item) -> bool:
-    """Whether a test is a benchmark, and not one that is skipped whatever happens."""
-    marks = item.iter_markers("skipif")
-    conditions = (one for mark in marks for one in [*mark.args, mark.kwargs.get("condition", False)])
-    # One that is a text stands for code, which pytest runs when it is the test's turn.
-    skipped = item.get_closest_marker("skip") is not None or any(one and type(one) is not str for one in conditions)
-    return FIXTURE in getattr(item, "fixturenames", ()) and not skipped
-
-
-def _place(item: pytest.Item) -> tuple[str, int, tuple[int, ...], str]:
-    """Where a test stands, for a list that is the same where a plugin shuffles the tests."""
-    file, line, _ = item.location
-    return file, line or 0, tuple(getattr(getattr(item, "callspec", None), "indices", {}).values()), item.nodeid
 
 
 def _entry(item: pytest.Item) -> dict[str, Any]:

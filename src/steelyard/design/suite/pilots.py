@@ -1,0 +1,114 @@
+"""The launches of a suite's trials: each of one benchmark, or of several out of one start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+
+from steelyard.design.runner.failure import TookTooLongError
+from steelyard.design.runner.runner import Reading, Runner
+from steelyard.design.runner.target import HARNESS_REMEDY, Target, shared_target
+from steelyard.design.runner.targets import decides_by_cpu
+from steelyard.design.suite.amounts import Ask
+from steelyard.design.suite.loops import Pilot
+from steelyard.design.suite.pilot_time import PilotTime
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import LaunchSpec
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Subject
+from steelyard.subjects.harness import Harness, Work
+
+# A launch that is given up has had so many times as long as the one before it, and this at least.
+_GIVEN_UP_TIMES, _GIVEN_UP_S = 10, 2.0
+
+
+@dataclass
+class Pilots:
+    """Runs what trials ask for, and keeps what that took and processed, by the entries of the benchmarks."""
+
+    settings: Settings
+    harness: Harness
+    subjects: Sequence[Subject]
+    """What is tried of each: of several layouts the first."""
+    spec: Callable[[Subject], LaunchSpec]
+    runner: Runner
+    time: PilotTime
+    times_processes: bool
+    """Whether launches may be timed by their processor time, as the harness's own times hold the waiting for it."""
+    pair_s: dict[str, float] = field(default_factory=dict)
+    """How long a pair takes, as the latest trial went, in seconds."""
+    processed: dict[tuple[int, str], dict[str, float]] = field(default_factory=dict)
+    """What an iteration of a subject's benchmark processes, as it was told, by the unit."""
+    launch_s: float = 0.0
+    """How long the latest launch of several took."""
+
+    def of_one(self, entry: str, ask: Ask) -> Pilot:
+        """Run one launch; without samples if it was given up, or timed by its process and that came to nothing."""
+        target = self.target(entry, ask)
+        if ask.is_given_up:
+            target = _given_up_after(self.pair_s[entry] / 2, target)
+        try:
+            reading = self.runner.trial(target)
+        except LaunchError as error:
+            if not ask.by_process and not (ask.is_given_up and isinstance(error, TookTooLongError)):
+                raise
+            return Pilot(0.0, ())
+        self.pair_s[entry] = 2 * reading.measured.wall_ns / 1e9
+        return self._read(entry, ask, target, reading)
+
+    def of_several(self, subject: int, is_given_up: bool, asks: Mapping[str, Ask]) -> dict[str, Pilot | LaunchError]:
+        """Run one launch for several benchmarks of a subject; without samples of any if it was given up."""
+        targets = [self.target(entry, ask) for entry, ask in asks.items()]
+        launch = self.time.limited(self.spec(self.subjects[subject]))
+        shared = shared_target(targets, launch, self.subjects[subject].name)
+        if is_given_up:
+            shared = replace(shared, whole=_given_up_after(self.launch_s, shared.whole))
+        try:
+            wall_ns, readings = self.runner.shared_trial(shared)
+        except TookTooLongError:
+            if not is_given_up:
+                raise
+            return dict.fromkeys(asks, Pilot(0.0, ()))
+        self.launch_s = wall_ns / 1e9
+        self.pair_s.update(dict.fromkeys(asks, 2 * self.launch_s / len(asks)))
+        own_ns = sum(one.measured.wall_ns for one in readings if not isinstance(one, LaunchError))
+        start_ns = max(0.0, wall_ns - own_ns) / len(asks)
+        return {
+            entry: one if isinstance(one, LaunchError) else self._read(entry, ask, target, one, start_ns)
+            for (entry, ask), target, one in zip(asks.items(), targets, readings, strict=True)
+        }
+
+    def target(self, entry: str, ask: Ask) -> Target:
+        """The launch of one."""
+        still = self.settings.clock == "still"
+        samples = self.harness.samples_a_launch or ask.samples
+        work = Work(entry, ask.loops, samples, still=still, by_process=ask.by_process)
+        spec = self.time.limited(self.spec(self.subjects[ask.subject]))
+        return Target(
+            self.called(ask.subject, entry),
+            self.harness.running(spec, work),
+            ask.subject,
+            None,
+            self.harness,
+            work,
+            decides_by_cpu(self.settings) and (ask.by_process or not self.times_processes),
+            remedy=HARNESS_REMEDY,
+            start=self.harness.starting(spec, work) if ask.by_process else None,
+        )
+
+    def called(self, number: int, entry: str) -> str:
+        """A subject's benchmark, in errors."""
+        return f"{self.subjects[number].name} ({entry})"
+
+    def _read(self, entry: str, ask: Ask, target: Target, reading: Reading[None], beside_ns: float = 0.0) -> Pilot:
+        if target.work and (told := self.harness.processed(reading.measured, target.work)):
+            self.processed[ask.subject, entry] = told
+        overhead_ns = beside_ns + reading.measured.wall_ns - sum(sample.ns for sample in reading.samples)
+        return Pilot(overhead_ns, reading.samples)
+
+
+def _given_up_after(latest_s: float, target: Target) -> Target:
+    """A launch that has not much longer than the latest one of the same benchmarks took."""
+    most_s = max(_GIVEN_UP_S, _GIVEN_UP_TIMES * latest_s)
+    return target.within(min(most_s, (target.spec.timeout_ns or inf) / 1e9))
