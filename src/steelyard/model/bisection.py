@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from steelyard.model.kept import Finding, VerdictName
 
@@ -107,3 +107,11 @@ class Bisection(_Part):
     )
     steps: list[Step] = Field(default_factory=list)
     seconds: float
+
+    @model_validator(mode="after")
+    def _tells_of_what_it_found(self) -> Self:
+        if self.found is not None and not self.found.parents:
+            raise ValueError("`found` has no parent, which it was weighed against")
+        if self.several and not (self.steps and self.steps[0].compared):
+            raise ValueError("`several` commits changed it, but the first of `steps` has not weighed the ends")
+        return self
