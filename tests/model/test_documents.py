@@ -23,41 +23,37 @@ def bisection() -> Bisection:
     )  # fmt: skip
 
 
-def without(*place: str | int) -> Callable[[Any], None]:
-    """What empties a list of a record."""
-
-    def empty(record: Any) -> None:
-        for step in place:
-            record = record[step]
-        record.clear()
-
-    return empty
+Damage = tuple[tuple[str | int, ...], Any]
+"""A place in a record, and what is put there."""
 
 
-def of_size(size_bytes: int) -> Callable[[Any], None]:
-    def enlarge(record: Any) -> None:
-        record["points"][0]["size_bytes"] = size_bytes
-
-    return enlarge
+def replace(record: Any, damage: Damage) -> None:
+    (*above, last), value = damage
+    for step in above:
+        record = record[step]
+    record[last] = value
 
 
 @pytest.mark.parametrize(
     ("sound", "damage", "about"),
     [
-        (bisection, without("steps"), "`several` commits changed it"),
-        (bisection, without("steps", 0, "compared"), "`several` commits changed it"),
-        (bisection, without("found", "parents"), "`found` has no parent"),
-        (calibration, of_size(10**400), "points.0.size_bytes: "),
+        (bisection, (("steps",), []), "`several` commits changed it"),
+        (bisection, (("steps", 0, "compared"), []), "`several` commits changed it"),
+        (bisection, (("steps", 0, "compared", 0, "change"), -1), "steps.0.compared.0.change: "),
+        (bisection, (("steps", 0, "compared", 0, "pairs"), 2**63), "steps.0.compared.0.pairs: "),
+        (bisection, (("steps", 0, "left"), 2**63), "steps.0.left: "),
+        (bisection, (("found", "parents"), []), "`found` has no parent"),
+        (calibration, (("points", 0, "size_bytes"), 10**400), "points.0.size_bytes: "),
     ],
 )
 def test_what_no_page_could_show_is_damaged(
-    tmp_path: Path, sound: Callable[[], Any], damage: Callable[[Any], None], about: str
+    tmp_path: Path, sound: Callable[[], Any], damage: Damage, about: str
 ) -> None:
     record = sound().model_dump(mode="json")
     path = tmp_path / "kept.json"
     path.write_text(json.dumps(record))
     assert load_document(path)
-    damage(record)
+    replace(record, damage)
     path.write_text(json.dumps(record))
     with pytest.raises(UsageError, match="is damaged") as caught:
         load_document(path)
