@@ -35,6 +35,12 @@ def test_an_input_that_cannot_be_read_again_and_again(asked: InProcess, refuses:
     assert says in sentence
 
 
+@pytest.mark.parametrize("words", [("show",), ("diff", "circle.json"), ("report",), ("export", "--format", "csv")])
+def test_a_link_in_a_circle_is_no_record(asked: InProcess, words: tuple[str, ...]) -> None:
+    (asked.folder / "circle.json").symlink_to("circle.json")
+    assert "circle.json" in asked.refuses(*words, "circle.json")
+
+
 def test_an_input_from_a_pipe_is_refused(tool: Tool) -> None:
     sentence = tool.refuses("run", "cat", "--stdin", "/dev/stdin", stdin=None, input=b"once")
     assert "cannot be read again for each launch" in sentence

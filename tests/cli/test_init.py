@@ -378,6 +378,12 @@ def test_a_pipe_is_not_waited_for(here_without_python: InProcess, name: str) -> 
     assert here_without_python("init").status == 0
 
 
+@pytest.mark.parametrize("name", ["pyproject.toml", "Cargo.toml"])
+def test_a_file_that_no_reader_takes_is_passed_over(here_without_python: InProcess, name: str) -> None:
+    put(here_without_python.folder, {name: "a = " + "[" * 5000})
+    assert here_without_python("init").status == 0
+
+
 def test_a_file_that_is_there_is_written_over_only_by_force(asked: InProcess) -> None:
     asked.write("steelyard.toml", "# mine\n")
     assert asked.refuses("init") == ("steelyard.toml is there already: change it, or write over it with --force")

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import ssl
+from urllib.error import URLError
+
 import pytest
 
 from steelyard.forges.client import Client
@@ -157,6 +160,25 @@ def test_a_forge_that_is_not_there_is_said(time: Time) -> None:
         address = gone.address
     client = Client("GitLab", address, {}, (), clock=time, sleep=time.sleep, timeout_s=PATIENCE_S)
     assert "GitLab did not answer" in refused(client)
+
+
+def test_a_certificate_that_is_not_trusted_is_asked_for_no_more_and_is_told_the_way_out(
+    time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    untrusted = ssl.SSLCertVerificationError(1, "certificate verify failed")
+    untrusted.verify_message = "self-signed certificate"
+    client = Client("GitLab", "https://gitlab", {}, (), clock=time, sleep=time.sleep)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise URLError(untrusted)
+
+    monkeypatch.setattr(client._opener, "open", refuse)
+    begun = time.now
+    assert refused(client) == (
+        "GitLab's certificate is not trusted here (self-signed certificate): have SSL_CERT_FILE name a file "
+        "with that of its issuer"
+    )
+    assert time.now == begun
 
 
 def test_a_client_whose_time_is_up_asks_no_more(client: Client, forge: Forge, time: Time) -> None:

@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from steelyard.cli.app import command_line
+from tests.repositories import Repo
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTION = ROOT / "action.yml"
@@ -102,6 +103,53 @@ def test_the_options_that_they_give_are_there(path: Path) -> None:
 
 
 WORDS = "--name 'a b' $(touch stolen) `touch stolen`; touch stolen & \"--x=y\""
+
+
+def merged(folder: Path, pull: str = "pull") -> Repo:
+    """A repository at what a branch was merged into `main` as, after somebody else had changed that."""
+    repo = Repo.made(folder, state="old")
+    repo.git("checkout", "--quiet", "-b", pull)
+    repo.write("change", "")
+    repo.commit("theirs")
+    repo.git("checkout", "--quiet", "main")
+    repo.write("state", "changed by others")
+    repo.commit("others")
+    repo.git("checkout", "--quiet", "--detach")
+    repo.git("merge", "--quiet", "--no-edit", pull)
+    return repo
+
+
+def old_of(script: str, folder: Path, **variables: str) -> Path:
+    """The old version that a line of an example makes in a folder."""
+    environment = {"PATH": os.environ["PATH"], **variables}
+    subprocess.run(["bash", "-ec", script], cwd=folder, env=environment, capture_output=True, check=True)
+    return folder / "old"
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", ["github.yml", "github-fork-measure.yml"])
+def test_what_others_changed_meanwhile_is_in_both_versions_on_github(tmp_path: Path, name: str) -> None:
+    merged(tmp_path / "new")
+    (script,) = [step["run"] for step in steps(ROOT / "examples/ci" / name) if "HEAD^1" in step.get("run", "")]
+    old = old_of(script, tmp_path)
+    assert (old / "state").read_text() == "changed by others"
+    assert not (old / "change").exists()
+    (checkout,) = [step["with"] for step in steps(ROOT / "examples/ci" / name) if "path" in step.get("with", {})]
+    assert (checkout["path"], checkout["fetch-depth"]) == ("new", 2)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("is_merged", "state"), [(True, "changed by others"), (False, "old")])
+def test_what_others_changed_meanwhile_is_in_both_versions_on_gitlab(
+    tmp_path: Path, is_merged: bool, state: str
+) -> None:
+    repo = merged(tmp_path)
+    script = read(ROOT / "examples/ci/gitlab-ci.yml")["benchmarks"]["script"]
+    (line,) = [line for line in script if "worktree" in line]
+    known = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": repo.git("merge-base", "main", "pull")}
+    if is_merged:
+        known["CI_MERGE_REQUEST_TARGET_BRANCH_SHA"] = repo.git("rev-parse", "main")
+    assert (old_of(line, tmp_path, **known) / "state").read_text() == state
 
 
 def run_as_the_runner(folder: Path, step: str, **variables: str) -> subprocess.CompletedProcess[str]:

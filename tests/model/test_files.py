@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
+from steelyard import __version__
 from steelyard.model.derived import Derived, Verdict
+from steelyard.model.documents import load_document
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load, save, with_derived
 from steelyard.model.records import Run, Weighing
+from steelyard.model.soundness import CHECK_FORMAT
 from tests.model.samples import pairs, row, run, subject, weighing
 
 # The byte 0xff, as Python's file system encoding shows it.
@@ -243,6 +246,29 @@ def test_a_damaged_record_is_refused_with_what_is_wrong_in_it(
     file.write_text(json.dumps(record))
     assert about in (sentence := refused(file))
     assert "Value error" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("tool", "about"),
+    [
+        ("99.0.1rc1", "was written by steelyard 99.0.1, and this is "),
+        ("1000", "upgrade steelyard to read it (weighing.settings.novel: "),
+        (__version__, "is damaged: weighing.settings.novel: "),
+        ("0", "is damaged: "),
+        ("new", "is damaged: "),
+        (99, "is damaged: "),
+    ],
+)
+def test_what_a_later_version_added_is_no_damage(file: Path, tool: object, about: str) -> None:
+    record = saved(file)
+    file.write_text(json.dumps({**record, "tool": tool, "settings": {**record["settings"], "novel": 1}}))
+    assert about in refused(file)
+
+
+def test_a_check_of_a_later_version_is_no_damage(file: Path) -> None:
+    file.write_text(json.dumps({"format": CHECK_FORMAT, "version": 1, "tool": "99.0.0"}))
+    with pytest.raises(UsageError, match=r"was written by steelyard 99\.0\.0"):
+        load_document(file)
 
 
 def test_a_run_with_a_candidate_is_refused(file: Path) -> None:

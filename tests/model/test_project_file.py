@@ -158,6 +158,7 @@ def test_the_first_of_several_mistakes_is_named(tmp_path: Path) -> None:
         ("[compare", "steelyard.toml:1 is no TOML"),
         ("a = '\u202e", "steelyard.toml:1"),
         ("a = " + "[" * 5000, "steelyard.toml"),
+        ("a = " + "1" * 5000, "steelyard.toml"),
     ],
 )
 def test_what_is_no_toml_is_told_its_line(tmp_path: Path, text: str, sentence: str) -> None:

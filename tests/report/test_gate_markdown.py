@@ -113,6 +113,11 @@ def test_benchmarks_without_a_verdict_are_in_sight() -> None:
     assert ("a launch takes" in folded, "only in" in folded) == (True, False)
 
 
+def test_no_line_is_a_quick_action_of_gitlab_s() -> None:
+    page = gate_markdown.page(report(problems=("/approve it: nothing was measured of active",)))
+    assert "\n&#47;approve it" in page
+
+
 def test_the_worst_is_first() -> None:
     changes = [0.1, 0.3, 0.2]
     each = [

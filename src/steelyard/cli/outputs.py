@@ -46,9 +46,9 @@ def check_writable(*paths: Path | None) -> None:
 
 def check_apart(outputs: Iterable[Path | None], read: Iterable[Path]) -> None:
     """Raise UsageError for an output file that is also read, and would be lost."""
-    sources = {path.resolve() for path in read}
+    sources = {*map(os.path.realpath, read)}  # `Path.resolve` raises for links in a circle
     for path in outputs:
-        if path is not None and not is_printed(path) and path.resolve() in sources:
+        if path is not None and not is_printed(path) and os.path.realpath(path) in sources:
             raise UsageError(f"{path} is read, and would be overwritten: give another file")
 
 

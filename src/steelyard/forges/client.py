@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import ssl
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
@@ -157,6 +158,11 @@ class Client:
             with closing(self._opener.open(request, timeout=timeout_s)) as response:
                 return Answer(response.status, response.headers, self._body(response))
         except (OSError, http.client.HTTPException) as error:
+            if isinstance(reason := getattr(error, "reason", error), ssl.SSLCertVerificationError):
+                raise ForgeError(
+                    f"{self.forge}'s certificate is not trusted here ({reason.verify_message}): have SSL_CERT_FILE "
+                    "name a file with that of its issuer"
+                ) from None
             raise _UnansweredError(_reason(error)) from None
         except ValueError as error:  # a header's value that is none: the token has a line break
             raise ForgeError(f"{self.forge} cannot be asked: the token or the API's address is damaged") from error

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from steelyard.model.kept import Finding, VerdictName
+from steelyard.model.numbers import Count
 
 BISECTION_FORMAT: Final = "steelyard-bisection"
 
@@ -50,10 +51,10 @@ class Compared(_Part):
     baseline: str
     candidate: str
     verdict: VerdictName
-    change: float | None = Field(description="relative change from baseline to candidate")
+    change: float | None = Field(gt=-1, description="relative change from baseline to candidate")
     interval: tuple[float, float] | None = None
     metric: str
-    pairs: int = Field(description="pairs, or counts a side")
+    pairs: Count = Field(description="pairs, or counts a side")
     exact: bool = Field(default=False, description="whether both have counts that repeat exactly")
 
 
@@ -68,7 +69,7 @@ class Step(_Part):
     side: Side | None = Field(default=None, description="which it is like; null if that stayed open")
     low: str = Field(description="newest commit known as good, before this step")
     high: str = Field(description="oldest commit known as bad, before this step")
-    left: int = Field(description="suspects after this step")
+    left: Count = Field(description="suspects after this step")
     alpha: float = Field(default=0.0, description="error that this decision may spend")
     compared: list[Compared] = Field(default_factory=list)
     why: str = Field(default="", description="why it was skipped, is equal, or stayed open")
@@ -92,7 +93,7 @@ class Bisection(_Part):
     why: str = Field(default="", description="why it ended, if not with a commit")
     good: Commit
     bad: Commit
-    commits: int = Field(description="from good to bad, good not among them")
+    commits: Count = Field(description="from good to bad, good not among them")
     found: Commit | None = None
     change: Compared | None = Field(
         default=None, description="of the commit found against its parent; else of the ends"
@@ -107,3 +108,11 @@ class Bisection(_Part):
     )
     steps: list[Step] = Field(default_factory=list)
     seconds: float
+
+    @model_validator(mode="after")
+    def _tells_of_what_it_found(self) -> Self:
+        if self.found is not None and not self.found.parents:
+            raise ValueError("`found` has no parent, which it was weighed against")
+        if self.several and not (self.steps and self.steps[0].compared):
+            raise ValueError("`several` commits changed it, but the first of `steps` has not weighed the ends")
+        return self

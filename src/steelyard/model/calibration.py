@@ -5,11 +5,14 @@ And one that was interrupted: the measurements until then, which say nothing yet
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from steelyard.model.counting import Caches, Weights
+from steelyard.model.numbers import Count, Difference, Seconds
+
+_Positive = Annotated[Count, Field(gt=0)]
 
 
 class _Part(BaseModel):
@@ -23,20 +26,20 @@ class PointTimes(_Part):
     """
 
     pattern: str
-    elements: int = Field(ge=1)
-    size_bytes: int = Field(ge=1, description="of all that the walk goes over")
-    before: int = Field(ge=0, description="iterations before the walk, which fill the caches")
-    timed_iterations: int = Field(ge=1, description="of the walk, natively")
-    cpu_before_ns: list[int] = Field(description="CPU time up to the walk, one a repeat, ns")
-    cpu_with_ns: list[int] = Field(description="CPU time with the walk, one a repeat, ns")
+    elements: _Positive
+    size_bytes: _Positive = Field(description="of all that the walk goes over")
+    before: Count = Field(description="iterations before the walk, which fill the caches")
+    timed_iterations: _Positive = Field(description="of the walk, natively")
+    cpu_before_ns: list[Count] = Field(description="CPU time up to the walk, one a repeat, ns")
+    cpu_with_ns: list[Count] = Field(description="CPU time with the walk, one a repeat, ns")
 
 
 class Point(PointTimes):
     """The same, counted as well, with this machine's cache sizes."""
 
-    counted_iterations: int = Field(ge=1, description="of the walk, under Valgrind")
+    counted_iterations: _Positive = Field(description="of the walk, under Valgrind")
     ns: float = Field(gt=0, allow_inf_nan=False, description="CPU time of an iteration, from the lists above")
-    events: dict[str, int] = Field(description="Valgrind's counts of the walk")
+    events: dict[str, Difference] = Field(description="Valgrind's counts of the walk")
     l1: float = Field(ge=0, allow_inf_nan=False, description="hits of the first level, an iteration")
     ll: float = Field(ge=0, allow_inf_nan=False, description="hits of the last level, an iteration")
     ram: float = Field(ge=0, allow_inf_nan=False, description="hits of main memory, an iteration")
@@ -68,7 +71,7 @@ class PatternFit(_Part):
 class LastLevel(_Part):
     """A size of the last level that was simulated, and how well weights can explain the times with it."""
 
-    size_bytes: int = Field(ge=1)
+    size_bytes: _Positive
     error: float = Field(ge=0, allow_inf_nan=False, description="root mean square of predicted / measured - 1")
 
 
@@ -86,9 +89,9 @@ class Calibration(_Part):
         default_factory=list, description="all that were simulated; the first is what the machine, or the user, says"
     )
     valgrind: str = Field(description="its version")
-    repeats: int = Field(ge=1)
-    seed: int = Field(ge=0, description="of the random order")
-    seconds: float = Field(ge=0, allow_inf_nan=False)
+    repeats: _Positive
+    seed: Count = Field(description="of the random order")
+    seconds: Seconds
     points: list[Point] = Field(min_length=1)
     fit: Fit = Field(description="to all patterns together")
     weights: Weights = Field(description="those of `fit`, named calibrated")
@@ -112,9 +115,9 @@ class InterruptedCalibration(_Part):
     machine: str = Field(description="the machine's key")
     processor: str
     valgrind: str = Field(description="its version")
-    repeats: int = Field(ge=1, description="of each point, that were asked for")
-    seed: int = Field(ge=0, description="of the random order")
-    seconds: float = Field(ge=0, allow_inf_nan=False)
+    repeats: _Positive = Field(description="of each point, that were asked for")
+    seed: Count = Field(description="of the random order")
+    seconds: Seconds
     counted: list[CountedPoints] = Field(description="in the order of the caches that were simulated")
     times: list[PointTimes] = Field(description="of the points that were timed and not counted yet")
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from steelyard.model.bisection import BISECTION_FORMAT, Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
 from steelyard.model.errors import UsageError
-from steelyard.model.files import described, fields_of, record_of, within_memory
+from steelyard.model.files import fields_of, invalid, record_of, within_memory
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.records import Run, Weighing
 from steelyard.model.soundness import CHECK_FORMAT, Soundness
@@ -39,6 +39,4 @@ def _validated(path: Path, kind: type[BaseModel], fields: dict[str, Any]) -> Any
     try:
         return kind.model_validate(fields)
     except ValidationError as error:
-        raise UsageError(
-            f"{path} is damaged: {described(error)}; it was not written by steelyard as it stands"
-        ) from error
+        raise invalid(path, fields, error) from error

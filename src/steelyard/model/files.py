@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic_core import ValidationError
 
+from steelyard import __version__
 from steelyard.model.errors import LineError, UsageError
 from steelyard.model.foreign import ForeignResults, NotMeasuredError
 from steelyard.model.json_text import parse, pieces
@@ -59,6 +60,7 @@ _OF_PARTS: Final = {
 }
 # As the names of baselines are given: without a folder, and without the ending of a file.
 _PLAIN_NAME = re.compile(r"[A-Za-z]\w{0,99}")
+_RELEASE = re.compile(r"\d{1,6}(?:\.\d{1,6}){0,3}")
 # How long a pipe may be without a writer.
 _LONGEST_WAIT_S, _STEP_S = 3.0, 0.02
 
@@ -193,9 +195,23 @@ def record_of(path: Path, fields: Any) -> Weighing | Run | ForeignResults:
             return validated(ForeignResults, fields)
         return _any_record().validate_python(fields)
     except ValidationError as error:
-        raise UsageError(
-            f"{path} is damaged: {described(error)}; it was not written by steelyard as it stands"
-        ) from error
+        raise invalid(path, fields, error) from error
+
+
+def invalid(path: Path, fields: dict[str, Any], error: ValidationError) -> UsageError:
+    """What to raise for a file of ours that does not hold what it should: one of a later version may hold more."""
+    if (release := _release(fields.get("tool"))) > _release(__version__):
+        return UsageError(
+            f"{path} was written by steelyard {'.'.join(map(str, release))}, and this is {__version__}: upgrade "
+            f"steelyard to read it ({described(error)})"
+        )
+    return UsageError(f"{path} is damaged: {described(error)}; it was not written by steelyard as it stands")
+
+
+def _release(tool: Any) -> list[int]:
+    """The numbers of a version, to compare; none of what is no version."""
+    found = _RELEASE.match(tool) if isinstance(tool, str) else None
+    return [int(number) for number in found[0].split(".")] if found else []
 
 
 def schema() -> dict[str, Any]:

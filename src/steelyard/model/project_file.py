@@ -91,7 +91,7 @@ def has_table(file: Path) -> bool:
     """Whether a pyproject.toml says something of ours; not where it cannot be read as TOML."""
     try:
         tool = tomllib.loads(file.read_text("utf-8")).get("tool")
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(tool, dict) and "steelyard" in tool
 
@@ -126,7 +126,7 @@ def _read(file: Path, shown: Path) -> str | None:
 def _parsed(text: str, shown: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # some numbers are refused by Python itself
         said = str(error)
         match = re.search(r" \(at line (\d+), column (\d+)\)$", said)
         place = f"{shown}:{match[1]}:{match[2]}" if match else f"{shown}:{text.count(chr(10)) + 1}"

@@ -29,8 +29,11 @@ def _entities(text: str) -> str:
 
 
 def document(lines: Iterable[str]) -> str:
-    """A document of these lines: each stays one, whatever is in it, and nothing unprintable is in the document."""
-    return "".join(f"{printable.plain(line)}\n" for line in lines)
+    """A document of these lines: each stays one, whatever is in it, and nothing unprintable is in the document.
+
+    None is a quick action, which GitLab takes from the text itself where a line begins with one: `/merge`.
+    """
+    return "".join(f"{re.sub('^/', '&#47;', printable.plain(line))}\n" for line in lines)
 
 
 def table(rows: Iterable[Iterable[str]]) -> list[str]:

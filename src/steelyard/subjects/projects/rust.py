@@ -97,7 +97,7 @@ def _manifest(folder: Path) -> dict[str, Any] | None:
         return None
     try:
         return tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 
