@@ -103,7 +103,7 @@ class Jmh(Harness):
             raise SelectionError(
                 f"ran {shown(work.name)} {len(results)} times: JMH takes a comma in a value for two values"
             )
-        return check_count(results[0].samples(), work.samples)
+        return check_count(results[0].samples(), work.samples * results[0].forks)
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,8 @@ class Result:
     mode: str
     unit: str
     raw: tuple[Any, ...]
+    forks: int
+    """How many processes they are of, each with as many: one, if the user does not say `-f 2`."""
 
     def samples(self) -> tuple[Sample, ...]:
         """Its times; raises LaunchError if they are no times of an operation in ns."""
@@ -169,7 +171,8 @@ def _result(one: dict[str, Any]) -> Result:
     metric = one["primaryMetric"]
     raw = tuple(itertools.chain.from_iterable(metric["rawData"]))
     params = {str(key): str(value) for key, value in (one.get("params") or {}).items()}
-    return Result(_name(str(one["benchmark"]), params), one["mode"], metric["scoreUnit"], raw)
+    forks = max(1, len(metric["rawData"]))
+    return Result(_name(str(one["benchmark"]), params), one["mode"], metric["scoreUnit"], raw, forks)
 
 
 def _name(benchmark: str, params: dict[str, str]) -> str:
