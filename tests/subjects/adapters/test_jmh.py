@@ -116,6 +116,7 @@ def test_values_may_be_joined_to_their_options(driver: Driver, jar: Path) -> Non
     ("words", "kept"),
     [
         ("-f1 -p n=1 -wi 3 Foo", "-f1 -wi 3"),
+        ("-bm thrpt -tu ms -bm=ss -tu=s -t 2", "-t 2"),
         ("-w100ms Foo -pn=1 -tmax -p=n=1 -prof=gc", "-w100ms -tmax -prof=gc"),
         ("-gc -p -si true -f Foo", "-gc -p -si true -f Foo"),
         (

@@ -45,6 +45,8 @@ _WITHOUT_VALUE = ("-h", "-l", "-lp", "-lprof", "-lrf")
 # Those of one letter may have it in the same word, where that is not the beginning of a longer one's name.
 _OF_ONE_LETTER = ("-e", "-f", "-i", "-o", "-p", "-r", "-t", "-v", "-w")
 _LONGER = ("-foe", "-opi", "-prof", "-rff", "-tg", "-to", "-tu", "-wbs", "-wf", "-wi", "-wmb")
+# What is in the names, and a mode and a unit of its own, beside which JMH would run ours as well, or refuse both.
+_CHOSEN = ("-p", "-bm", "-tu")
 _HEAD = "Benchmarks:"
 _MOST_PRODUCTS = 10_000
 _PARAMETER = re.compile(r'  param "([^"]+)" = \{(.*)\}')
@@ -187,7 +189,7 @@ def _parts(name: str) -> tuple[str, list[str]]:
 
 
 def _without_choice(arguments: list[str]) -> list[str]:
-    """The user's arguments without patterns and values of parameters: they chose the list, and are in the names."""
+    """The user's arguments without patterns and values of parameters, which chose the list, and without other times."""
     start = (
         arguments.index(_MAIN) + 1
         if _MAIN in arguments
@@ -203,7 +205,7 @@ def _without_choice(arguments: list[str]) -> list[str]:
             continue
         if rest and value is None and name not in _WITHOUT_VALUE:
             words.append(rest.pop(0))
-        kept += [] if name == "-p" else words
+        kept += [] if name in _CHOSEN else words
     return kept
 
 
