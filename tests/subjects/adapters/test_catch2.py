@@ -109,7 +109,7 @@ def test_tests_that_fail_or_have_no_benchmark(here: InProcess, suite: Path) -> N
     assert 'says: the test case "fails" fails: ' in here.refuses(*words, f"{command} [fails]", status=3)
     assert "ran no BENCHMARK of Catch2" in here.refuses(*words, f"{command} plain", status=3)
     sentence = here.refuses(*words, f"{command} [fails] --benchmark-samples 2", status=3)
-    assert "failed with exit status 255 (its last words: Run with -? for usage)" in sentence
+    assert "failed with exit status 255 and says: Unrecognised token: --benchmark-samples" in sentence
 
 
 def test_two_sides_are_weighed_and_a_failure_stays_alone(here: InProcess, suite: Path) -> None:
@@ -169,6 +169,12 @@ def test_a_test_without_a_benchmark_may_have_any_name() -> None:
     assert [found.name for found in results_from(text)] == ["a / b"]
     with pytest.raises(LaunchError, match="lists a benchmark called"):
         results_from(report(one(), test="a&#9;b"))
+
+
+def test_words_that_it_refuses_are_told() -> None:
+    said = b"\nError(s) in input:\n  Unrecognised token: --benchmark-samples\n\nRun with -? for usage\n"
+    complaint = Catch2().complaint(replace(PLAIN, stderr=said, exit_code=255))
+    assert complaint == "says: Unrecognised token: --benchmark-samples"
 
 
 def test_errors_are_of_their_kind() -> None:

@@ -152,6 +152,14 @@ def test_a_word_that_it_refuses_is_told(driver: Driver, program: Path) -> None:
     assert (driver.harness.complaint(measured) or "").startswith("says: error: unexpected argument")
 
 
+@pytest.mark.parametrize("said", ["unexpected argument '^a$' found", "Found argument '^a$' which wasn't expected"])
+def test_a_filter_in_the_command_is_told_its_place(said: str) -> None:
+    measured = replace(PLAIN, stderr=f"error: {said}\n\nUsage: ...\n".encode(), exit_code=2)
+    assert Criterion().complaint(measured) == (
+        f"says: error: {said} (is there a filter in the command? choose with --benchmark)"
+    )
+
+
 def test_a_run_that_only_tests_gives_no_samples(driver: Driver) -> None:
     """It does so without --bench."""
     work = Work("work", 1, 15)

@@ -75,6 +75,15 @@ def test_its_clock_stands_still_while_it_waits(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "stands_still"),
+    [((), True), (("--timer=os",), True), (("--timer", "tsc"), False), (("--timer=tsc",), False)],
+)
+def test_the_processor_s_counter_does_not_stand_still(words: tuple[str, ...], *, stands_still: bool) -> None:
+    asked = Divan().running(spec("./bench", *words), Work("cases::plain", 10, 1, still=True))
+    assert any(one.startswith(b"LD_PRELOAD=") for one in asked.env) == stands_still
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "cases::plain",

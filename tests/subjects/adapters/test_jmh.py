@@ -116,6 +116,7 @@ def test_values_may_be_joined_to_their_options(driver: Driver, jar: Path) -> Non
     ("words", "kept"),
     [
         ("-f1 -p n=1 -wi 3 Foo", "-f1 -wi 3"),
+        ("-bm thrpt -tu ms -bm=ss -tu=s -t 2", "-t 2"),
         ("-w100ms Foo -pn=1 -tmax -p=n=1 -prof=gc", "-w100ms -tmax -prof=gc"),
         ("-gc -p -si true -f Foo", "-gc -p -si true -f Foo"),
         (
@@ -232,6 +233,13 @@ def test_times_of_an_operation_keep_their_precision() -> None:
     assert tiny.ns / tiny.loops == pytest.approx(0.312345678, rel=1e-7)
 
 
+def test_each_of_several_forks_has_as_many_samples() -> None:
+    text = result([[1.0, 2.0], [3.0, 4.0]])
+    measured = replace(PLAIN, results=text.encode(), results_bytes=len(text))
+    samples = Jmh().samples(measured, Work("a.B.c:k=x,n=1", 1, 2))
+    assert [one.ns / one.loops for one in samples] == [1, 2, 3, 4]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -254,7 +262,8 @@ def test_times_of_an_operation_keep_their_precision() -> None:
         (result([[-1]]), "a number above 0"),
         (result([[True]]), "took true ns"),
         (result([[]]), "gave 0 samples where 2 were asked for"),
-        (result([[1.0, 2.0], [3.0]]), "gave 3 samples where 2 were asked for"),
+        (result([]), "gave 0 samples where 2 were asked for"),
+        (result([[1.0, 2.0], [3.0]]), "gave 3 samples where 4 were asked for"),
         (result(benchmark="a.B.d"), 'ran "a.B.d:k=x,n=1" where only "a.B.c:k=x,n=1"'),
         ("[]", "ran no benchmark"),
         (json.dumps(json.loads(result()) * 2), "2 times: JMH takes a comma"),

@@ -114,6 +114,12 @@ def test_a_task_is_found_once_this_process_has_listed(driver: Driver) -> None:
     assert len(driver.run("last", loops=5, samples=2)) == 2
 
 
+def test_another_layout_has_the_order_of_what_was_listed(driver: Driver, tmp_path: Path) -> None:
+    driver.names()
+    layout = Driver(driver.harness, replace(driver.launch, cwd=os.fsencode(tmp_path)), driver.launcher)
+    assert len(layout.run("last", loops=5, samples=2)) == 2
+
+
 def test_a_name_that_is_gone_runs_nothing(driver: Driver) -> None:
     with pytest.raises(LaunchError, match='ran no benchmark where "gone" was asked for'):
         driver.run("gone")

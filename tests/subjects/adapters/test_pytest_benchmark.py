@@ -387,6 +387,14 @@ def test_a_list_that_fails_says_why(driver: Driver, tmp_path: Path, words: tuple
     assert said in (driver.harness.complaint(measured) or ""), measured
 
 
+def test_those_that_the_project_skips_by_default_are_measured(driver: Driver, tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --benchmark-skip\n")
+    (tmp_path / "test_state.py").write_text(STATE)
+    own = Driver(driver.harness, launch(tmp_path, "."), driver.launcher)
+    assert own.names() == [f"test_state.py::test_{name}" for name in ("one", "other", "third")]
+    assert len(own.run("test_state.py::test_one", loops=3, samples=4)) == 4
+
+
 def test_a_python_without_pythonpath_is_told_of(driver: Driver, folder: Path) -> None:
     isolated = replace(launch(folder), argv=tuple(map(str.encode, (sys.executable, "-I", "-m", "pytest", "bench"))))
     measured = driver.launcher.launch(driver.harness.listing(isolated))

@@ -17,6 +17,7 @@ from steelyard.subjects.responses import (
     check_name,
     check_only,
     checked_list,
+    end_of_stderr,
     escaped,
     file_holds,
     quoted,
@@ -46,6 +47,7 @@ _WARM_UP_MS = 1
 # Deeper than any test's sections, and than a name can be long.
 _MOST_SECTIONS = 250
 
+_REFUSED = re.compile(r"^Error\(s\) in input:\s+(.+)$", re.MULTILINE)
 _TAG = re.compile(r"\[([^][]+)\]")
 _HIDDEN = (".", "!hide")
 
@@ -104,7 +106,9 @@ class Catch2(StillHarness):
         return checked_list(firsts.values())
 
     def complaint(self, measured: Measured) -> str | None:
-        """Which test failed."""
+        """Which test failed, or which of our words it has already, or does not know."""
+        if refused := _REFUSED.search(end_of_stderr(measured)):
+            return f"says: {refused[1]}"[:MOST_CHARACTERS]
         try:
             return _failure(_parsed(measured.results or b""))
         except LaunchError:

@@ -54,6 +54,8 @@ _UNITS = ("ps", "ns", "us", "µs", "ms", "s")
 _ERROR = re.compile(r"Criterion\.rs ERROR: (.+)")
 _VANISHED = "took zero time"
 _BEGAN = "Benchmarking "
+# It takes one filter, and an old clap calls a second one by the other words.
+_REFUSED = re.compile("unexpected argument|Found argument")
 
 
 class Criterion(StillHarness):
@@ -79,7 +81,10 @@ class Criterion(StillHarness):
 
     def complaint(self, measured: Measured) -> str | None:
         """The panic that ended it, or the word that it refused."""
-        return complaint_of(measured)
+        said = complaint_of(measured)
+        if said and _REFUSED.search(said):
+            return f"{said} (is there a filter in the command? choose with --benchmark)"
+        return said
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work, and writes its results to a folder that is empty."""

@@ -11,6 +11,7 @@ from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.subjects.adapters.rust import check_built, complaint_of, lacking, listed_in
 from steelyard.subjects.responses import (
     amounts,
+    arguments_of,
     asked,
     check_only,
     file_holds,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 # The table has the median of a launch's samples, but not the samples: these are so many, or as many as take so long.
 _SAMPLES, _LONGEST_S = 15, 0.3
 _MOST_LOOPS = 2**32 - 1
+# What of the user's words has it read the processor's counter.
+_COUNTER = frozenset({"--timer=tsc", "tsc"})
 # It takes an empty loop's time off and tells whole picoseconds: what is left of less than a cycle is no time. On one
 # machine 0.12 to 0.17 ns are left of a body without instructions; a cycle at 5 GHz takes 0.2.
 _SHORTEST_NS, _SURE_LOOPS = 0.2, 1000
@@ -111,7 +114,10 @@ class Divan(StillHarness):
         # With `tsc`, on x86, the clock's rate is measured anew in each process, and may be 0.1 % off in all its times.
         arguments = lacking(launch, "--bench", "--timer=os", "--min-time=0", f"--max-time={_LONGEST_S}")
         amount = (f"--sample-count={_SAMPLES}", f"--sample-size={work.loops}")
-        return self.timed_by(asked(launch, *arguments, *amount, "--exact", "--", work.name, stdout=True), work)
+        # The processor's counter goes on where the system's clock stands still.
+        still = work.still and _COUNTER.isdisjoint(arguments_of(launch))
+        asked_for = asked(launch, *arguments, *amount, "--exact", "--", work.name, stdout=True)
+        return self.timed_by(asked_for, replace(work, still=still))
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The median of its samples; raises LaunchError if it is not there, or of another benchmark, or no time."""

@@ -45,6 +45,8 @@ _WITHOUT_VALUE = ("-h", "-l", "-lp", "-lprof", "-lrf")
 # Those of one letter may have it in the same word, where that is not the beginning of a longer one's name.
 _OF_ONE_LETTER = ("-e", "-f", "-i", "-o", "-p", "-r", "-t", "-v", "-w")
 _LONGER = ("-foe", "-opi", "-prof", "-rff", "-tg", "-to", "-tu", "-wbs", "-wf", "-wi", "-wmb")
+# What is in the names, and a mode and a unit of its own, beside which JMH would run ours as well, or refuse both.
+_CHOSEN = ("-p", "-bm", "-tu")
 _HEAD = "Benchmarks:"
 _MOST_PRODUCTS = 10_000
 _PARAMETER = re.compile(r'  param "([^"]+)" = \{(.*)\}')
@@ -103,7 +105,7 @@ class Jmh(Harness):
             raise SelectionError(
                 f"ran {shown(work.name)} {len(results)} times: JMH takes a comma in a value for two values"
             )
-        return check_count(results[0].samples(), work.samples)
+        return check_count(results[0].samples(), work.samples * results[0].forks)
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,8 @@ class Result:
     mode: str
     unit: str
     raw: tuple[Any, ...]
+    forks: int
+    """How many processes they are of, each with as many: one, if the user does not say `-f 2`."""
 
     def samples(self) -> tuple[Sample, ...]:
         """Its times; raises LaunchError if they are no times of an operation in ns."""
@@ -169,7 +173,8 @@ def _result(one: dict[str, Any]) -> Result:
     metric = one["primaryMetric"]
     raw = tuple(itertools.chain.from_iterable(metric["rawData"]))
     params = {str(key): str(value) for key, value in (one.get("params") or {}).items()}
-    return Result(_name(str(one["benchmark"]), params), one["mode"], metric["scoreUnit"], raw)
+    forks = max(1, len(metric["rawData"]))
+    return Result(_name(str(one["benchmark"]), params), one["mode"], metric["scoreUnit"], raw, forks)
 
 
 def _name(benchmark: str, params: dict[str, str]) -> str:
@@ -184,7 +189,7 @@ def _parts(name: str) -> tuple[str, list[str]]:
 
 
 def _without_choice(arguments: list[str]) -> list[str]:
-    """The user's arguments without patterns and values of parameters: they chose the list, and are in the names."""
+    """The user's arguments without patterns and values of parameters, which chose the list, and without other times."""
     start = (
         arguments.index(_MAIN) + 1
         if _MAIN in arguments
@@ -200,7 +205,7 @@ def _without_choice(arguments: list[str]) -> list[str]:
             continue
         if rest and value is None and name not in _WITHOUT_VALUE:
             words.append(rest.pop(0))
-        kept += [] if name == "-p" else words
+        kept += [] if name in _CHOSEN else words
     return kept
 
 

@@ -75,6 +75,7 @@ class Pyperf(StillHarness):
         results = results_in(file_written(self._list) if self._list.exists() else b"")
         benchmarks = checked_list(Listed(result.name) for result in results)
         if self._command is not None:
+            _tasks.pop(self._command, None)  # the latest one stands last
             _tasks[self._command] = {one.name: (task, one.inner_loops) for task, one in enumerate(results)}
         return benchmarks
 
@@ -86,7 +87,7 @@ class Pyperf(StillHarness):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that runs one benchmark as a worker."""
-        task, inner_loops = _tasks.get(_command(launch), {}).get(work.name, (_NO_TASK, 1))
+        task, inner_loops = _tasks_of(_command(launch), work.name).get(work.name, (_NO_TASK, 1))
         arguments = (f"--worker-task={task}", f"--loops={-(-work.loops // inner_loops)}", f"--values={work.samples}")
         return self.timed_by(asked(launch, "--worker", *arguments, "--warmups=0", f"--pipe={_FD}", stdout=True), work)
 
@@ -106,6 +107,15 @@ class Pyperf(StillHarness):
 
 def _command(launch: LaunchSpec) -> _Command:
     return launch.program, launch.argv, launch.cwd
+
+
+def _tasks_of(command: _Command, name: str) -> _Tasks:
+    """Those of a command; of one that was not listed, as another layout's, those that were listed last with the name.
+
+    Should its order be another one, its answer has another name.
+    """
+    listed = (tasks for tasks in reversed(_tasks.values()) if name in tasks)
+    return _tasks.get(command) or next(listed, {})
 
 
 class Result(NamedTuple):

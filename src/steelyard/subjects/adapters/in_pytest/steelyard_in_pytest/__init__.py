@@ -35,8 +35,9 @@ _ORDER = "STEELYARD_BENCHMARK"
 _THEIR_PLUGIN = ("benchmark", "pytest_benchmark.plugin")
 # Plugins that would run tests in other processes, or trace the body, and the words that turn them off.
 _QUIET = {"xdist": ["-n0", "--dist=no"], "pytest_cov": ["--no-cov"]}
-# What would write files in each launch, compare with them, or profile the body.
+# What would leave all of them out, write files in each launch, compare with them, or profile the body.
 _OFF: dict[str, object] = {
+    "benchmark_skip": False,
     "benchmark_save": None,
     "benchmark_autosave": None,
     "benchmark_compare": [],
