@@ -58,7 +58,7 @@ class ReadBy:
     """read(option, text); raises UsageError naming the option."""
 
 
-Asked = TypeVar("Asked", bound=Options)
+_Options = TypeVar("_Options", bound=Options)
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class _Declared:
 
 
 def command(
-    options: type[Asked], *, examples: Sequence[str], runs_words: bool = False
-) -> Callable[[Callable[[Asked, World], int]], Callable[..., int]]:
+    options: type[_Options], *, examples: Sequence[str], runs_words: bool = False
+) -> Callable[[Callable[[_Options, World], int]], Callable[..., int]]:
     """Make typer's function, with a parameter an option, of one that takes its options as a value and the world.
 
     The `examples` are command lines that work where they are pasted. Of one that `runs_words`, all from the first
@@ -82,7 +82,7 @@ def command(
     shown = [Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)]
     shown += [one.parameter for one in declared.values()]
 
-    def decorated(body: Callable[[Asked, World], int]) -> Callable[..., int]:
+    def decorated(body: Callable[[_Options, World], int]) -> Callable[..., int]:
         def call(context: typer.Context, **values: Any) -> int:
             given = _given(context)
             read = {name: _read(declared[name], value, given, context) for name, value in values.items()}
@@ -106,8 +106,8 @@ def _read(declared: _Declared, value: Any, given: Mapping[str, str], context: ty
 
 
 def _asked(
-    options: type[Asked], declared: Mapping[str, _Declared], values: Mapping[str, Any], given: Mapping[str, str]
-) -> Asked:
+    options: type[_Options], declared: Mapping[str, _Declared], values: Mapping[str, Any], given: Mapping[str, str]
+) -> _Options:
     """The options with their values."""
     fields_of: dict[str, dict[str, Any]] = {one.group: {} for one in declared.values() if one.group}
     own: dict[str, Any] = {}
