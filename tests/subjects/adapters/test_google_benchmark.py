@@ -173,6 +173,14 @@ def test_iterations_are_fixed_where_that_is_understood(complaint: bytes, loops: 
     assert b"--benchmark_repetitions=3" in words
 
 
+def test_iterations_are_not_fixed_where_no_variable_tells(tmp_path: Path) -> None:
+    old = tmp_path / "bench"
+    old.write_bytes(b"... [--benchmark_min_time=<min_time>]\n ...")
+    harness = GoogleBenchmark()
+    harness.listing(spec(old))
+    assert b"--benchmark_min_time=0.009" in harness.running(spec(old), Work("a.b", 9, 3)).argv
+
+
 # --- as the user drives it
 
 

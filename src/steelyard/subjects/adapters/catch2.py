@@ -1,4 +1,4 @@
-"""Catch2 (2.9 and later): its XML reporter, which tells a mean of every BENCHMARK that runs."""
+"""Catch2 (2.11.2 and later): its XML reporter, which tells a mean of every BENCHMARK that runs."""
 
 from __future__ import annotations
 

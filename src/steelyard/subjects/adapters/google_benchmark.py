@@ -38,9 +38,10 @@ if TYPE_CHECKING:
 _SIGNS = (b"benchmark_list_tests", b"_ZN9benchmark10Initialize")
 
 # Versions from 1.8 take a number of iterations here. Older ones say, as they start, that this is no number, and go on;
-# as a flag they would refuse it, and list nothing.
-_PROBE = ("BENCHMARK_MIN_TIME", "1x")
+# as a flag they would refuse it, and list nothing. Before 1.5.1 they look for no variable; their help has this in it.
+_PROBE = {"BENCHMARK_MIN_TIME": "1x", "BENCHMARK_BENCHMARK_MIN_TIME": "1x"}
 _IS_OLD = b"BENCHMARK_MIN_TIME is expected to be a double"
+_OLD_HELP = b"[--benchmark_min_time=<min_time>]"
 
 # Asked for a single iteration, every version is told this time instead: an old one, whose iterations cannot be fixed,
 # needs it (or a multiple of it), and wherever one iteration is all that a sample needs, that one takes about as long.
@@ -92,9 +93,11 @@ class GoogleBenchmark(StillHarness):
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """The launch that lists the benchmarks, and tells whether their iterations can be fixed."""
+        if file_holds(launch.program, _OLD_HELP):
+            self._fixes_no_loops()
         arguments = ("--benchmark_list_tests=true", "--benchmark_format=console")
         # All of stderr, as an old version complains first of all.
-        return replace(asked(launch, *arguments, env=dict([_PROBE]), stdout=True), stderr=MOST_BYTES)
+        return replace(asked(launch, *arguments, env=_PROBE, stdout=True), stderr=MOST_BYTES)
 
     def listed(self, measured: Measured) -> list[Listed]:
         """What it listed, in its order; raises LaunchError if that is no list.
@@ -102,9 +105,12 @@ class GoogleBenchmark(StillHarness):
         It lets several have one name. Such a name stands here once, and is an error when it is run.
         """
         if _IS_OLD in (measured.stderr or b""):
-            self.fixes_loops, self.most_amounts = False, _MOST_AMOUNTS
+            self._fixes_no_loops()
         names = dict.fromkeys(printed_by(measured).split("\n"))
         return checked_list(Listed(name) for name in names if name)
+
+    def _fixes_no_loops(self) -> None:
+        self.fixes_loops, self.most_amounts = False, _MOST_AMOUNTS
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""
