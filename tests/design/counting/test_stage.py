@@ -267,8 +267,8 @@ def test_what_outlives_its_launch_is_named_once(stage: Stage) -> None:
 
 
 def test_what_is_in_no_count_or_not_of_the_program_is_said_once(stage: Stage) -> None:
-    odd = {"forked": 2, "lost": 3, "replaced_by": "/bin/other", "went_around": "0x62"}
-    ended = stage(fresh(), lambda number, _: replace(launched(5), **{**odd, "forked": number % 2 + 1}))
+    odd = replace(launched(5), lost=3, replaced_by="/bin/other", went_around="0x62")
+    ended = stage(fresh(), lambda number, _: replace(odd, forked=number % 2 + 1))
     assert ended.codes() == ["forked", "lost", "replaced", "went-around"]
     assert "2 processes that were forked" in ended.message("forked")
     assert "3 processes were killed" in ended.message("lost")

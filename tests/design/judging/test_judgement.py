@@ -264,15 +264,18 @@ class TestRun:
 
     def test_a_thread_in_some_launches_is_judged_by_wall_in_all(self) -> None:
         plain = noisy()
-        script: Script = lambda number, spec: replace(plain(number, spec), others_ns=5_000_000 * (number > 8))  # noqa: E731
-        (summary,) = summaries(self.measure(script, pairs=20, max_time_s=None).run())
+        late = self.measure(
+            lambda number, spec: replace(plain(number, spec), others_ns=5_000_000 * (number > 8)),
+            pairs=20,
+            max_time_s=None,
+        )
+        (summary,) = summaries(late.run())
         assert (summary.metric, summary.launches) == ("wall", 20)
 
     @pytest.mark.parametrize(("delay_ns", "quality"), [(2_000_000, "disturbed"), (0, "quiet"), (None, "quiet")])
     def test_its_quality_is_that_of_the_worst_wait(self, delay_ns: int | None, quality: str) -> None:
-        plain = noisy(noise=0.003)
-        script: Script = lambda number, spec: replace(plain(number, spec), delay_ns=delay_ns)  # noqa: E731
-        (summary,) = summaries(self.measure(script, metrics=["wall"], pairs=20, max_time_s=None).run())
+        measuring = self.measure(scripted(delay_ns=delay_ns), metrics=["wall"], pairs=20, max_time_s=None)
+        (summary,) = summaries(measuring.run())
         assert (summary.quality, summary.worst_delay is None) == (quality, delay_ns is None)
 
     def test_failures_and_interrupts_keep_what_there_is(self) -> None:
