@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from benchmarks.simulation import SYNTHETIC, simulate_discoveries, simulate_suite
 
 from steelyard.stats.family import judge_family, sharing_now, step_down, step_up
@@ -41,6 +42,19 @@ def test_each_finding_gives_its_share_to_the_others() -> None:
 
     assert verdicts(step_down(3, watch)) == ["slower", "undecided", "slower"]
     assert asked == [(0, 3), (1, 3), (2, 3), (1, 1)]
+
+
+@pytest.mark.parametrize(("family", "asked_with"), [("holm", [5, 5, 4]), ("fdr", [2.5, 2.5, 5, 5])])
+def test_members_that_are_elsewhere_share_too(family: str, asked_with: list[float]) -> None:
+    asked: list[float] = []
+    plain = judged([0.3, 0.0])
+
+    def watch(member: int, sharing: float) -> Judgement | None:
+        asked.append(sharing)
+        return plain(member, sharing)
+
+    assert verdicts(judge_family(family, 2, watch, 3)) == ["slower", "undecided"]
+    assert asked == asked_with
 
 
 def test_a_borderline_change_is_found_beside_clear_ones_and_not_beside_none() -> None:

@@ -5,6 +5,7 @@ import pytest
 
 from steelyard.stats import weighted
 from steelyard.stats.halves import LEVEL, Halves, halves_of
+from steelyard.stats.signed_rank import Estimate, fewest_differences
 
 MARGIN = 0.005
 
@@ -48,3 +49,31 @@ def test_calm_pairs_and_few_ones_have_no_halves() -> None:
     assert _halves(generator.normal(0, 0.01, 200), generator.normal(0, 0.01, 200)) is None
     assert found(generator, 15, calm=0.0, storm=0.5) is None
     assert found(generator, 40, calm=0.0, storm=0.5) is not None
+
+
+def test_each_half_has_as_many_pairs_and_its_own_change() -> None:
+    generator = np.random.default_rng(3)
+    halves = found(generator, 301, calm=0.0, storm=0.04)
+    assert halves is not None
+    assert (halves.calm.n, halves.storm.n) == (150, 150)
+    assert halves.calm.centre < 0.01 < halves.storm.centre
+    fewest = 2 * fewest_differences(LEVEL)
+    few = [[found(generator, pairs, calm=0.0, storm=0.04) for _ in range(20)] for pairs in (fewest - 1, fewest)]
+    assert [any(each) for each in few] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("calm", "storm", "by", "disagree"),
+    [
+        ((0.01, 0.0, 0.02), (0.04, 0.03, 0.05), 0.029, True),
+        ((0.04, 0.03, 0.05), (0.01, 0.0, 0.02), 0.029, True),
+        ((0.01, 0.0, 0.02), (0.04, 0.03, 0.05), 0.031, False),
+        ((0.0, -0.01, 0.01), (0.03, 0.01, 0.05), 0.005, False),
+        ((0.03, 0.01, 0.05), (0.0, -0.01, 0.01), 0.005, False),
+    ],
+)
+def test_halves_disagree_where_nothing_is_in_both_intervals_and_the_centres_are_apart(
+    calm: tuple[float, float, float], storm: tuple[float, float, float], by: float, disagree: bool
+) -> None:
+    halves = Halves(*(Estimate(*half, n=20, level=LEVEL) for half in (calm, storm)))
+    assert halves.disagree(by) is disagree

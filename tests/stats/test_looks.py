@@ -58,6 +58,13 @@ def test_a_weighing_that_goes_on_never_spends_more_than_alpha(end: int, more: in
     assert [look.pairs for look in looks if look.last] == ([end] if 2.0 ** (1 - end) <= alpha else [])
 
 
+def test_twice_the_pairs_of_a_budget_spend_half_of_what_its_end_has_left() -> None:
+    looks = plan_looks(1_000, ended=False, budgets=Budgets(RESERVE, 40, 0.01))
+    left = {look.pairs: (1 - look.share) * look.pairs for look in looks if look.pairs >= 40}
+    assert len(left) > 10
+    assert [*left.values()] == pytest.approx([left[40]] * len(left))
+
+
 @given(st.integers(1, 400), st.integers(0, 2_000), st.integers(0, 2_000), ALPHAS)
 def test_no_look_of_one_that_goes_on_depends_on_how_far_it_goes(end: int, more: int, most: int, alpha: float) -> None:
     """Nor its end: who chose these has seen which side is slower, and would choose the looks by that."""

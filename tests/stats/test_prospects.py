@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from benchmarks.simulation import SYNTHETIC, simulate
 
-from steelyard.stats.looks import FIRST_LOOK
+from steelyard.stats.looks import FIRST_LOOK, plan_looks
 from steelyard.stats.prospects import Curve, Deviations, Sample, curve_through, deviation, pairs_to_find
+from steelyard.stats.quantiles import normal_quantile
+from steelyard.stats.sequential import nominal_level
 
 LENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 CHANGE = log1p(0.01)
@@ -50,6 +52,26 @@ def test_no_noise_takes_the_first_look() -> None:
     assert pairs_to_find(0.0, CHANGE, 0.01) == FIRST_LOOK
 
 
+@pytest.mark.parametrize("number", [0, 5])
+def test_it_is_the_first_look_whose_interval_is_as_narrow_as_the_change(number: int) -> None:
+    looks = plan_looks(3000, ended=False)
+    quantile = normal_quantile(nominal_level(looks[: number + 1], 0.01))
+    just = CHANGE * sqrt(looks[number].pairs - 4) / quantile
+    assert pairs_to_find(0.9999 * just, CHANGE, 0.01) == looks[number].pairs
+    assert pairs_to_find(1.0001 * just, CHANGE, 0.01) == looks[number + 1].pairs
+
+
+def test_beyond_the_looks_that_are_planned_the_pairs_go_with_the_square_of_the_noise() -> None:
+    quantile = normal_quantile(nominal_level(plan_looks(3000, ended=False), 0.01))
+    for noise in (0.3, 0.6):
+        assert pairs_to_find(noise, CHANGE, 0.01) == pytest.approx((quantile * noise / CHANGE) ** 2, rel=1e-3)
+
+
+def test_the_parts_of_the_curve_fall_with_the_length_as_they_say() -> None:
+    assert Curve(1e-8, 2e-6, 3e-5).variance(0.1) == pytest.approx(1e-6 + 2e-5 + 3e-5)
+    assert Curve(0.0, 0.0, 0.0).variance(0.1) > 0
+
+
 def test_a_tenth_of_the_change_takes_a_hundred_times_the_pairs() -> None:
     many, few = pairs_to_find(0.03, CHANGE / 10, 0.01), pairs_to_find(0.03, CHANGE, 0.01)
     assert 80 < many / few < 130
@@ -72,8 +94,10 @@ def test_many_pairs_are_believed_against_the_curve() -> None:
     samples = drawn(Curve(0.0, 0.0, 1e-6), 100)
     odd = samples[3]
     samples[3] = odd._replace(differences=4 * odd.differences)
-    found = Deviations(samples)
-    assert found.at(odd.seconds) > 2.5 * found.at(samples[2].seconds)
+    for order in (samples, samples[::-1], [samples[0], *samples[4:], *samples[1:4]]):
+        found = Deviations(order)
+        assert found.at(odd.seconds) > 2.5 * found.at(samples[2].seconds)
+        assert found.at(odd.seconds) > 2.5 * found.at(samples[5].seconds)
 
 
 def test_a_single_pair_that_is_far_out_is_not_believed() -> None:

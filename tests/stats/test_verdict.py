@@ -6,7 +6,7 @@ from math import inf, log1p
 
 import pytest
 
-from steelyard.stats.verdict import found_nine_times_in_ten, log_margin, verdict_of
+from steelyard.stats.verdict import against_limit, found_nine_times_in_ten, log_margin, verdict_of
 
 MARGIN = 0.005
 BOUND = log1p(MARGIN)
@@ -18,9 +18,11 @@ BOUND = log1p(MARGIN)
         (BOUND, (1e-9, 0.01), "slower"),  # just the margin is enough
         (-BOUND, (-0.01, -1e-9), "faster"),
         (0.01, (0.0, 0.02), "undecided"),  # an interval that touches 0 does not exclude it
+        (-0.01, (-0.02, 0.0), "undecided"),
         (0.004, (0.003, 0.00498), "same"),
         (0.004, (0.003, 0.006), "undecided"),
         (0.0, (-BOUND, 0.001), "undecided"),
+        (0.0, (-0.001, BOUND), "undecided"),
         (0.0, (-inf, inf), "undecided"),
     ],
 )
@@ -34,6 +36,23 @@ def test_what_is_no_change_among_others_holds_back_a_change_and_not_the_same() -
     assert verdict_of(0.02, (0.01, 0.03), MARGIN, is_change=False) == "undecided"
     assert verdict_of(0.02, (0.01, 0.03), MARGIN, is_change=True) == "slower"
     assert verdict_of(0.001, (-0.002, 0.004), MARGIN, is_change=False) == "same"
+
+
+@pytest.mark.parametrize(
+    ("estimate", "interval", "is_change", "standing"),
+    [
+        (0.001, (-0.001, BOUND), False, "within"),
+        (0.001, (-0.001, 0.006), False, "open"),
+        (BOUND, (1e-9, 0.01), True, "above"),
+        (BOUND, (1e-9, 0.01), False, "open"),
+        (0.004, (0.001, 0.01), True, "open"),
+        (-0.03, (-0.05, 0.01), True, "open"),
+    ],
+)
+def test_a_limit_is_held_as_a_margin_on_one_side(
+    estimate: float, interval: tuple[float, float], is_change: bool, standing: str
+) -> None:
+    assert against_limit(estimate, interval, MARGIN, is_change=is_change) == standing
 
 
 def test_what_is_found_excludes_no_change_and_reaches_the_margin() -> None:

@@ -173,6 +173,8 @@ def test_hits_on_one_side_only_have_no_relative_change() -> None:
     found = judge(made, "ram_hits")
     assert (found.verdict, found.change) == ("undecided", None)
     assert [finding.code for finding in found.findings] == ["undefined"]
+    sometimes = [simulated(0, 1000, **none), *(simulated(side, 1000) for side in (0, 1, 1))]
+    assert judge(sometimes, "ram_hits").change is None
 
 
 def test_a_cost_needs_simulated_caches() -> None:

@@ -94,6 +94,12 @@ def test_events_other_than_instructions_may_differ_too() -> None:
     assert len(missing(counted_weighing(differing))) == 2 * MORE
 
 
+def test_what_is_none_on_one_side_has_no_change_that_is_to_be_confirmed() -> None:
+    none = dict.fromkeys(("I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw"), 0)
+    made = [count(side, 1000, **none | {"ILmr": side}) for side in (0, 1) * 2]
+    assert not missing(counted_weighing(made, metrics=["instructions", "ram_hits"]))
+
+
 def test_only_the_benchmark_that_differs_is_counted_more_and_alpha_is_shared() -> None:
     record = counted_weighing([*counts([5, 5], [5, 5]), *counts([5, 6], [5, 5], 1)], benchmarks=2)
     assert missing(record) == [(1, 0), (1, 1)] * counts_needed(0.01 / 2)
@@ -260,6 +266,14 @@ def test_what_outlives_its_launch_is_named_once(stage: Stage) -> None:
     assert "4 processes behind, which were killed: daemon" in ended.message("left-behind")
 
 
+def test_what_is_in_no_count_or_not_of_the_program_is_said_once(stage: Stage) -> None:
+    odd = replace(launched(5), lost=3, replaced_by="/bin/other", went_around="0x62")
+    ended = stage(fresh(), lambda number, _: replace(odd, forked=number % 2 + 1))
+    assert ended.codes() == ["forked", "lost", "replaced", "went-around"]
+    assert "2 processes that were forked" in ended.message("forked")
+    assert "3 processes were killed" in ended.message("lost")
+
+
 def test_a_program_that_is_replaced_in_between(stage: Stage, tmp_path: Any) -> None:
     program = tmp_path / "work"
     program.write_text("one")
@@ -349,6 +363,8 @@ def test_what_calls_cost_is_a_difference_too() -> None:
     once, twice = replace(own("f", 3), inclusive=10), replace(own("f", 5), inclusive=17)
     (found,) = slope(launched(3, once), launched(5, twice)).functions
     assert (found.events["Ir"], found.inclusive) == (2, 7)
+    new, gone = slope(launched(3, once), launched(5, replace(twice, name="g"))).functions
+    assert [(one.name, one.events["Ir"], one.inclusive) for one in (new, gone)] == [("g", 5, 17), ("f", -3, -10)]
 
 
 def test_functions_that_do_less_after_twice_the_loops_are_kept_and_all_add_up(stage: Stage) -> None:
@@ -376,7 +392,7 @@ def test_the_smaller_functions_of_very_many_are_one_sum(monkeypatch: pytest.Monk
     monkeypatch.setattr("steelyard.design.counting.functions._MOST_FUNCTIONS", 2)
     part = columns([own("a", 1), own("b", 30), own("c", 20), own("d", 4)], (0, 1))
     assert (part.side, part.name, part.events["Ir"]) == (1, ["b", "c", "(smaller functions)"], [30, 20, 5])
-    assert part.inclusive is None
+    assert (part.file[2], part.object[2], part.line[2], part.inclusive) == ("???", "", 0, None)
 
 
 def test_the_functions_that_differ_most_come_first() -> None:

@@ -22,6 +22,7 @@ from steelyard.model.limits import limits_from
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings, Shard
 from steelyard.report import gate_words
+from tests.design.counted import counted_weighing, counts
 from tests.report.records import row, verdict, weighing
 
 HERE = Path(__file__)
@@ -149,13 +150,21 @@ def test_a_limit_holds_for_the_metric_that_serves_in_the_place_of_its_own(held: 
     assert held([threads], "active=0.5%").verdict == "slower"
     assert held([threads], "wall=0.5%").verdict == "slower"
     assert held([threads], "active=0.5%").problems == []
+    beside = [threads, of(0.0, -0.001, 0.001, "same", metric="max_rss")]
+    assert held(beside, "active=never", metrics=["active", "max_rss"]).verdict == "passed"
 
 
 def test_one_without_a_number_is_a_problem_that_comes_before_all(held: Held) -> None:
     nothing = verdict(benchmark="b", index=1, verdict="undecided", change=None, interval=None, pairs=0)
     report = held([verdict(), nothing])
     assert report.verdict == "failed"
-    assert report.problems == ["b: nothing was measured of active"]
+    assert (report.problems, report.findings) == (["b: nothing was measured of active"], [])
+
+
+def test_pairs_without_a_relative_change_are_a_problem_that_says_why(held: Held) -> None:
+    said = [Finding(code="order", message="the second takes longer"), Finding(code="undefined", message="0 in some")]
+    report = held([verdict(verdict="undecided", change=None, interval=None, findings=said)])
+    assert (report.verdict, report.problems) == ("failed", ["sort: nothing was measured of active (0 in some)"])
 
 
 def test_one_program_on_both_sides_passes_unmeasured(held: Held) -> None:
@@ -191,6 +200,7 @@ def test_a_limit_that_holds_for_nothing_is_said(held: Held) -> None:
     assert held([verdict(verdict="same")], "cost=1%").problems == [
         "cost has a limit and was not measured: weigh with --metric cost"
     ]
+    assert held([verdict(verdict="same")], "cost=never").problems == []
 
 
 def test_a_name_with_brackets_is_required_and_limited_as_it_stands(held: Held) -> None:
@@ -217,9 +227,10 @@ def test_a_part_of_a_suite_says_that_others_are_not_here(tmp_path: Path, monkeyp
         report = gate(some, limits_from(["10%"]))
         assert (report.verdict, [finding.code for finding in report.findings]) == ("failed", said)
         assert report.problems[0].startswith(f"{alone}; give the records of all parts, or --part")
-    report = gate(both[1:], limits_from(["10%", "b=never"], require=["b"]), of_parts=True)
-    assert (report.verdict, report.problems) == ("passed", [])
-    assert [finding.message for finding in report.findings] == [alone]
+    limits = limits_from(["10%", "b=never"], require=["b"])
+    for report in (gate(both[1:], limits, of_parts=True), of_one("2", Outcome(records["2"]), limits)):
+        assert (report.verdict, report.problems) == ("passed", [])
+        assert [finding.message for finding in report.findings] == [alone]
 
 
 def test_a_suite_of_which_parts_lack_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,7 +341,24 @@ def test_a_gate_without_records_is_not_passed() -> None:
 
 def test_a_record_that_is_given_twice_counts_once(held: Held) -> None:
     held([verdict()])
-    assert len(gate([("a.json", HERE), ("a.json", HERE)], limits_from([])).slower) == 1
+    report = gate([("a.json", HERE), ("a.json", HERE)], limits_from([]))
+    assert (len(report.slower), [finding.code for finding in report.findings]) == (1, ["counted-once"])
+
+
+def test_what_was_counted_alone_has_no_launches_and_is_held_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = derive(counted_weighing(counts([1000, 1000], [1002, 1002])))
+    monkeypatch.setattr(room, "recall", lambda *_: Outcome(record))
+    assert gate([("a.json", HERE)], limits_from([])).verdict == "passed"
+    assert gate([("a.json", HERE)], limits_from(["0.1%"])).verdict == "slower"
+
+
+def test_what_a_stranger_may_have_written_is_no_link(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(HERE)
+    (problem,) = gate([("a", tmp_path / "link")], limits_from([]), largest_bytes=10**6).problems
+    assert problem.startswith("a is a link")
+    for path, largest in ((tmp_path / "link", None), (HERE, 10**6)):
+        (problem,) = gate([("a", path)], limits_from([]), largest_bytes=largest).problems
+        assert "is a link" not in problem
 
 
 def test_what_is_above_its_limit_is_not_written_as_if_it_were_at_it(held: Held) -> None:

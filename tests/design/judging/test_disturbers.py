@@ -44,6 +44,11 @@ def test_what_took_most_is_told_first_and_what_took_next_to_nothing_not_at_all()
     assert [name for _, name, *_ in counts(found)] == ["b", "a"]
 
 
+def test_a_smaller_share_of_a_longer_launch_may_have_taken_more() -> None:
+    rows = [row(0, 0, start_ns=BEGIN, wall_ns=LENGTH // 4), row(0, 1, start_ns=BEGIN + LENGTH, wall_ns=LENGTH)]
+    assert [one.name for one in told([stretch(0, ("a", 0.9)), stretch(1, ("b", 0.4))], rows)] == ["b", "a"]
+
+
 def test_a_launch_over_many_stretches_has_their_mean() -> None:
     long = [row(0, side, start_ns=BEGIN + side * 2 * LENGTH, wall_ns=2 * LENGTH) for side in (0, 1)]
     found = told([stretch(0, ("a", 0.5)), stretch(1), stretch(2, ("a", 0.5)), stretch(3, ("b", 0.3))], long)

@@ -9,7 +9,9 @@ from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.judgement import verdicts
 from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.records import Weighing
+from steelyard.model.settings import Settings
 from tests.design.scripted import noisy, weigh
+from tests.model.samples import row, run
 
 
 def failing(ended: Callable[[LaunchRow], dict[str, Any]], **settings: Any) -> Weighing:
@@ -54,6 +56,14 @@ def test_each_way_is_told() -> None:
     found = failures_finding(failing(ended), 0)
     assert found is not None
     assert "of the baseline failed (signal 11, exit status 3) and 12 of 12 launches of the candidate" in found.message
+
+
+def test_of_a_run_they_are_the_subject_s() -> None:
+    rows = [row(number, exit_code=3 * (number < 2)) for number in range(5)]
+    found = failures_finding(run(rows, settings=Settings(ignore_failure=True)), 0)
+    assert found is not None
+    assert found.message == "2 of 5 launches of the subject failed (exit status 3), which --ignore-failure accepts"
+    assert found.remedy is None
 
 
 def test_without_failures_there_is_nothing_to_say() -> None:

@@ -141,6 +141,18 @@ def test_a_clock_of_one_millisecond_cannot_say_same() -> None:
     assert "coarse-clock" in codes(verdict)
 
 
+@pytest.mark.parametrize(("candidate", "verdict", "is_told"), [((1, 2), "undecided", False), ((9, 10), "slower", True)])
+def test_a_clock_whose_ticks_hide_all_tells_no_interval_of_what_it_leaves_open(
+    candidate: tuple[int, int], verdict: str, is_told: bool
+) -> None:
+    def script(number: int, spec: LaunchSpec) -> Measured:
+        ticks = candidate if spec.program == b"candidate" else (1, 2)
+        return replace(PLAIN, wall_ns=10**6 * ticks[number // 2 % 2])
+
+    (found,) = verdicts(weigh(script, metrics=["wall"], pairs=40, max_time_s=None)[0])
+    assert (found.verdict, found.interval is not None, found.resolution is not None) == (verdict, is_told, is_told)
+
+
 def test_metrics_follow_in_the_order_asked_for_and_the_first_decides() -> None:
     record = weigh(scripted(), metrics=["wall", "cpu", "max_rss"])[0]
     found = verdicts(record)
@@ -249,6 +261,22 @@ class TestRun:
             return replace(measured, wall_ns=int(measured.wall_ns * (1.1 if number % 3 == 0 else 1)))
 
         assert len(summaries(self.measure(script, pairs=100, max_time_s=None).run())[0].modes) == 2
+
+    def test_a_thread_in_some_launches_is_judged_by_wall_in_all(self) -> None:
+        plain = noisy()
+        late = self.measure(
+            lambda number, spec: replace(plain(number, spec), others_ns=5_000_000 * (number > 8)),
+            pairs=20,
+            max_time_s=None,
+        )
+        (summary,) = summaries(late.run())
+        assert (summary.metric, summary.launches) == ("wall", 20)
+
+    @pytest.mark.parametrize(("delay_ns", "quality"), [(2_000_000, "disturbed"), (0, "quiet"), (None, "quiet")])
+    def test_its_quality_is_that_of_the_worst_wait(self, delay_ns: int | None, quality: str) -> None:
+        measuring = self.measure(scripted(delay_ns=delay_ns), metrics=["wall"], pairs=20, max_time_s=None)
+        (summary,) = summaries(measuring.run())
+        assert (summary.quality, summary.worst_delay is None) == (quality, delay_ns is None)
 
     def test_failures_and_interrupts_keep_what_there_is(self) -> None:
         plain = noisy()

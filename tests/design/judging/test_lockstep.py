@@ -66,6 +66,13 @@ def test_a_partner_that_went_in_between_leaves_the_medians() -> None:
     assert values(lost, launch(0, 1, CANDIDATE, 0))[0].tolist() == [np.median(BASELINE[1:])]
 
 
+def test_of_samples_of_which_one_was_not_in_turn_the_medians_count() -> None:
+    second = launch(0, 1, CANDIDATE, 0)
+    second = second._replace(samples=(*second.samples[:-1], second.samples[-1]._replace(order=0)))
+    baseline, candidate = values(launch(0, 0, BASELINE, 0), second)
+    assert (baseline.tolist(), candidate.tolist()) == ([np.median(BASELINE[1:])], [np.median(CANDIDATE[1:])])
+
+
 def test_pairs_of_both_ways_stand_in_their_order() -> None:
     alone = [launch(1, 0, BASELINE), launch(1, 1, CANDIDATE)]
     in_turn = [launch(number, side, (BASELINE, CANDIDATE)[side], 1) for number in (0, 2) for side in (0, 1)]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from steelyard.design.timing.kept_rows import KeptRows
-from steelyard.model.launches import COLUMNS, LaunchRow, Sample
+from steelyard.model.launches import COLUMNS, IN_TANDEM, ROLES, USED, WARM_UP, LaunchRow, Sample
 
 PLAIN = LaunchRow._make([*[0] * len(COLUMNS), (), ()])
 ROWS = [
@@ -31,6 +31,15 @@ def test_only_the_rows_of_that_pair_and_benchmark_get_another_role() -> None:
 
 def test_the_time_used_is_all_launches() -> None:
     assert KeptRows(ROWS[1:]).wall_s() == 12e-9
+    at_once = [PLAIN._replace(side=side, order=IN_TANDEM + side, wall_ns=8) for side in (0, 1)]
+    assert KeptRows([*ROWS[1:], *at_once]).wall_s() == 20e-9
+
+
+def test_what_warmed_a_benchmark_up_is_used_and_nothing_else_of_it() -> None:
+    kept = KeptRows([PLAIN._replace(benchmark=benchmark, role=role) for benchmark in (0, 1) for role in range(4)])
+    kept.use_warm_ups(0)
+    used, warm_up = ROLES.index(USED), ROLES.index(WARM_UP)
+    assert [row.role for row in kept] == [used if role == warm_up else role for role in range(4)] + [*range(4)]
 
 
 def test_the_samples_of_a_harness_come_back_with_their_launch() -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from steelyard.design.judging.judgement import verdicts
+from steelyard.design.timing import looks as room
 from steelyard.design.timing.benchmark import resumed
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.looks import Looks
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import StopReason
+from steelyard.model.subject import Benchmark
 from tests.design.scripted import PLAIN, weigh
 
 MANY = 30
@@ -40,3 +43,16 @@ def test_what_ended_undecided_among_many_is_no_finding_for_those_that_go_on() ->
     assert members[0].judgement is not None
     assert members[0].judgement.verdict == "undecided"
     assert all(one.judgement is None for one in members[1:])
+
+
+def test_a_control_shares_alpha_with_none_and_none_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = weigh(one_of_many, 3, pairs=12, max_time_s=None)[0]
+    control = Benchmark(name="control", candidate=0, control=True)
+    header = record.model_copy(update={"benchmarks": [*record.benchmarks[:2], control], "stop": ["interrupted"] * 3})
+    rows, sharing = KeptRows(record.launches.rows()), []
+    monkeypatch.setattr(room, "look_at", lambda *_, members, **_others: sharing.append(members))
+    members = [resumed(number, header, rows.of(number)) for number in range(3)]
+    looks = Looks(header, rows, members)
+    for one in members:
+        looks.take(one, ended=True)
+    assert sharing == [2, 2, 1]

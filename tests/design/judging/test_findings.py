@@ -1,0 +1,139 @@
+"""What is said beside a verdict, and where it is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from steelyard.design.judging.findings import data_findings, medians_findings
+from steelyard.design.judging.judgement import verdicts
+from steelyard.model.derived import Side
+from steelyard.model.kept import VerdictName
+from steelyard.model.launches import IN_TANDEM, Sample
+from steelyard.model.metrics import METRICS, NOISY_METRIC
+from steelyard.model.records import Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark
+from tests.design.scripted import noisy, weigh
+from tests.model.samples import pairs, weighing
+
+
+def said(record: Weighing, shown: str, asked: str | None = None) -> dict[str, tuple[str, str]]:
+    """The findings of a metric, by their codes."""
+    found = data_findings(record, 0, asked or shown, shown, None)
+    return {one.code: (one.message, one.remedy or "") for one in found}
+
+
+def of(settings: dict[str, Any], offers: dict[str, bool] | None = None, **launch: Any) -> Weighing:
+    """Of a machine that offers this, launches that all are so."""
+    record = weighing([row._replace(**launch) for row in pairs(3)], settings=Settings(**settings))
+    return record.model_copy(update={"machine": record.machine.model_copy(update={"offers": offers or {}})})
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_of_a_metric_that_is_noisy_by_itself_it_is_said(metric: str) -> None:
+    if not METRICS[metric].counted:
+        caution = METRICS[metric].caution
+        assert said(of({"metrics": [metric]}), metric).get(NOISY_METRIC, (None,))[0] == caution
+
+
+def test_a_machine_that_tells_no_waits_is_why_wall_was_judged() -> None:
+    message, remedy = said(of({}, {"schedstat": False}), "wall", "active")["metric-fallback"]
+    assert message.startswith("this machine does not tell how long a process waits")
+    assert remedy == ""
+    assert "metric-fallback" not in said(of({}, {"schedstat": False}), "wall")
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown", "others_ns", "is_told"),
+    [
+        ({"cpu": 0}, "active", 5_000_000, True),
+        ({"cpu": 0}, "active", 0, False),
+        ({}, "active", 5_000_000, False),
+        ({"cpu": 0}, "wall", 5_000_000, True),
+        ({"cpu": 0, "metrics": ["wall"]}, "wall", 5_000_000, False),
+        ({"cpu": 0}, "max_rss", 5_000_000, False),
+        ({"cpu": 0, "harness": "protocol"}, "active", 5_000_000, False),
+    ],
+)
+def test_threads_that_shared_one_processor_are_told(
+    settings: dict[str, Any], shown: str, others_ns: int, is_told: bool
+) -> None:
+    record = of(settings, others_ns=others_ns)
+    assert ("pinned-threads" in said(record, shown)) is is_told
+
+
+def test_threads_of_some_launches_are_enough() -> None:
+    rows = [row._replace(others_ns=5_000_000 * (row.pair == 1)) for row in pairs(3)]
+    assert "pinned-threads" in said(weighing(rows, settings=Settings(cpu=0)), "active")
+
+
+@pytest.mark.parametrize(("wait_s", "offers", "is_told"), [(1, False, True), (0, False, False), (1, True, False)])
+def test_where_nothing_could_be_waited_for_it_is_said(wait_s: float, offers: bool, is_told: bool) -> None:
+    assert ("no-pressure" in said(of({"wait_quiet_s": wait_s}, {"pressure": offers}), "active")) is is_told
+
+
+@pytest.mark.parametrize(
+    ("metric", "offers", "is_told"),
+    [("cycles", False, True), ("cycles", True, False), ("task_clock", False, False), ("wall", False, False)],
+)
+def test_counters_that_leave_the_kernel_out_are_told(metric: str, offers: bool, is_told: bool) -> None:
+    record = of({"metrics": [metric]}, {"kernel_counters": offers})
+    assert ("outside-kernel" in said(record, metric)) is is_told
+
+
+def test_what_went_on_after_its_budget_says_what_that_look_has_spent() -> None:
+    record = weighing(benchmarks=[Benchmark(name="one", ended=17)])
+    assert said(record, "active")["went-on"][0].startswith("it went on after 17 pairs")
+    assert "went-on" not in said(weighing(), "active")
+
+
+@pytest.mark.parametrize(
+    ("shown", "verdict", "medians", "is_told"),
+    [
+        (0.01, "slower", (10.0, 9.0), True),
+        (0.01, "slower", (9.0, 10.0), False),
+        (0.01, "slower", (9.0, 9.0), False),
+        (-0.01, "faster", (9.0, 10.0), True),
+        (0.001, "same", (10.0, 9.0), False),
+        (0.005, "undecided", (10.0, 9.0), True),
+        (0.004, "undecided", (10.0, 9.0), False),
+        (-0.005, "undecided", (9.0, 10.0), True),
+    ],
+)
+def test_medians_that_point_the_other_way_than_a_change_are_told(
+    shown: float, verdict: VerdictName, medians: tuple[float, float], is_told: bool
+) -> None:
+    baseline, candidate = (Side(median=median, spread=0.01, launches=9) for median in medians)
+    found = medians_findings(shown, verdict, (baseline, candidate), 0.005)
+    assert [one.code for one in found] == ["medians-differ"] * is_told
+
+
+def test_a_sure_change_about_the_margin_has_evidence_enough_of_its_own() -> None:
+    (verdict,) = verdicts(weigh(noisy(0.005, 0.005), pairs=40)[0])
+    assert (verdict.verdict, verdict.is_change) == ("undecided", True)
+    assert "shared-alpha" not in [finding.code for finding in verdict.findings]
+
+
+@pytest.mark.parametrize(("rise", "told"), [(0.0, "and so are the times shown"), (0.3, "30 % longer than alone")])
+def test_what_running_at_once_makes_of_the_times_is_told_by_a_pair_that_ran_alone(rise: float, told: str) -> None:
+    rows = [row._replace(order=row.order + IN_TANDEM * (row.pair > 0)) for row in pairs(5)]
+    rows = [row._replace(cpu_ns=round((row.cpu_ns or 0) * (1 + rise * (row.pair > 0)))) for row in rows]
+    message, _ = said(weighing(rows), "cpu")["tandem"]
+    assert message.startswith("the launches of 4 of 5 pairs ran at the same time")
+    assert told in message
+    # Where none ran alone nothing is known of it.
+    assert said(weighing(rows[2:]), "cpu")["tandem"][0].startswith("the launches of a pair ran at the same time")
+    assert "and so are the times shown" in said(weighing(rows[2:]), "cpu")["tandem"][0]
+    assert "tandem" not in said(weighing(rows[:2]), "cpu")
+
+
+@pytest.mark.parametrize("cpu_ns", [None, 900])
+def test_a_harness_that_tells_no_waits_is_judged_by_its_time_on_a_processor_where_it_tells_that(
+    cpu_ns: int | None,
+) -> None:
+    record = of({"harness": "protocol"}, samples=(Sample(1, 1000, cpu_ns, None),) * 4)
+    message, remedy = said(record, "wall", "active")["metric-fallback"]
+    assert message.startswith("the harness does not tell how long it waited")
+    assert remedy.startswith("--metric cpu") is (cpu_ns is not None)
