@@ -87,7 +87,7 @@ def plural_of(noun: str) -> str:
 
 
 def duration(ns: float) -> str:
-    """Write a measured time in the unit that suits it: `12.81 ms`, four significant digits; from 10 min on `3 h 38 s`."""
+    """Write a measured time in the unit that suits it: `12.81 ms`, four digits; from 10 min on `3 h 38 s`."""
     if not math.isfinite(ns):
         return NOT_KNOWN
     if (chosen := _in_chosen(ns, "ns")) is not None:
