@@ -438,3 +438,13 @@ def test_a_run_is_not_called_quiet_where_nobody_tells(tmp_path: Path) -> None:
     page = pages.page([kept(tmp_path, records.run().model_copy(update={"launches": Launches.of_rows(rows)}))])
     assert "<td>not known</td>" in page
     assert "quiet" not in told(page)
+
+
+def test_a_warm_up_far_off_is_told_as_beyond_the_edge(tmp_path: Path) -> None:
+    warm_up = [records.row(0, side, 13_000_000 * (1 + 4 * side), role=0) for side in (0, 1)]
+    rows = [*warm_up, *(row._replace(pair=row.pair + 1) for row in records.pair_rows(0.0, 20))]
+    record = records.weighing().model_copy(update={"launches": Launches.of_rows(rows)})
+    page = pages.page([kept(tmp_path, record)])
+    assert "1 warm-up, not judged, beyond the edge" in told(page)
+    (crosses,) = (one for one in pages.carried(page)["figures"][0][0]["series"] if one["draw"] == "crosses")
+    assert crosses["label"] == "warm-up, not judged, beyond the edge"
