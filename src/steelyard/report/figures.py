@@ -209,8 +209,8 @@ def extent(relative: float) -> str:
 
 
 def interval(bounds: tuple[float, float], beside: float | None = None) -> str:
-    """Write an interval of relative changes: `[+0.61 %, +1.40 %]`, `beside` a limit as `change` has it."""
-    return f"[{', '.join(_end(one, beside) for one in bounds)}]"
+    """Write an interval of relative changes: `[+0.61 %, +1.40 %]`, `beside` a limit as `change` has it, or less it."""
+    return f"[{', '.join(_end(one, None if beside is None else math.copysign(beside, one)) for one in bounds)}]"
 
 
 def _end(relative: float, beside: float | None) -> str:
