@@ -22,6 +22,8 @@ from steelyard.report import figures
         (1_234_000_000, "1.234 s"),
         (75.4e9, "75.40 s"),
         (700e9, "11 min 40 s"),
+        (10_838e9, "3 h 38 s"),
+        (7_512_300_000_000, "2 h 5 min 12 s"),
         (math.nan, "n/a"),
     ],
 )
@@ -62,7 +64,8 @@ def test_a_budget_never_counts_sixty(elapsed: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("amount", "shown"), [(0, "0 B"), (812, "812 B"), (9 * 2**20, "9.000 MiB"), (2**50, "1,024 TiB")]
+    ("amount", "shown"),
+    [(0, "0 B"), (0.25, "0.2500 B"), (812, "812 B"), (9 * 2**20, "9.000 MiB"), (2**50, "1,024 TiB")],
 )
 def test_sizes(amount: float, shown: str) -> None:
     assert figures.size(amount) == shown

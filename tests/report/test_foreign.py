@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.report.foreign import direction, value
+from steelyard.design.unpaired.foreign import compare_foreign
+from steelyard.report.foreign import diff_markdown, direction, value
+from tests.foreign import foreign_results, processes
 
 
 @pytest.mark.parametrize(
@@ -26,3 +28,12 @@ def test_a_value_in_its_unit(amount: float, unit: str, text: str) -> None:
 
 def test_directions() -> None:
     assert (direction(True), direction(False)) == ("higher is better", "lower is better")
+
+
+def test_an_interval_that_rests_on_a_guess_claims_no_confidence() -> None:
+    baseline = foreign_results({"sort": processes(12)}, name="old.json")
+    candidate = foreign_results({"sort": processes(12, 1.2, seed=5)}, name="new.json")
+    text = diff_markdown(compare_foreign(baseline, candidate, margin=0.005, alpha=0.01))
+    assert "A <code>old.json</code>, B <code>new.json</code>" in text
+    assert "%] if drift was no more than told below |" in text
+    assert "- <code>sort</code>: drift not to be seen in so few or so short processes; 2 % is assumed" in text

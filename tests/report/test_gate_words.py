@@ -49,3 +49,12 @@ def test_the_method_tells_all_margins() -> None:
     record = weighing(benchmarks=("sort", "parse"), settings=Settings(margins={"parse": 0.05}))
     method, _ = gate_words.methods(GateReport(Limits(), ["a.json"], [record]))
     assert "margin 5 % for parse; else 0.5 %; active" in method
+
+
+def test_of_two_benchmarks_half_is_one() -> None:
+    seen = [verdict(benchmark=str(size), resolution=size) for size in (0.01, 0.03)]
+    judged = [Judged("a.json", weighing(), one, None, "within", deciding=True, reason="decided") for one in seen]
+    told = gate_words.resolution(GateReport(Limits(), ["a.json"], [weighing()], judged))
+    assert told is not None
+    assert "of half the benchmarks a change of 1.00 %" in told
+    assert "of the noisiest one of 3.00 %" in told

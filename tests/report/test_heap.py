@@ -84,3 +84,8 @@ def test_a_weighing_shows_it_in_the_terminal_and_in_markdown() -> None:
     terminal.weighing(Console(file=out, width=100), record, [SLOWER])
     assert "allocations" in out.getvalue()
     assert "| <code>sort</code> | allocations | 1,000 | 1,000 | none |" in heap.markdown(record)
+
+
+def test_a_share_that_hardly_changed_has_no_minus() -> None:
+    lines = [line.split() for line in shown(watched(launch(), launch(1, allocator_ns=1_996_000)))]
+    assert ["time", "in", "it", "20", "%", "20", "%", "+0.0", "points"] in lines

@@ -155,3 +155,12 @@ def test_the_times_of_a_harness_are_of_one_iteration() -> None:
     assert sentences.metric("wall", harness) == "wall, of one iteration: elapsed time, as the harness tells it"
     assert sentences.metric("max_rss", harness) == sentences.metric("max_rss", plain)
     assert sentences.metric("wall", plain).startswith("wall: ")
+
+
+def test_an_end_just_within_the_margin_is_seen_to_be() -> None:
+    lower = verdict(verdict="same", change=-0.0008, interval=(-0.00498, 0.0019))
+    assert "-0.08 % [-0.498 %, +0.19 %] at 99 %" in sentences.evidence(lower, SETTINGS)
+    upper = verdict(verdict="same", change=0.0008, interval=(-0.0019, 0.004997))
+    assert "[-0.19 %, +0.4997 %]" in sentences.evidence(upper, SETTINGS)
+    own = verdict(verdict="same", change=0.0008, interval=(-0.0019, 0.01999), margin=0.02)
+    assert "[-0.19 %, +1.999 %]" in sentences.evidence(own, SETTINGS)

@@ -111,6 +111,13 @@ def test_markdown_is_a_table_that_no_name_breaks() -> None:
     assert "<b>" not in text
 
 
+def test_the_heading_of_several_counts_those_that_decide() -> None:
+    wall = replace(SLOWER, metric="wall", verdict="same")
+    others = [replace(UNDECIDED, benchmark="parse"), replace(SLOWER, benchmark="copy")]
+    text = unpaired.markdown(report(SLOWER, wall, *others))
+    assert "\n**2 slower, 1 undecided**\n" in text
+
+
 def test_what_the_metric_is_is_said_once() -> None:
     of_several = [replace(SLOWER, benchmark=name) for name in "abc"]
     run = records.run(benchmarks=("a", "b", "c"))

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.stats.thinning import evenly, extremes
+from steelyard.stats.thinning import evenly, extremes, scattered
 
 values = st.lists(st.floats(-1e6, 1e6) | st.just(float("nan")), min_size=1, max_size=400)
 
@@ -31,6 +31,16 @@ def test_each_stretch_has_its_lowest_and_highest() -> None:
     series = np.zeros(1000)
     series[[333, 777]] = 5.0, -5.0
     assert {333, 777} <= set(extremes(series, 20).tolist())
+
+
+def test_a_thinned_cloud_has_its_middle_and_its_extremes() -> None:
+    cloud = np.random.default_rng(1).normal(size=50_000)
+    cloud[777] = 9.0
+    places = scattered(cloud, 1200)
+    assert len(places) <= 1200
+    assert 777 in places
+    assert np.count_nonzero(np.abs(cloud[places]) < 0.67) > 200  # half of a normal lies there
+    assert scattered([3.0, 1.0, 2.0], 8).tolist() == [0, 1, 2]
 
 
 @given(st.integers(1, 5000), st.integers(2, 100))

@@ -21,7 +21,7 @@ class Look:
 
 @dataclass(frozen=True)
 class LookBack:
-    """The values of the pairs of one benchmark in one metric, (n,) a side, as they were judged, and the looks at them.
+    """The values of the pairs of one benchmark in one metric, (n,) a side, and the looks at them.
 
     The intervals of looks before the last are from their standard error.
     """

@@ -87,14 +87,14 @@ def plural_of(noun: str) -> str:
 
 
 def duration(ns: float) -> str:
-    """Write a measured time in the unit that suits it, four significant digits: `12.81 ms`."""
+    """Write a measured time in the unit that suits it: `12.81 ms`, four digits; from 10 min on `3 h 38 s`."""
     if not math.isfinite(ns):
         return NOT_KNOWN
     if (chosen := _in_chosen(ns, "ns")) is not None:
         return chosen
     if abs(ns) < 1e3 and float(ns).is_integer():
         return f"{ns:.0f} ns"
-    return _in_fitting(ns, UNITS["ns"], 999.95) if abs(ns) < 600e9 else seconds(ns / 1e9)
+    return _in_fitting(ns, UNITS["ns"], 999.95) if abs(ns) < 600e9 else _by_the_clock(round(ns / 1e9))
 
 
 def seconds(elapsed: float) -> str:
@@ -106,12 +106,12 @@ def seconds(elapsed: float) -> str:
     if elapsed < 9.95:
         return f"{elapsed:.1f}".removesuffix(".0") + " s"
     whole = round(elapsed)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min" + (f" {whole % 60} s" if whole % 60 else "")
-    minutes = round(elapsed / 60)
-    return f"{minutes // 60:,} h" + (f" {minutes % 60} min" if minutes % 60 else "")
+    return _by_the_clock(whole if whole < 3600 else 60 * round(elapsed / 60))
+
+
+def _by_the_clock(whole: int) -> str:
+    parts = ((whole // 3600, "h"), (whole // 60 % 60, "min"), (whole % 60, "s"))
+    return " ".join(f"{number:,} {unit}" for number, unit in parts if number)
 
 
 def size(amount: float) -> str:
@@ -120,7 +120,7 @@ def size(amount: float) -> str:
         return NOT_KNOWN
     if (chosen := _in_chosen(amount, "bytes")) is not None:
         return chosen
-    if abs(amount) < 1024:
+    if abs(amount) < 1024 and float(amount).is_integer():
         return f"{amount:.0f} B"
     return _in_fitting(amount, _SIZES, 1023.95)
 
@@ -209,8 +209,8 @@ def extent(relative: float) -> str:
 
 
 def interval(bounds: tuple[float, float], beside: float | None = None) -> str:
-    """Write an interval of relative changes: `[+0.61 %, +1.40 %]`, `beside` a limit as `change` has it."""
-    return f"[{', '.join(_end(one, beside) for one in bounds)}]"
+    """Write an interval of relative changes: `[+0.61 %, +1.40 %]`, `beside` a limit as `change` has it, or less it."""
+    return f"[{', '.join(_end(one, None if beside is None else math.copysign(beside, one)) for one in bounds)}]"
 
 
 def _end(relative: float, beside: float | None) -> str:

@@ -96,21 +96,21 @@ def show(console: Console, record: ForeignResults, levels: Sequence[Level]) -> N
 
 def markdown(record: ForeignResults, levels: Sequence[Level]) -> str:
     """Write such results as a GitHub table."""
-    titles = ["benchmark", "median", "better", "processes vary by", "processes", "samples"]
-    rows = [titles, [":--", "--:", ":--", "--:", "--:", "--:"]]
+    titles = ["benchmark", "median", "better", "processes vary by", "samples vary by", "processes", "samples"]
+    rows = [titles, [":--", "--:", ":--", *["--:"] * 4]]
     for benchmark, level in zip(record.benchmarks, levels, strict=True):
         rows.append(
             [
                 code(benchmark.name),
                 escape(", ".join([value(level.median, benchmark.unit), *rates(benchmark, level)])),
                 "higher" if benchmark.higher_is_better else "lower",
-                figures.percent(level.between) if level.between is not None else figures.NOT_KNOWN,
+                *(figures.NOT_KNOWN if one is None else figures.percent(one) for one in (level.between, level.within)),
                 f"{level.processes:,}",
                 f"{level.samples:,}",
             ]
         )
     lines = [f"_{escape(origin(record))}_", "", *table(rows)]
-    return document([*lines, *_list(notes.of_foreign(record))])
+    return document([*lines, *_list(notes.markdown(notes.of_foreign(record)))])
 
 
 def csv(record: ForeignResults) -> str:
@@ -186,13 +186,10 @@ def diff_markdown(report: ForeignReport) -> str:
     """Write what two such results say as a GitHub table."""
     titles = ["benchmark", "verdict", "change", f"interval at {figures.confidence(report.alpha)}", "better", "A", "B"]
     rows = [titles, [":--", ":--", "--:", "--:", ":--", "--:", "--:"], *map(_row, report.verdicts)]
-    lines = [
-        f"_{escape(UNPAIRED_WARNING)}_",
-        "",
-        *table(rows),
-        *_list(notes.of_two_foreign(report)),
-    ]
-    return document(lines)
+    names = [code(record.provenance.files[0].name) for record in (report.baseline, report.candidate)]
+    drifts = [f"{code(one.benchmark)}: drift {escape(drift(one))}" for one in report.verdicts if one.interval]
+    lines = [f"_{escape(UNPAIRED_WARNING)}_", "", f"A {names[0]}, B {names[1]}", "", *table(rows)]
+    return document([*lines, *_list([*drifts, *notes.markdown(notes.of_two_foreign(report))])])
 
 
 def _row(verdict: ForeignVerdict) -> list[str]:
@@ -201,9 +198,11 @@ def _row(verdict: ForeignVerdict) -> list[str]:
         for level in (verdict.baseline, verdict.candidate)
     )
     bounds = figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN
+    if verdict.interval is not None and verdict.findings:  # it is at no confidence
+        bounds += " if drift was no more than told below"
     better = "higher" if verdict.higher_is_better else "lower"
     return [code(verdict.benchmark), f"**{verdict.verdict}**", figures.change(verdict.change), bounds, better, *sides]
 
 
-def _list(noted: Sequence[notes.Note]) -> list[str]:
-    return ["", *items(notes.markdown(noted))] if noted else []
+def _list(texts: Sequence[str]) -> list[str]:
+    return ["", *items(texts)] if texts else []

@@ -147,7 +147,7 @@ def resolution(report: GateReport) -> str | None:
         return None
     if len(known) == 1:
         return f"a change of {figures.extent(known[0])} would have been found 9 times out of 10"
-    middle = known[len(known) // 2]
+    middle = known[(len(known) - 1) // 2]
     return (
         f"of half the benchmarks a change of {figures.extent(middle)} would have been found 9 times out of 10, of the "
         f"noisiest one of {figures.extent(known[-1])}"

@@ -141,7 +141,7 @@ def _change(values: Sequence[Sequence[float]], column: _Column) -> str:
         return figures.NOT_KNOWN
     before, after = (median(side) for side in values)
     if column.value is HeapLaunch.share:
-        return f"{100 * (after - before):+.1f} points"
+        return f"{round(100 * (after - before), 1) + 0.0:+.1f} points"  # and not -0.0
     if before == after:
         return "none"
     return figures.change(after / before - 1) if before else figures.NOT_KNOWN

@@ -20,6 +20,9 @@ ELLIPSIS = "…"
 # A character, or one that `plain` has escaped: half of it would be another, or none.
 _PIECE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt])|.", re.DOTALL)
 
+# Between a number and its unit, and within an interval: where no line may end.
+UNBROKEN = r"(?<=\d) (?=(?:%|ns|µs|ms|s|min|h|B|[KMGT]iB)(?![\w]))|(?<=%,) (?=[-+\d])|(?<=±) "
+
 # One column each on both sides, so that a layout made for UTF-8 holds for ASCII too.
 _ASCII = str.maketrans("µ…┊▁▂▃▄▅▆▇█─┬●━", "u~|.:-=+*#@-+o#")
 

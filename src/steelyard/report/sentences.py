@@ -94,8 +94,9 @@ def evidence(verdict: Verdict, settings: Settings) -> str:
         return f"{figures.change(verdict.change)}, too coarse for an interval, {effort}"
     if verdict.interval is None:
         return f"{figures.change(verdict.change)}, too few for an interval yet, {effort}"
-    confidence = figures.confidence(settings.alpha)
-    return f"{estimate(verdict)} at {confidence} confidence, {effort}"
+    # An end that lies just within the margin is seen to.
+    bounds = figures.interval(verdict.interval, budgets.margin_of(verdict, settings))
+    return f"{figures.change(verdict.change)} {bounds} at {figures.confidence(settings.alpha)} confidence, {effort}"
 
 
 def _counted_evidence(verdict: Verdict) -> str:

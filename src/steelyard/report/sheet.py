@@ -23,10 +23,7 @@ _NARROW = 50
 # Stands for a space that must not become a line break. Private use, so `printable.plain` keeps it out of all texts.
 _GLUE = "\ue000"
 _GLUED = re.compile(
-    r"(?<=\d) (?=(?:%|ns|µs|ms|s|min|h|B|[KMGT]iB)(?![\w]))"  # 12.81 ms
-    r"|(?<=--pairs) (?=\d)|(?<=--max-time) (?=\d)|(?<=--margin) (?=\d)|(?<=--repeat) (?=\d)"
-    r"|(?<=%,) (?=[-+\d])"  # within an interval
-    r"|(?<=±) "
+    printable.UNBROKEN + r"|(?<=--pairs) (?=\d)|(?<=--max-time) (?=\d)|(?<=--margin) (?=\d)|(?<=--repeat) (?=\d)"
 )
 
 

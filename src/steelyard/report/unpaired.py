@@ -123,8 +123,8 @@ def markdown(report: UnpairedReport) -> str:
     """Write what two runs say as a GitHub table, fit for a comment on a pull request."""
     first = report.verdicts[0]
     heading = f"**{first.verdict}** {escape(evidence(first, report.alpha))}"
-    if len({verdict.benchmark for verdict in report.verdicts}) > 1:
-        heading = f"{len(report.verdicts)} verdicts"
+    if len(deciding := report.deciding()) > 1:
+        heading = f"**{figures.tally(one.verdict for one in deciding)}**"
     names = [code(run.subjects[0].name) for run in (report.baseline, report.candidate)]
     titles = ["benchmark", "metric", "verdict", "change", f"interval at {figures.confidence(report.alpha)}", "A", "B"]
     rows = [titles, [":--", ":--", ":--", "--:", "--:", "--:", "--:"], *map(_row, report.verdicts)]

@@ -9,6 +9,10 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def relative_changes(baseline: FloatArray, candidate: FloatArray) -> FloatArray:
-    """The change of each pair, shape (pairs,); NaN where a side is not known, or the baseline is not above 0."""
+    """The change of each pair, shape (pairs,), none where both sides are 0.
+
+    NaN where a side is not known, and else where the baseline is not above 0.
+    """
+    without = np.where((baseline == 0) & (candidate == 0), 0.0, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(baseline > 0, candidate / baseline - 1, np.nan)
+        return np.where(baseline > 0, candidate / baseline - 1, without)

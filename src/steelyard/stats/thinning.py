@@ -29,6 +29,17 @@ def extremes(values: npt.ArrayLike, most: int) -> IntArray:
     return np.unique(np.concatenate([[0], low[known], high[known], [len(sample) - 1]]))
 
 
+def scattered(values: npt.ArrayLike, most: int) -> IntArray:
+    """Places of at most `most` >= 8 of the values, shape (n,), in order, of which each is drawn as a point.
+
+    Half of them are extremes: those alone would leave a hole where most of the values lie, and the others fill it.
+    """
+    count = np.size(values)
+    if count <= most:
+        return np.arange(count)
+    return np.unique(np.concatenate([extremes(values, most // 2), evenly(count, most // 2)]))
+
+
 def evenly(count: int, most: int) -> IntArray:
     """Places of at most `most` >= 2 of `count` values, evenly apart, the first and the last among them."""
     if count <= most:

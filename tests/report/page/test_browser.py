@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from steelyard.history.calibrations import to_json
 from steelyard.model.files import save
-from steelyard.model.launches import Launches
+from steelyard.model.launches import Launches, LaunchRow
 from tests.calibrations import calibration
 from tests.foreign import foreign_results, processes
 from tests.report import records
@@ -182,22 +182,66 @@ _WRITTEN = """window.written = new Map();
     };"""
 
 
-def test_the_values_at_an_axis_are_told_and_clear_of_its_name(browser: Browser, tmp_path: Path) -> None:
-    slow = [row._replace(wall_ns=row.wall_ns * (10_000 if row.side else 1)) for row in records.pair_rows(0.0, 20)]
-    slow = [row._replace(delay_ns=9 * row.wall_ns // 10) for row in slow]
-    record = records.weighing().model_copy(update={"launches": Launches.of_rows(slow)})
-    save(record, tmp_path / "record.json")
-    (tmp_path / "page.html").write_text(pages.page([tmp_path / "record.json"]))
+def written(browser: Browser, folder: Path, rows: list[LaunchRow]) -> dict[str, list[tuple[str, bool, float, float]]]:
+    """What is written on the charts of a weighing with such launches, by what each is about."""
+    record = records.weighing().model_copy(update={"launches": Launches.of_rows(rows)})
+    save(record, folder / "record.json")
+    (folder / "page.html").write_text(pages.page([folder / "record.json"]))
     page = browser.new_page(viewport={"width": 1200, "height": 900})
     page.add_init_script(_WRITTEN)
-    show(page, (tmp_path / "page.html").as_uri())
-    charts: list[list[tuple[str, bool, float, float]]] = page.evaluate("[...written.values()]")
+    show(page, (folder / "page.html").as_uri())
+    charts = page.evaluate("[...written].map(([on, said]) => [on.closest('.plot').getAttribute('aria-label'), said])")
     page.close()
-    assert len(charts) == 8
-    for chart in charts:
+    return dict(charts)
+
+
+def slow() -> list[LaunchRow]:
+    rows = [row._replace(wall_ns=row.wall_ns * (10_000 if row.side else 1)) for row in records.pair_rows(0.0, 20)]
+    return [row._replace(delay_ns=9 * row.wall_ns // 10) for row in rows]
+
+
+def crowded() -> list[LaunchRow]:
+    """Over a thousand launches in a bin."""
+    return [row._replace(wall_ns=12_810_000 + 100 * (row.pair % 3)) for row in records.pair_rows(0.0, 5000)]
+
+
+@pytest.mark.parametrize("rows", [slow, crowded])
+def test_the_values_at_an_axis_are_told_and_clear_of_its_name(
+    browser: Browser, tmp_path: Path, rows: Callable[[], list[LaunchRow]]
+) -> None:
+    found = written(browser, tmp_path, rows())
+    assert len(found) == 8
+    for chart in found.values():
         (end,) = {right for _, turned, _, right in chart if turned}
         assert sum(not turned and right < end + 90 for _, turned, _, right in chart) > 1, chart
         assert [one for one in chart if not one[1] and one[2] < end] == []
+
+
+def test_shares_of_time_are_drawn_from_nothing_on(browser: Browser, tmp_path: Path) -> None:
+    pressed = [row._replace(delay_ns=0, pressure_ns=row.wall_ns // 50 + row.pair) for row in records.pair_rows(0.0, 20)]
+    charts = written(browser, tmp_path, pressed)
+    (noise,) = (said for about, said in charts.items() if about.startswith("Noise meanwhile"))
+    assert [text for text, turned, _, right in noise if text == "0" and not turned and right < 90] == ["0"]
+
+
+def test_of_few_samples_the_middle_is_drawn_too(page: Page) -> None:
+    page.evaluate(
+        """() => {
+            window.marked = new Map();
+            for (const name of ["arc", "fillRect"]) {
+                const draw = CanvasRenderingContext2D.prototype[name];
+                CanvasRenderingContext2D.prototype[name] = function (x, y) {
+                    if (!marked.has(this.canvas)) marked.set(this.canvas, new Set());
+                    marked.get(this.canvas).add(`${name} ${x} ${y}`);
+                    return draw.apply(this, arguments);
+                };
+            }
+        }"""
+    )
+    page.locator("#r3 th button").click()
+    canvas = page.locator("#d3 .panel", has_text="Samples of a launch").locator("canvas")
+    marks: list[str] = canvas.evaluate("canvas => [...marked.get(canvas) ?? []]")
+    assert sorted(mark.partition(" ")[0] for mark in marks) == ["arc"] * 9 + ["fillRect"] * 9
 
 
 @pytest.mark.parametrize("width", [400, 1280])

@@ -20,6 +20,7 @@ from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches, Sample
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
+from steelyard.report.page import elements
 from tests.calibrations import calibration, interrupted_calibration
 from tests.foreign import foreign_results, processes
 from tests.hostile.full_records import full_records
@@ -300,8 +301,8 @@ def test_one_candidate_is_not_ranked(suite: str) -> None:
 
 
 def test_the_heading_of_the_bars_tells_their_scale(suite: str) -> None:
-    assert '<th scope="col" class="bar">change and interval, ±30 %</th>' in suite
-    assert "drawn from -30.0 % to +30.0 %, the margin shaded" in suite
+    assert '<th scope="col" class="bar">change and interval, ±30\u00a0%</th>' in suite
+    assert "drawn from -30.0\u00a0% to +30.0\u00a0%, the margin shaded" in suite
 
 
 def test_why_a_weighing_failed_is_said(tmp_path: Path) -> None:
@@ -356,7 +357,8 @@ def check_harmless(page: str) -> None:
     assert not any(name.startswith("on") for _, name, _ in reader.attributes)
     assert "FORGED" in " ".join(reader.texts)
     for text in [*reader.texts, *(value for _, _, value in reader.attributes)]:
-        assert text.replace("\n", "").isprintable(), text
+        # The only spaces that do not break are those before units.
+        assert re.sub(r"(?<=[\d,±])\u00a0(?=[-+\d%\w])", " ", text.replace("\n", "")).isprintable(), text
     for text in _strings(pages.carried(page)):
         assert text.isprintable()
 
@@ -385,6 +387,12 @@ def test_what_is_quoted_is_code_and_an_option_is_not_broken(tmp_path: Path) -> N
     option = '<span class="option">--max-time</span>'
     assert f"<p><code>a &lt;b&gt;</code> and {option} 3 or a--b</p>" in page
     assert f'<p class="remedy">give <code>run {option} 30</code>, or ` alone</p>' in page
+
+
+def test_no_number_is_parted_from_its_unit_but_in_what_is_copied() -> None:
+    assert elements.told("+1 % [-0.5 %, +2 %] in 3 s: `sleep 3 s`") == (
+        "+1\u00a0% [-0.5\u00a0%,\u00a0+2\u00a0%] in 3\u00a0s: <code>sleep 3 s</code>"
+    )
 
 
 def test_an_undecided_weighing_tells_how_it_goes_on(tmp_path: Path) -> None:
@@ -438,3 +446,20 @@ def test_a_run_is_not_called_quiet_where_nobody_tells(tmp_path: Path) -> None:
     page = pages.page([kept(tmp_path, records.run().model_copy(update={"launches": Launches.of_rows(rows)}))])
     assert "<td>not known</td>" in page
     assert "quiet" not in told(page)
+
+
+def test_a_warm_up_far_off_is_told_as_beyond_the_edge(tmp_path: Path) -> None:
+    warm_up = [records.row(0, side, 13_000_000 * (1 + 4 * side), role=0) for side in (0, 1)]
+    rows = [*warm_up, *(row._replace(pair=row.pair + 1) for row in records.pair_rows(0.0, 20))]
+    record = records.weighing().model_copy(update={"launches": Launches.of_rows(rows)})
+    page = pages.page([kept(tmp_path, record)])
+    assert "1 warm-up, not judged, beyond the edge" in told(page)
+    (crosses,) = (one for one in pages.carried(page)["figures"][0][0]["series"] if one["draw"] == "crosses")
+    assert crosses["label"] == "warm-up, not judged, beyond the edge"
+
+
+def test_what_is_nothing_on_both_sides_is_drawn_as_nothing(tmp_path: Path) -> None:
+    record = records.weighing(pairs=20, settings=Settings(metrics=["major_faults"]))
+    text = told(pages.page([kept(tmp_path, record)]))
+    assert "20 pairs with changes from 0.00 % to 0.00 %" in text
+    assert "Baseline: median 0, half of it from 0 to 0, all from 0 to 0." in text

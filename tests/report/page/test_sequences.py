@@ -31,6 +31,21 @@ def test_what_other_programs_had_is_drawn_below_the_launches() -> None:
     assert {one.role for one in unwatched.panels[1].series} == {"wait", "steal", "pressure"}
 
 
+def test_a_straggler_is_told_as_one_at_the_edge() -> None:
+    launches = Launches.of_rows([row(number) for number in range(20)])
+    values = 10.0 * MS + MS * np.sin(np.arange(20.0))
+    values[7] = 900.0 * MS
+    places = np.arange(20)
+    drawn = sequences.launches_of(launches, 0, values, places, units.of_metric("wall", values), 100, None)
+    assert drawn is not None
+    beyond, *others = sorted(drawn.panels[0].series, key=lambda series: "beyond the edge" not in series.label)
+    assert beyond.draw == "crosses"
+    assert beyond.y.tolist() == [max(one.y.max() for one in others)]
+    assert beyond.y[0] < 12
+    assert "to 900.0 ms; " in drawn.told
+    assert drawn.told.endswith("; 1 straggler drawn at the edge.")
+
+
 def looked(*looks: Look) -> LookBack:
     return LookBack(Launches.of_rows([]), np.zeros(0), np.zeros(0), list(looks))
 

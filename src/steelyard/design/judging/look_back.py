@@ -34,7 +34,8 @@ def look_back(record: Weighing, verdicts: list[Verdict]) -> Iterator[LookBack | 
 
 
 def _of(pairs: MetricPairs, number: int, verdict: Verdict, record: Weighing) -> LookBack:
-    baseline, candidate = pairs.measured(number)
+    pairs.measured(number)  # raises where they have no change
+    baseline, candidate = pairs.known(number)
     return LookBack(pairs.launches, baseline, candidate, list(_looks(pairs, number, verdict, record)))
 
 

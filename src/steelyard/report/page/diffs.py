@@ -15,7 +15,7 @@ from steelyard.report import figures, foreign, notes, sentences, unpaired
 from steelyard.report.page import budget, distributions, elements, judged, measured, svg, units
 from steelyard.report.page.data import Axis, Figure, FloatArray, Panel, Role, Series
 from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, drawn, sentence
-from steelyard.stats.thinning import extremes
+from steelyard.stats.thinning import scattered
 
 _SIDES: tuple[tuple[str, Role], ...] = (("A", "baseline"), ("B", "candidate"))
 
@@ -105,7 +105,7 @@ def _of_both(
 def _in_order(values: Sequence[FloatArray], quantity: units.Quantity, what: str, most: int) -> Figure:
     series, told, shown = [], [], 0
     for (label, role), one in zip(_SIDES, values, strict=True):
-        places = extremes(one, most)
+        places = scattered(one, most)
         shown += len(places)
         series.append(Series(label, "points", role, distributions.numbered(places), quantity.along(one[places])))
         ends = (quantity.written(float(one.min())), quantity.written(float(one.max())))

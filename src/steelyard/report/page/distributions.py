@@ -14,7 +14,7 @@ from steelyard.report.page.units import Quantity
 from steelyard.stats import distribution
 from steelyard.stats.bins import Bins, bins
 from steelyard.stats.modes import modes
-from steelyard.stats.thinning import evenly, extremes
+from steelyard.stats.thinning import evenly, scattered
 
 FEWEST = 3
 """Values, below which a picture of a distribution says less than they do themselves."""
@@ -44,7 +44,7 @@ def thinned(shown: int, of: int, what: str = "points") -> str:
     """Say that not all are drawn; nothing where all are."""
     if shown >= of:
         return ""
-    return f"Drawn are {shown:,} of {of:,} {what}, the lowest and highest of each stretch; the record has all."
+    return f"Drawn are {shown:,} of {of:,} {what}, the extremes of each stretch and others; the record has all."
 
 
 def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int, what: str = "launches") -> Figure | None:
@@ -114,7 +114,7 @@ def four_plot(title: str, values: FloatArray, along: Axis, most: int, role: Role
     known = values[np.isfinite(values)]
     if len(known) < FEWEST:
         return None
-    order = extremes(known, most)
+    order = scattered(known, most)
     shown = known[order]
     lag = _ordered(known[:-1], known[1:], most)
     ordered, scores = np.sort(known), distribution.normal_scores(len(known))
@@ -172,7 +172,7 @@ def _line(scores: FloatArray, ordered: FloatArray) -> Series:
 
 
 def _ordered(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
-    chosen = np.sort(extremes(y, most))
+    chosen = scattered(y, most)
     order = np.argsort(x[chosen], kind="stable")
     return x[chosen][order], y[chosen][order]
 

@@ -13,6 +13,7 @@ LONGEST_NAME = 160
 LONGER = 12
 
 _QUOTED = re.compile(r"`([^`]+)`")
+_NUMBER = re.compile(printable.UNBROKEN)
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][\w-]{0,30})(?![\w-])")
 _VOID = frozenset({"meta", "br", "input", "link"})
 
@@ -45,16 +46,19 @@ def plain_name(content: str) -> str:
 
 
 def told(content: Content) -> Markup:
-    """A sentence of the reports: what is `quoted` is code, and no option breaks behind its hyphens."""
+    """A sentence of the reports: what is `quoted` is code, and no number is parted from its unit."""
     if isinstance(content, Markup):
         return content
     parts = _QUOTED.split(content)
     return joined(
-        element("code", _unbroken(part)) if place % 2 else _unbroken(part) for place, part in enumerate(parts)
+        # A command that is copied from here has its own spaces.
+        element("code", unbroken(part)) if place % 2 else Markup(_NUMBER.sub("\u00a0", unbroken(part)))
+        for place, part in enumerate(parts)
     )
 
 
-def _unbroken(content: str) -> Markup:
+def unbroken(content: str) -> Markup:
+    """A text of which no option breaks behind its hyphens."""
     parts = _OPTION.split(content)
     return joined(element("span", part, class_="option") if place % 2 else part for place, part in enumerate(parts))
 

@@ -91,7 +91,7 @@ class _Page:
                 element(heading, _headline(part), id=f"{name}-title"),
                 element("p", elements.name(part.title, 4), class_="title"),
                 *(element("p", elements.told(line)) for line in part.lines),
-                element("p", "To go on: ", element("code", elements.told(part.way_on)), class_="way-on")
+                element("p", "To go on: ", element("code", elements.unbroken(part.way_on)), class_="way-on")
                 if part.way_on
                 else "",
                 class_="head",
@@ -126,7 +126,9 @@ class _Page:
                 )
 
     def _table(self, part: Part, name: str) -> Markup:
-        head = [element("th", column.title, scope="col", class_=_class_of(column)) for column in part.columns]
+        head = [
+            element("th", elements.told(column.title), scope="col", class_=_class_of(column)) for column in part.columns
+        ]
         rows = []
         for row in part.rows:
             rows.append(_row(row, part.columns, self._rows, linked=_is_told(row.detail)))
@@ -134,7 +136,7 @@ class _Page:
         self._tables.append(_keys(part, name))
         table = element(
             "table",
-            element("caption", part.caption),
+            element("caption", elements.told(part.caption)),
             element("thead", element("tr", *head)),
             element("tbody", *rows),
             id=f"{name}-table",
@@ -193,7 +195,10 @@ def _across(drawn: Sequence[Figure]) -> set[int]:
 def _headline(part: Part) -> Content:
     """The sentence, its verdicts as such."""
     words = re.split(r"\b(slower|faster|same|undecided)\b", part.headline) if part.verdict else [part.headline]
-    return joined(element("span", word, class_=f"v {word}") if place % 2 else word for place, word in enumerate(words))
+    return joined(
+        element("span", word, class_=f"v {word}") if place % 2 else elements.told(word)
+        for place, word in enumerate(words)
+    )
 
 
 def _is_told(detail: Detail) -> bool:

@@ -26,7 +26,7 @@ from steelyard.report.page import (
 from steelyard.report.page.data import Axis, Figure, FloatArray, Panel, Role, Series
 from steelyard.report.page.elements import Content
 from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, drawn, sentence
-from steelyard.stats.thinning import extremes
+from steelyard.stats.thinning import scattered
 
 _ALONE: tuple[tuple[str, Role], ...] = (("median", "baseline"),)
 
@@ -189,7 +189,7 @@ def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) 
 
 
 def _in_order(values: FloatArray, quantity: units.Quantity, processes: int, most: int) -> Figure:
-    places = extremes(values, most)
+    places = scattered(values, most)
     series = Series("sample", "points", "baseline", distributions.numbered(places), quantity.along(values[places]))
     text = f"{figures.count(len(values), 'sample')} of {figures.count(processes, 'process')}, one behind "
     text += f"the other, from {quantity.written(float(values.min()))} to {quantity.written(float(values.max()))}."

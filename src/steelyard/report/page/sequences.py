@@ -20,7 +20,7 @@ from steelyard.report.page.units import Quantity
 from steelyard.stats.bins import WIDE_FENCE, ends
 from steelyard.stats.changes import relative_changes
 from steelyard.stats.overlap import rates_within
-from steelyard.stats.thinning import evenly, extremes
+from steelyard.stats.thinning import evenly, extremes, scattered
 
 # Looks, below which there is no way to be seen.
 _FEWEST_LOOKS = 3
@@ -76,28 +76,27 @@ def pairs(verdict: Verdict, judged: LookBack, most: int, watch: Watch | None) ->
     """The change of every pair over time, what was set aside among them, and the noise evidence below."""
     units = _Units(judged.launches, judged.launches.complete_pairs(verdict.index, USED), verdict.index, watch)
     changes = 100 * relative_changes(judged.baseline, judged.candidate)
-    limits, disturbed = _limits(changes), units.share("wait") > DISTURBED_FROM
-    within = np.clip(changes, *limits)
-    series = _by_wait("pair", units.began_s, within, disturbed, "change", most)
+    disturbed = units.share("wait") > DISTURBED_FROM
+    series = _by_wait("pair", units.began_s, changes, disturbed, "change", most)
     drawn = sum(len(one.x) for one in series)
-    aside = list(_set_aside(judged.launches, verdict, limits))
-    beyond = int((np.isfinite(changes) & (within != changes)).sum())
+    aside = list(_set_aside(judged.launches, verdict, _limits(changes)))
     behind = sentences.behind_last_look(verdict, int(np.isfinite(changes).sum()))
-    told = _told_of_pairs(changes, int(disturbed.sum()), beyond, aside, behind)
+    told = _told_of_pairs(changes, int(disturbed.sum()), aside, behind)
     panel = Panel("Candidate against baseline", _SINCE, CHANGE, [*series, *aside], _marks(verdict))
     note = thinned(drawn, len(changes), "pairs")
     return Figure("Change of every pair over time", told, [panel, *_evidence(units, most)], note)
 
 
 def _set_aside(launches: Launches, verdict: Verdict, limits: tuple[float, float]) -> Iterator[Series]:
-    """The pairs that are not judged, in a series for each reason; those beyond the limits are drawn there."""
+    """The pairs that are not judged, in a series for each reason."""
     values = launches.metric(verdict.metric)
     for role, label in _SET_ASIDE.items():
         positions = launches.complete_pairs(verdict.index, role)
         if len(positions):
             began_s = _Units(launches, positions, verdict.index).began_s
-            changes = np.clip(100 * relative_changes(*values[positions].T), *limits)
-            yield from _split(label, began_s, changes, np.isfinite(changes), "crosses", "aside", len(changes))
+            changes = 100 * relative_changes(*values[positions].T)
+            every = np.isfinite(changes)
+            yield from _split(label, began_s, changes, every, "crosses", "aside", len(changes), limits)
 
 
 def _marks(verdict: Verdict) -> list[Mark]:
@@ -114,9 +113,14 @@ def _limits(values: FloatArray) -> tuple[float, float]:
     return ends(known, WIDE_FENCE) if len(known) else (-1.0, 1.0)
 
 
-def _told_of_pairs(
-    changes: FloatArray, disturbed: int, beyond: int, aside: Sequence[Series], behind: str | None
-) -> str:
+def _stragglers(values: FloatArray) -> list[str]:
+    """Say how many are drawn at the edge, where there are any."""
+    low, high = _limits(values)
+    beyond = int((np.isfinite(values) & ((values < low) | (values > high))).sum())
+    return [f"{figures.count(beyond, 'straggler')} drawn at the edge"] if beyond else []
+
+
+def _told_of_pairs(changes: FloatArray, disturbed: int, aside: Sequence[Series], behind: str | None) -> str:
     known = changes[np.isfinite(changes)]
     if not len(known):
         return "No pair has a relative change."
@@ -129,9 +133,7 @@ def _told_of_pairs(
             f"; in {disturbed:,} a launch waited for a processor for over {figures.percent(DISTURBED_FROM)} of its time"
         )
     said = [*([behind] if behind else []), *(f"{len(one.x):,} {one.label}" for one in aside)]
-    if beyond:
-        said.append(f"{figures.count(beyond, 'straggler')} drawn at the edge")
-    return f"{'; '.join([text, *said])}."
+    return f"{'; '.join([text, *said, *_stragglers(changes)])}."
 
 
 def launches_of(
@@ -155,6 +157,7 @@ def launches_of(
     if disturbed.any():
         share = figures.percent(DISTURBED_FROM)
         text += f"; {int(disturbed.sum()):,} waited for a processor for over {share} of their time"
+    text = "; ".join([text, *_stragglers(values)])
     panel = Panel("Launches", _SINCE, quantity.axis, series)
     drawn = sum(len(one.x) for one in series)
     return Figure(
@@ -166,21 +169,35 @@ def _by_wait(
     noun: str, x: FloatArray, y: FloatArray, disturbed: npt.NDArray[np.bool_], role: Role, most: int
 ) -> list[Series]:
     """Those that did not wait for a processor, and those that did, in a series each."""
+    limits = _limits(y)
     return [
-        *_split(noun, x, y, ~disturbed, "points", role, most),
-        *_split(f"{noun} that waited for a processor", x, y, disturbed, "rings", role, most),
+        *_split(noun, x, y, ~disturbed, "points", role, most, limits),
+        *_split(f"{noun} that waited for a processor", x, y, disturbed, "rings", role, most, limits),
     ]
 
 
 def _split(
-    label: str, x: FloatArray, y: FloatArray, chosen: npt.NDArray[np.bool_], draw: Draw, role: Role, most: int
-) -> list[Series]:
-    places = np.flatnonzero(chosen & np.isfinite(y))
-    if not len(places):
-        return []
-    places = places[np.argsort(x[places], kind="stable")]
-    places = places[extremes(y[places], most)]
-    return [Series(label, draw, role, x[places], y[places])]
+    label: str,
+    x: FloatArray,
+    y: FloatArray,
+    chosen: npt.NDArray[np.bool_],
+    draw: Draw,
+    role: Role,
+    most: int,
+    limits: tuple[float, float],
+) -> Iterator[Series]:
+    """The chosen ones; those beyond the limits in a series of their own, at the edge."""
+    within = np.clip(y, *limits)
+    parts: tuple[tuple[str, Draw, npt.NDArray[np.bool_]], ...] = (
+        (label, draw, within == y),
+        (f"{label}, beyond the edge", "crosses", within != y),
+    )
+    for named, drawn, those in parts:
+        places = np.flatnonzero(chosen & np.isfinite(y) & those)
+        if len(places):
+            places = places[np.argsort(x[places], kind="stable")]
+            places = places[scattered(within[places], most)]
+            yield Series(named, drawn, role, x[places], within[places])
 
 
 def _evidence(units: _Units, most: int) -> list[Panel]:

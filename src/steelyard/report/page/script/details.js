@@ -1,7 +1,7 @@
 // What stands behind a row: its article is moved below the row, and its charts are drawn when they are first seen.
 
 import { make } from "./dom.js";
-import { drawPanel } from "./draw.js";
+import { digitsOf, drawPanel } from "./draw.js";
 
 const TALL = 260;
 const LOW = 140;
@@ -13,7 +13,8 @@ export function drawFigures(within, figures) {
     const panels = figures[Number(figure.dataset.figure)];
     const into = make("div", { class: `panels of-${panels.length}` });
     figure.querySelector("figcaption").after(into);
-    const shared = panels.some((panel) => panel.follows) ? { key: `figure-${figure.dataset.figure}` } : {};
+    const shared = { digits: digitsOf(panels) };
+    if (panels.some((panel) => panel.follows)) shared.key = `figure-${figure.dataset.figure}`;
     for (const panel of panels) drawn.push(drawPanel(panel, into, panel.follows ? LOW : TALL, shared));
   }
 }

@@ -61,8 +61,9 @@ function limits(panel, series) {
   for (const mark of panel.marks ?? []) {
     if (mark.axis === "y") up.push(mark.at);
   }
-  const counted = series.some((one) => one.draw === "bars" || one.role === "wait" || one.role === "steal");
-  return { x: panel.x.ends ?? [left, right], y: panel.y.ends ?? ends(up, panel.y.log, counted || series.some((one) => one.draw === "steps")) };
+  // What follows below another panel are shares of its time.
+  const fromZero = panel.follows || series.some((one) => one.draw === "bars" || one.draw === "steps");
+  return { x: panel.x.ends ?? [left, right], y: panel.y.ends ?? ends(up, panel.y.log, fromZero) };
 }
 
 const SHAPES = {
@@ -148,8 +149,8 @@ function drawRange(context, one, place, ratio) {
   const cap = 4 * ratio;
   context.setLineDash([]);
   context.beginPath();
+  const shift = one.role === "candidate" ? cap : 0;
   upper.forEach(([x, top], index) => {
-    const shift = one.role === "candidate" ? cap : 0;
     const bottom = lower[index][1];
     context.moveTo(x + shift, top);
     context.lineTo(x + shift, bottom);
@@ -159,6 +160,8 @@ function drawRange(context, one, place, ratio) {
     }
   });
   context.stroke();
+  const mark = one.role === "candidate" ? square : SHAPES.points;
+  one.x.forEach((x, index) => mark(context, upper[index][0] + shift, place(x, one.y[index])[1], 3.2 * ratio));
 }
 
 function drawSeries(context, one, place, ground, ratio) {
@@ -226,6 +229,12 @@ function widest(end) {
   return Math.abs(end) < 1000 ? Math.min(text.length, 6) : text.length;
 }
 
+// The panels of a figure lie below each other, and their axes equally far from the edge.
+export function digitsOf(panels) {
+  const least = panels.some((panel) => panel.follows) ? 5 : 3;
+  return Math.max(least, ...panels.flatMap((panel) => limits(panel, panel.series.map(readable)).y.map(widest)));
+}
+
 function axis(told, vertical, digits, height) {
   return {
     ...(told.log ? { splits: (plot, index, low, high) => factors(low, high), filter: (plot, splits) => splits } : {}),
@@ -275,7 +284,7 @@ function legend(panel, series) {
   return items.length > 1 || panel.follows ? make("ul", { class: "legend" }, ...items) : "";
 }
 
-// The panels of a figure that share an axis share its ends, and how far it lies from the edge.
+// The panels of a figure that share an axis share its ends.
 export function drawPanel(panel, into, height, shared) {
   const series = panel.series.map(readable);
   const about = `${panel.title}. Across: ${panel.x.label}. Up: ${panel.y.label}.`;
@@ -286,7 +295,6 @@ export function drawPanel(panel, into, height, shared) {
   const { y } = found;
   const x = panel.follows ? shared.x : found.x;
   shared.x = x;
-  shared.digits ??= Math.max(shared.key ? 5 : 3, ...y.map(widest));
   const every = [...new Set(series.flatMap((one) => one.x))].filter((value) => value !== null).sort((a, b) => a - b);
   const plot = new uPlot(
     {
