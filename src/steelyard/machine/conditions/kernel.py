@@ -114,7 +114,7 @@ def threads(tree: Tree, following: Following) -> Condition:
     return slight(
         "threads",
         f"{lacking}only root is told of the scheduler's switches",
-        "as root; or as this user until the next start, once root did\n"
+        "as root; or as this user until the next start, once root did:\n"
         f"sudo mount {mount}\n"
         f"sudo setcap cap_perfmon=ep {shlex.quote(following.server)}",
     )
