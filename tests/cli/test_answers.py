@@ -272,6 +272,7 @@ def test_a_forgotten_shell_is_noted_where_the_command_runs(scripted: ScriptedWor
     text = said(scripted("compare", "./old *.c", "./new '*.c'", "--pairs", "12"))
     assert "'*.c' was passed on as it stands, as no shell runs it: the command is ./old *.c --shell has" in text
     assert text.count("was passed on") == 1
+    assert text.index("was passed on") < text.index("metric "), "the verdict is of another command than was meant"
 
 
 def test_a_shell_that_all_commands_need_is_not_to_be_left_out(scripted: ScriptedWorld) -> None:

@@ -79,6 +79,8 @@ def test_a_page_that_cannot_be_written_is_refused_before_anything_is_read(
         ("", "is empty, and no record: steelyard list shows those that are kept"),
         ("[]", "is JSON, but no weighing"),
         ('{"format": "other"}', "is JSON, but no weighing"),
+        ("BenchmarkSort-2 100 5 ns/op", "is no JSON, and no weighing; what another tool measured is taken over by "),
+        ('{"benchmarks": [', "is truncated, or no JSON at all"),
         ('{"benchmarks": []}', "what another tool measured is taken over by steelyard import "),
         ('{"format": "steelyard-doctor"}', "is what steelyard doctor found, and no weighing"),
         ('{"format": "steelyard-check", "version": 1}', "is damaged: "),

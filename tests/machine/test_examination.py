@@ -305,7 +305,7 @@ _TRACING = "25 23 0:12 / /sys/kernel/tracing rw,nosuid - tracefs tracefs rw\n"
             4026531836,
             False,
             "only root is told",
-            "mount -o remount,mode=755,gid=$(id -g) /sys/kernel/tracing ",
+            "mount -o remount,mode=755,gid=$(id -g) /sys/kernel/tracing\n",
         ),
         (_TRACING, 4026531836, True, "even root is not told", "outside of a container"),
         (_TRACING, 4026532176, True, "numbers of their own", "--pid=host"),

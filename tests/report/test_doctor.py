@@ -41,6 +41,15 @@ def test_what_disturbs_comes_first_with_its_remedy() -> None:
     ]
 
 
+def test_the_commands_of_a_remedy_can_be_copied() -> None:
+    words = f"sudo setcap cap_perfmon=ep /opt/{'deep/' * 20}server"
+    remedy = f"as root, or\nsudo mount -t tracefs\n{words}"
+    for width in (80, 40):
+        text = printed(Condition(code="threads", severity="slight", evidence="-", remedy=remedy), width=width)
+        assert " sudo mount -t tracefs\n" in text
+        assert words in " ".join(text.replace("\\\n", "\n").split())
+
+
 def test_what_is_unknown_for_another_reason_is_told_with_that() -> None:
     lines = printed(
         Condition(code="clock", severity="unknown", evidence="the system does not tell what it is read from"),

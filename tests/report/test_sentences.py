@@ -98,6 +98,9 @@ def test_undecided_that_excludes_no_change_says_on_which_side_it_is() -> None:
     assert slower.startswith("slower by at least 0.10 %, not by more than 0.80 %")
     assert "margin of 0.5 % in between" in slower
     assert faster.startswith("faster by at least 0.10 %, not by more than 0.80 %")
+    barely = sentences.excluded(verdict(verdict="undecided", interval=(1e-12, 0.008)), SETTINGS)
+    assert barely is not None
+    assert barely.startswith("slower, not by more than 0.80 %, with")
 
 
 def test_an_unbounded_interval_rules_nothing_out() -> None:

@@ -88,11 +88,26 @@ def control_finding(called: str, why_not: str | None) -> Finding:
     )
 
 
+SET_UP_LEFT = "set-up-left-behind"
 NOT_CLEANED_UP = Finding(
     code="not-cleaned-up",
     message="--cleanup was interrupted: what it was to clean up may lie there yet",
     remedy="run its command by hand, or look whether it waits for something",
 )
+
+
+def set_up_survivors(killed: Sequence[str]) -> list[Finding]:
+    """Name what --setup started and no launch can find, as it was killed when that ended; nothing if there was none."""
+    if not killed:
+        return []
+    shown = ", ".join(sorted({name.partition(" ")[2] for name in killed})[:5])
+    return [
+        Finding(
+            code=SET_UP_LEFT,
+            message=f"what --setup left running was killed when it ended: {shown}",
+            remedy="start what the launches need, as a server, before steelyard, or in the command itself",
+        )
+    ]
 
 
 def survivors(killed: Sequence[str], not_killed: Sequence[str]) -> list[Finding]:

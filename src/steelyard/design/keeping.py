@@ -80,7 +80,7 @@ def kept_in_place(outcome: Outcome, journal: Path, kept: Path, store: Store) -> 
         )
     said = str(outcome.error)
     failure = MeasurementError(f"{said}{'' if said.endswith(('.', '.)', '?')) else '.'} {where}")
-    failure.__cause__ = outcome.error  # of which kind it was
+    failure.__cause__, failure.lines = outcome.error, outcome.error.lines  # its cause tells of which kind it was
     return Outcome(outcome.record, failure, unkept=unkept if path != journal else None, resumed_by=resumed_by)
 
 

@@ -14,9 +14,11 @@ from steelyard.design.findings import (
     ISOLATED,
     NOT_CLEANED_UP,
     NOT_ISOLATED,
+    SET_UP_LEFT,
     TUNED,
     chosen_processor_finding,
     isolation_findings,
+    set_up_survivors,
     survivors,
     tuned_finding,
 )
@@ -63,8 +65,8 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
     with _session(world, watch, request.settings, request.jobs, until_one_changed=until_one_changed) as session:
         if is_identical(request):
             return unmeasured(of_one_program(_header(request, session)), world)
-        _set_up(request.settings, request.subjects, session)
-        header = _header(request, session)
+        found = _set_up(request.settings, request.subjects, session)
+        header = _header(replace(request, findings=[*request.findings, *found]), session)
         return _measured(header, session, selection=request.selection)
 
 
@@ -155,6 +157,9 @@ def _measured(
             if error is not None:
                 record = _as_cut_short(record, header, error) if isinstance(error, UnwrittenError) else record
                 break
+        if error is not None:  # what it lacks may have been started, and is gone
+            left = [one for one in header.findings if one.code == SET_UP_LEFT]
+            error.lines += tuple(f"  {one.message}; {one.remedy}" for one in left)
         record, error = _cleaned_up(with_benchmarks_inside(record), header, error, session)
         record = _with_tuning(_with_isolation(record, session.isolated), session.world)
         with suppress(MeasurementError):  # the record says it too
@@ -165,15 +170,18 @@ def _measured(
 # --- prepare
 
 
-def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -> None:
-    """Run what goes before everything; raises InterruptedBeforeStart, MeasurementError if it fails."""
-    if settings.setup:
-        hooks = hooks_of(settings, shared_environment(settings, session.world.environment), subjects)
-        session.cleaning.is_for(hooks)
-        try:
-            session.runner(hooks).set_up()
-        except Interrupted:
-            raise InterruptedBeforeStart(NOTHING_MEASURED) from None
+def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -> list[Finding]:
+    """Run what goes before everything, and tell what of it is gone; raises InterruptedBeforeStart, MeasurementError."""
+    if not settings.setup:
+        return []
+    hooks = hooks_of(settings, shared_environment(settings, session.world.environment), subjects)
+    session.cleaning.is_for(hooks)
+    runner = session.runner(hooks)
+    try:
+        runner.set_up()
+    except Interrupted:
+        raise InterruptedBeforeStart(NOTHING_MEASURED) from None
+    return set_up_survivors(runner.left_behind)
 
 
 def _header(request: Request, session: Session) -> Weighing | Run:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.design.findings import some_names
-from steelyard.model.kept import Finding
+from steelyard.model.kept import SHELL_WORDS, Finding
 from steelyard.subjects.command import placeholders
 from steelyard.subjects.shell_words import shell_words
 from steelyard.subjects.shims import MANAGERS, is_shim, manager_of
@@ -28,7 +28,7 @@ def shell_words_findings(subjects: Sequence[Subject], settings: Settings) -> lis
             found.setdefault(unshelled(words), []).append(command)
     return [
         Finding(
-            code="shell-words",
+            code=SHELL_WORDS,
             message=f"{said}: the command{'s are' if len(commands) > 1 else ' is'} {some_names(commands)}",
             remedy=way_out,
         )

@@ -22,7 +22,10 @@ class Condition(BaseModel):
     code: str = Field(description="what was looked at, as docs/doctor.md names it")
     severity: Severity = Field(description="how much it disturbs; unknown where the system does not tell")
     evidence: str = Field(description="what was seen")
-    remedy: str = Field(default="", description="what can be done about it; empty where nothing has to be")
+    remedy: str = Field(
+        default="",
+        description="what can be done about it, its lines behind the first commands; empty where nothing has to be",
+    )
 
 
 class Examination(BaseModel):

@@ -181,6 +181,8 @@ def fields_of(path: Path, largest_bytes: int | None = None) -> Any:
         before = f"head -n {error.number - 1} {typed(path)} > before.journal"
         raise UsageError(f"{path} is damaged in line {error.number}; what stands before it: {before}") from error
     except (ValueError, RecursionError) as error:
+        if not data.lstrip().startswith((b"{", b"[")):  # as the lines of `go test -bench`
+            raise UsageError(f"{path} is no JSON, and no weighing; {_taken_over(path)}") from error
         raise UsageError(
             f"{path} is not a weighing: it is truncated, or no JSON at all ({_first_line(error)})"
         ) from error
@@ -361,10 +363,7 @@ def _check_format(path: Path, fields: Any) -> None:
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         if isinstance(fields, dict) and (other := _OTHERS.get(str(fields.get("format")))):
             raise UsageError(f"{path} is {other.format(typed(path))}")
-        raise UsageError(
-            f"{path} is JSON, but no weighing: it does not say format: {FORMAT!r}; what another tool measured is taken "
-            f"over by steelyard import {typed(path)} -o ours.json"
-        )
+        raise UsageError(f"{path} is JSON, but no weighing: it does not say format: {FORMAT!r}; {_taken_over(path)}")
     version = fields.get("version")
     if type(version) is not int:  # not `isinstance`: true is an int
         raise UsageError(f"{path} is damaged: its version is no number; it was not written by steelyard as it stands")
@@ -376,6 +375,10 @@ def _check_format(path: Path, fields: Any) -> None:
         raise UsageError(
             f"{path} has format version {version}; this steelyard reads up to {VERSION}: upgrade steelyard to read it"
         )
+
+
+def _taken_over(path: Path) -> str:
+    return f"what another tool measured is taken over by steelyard import {typed(path)} -o ours.json"
 
 
 def described(error: ValidationError) -> str:

@@ -16,6 +16,10 @@ KEPT_NAME: Final = re.compile(r"\d{8}T\d{6}(?:\.\d{6}(?:-[a-z]+-\d+)?)?")
 IDENTICAL: Final = "identical"
 # Of those that say what revisions share where each should have its own.
 SHARED: Final = "shared"
+# What only a shell would have understood, and no shell read.
+SHELL_WORDS: Final = "shell-words"
+# With which a verdict may not be of what was asked for.
+NOT_AS_ASKED: Final = frozenset({SHARED, SHELL_WORDS})
 # Those of noisy pairs that ran one after the other and may need fewer in tandem: by what `auto` tries, or by what it
 # does not, as the program writes to files.
 NOISY_ALONE: Final = "adjacent-noise"

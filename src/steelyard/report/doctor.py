@@ -26,7 +26,10 @@ def examination(console: Console, found: Examination) -> None:
     sheet.blank()
     disturbing = [*found.of("serious"), *found.of("slight")]
     for one in disturbing:
-        sheet.row(one.severity, _told(sheet, one), f"remedy: {one.remedy}", style=_STYLES[one.severity])
+        remedy, *commands = (one.remedy or "").split("\n")
+        sheet.row(one.severity, _told(sheet, one), f"remedy: {remedy}", style=_STYLES[one.severity])
+        for command in commands:  # to be copied as they stand
+            sheet.command("", command)
     if disturbing:
         sheet.blank()
     for place, one in enumerate(found.of("fine")):

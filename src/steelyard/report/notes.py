@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from steelyard.model.kept import SHARED, Finding
+from steelyard.model.kept import NOT_AS_ASKED, Finding
 from steelyard.model.metrics import METRICS, NOISY_METRIC
 from steelyard.report import budgets, printable
 from steelyard.report.markup import code, escape
@@ -125,7 +125,7 @@ def _gathered(
 
     What is said of several with other figures is one note with those of the first, and says so.
     """
-    said_of_all = {(each.message, each.remedy): each.code == SHARED for each in general}
+    said_of_all = {(each.message, each.remedy): each.code in NOT_AS_ASKED for each in general}
     about: dict[tuple[str, str], dict[str, Finding]] = {}
     for name, findings in of_benchmarks:
         for finding in findings:

@@ -202,7 +202,8 @@ def excluded(verdict: Verdict, settings: Settings) -> str | None:
     margin = budgets.margin_of(verdict, settings)
     if low > 0 or high < 0:
         leaning_to, least, most = ("slower", low, high) if low > 0 else ("faster", -high, -low)
-        text = f"{leaning_to} by at least {figures.extent(least)}, {_not_more_than(most)}"
+        at_least = f" by at least {figures.extent(least)}" if figures.extent(least) != figures.extent(0) else ""
+        text = f"{leaning_to}{at_least}, {_not_more_than(most)}"
         if least < margin <= most:
             text += f", with your margin of {figures.threshold(margin)} in between"
     else:

@@ -74,7 +74,7 @@ class Sheet:
 
         A word is never broken, be it wider than the console.
         """
-        if self.narrow:
+        if self.narrow and label:
             self.line(Text(label, "dim"))
             label = ""
         for line in _continued(printable.plain(command, self.encoding), self.text_width):

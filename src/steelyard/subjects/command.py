@@ -257,10 +257,18 @@ def _how_to_start(name: str, directory: str | None) -> str | None:
         return None
     if os.access(path, os.X_OK):
         return f"a file of that name is here, so give its path, ./{name}"
+    if instead := _of_measurements(name):
+        return f"a file of that name is here, and {instead}"
     interpreter = "a file of that name is here, so name its interpreter first, in quotes"
     if path.suffix == ".py":
         return f"{interpreter}: 'python3 {name}'"
     return f"{interpreter}, or make it executable and give ./{name}"
+
+
+def _of_measurements(name: str) -> str | None:
+    """What to do with a file that has the name of measured data; None for any other name."""
+    is_data = name.endswith((".json", ".json.gz", ".journal", ".txt"))
+    return "if it holds what was measured, steelyard diff A B compares two such files" if is_data else None
 
 
 def _behind_a_hash(path: Path) -> str | None:
@@ -340,7 +348,7 @@ def _find_program(argument: str, role: str, search_path: str | None, directory: 
     if not stat.S_ISREG(mode):
         raise UsageError(f"{_called(role)} {argument!r} is no program: give the path of a file")
     if not os.access(program, os.X_OK):
-        how = "chmod +x it, or name its interpreter first"
+        how = _of_measurements(argument) or "chmod +x it, or name its interpreter first"
         if argument.endswith(".py"):
             how = f"name its interpreter first, in quotes: {in_quotes(f'python3 {shlex.quote(argument)}')}"
         raise UsageError(f"{_called(role)} {argument!r} is not executable: {how}")

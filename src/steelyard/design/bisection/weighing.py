@@ -21,6 +21,7 @@ from steelyard.model.errors import InterruptedBeforeStart, LaunchError, Measurem
 from steelyard.model.kept import Finding, VerdictName
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
+from steelyard.report import figures
 from steelyard.stats import bisection as rules
 from steelyard.subjects.revisions.builds import USUAL_TIMEOUT_S
 from steelyard.subjects.revisions.identity import is_identical
@@ -137,8 +138,7 @@ def _weighed(outcome: Outcome, commits: Sequence[Commit], sought: Sought) -> Wei
     if outcome.error is not None or interrupted:
         return Weighed([], interrupted, kept, None if interrupted else outcome.error)
     if len(deciding) > len(commits) - 1:
-        chosen = f"--benchmark {quote(_which(deciding, sought))}"
-        raise UsageError(f"bisect follows one benchmark, and here are several: choose with {chosen}")
+        raise UsageError(f"bisect follows one benchmark, and here are several: choose with {choice(deciding, sought)}")
     if not deciding:
         raise MeasurementError("nothing could be judged")
     compared = [
@@ -157,11 +157,13 @@ def _weighed(outcome: Outcome, commits: Sequence[Commit], sought: Sought) -> Wei
     return Weighed(compared, False, kept, None)
 
 
-def _which(deciding: Sequence[Verdict], sought: Sought) -> str:
-    """The benchmark that is most worth it."""
+def choice(deciding: Sequence[Verdict], sought: Sought) -> str:
+    """The option that chooses the benchmark which is most worth it, and why it is."""
     changed = [one for one in deciding if one.verdict == sought]
     sign = 1.0 if sought == "slower" else -1.0
-    return max(changed or deciding, key=lambda one: sign * (one.change or 0.0)).benchmark
+    most = max(changed or deciding, key=lambda one: sign * (one.change or 0.0))
+    why = f", which is {sought} by most: {figures.change(most.change)}" if changed else ""
+    return f"--benchmark {quote(most.benchmark)}{why}"
 
 
 def logged(compared: Compared | None, sought: Sought) -> rules.Compared | None:

@@ -114,8 +114,9 @@ def threads(tree: Tree, following: Following) -> Condition:
     return slight(
         "threads",
         f"{lacking}only root is told of the scheduler's switches",
-        f"as root; or as this user, once root did: sudo mount {mount} (until the next start) and sudo setcap "
-        f"cap_perfmon=ep {shlex.quote(following.server)}",
+        "as root; or as this user until the next start, once root did:\n"
+        f"sudo mount {mount}\n"
+        f"sudo setcap cap_perfmon=ep {shlex.quote(following.server)}",
     )
 
 
