@@ -1,11 +1,11 @@
 """False alarms of suites of ten benchmarks, weighed against themselves, live.
 
-    python benchmarks/identical_suites.py [pytest-benchmark|protocol|go|criterion] [--weighings N] [--own-starts]
-        [--keep FOLDER]
+    python benchmarks/identical_suites.py [pytest-benchmark|protocol|go|criterion|pyperf] [--weighings N]
+        [--own-starts] [--keep FOLDER]
 
 Those of pytest-benchmark, and of our own fixture by the protocol, share their starts; those of Go are timed by their
-processes; five of the program of criterion's tests, which is to be built before (`pytest
-tests/subjects/adapters/test_criterion.py`), run in tandem by a clock that stands still.
+processes; those of pyperf, and five of the program of criterion's tests, which is to be built before (`pytest
+tests/subjects/adapters/test_criterion.py`), are timed by a clock that stands still, the latter in tandem.
 
 Each weighing is one run of the installed `steelyard` with one command on both sides, a margin of next to nothing and 16
 pairs. Every benchmark is judged by itself with several alphas, as in `live_identical.py`; those of one weighing share
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 import tempfile
 from collections import defaultdict
@@ -31,19 +32,30 @@ from benchmarks.suites import GO_WORK, PYTHON_WORK, built_go, pytest_command
 from steelyard.model.files import load
 from steelyard.model.records import Weighing
 
-PYTEST = f"""
-import pytest
+ROUNDS = (2000, 5000, 8000, 12000, 20000)
+WORK = f"""
 {PYTHON_WORK}
 def text(rounds):
     return "".join(sorted(str(number) for number in range(rounds // 10)))
-
-@pytest.mark.parametrize("rounds", [2000, 5000, 8000, 12000, 20000])
+"""
+PYTEST = f"""
+import pytest
+{WORK}
+@pytest.mark.parametrize("rounds", {ROUNDS})
 def test_work(benchmark, rounds):
     benchmark(work, rounds)
 
-@pytest.mark.parametrize("rounds", [2000, 5000, 8000, 12000, 20000])
+@pytest.mark.parametrize("rounds", {ROUNDS})
 def test_text(benchmark, rounds):
     benchmark(text, rounds)
+"""
+PYPERF = f"""
+import pyperf
+{WORK}
+runner = pyperf.Runner()
+for rounds in {ROUNDS}:
+    runner.bench_func(f"work {{rounds}}", work, rounds)
+    runner.bench_func(f"text {{rounds}}", text, rounds)
 """
 GO = rf"""
 package suite
@@ -72,6 +84,9 @@ def suite_of(harness: str, folder: Path) -> tuple[str, tuple[str, ...]]:
     """The command of one that this harness drives, and which of its benchmarks are weighed (all, if none is named)."""
     if harness == "criterion":
         return str(cargo_built("criterion")), CRITERION
+    if harness == "pyperf":
+        (folder / "suite.py").write_text(PYPERF)
+        return shlex.join([sys.executable, str(folder / "suite.py")]), ()
     return str(built_go(folder, GO)) if harness == "go" else pytest_command(folder, PYTEST, harness), ()
 
 
@@ -105,7 +120,10 @@ def main(words: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "harness", nargs="?", choices=("pytest-benchmark", "protocol", "go", "criterion"), default="pytest-benchmark"
+        "harness",
+        nargs="?",
+        choices=("pytest-benchmark", "protocol", "go", "criterion", "pyperf"),
+        default="pytest-benchmark",
     )
     parser.add_argument("--weighings", type=int, default=20)
     parser.add_argument("--own-starts", action="store_true")
