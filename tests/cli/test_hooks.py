@@ -129,19 +129,14 @@ def test_none_of_them_is_measured(world: ScriptedWorld) -> None:
     assert record.settings.conclude == ["./conclude"]
 
 
-@pytest.mark.parametrize("exit_code", [0, 7])
-def test_what_the_set_up_left_running_is_told_to_be_gone(world: ScriptedWorld, exit_code: int) -> None:
+def test_what_the_set_up_leaves_running_is_told_of(world: ScriptedWorld) -> None:
     def starting(spec: LaunchSpec, number: int) -> Measured:
-        if program_of(spec) == "setup":
-            return measured(12, left_behind=("77 nginx",))
-        return measured(12 + number * 1e-5, exit_code=exit_code if program_of(spec) == "new" else 0)
+        assert spec.leaves_running == (program_of(spec) == "setup")
+        return measured(12, not_killed=("77 nginx",)) if spec.leaves_running else plain(spec, number)
 
     world.script = starting
-    done = world("compare", "./old", "./new", "--pairs", "9", "--setup", "./setup")
-    assert done.status == (3 if exit_code else 0)
-    said = " ".join((done.err.decode() if exit_code else done.text).split())
-    assert "what --setup left running was killed when it ended: nginx" in said
-    assert "start what the launches need, as a server, before steelyard" in said
+    text = " ".join(world("compare", "./old", "./new", "--pairs", "9", *AROUND).text.split())
+    assert "what --setup has left running goes on until all is measured: nginx" in text
 
 
 def test_a_program_may_be_made_anew_before_all_launches(world: ScriptedWorld) -> None:

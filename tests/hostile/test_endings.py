@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
+import sys
 import time
 
 import psutil
@@ -53,6 +55,31 @@ def test_an_interrupt_cleans_up_once(tool: Tool, number: signal.Signals) -> None
     process.send_signal(number)
     assert tool.end(process).status == 130
     assert (tool.folder / "log").read_text() == "swept\n"
+
+
+SERVER = """
+import os, socket, sys
+served = socket.create_server(("127.0.0.1", 0))
+if os.fork():
+    os._exit(0)
+print(os.getpid(), file=open("pid", "w"))
+print(served.getsockname()[1], file=open("port", "w"), flush=True)
+while True:
+    print("asked", file=sys.stderr, flush=True)
+    served.accept()[0].close()
+"""
+ASK = "import socket; socket.create_connection(('127.0.0.1', int(open('port').read())))"
+
+
+@pytest.mark.parametrize("clean_up", [(), ("--cleanup", sh("kill $(cat pid)"))])
+def test_what_the_set_up_starts_serves_all_launches_and_is_gone_then(tool: Tool, clean_up: tuple[str, ...]) -> None:
+    (tool.folder / "server.py").write_text(SERVER)
+    start = sh(f"{sys.executable} server.py; until [ -s port ]; do sleep 0.01; done")
+    asking = shlex.join([sys.executable, "-c", ASK])
+    done = tool.run(asking, "--launches", "5", "--setup", start, *clean_up)
+    assert done.status == 0, done.err
+    assert "what --setup has left running goes on until all is measured: python" in " ".join(done.out.split())
+    assert not psutil.pid_exists(int((tool.folder / "pid").read_text()))
 
 
 def test_a_lost_server_does_not_keep_it_from_being_cleaned_up(tool: Tool) -> None:

@@ -50,7 +50,8 @@ pub fn run(
     if let Some(switches) = &means.switches {
         switches.begin(started.start_ns, processors);
     }
-    let wait = Wait::new(started, request.timeout_ns, captures, means.pidfd);
+    let wait = Wait::new(started, request.timeout_ns, captures, means.pidfd)
+        .leaving_group(request.leaves_running);
     let running = Running {
         request,
         started,
@@ -146,7 +147,11 @@ pub fn to_the_end(
         .iter()
         .map(|(_, started, ..)| sys::reap(started.pid))
         .collect();
-    let cleared = leftovers.clear();
+    let cleared = if of_each.iter().any(|(request, ..)| request.leaves_running) {
+        Leftovers::going_on()
+    } else {
+        leftovers.clear()
+    };
     waited.map_err(|error| not_waited(&error))?;
     for (wait, (request, ..)) in waits.iter().zip(&of_each) {
         if let Some(error) = &wait.outcome.not_executed {

@@ -84,6 +84,16 @@ impl Leftovers {
         }
     }
 
+    /// Tells of every child of the server that is alive, and leaves it alone.
+    #[must_use]
+    pub fn going_on() -> Cleared {
+        let named = |pid| (pid, name(pid));
+        Cleared {
+            killed: Vec::new(),
+            surviving: told(living_children().into_iter().map(named).collect()),
+        }
+    }
+
     /// Whether no child is left to be reaped, now or soon, but those that are known to survive.
     fn only_known_survive(&self) -> bool {
         !self.surviving.is_empty() && matches!(sys::peek_child(), Child::Alive)

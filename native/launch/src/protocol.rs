@@ -103,6 +103,9 @@ pub struct Request {
     /// What is counted of it, beside its times.
     #[serde(default)]
     pub counters: Vec<counters::Name>,
+    /// Whether what it leaves running goes on, until the server ends or another one clears up behind itself.
+    #[serde(default)]
+    pub leaves_running: bool,
     /// What comes after it without the driver being woken, if it ends well.
     #[serde(default)]
     pub then: Option<Box<Next>>,

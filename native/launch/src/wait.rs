@@ -50,6 +50,8 @@ pub struct Wait {
     deadlines: Deadlines,
     seen: Option<Seen>,
     ended: bool,
+    /// Whether its group is left alone at its end.
+    group_goes_on: bool,
     /// What comes through its streams meanwhile.
     pub captures: Captures,
     /// How it has gone so far.
@@ -85,6 +87,7 @@ impl Wait {
             },
             seen: None,
             ended: false,
+            group_goes_on: false,
             captures,
             outcome: Outcome::default(),
         }
@@ -96,6 +99,13 @@ impl Wait {
     pub fn of_two(mut self, executing: Executing, socket: Option<UnixStream>) -> Self {
         self.executing = Some(executing);
         self.socket = socket;
+        self
+    }
+
+    /// For one whose group is left alone when it ends by itself.
+    #[must_use]
+    pub fn leaving_group(mut self, goes_on: bool) -> Self {
+        self.group_goes_on = goes_on;
         self
     }
 
@@ -157,8 +167,10 @@ impl Wait {
                 let late_ns = means.gauges.own_delay_ns().saturating_sub(woken.delay_ns);
                 let seen = self.seen.unwrap_or(Seen { end_ns, late_ns });
                 (self.outcome.end_ns, self.outcome.late_ns) = (seen.end_ns, seen.late_ns);
-                // It is a zombie now, so its group can still be killed.
-                sys::kill_group(self.pid);
+                if !self.group_goes_on {
+                    // It is a zombie now, so its group can still be killed.
+                    sys::kill_group(self.pid);
+                }
                 self.outcome.after = means.gauges.read();
                 self.outcome.schedule = Schedule::of(self.pid);
                 self.deadlines = Deadlines::default();

@@ -161,6 +161,26 @@ fn a_background_child_is_killed_and_named() {
 }
 
 #[test]
+fn what_is_left_running_on_purpose_goes_on_until_the_server_ends() {
+    let mut driver = Driver::start();
+    let scratch = Scratch::new();
+    let path = scratch.text("pids");
+    let leaving = |script: &str| with(sh(script), "leaves_running", json!(true));
+    let reply = driver.run(&leaving(&format!(
+        "sleep 1000 & echo $! > {path}; \
+         while ! grep -q sleep /proc/$!/comm; do :; done"
+    )));
+    let pid = pids_in(&scratch.path("pids"), 1)[0];
+    assert_eq!(left_behind(&reply), [""; 0]);
+    assert_eq!(reply["not_killed"], json!([format!("{pid} sleep")]));
+    assert!(is_alive(pid));
+    let again = driver.run(&leaving("exit 0"));
+    assert_eq!(again["not_killed"], reply["not_killed"]);
+    driver.hang_up();
+    assert!(!is_alive(pid));
+}
+
+#[test]
 fn a_daemon_is_killed_and_named() {
     let mut driver = Driver::start();
     let scratch = Scratch::new();

@@ -208,7 +208,8 @@ class LaunchOptions(Options, Launching):
         typer.Option(
             "--setup",
             metavar="CMD",
-            help="Run once before the first launch; given twice, once for each of two commands.",
+            help="Run once before the first launch, and what it leaves running goes on; given twice, once for each of "
+            "two commands.",
         ),
     ] = None
     prepare: Annotated[

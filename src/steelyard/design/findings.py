@@ -88,7 +88,6 @@ def control_finding(called: str, why_not: str | None) -> Finding:
     )
 
 
-SET_UP_LEFT = "set-up-left-behind"
 NOT_CLEANED_UP = Finding(
     code="not-cleaned-up",
     message="--cleanup was interrupted: what it was to clean up may lie there yet",
@@ -96,16 +95,15 @@ NOT_CLEANED_UP = Finding(
 )
 
 
-def set_up_survivors(killed: Sequence[str]) -> list[Finding]:
-    """Name what --setup started and no launch can find, as it was killed when that ended; nothing if there was none."""
-    if not killed:
+def left_by_set_up(going_on: Sequence[str]) -> list[Finding]:
+    """Name what goes on beside the launches, as --setup has left it running ("PID name" each); nothing if none does."""
+    if not going_on:
         return []
-    shown = ", ".join(sorted({name.partition(" ")[2] for name in killed})[:5])
+    names = sorted({process.partition(" ")[2] for process in going_on})
     return [
         Finding(
-            code=SET_UP_LEFT,
-            message=f"what --setup left running was killed when it ended: {shown}",
-            remedy="start what the launches need, as a server, before steelyard, or in the command itself",
+            code="set-up-left-running",
+            message=f"what --setup has left running goes on until all is measured: {some_names(names)}",
         )
     ]
 

@@ -14,11 +14,10 @@ from steelyard.design.findings import (
     ISOLATED,
     NOT_CLEANED_UP,
     NOT_ISOLATED,
-    SET_UP_LEFT,
     TUNED,
     chosen_processor_finding,
     isolation_findings,
-    set_up_survivors,
+    left_by_set_up,
     survivors,
     tuned_finding,
 )
@@ -121,15 +120,18 @@ def _session(
         Interrupt(cancels, world.clock) as interrupt,  # first: what is made below is undone, too
         world.isolated(settings.cpu) if settings.isolate else nullcontext() as isolated,
         world.launcher() as launcher,
+        world.launcher() if settings.setup else nullcontext() as starter,
         without_collection(),
     ):
         if isolated is not None:
             isolated.admit(launcher.server_pid)
         check_counters(settings, launcher.missing_counters)
-        cancels.append(launcher.cancel)
+        cancels += [one.cancel for one in (launcher, starter) if one is not None]
         cleaning = CleanUp(launcher, world.launcher, cancels)
         try:
-            yield Session(world, watch, launcher, interrupt, cleaning, isolated, jobs, cancels, until_one_changed)
+            yield Session(
+                world, watch, launcher, starter, interrupt, cleaning, isolated, jobs, cancels, until_one_changed
+            )
         except Exception:  # whatever it is, what is to be cleaned up lies there
             with suppress(SteelyardError, Interrupted):  # what went before says more
                 cleaning.run()
@@ -157,9 +159,6 @@ def _measured(
             if error is not None:
                 record = _as_cut_short(record, header, error) if isinstance(error, UnwrittenError) else record
                 break
-        if error is not None:  # what it lacks may have been started, and is gone
-            left = [one for one in header.findings if one.code == SET_UP_LEFT]
-            error.lines += tuple(f"  {one.message}; {one.remedy}" for one in left)
         record, error = _cleaned_up(with_benchmarks_inside(record), header, error, session)
         record = _with_tuning(_with_isolation(record, session.isolated), session.world)
         with suppress(MeasurementError):  # the record says it too
@@ -171,17 +170,17 @@ def _measured(
 
 
 def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -> list[Finding]:
-    """Run what goes before everything, and tell what of it is gone; raises InterruptedBeforeStart, MeasurementError."""
+    """Run what goes before everything, and tell what of it goes on; raises InterruptedBeforeStart, MeasurementError."""
     if not settings.setup:
         return []
     hooks = hooks_of(settings, shared_environment(settings, session.world.environment), subjects)
     session.cleaning.is_for(hooks)
-    runner = session.runner(hooks)
+    runner = session.setting_up(hooks)
     try:
         runner.set_up()
     except Interrupted:
         raise InterruptedBeforeStart(NOTHING_MEASURED) from None
-    return set_up_survivors(runner.left_behind)
+    return left_by_set_up(runner.not_killed)
 
 
 def _header(request: Request, session: Session) -> Weighing | Run:

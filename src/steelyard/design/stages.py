@@ -41,6 +41,8 @@ class Session:
     world: World
     watch: Watch
     launcher: LaunchServer
+    starter: LaunchServer | None
+    """What --setup runs on, if there is one, and what it leaves running until all is measured."""
     interrupt: Interrupt
     cleaning: CleanUp
     isolated: Isolated | None
@@ -53,7 +55,14 @@ class Session:
 
     def runner(self, hooks: Hooks | None = None) -> Runner:
         """What launches on the session's server, and is cleaned up behind."""
-        return self.cleaning.watch(Runner(self.launcher, self.interrupt.is_requested, hooks or Hooks()))
+        return self._runner_on(self.launcher, hooks or Hooks())
+
+    def setting_up(self, hooks: Hooks) -> Runner:
+        """What runs --setup."""
+        return self._runner_on(self.starter or self.launcher, hooks)
+
+    def _runner_on(self, launcher: LaunchServer, hooks: Hooks) -> Runner:
+        return self.cleaning.watch(Runner(launcher, self.interrupt.is_requested, hooks))
 
     @cached_property
     def valgrind(self) -> Valgrind:

@@ -329,6 +329,7 @@ _UNDRAWN: dict[str, Callable[[Any], str]] = {
     "fixed_layout": json.dumps,
     "counters": json.dumps,
     "results": json.dumps,
+    "leaves_running": json.dumps,
 }
 _undrawn_of = attrgetter(*_UNDRAWN)
 

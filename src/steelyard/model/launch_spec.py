@@ -37,6 +37,8 @@ class LaunchSpec:
     """Of what it writes to fd 3, where a harness puts its results, the last so many bytes are kept; None closes it."""
     counters: tuple[str, ...] = ()
     """The events (`model/counters.py`) that are counted of it."""
+    leaves_running: bool = False
+    """Whether what it leaves running goes on until its launch server ends, and is told of as not killed."""
     lockstep: bool = False
     """Whether fd 4 is a socket, at the other end of which is the launch that runs at the same time."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from tempfile import NamedTemporaryFile
 from typing import Generic, Protocol, TypeVar
 
 from steelyard.design.runner.failure import Interrupted, check_ended, check_hook_ended
@@ -20,6 +22,8 @@ Kept = TypeVar("Kept")
 _Together = Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]]
 
 TIMER = Timer()
+# Of what a set-up command prints on stderr, for the sentence that says why it failed.
+_MOST_SAID = 4096
 
 
 LaunchSeries = Callable[[Sequence[Place], Sequence[LaunchSpec], LaunchSpec | None], Sequence[Measured | SteelyardError]]
@@ -106,7 +110,7 @@ class Runner:
         Raises LaunchError if the target failed, Interrupted if the user asked to stop before it or while it ran, and
         SteelyardError for whatever else keeps it from being measured.
         """
-        self._run_hook("--prepare", self.hooks.prepare, target)
+        self._run_hook_of("--prepare", self.hooks.prepare, target)
         self.check_program(target)
         try:
             kept = self._launched(target, instrument, keep)
@@ -268,11 +272,14 @@ class Runner:
             self.programs.check(target.program, target.name)
 
     def set_up(self) -> None:
-        """Run the set-up commands, each once; raises as `launch`."""
+        """Run the set-up commands, each once; what they leave running goes on. Raises as `launch`."""
         for spec in self.hooks.setup:
             if self.interrupted():
                 raise Interrupted
-            self.run_hook("--setup", spec)
+            with NamedTemporaryFile(prefix="steelyard-") as said:  # and no pipe, which breaks behind what goes on
+                leaving = replace(spec, stderr=os.fsencode(said.name), leaves_running=True)
+                measured = replace(self._run_hook(leaving), stderr=said.read()[-_MOST_SAID:])
+            check_hook_ended("--setup", spec, measured)
 
     def _check_programs(self, targets: Sequence[Target]) -> None:
         for target in {target.program: target for target in targets}.values():
@@ -288,9 +295,9 @@ class Runner:
         self.not_killed += measured.not_killed
 
     def _conclude(self, target: Target) -> None:
-        self._run_hook("--conclude", self.hooks.conclude, target)
+        self._run_hook_of("--conclude", self.hooks.conclude, target)
 
-    def _run_hook(self, option: str, specs: Sequence[LaunchSpec], target: Target) -> None:
+    def _run_hook_of(self, option: str, specs: Sequence[LaunchSpec], target: Target) -> None:
         if not specs:
             return
         if self.interrupted():
@@ -299,7 +306,10 @@ class Runner:
 
     def run_hook(self, option: str, spec: LaunchSpec) -> None:
         """Run the command that an option named; raises MeasurementError if it fails, Interrupted if it is cut short."""
+        check_hook_ended(option, spec, self._run_hook(spec))
+
+    def _run_hook(self, spec: LaunchSpec) -> Measured:
         self.has_begun = True
         measured = self.launcher.launch(spec)
         self._note_survivors(measured)
-        check_hook_ended(option, spec, measured)
+        return measured
