@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from tempfile import NamedTemporaryFile
 from typing import Generic, Protocol, TypeVar
 
 from steelyard.design.runner.failure import Interrupted, check_ended, check_hook_ended
 from steelyard.design.runner.target import Hooks, Shared, Target
 from steelyard.measure.instrument import Instrument, Timer, Value
+from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import Frame, LaunchSpec, Measured, Place, Sample
 from steelyard.subjects.harness import Starting
@@ -276,9 +276,11 @@ class Runner:
         for spec in self.hooks.setup:
             if self.interrupted():
                 raise Interrupted
-            with NamedTemporaryFile(prefix="steelyard-") as said:  # and no pipe, which breaks behind what goes on
-                leaving = replace(spec, stderr=os.fsencode(said.name), leaves_running=True)
-                measured = replace(self._run_hook(leaving), stderr=said.read()[-_MOST_SAID:])
+            with room_for("what --setup prints needs"), scratch_folder("setup") as folder:
+                said = folder / "stderr"  # and no pipe, which breaks behind what goes on
+                said.touch()
+                measured = self._run_hook(replace(spec, stderr=os.fsencode(said), leaves_running=True))
+                measured = replace(measured, stderr=said.read_bytes()[-_MOST_SAID:])
             check_hook_ended("--setup", spec, measured)
 
     def _check_programs(self, targets: Sequence[Target]) -> None:
