@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 pub struct Cleared {
     /// They were killed.
     pub killed: Vec<String>,
-    /// They go on: they run with another's rights, or wait for something that does not come.
+    /// They go on: they run with another's rights, wait for something that does not come, or are meant to.
     pub surviving: Vec<String>,
 }
 

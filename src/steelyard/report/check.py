@@ -80,7 +80,7 @@ def heap(one: Allocating) -> str:
     many = f"{one.allocations:,.2f}".rstrip("0").rstrip(".")
     each = {"iteration": "an iteration", "launch": "a launch"}[one.each]
     allocations = "allocation" if many == "1" else "allocations"
-    text = f"heap: {each} makes {many} {allocations} of {figures.size(one.bytes)} in all"
+    text = f"heap: {each} makes {many} {allocations} of {figures.size(round(one.bytes))} in all"
     if one.share is not None and one.allocations:
         text += f", about {figures.percent(one.share)} of its time"
     return f"{text} ({one.note})" if one.note else text

@@ -17,8 +17,6 @@ from steelyard.model.units import UNITS
 
 NOT_KNOWN = "n/a"
 _SIZES = {**UNITS["bytes"], "TiB": 2.0**40}
-# What is left of whole bytes where sizes are told by a slope.
-_NO_PART_OF_A_BYTE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -122,7 +120,7 @@ def size(amount: float) -> str:
         return NOT_KNOWN
     if (chosen := _in_chosen(amount, "bytes")) is not None:
         return chosen
-    if abs(amount) < 1024 and abs(amount - round(amount)) < _NO_PART_OF_A_BYTE:
+    if abs(amount) < 1024 and float(amount).is_integer():
         return f"{amount:.0f} B"
     return _in_fitting(amount, _SIZES, 1023.95)
 
