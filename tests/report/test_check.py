@@ -56,7 +56,9 @@ def test_what_is_sound_takes_a_line() -> None:
 
 
 def test_what_it_allocates_stands_under_it() -> None:
-    some = Allocating(benchmark="sort", each="iteration", allocations=2.5, bytes=80.02, kept=0, share=0.4, iterations=99)
+    some = Allocating(
+        benchmark="sort", each="iteration", allocations=2.5, bytes=80.02, kept=0, share=0.4, iterations=99
+    )
     text = " ".join(printed(looked(), allocating=[some]).split())
     assert "heap: an iteration makes 2.5 allocations of 80 B in all, about 40 % of its time" in text
     whole = Allocating(benchmark="sort", each="launch", allocations=12_000, bytes=2048, kept=3, note="more is not seen")
