@@ -171,11 +171,11 @@ def _measured(
 
 def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -> list[Finding]:
     """Run what goes before everything, and tell what of it goes on; raises InterruptedBeforeStart, MeasurementError."""
-    if not settings.setup:
+    if session.starter is None:
         return []
     hooks = hooks_of(settings, shared_environment(settings, session.world.environment), subjects)
     session.cleaning.is_for(hooks)
-    runner = session.setting_up(hooks)
+    runner = session.runner(hooks, session.starter)
     try:
         runner.set_up()
     except Interrupted:

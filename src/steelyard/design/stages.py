@@ -53,16 +53,9 @@ class Session:
     until_one_changed: bool
     """Whether the first benchmark that is found changed ends the pairs of all."""
 
-    def runner(self, hooks: Hooks | None = None) -> Runner:
-        """What launches on the session's server, and is cleaned up behind."""
-        return self._runner_on(self.launcher, hooks or Hooks())
-
-    def setting_up(self, hooks: Hooks) -> Runner:
-        """What runs --setup."""
-        return self._runner_on(self.starter or self.launcher, hooks)
-
-    def _runner_on(self, launcher: LaunchServer, hooks: Hooks) -> Runner:
-        return self.cleaning.watch(Runner(launcher, self.interrupt.is_requested, hooks))
+    def runner(self, hooks: Hooks | None = None, on: LaunchServer | None = None) -> Runner:
+        """What launches on the session's server, or on another one, and is cleaned up behind."""
+        return self.cleaning.watch(Runner(on or self.launcher, self.interrupt.is_requested, hooks or Hooks()))
 
     @cached_property
     def valgrind(self) -> Valgrind:

@@ -26,7 +26,7 @@ def examination(console: Console, found: Examination) -> None:
     sheet.blank()
     disturbing = [*found.of("serious"), *found.of("slight")]
     for one in disturbing:
-        remedy, *commands = (one.remedy or "").split("\n")
+        remedy, *commands = one.remedy.split("\n")
         sheet.row(one.severity, _told(sheet, one), f"remedy: {remedy}", style=_STYLES[one.severity])
         for command in commands:  # to be copied as they stand
             sheet.command("", command)
