@@ -21,6 +21,20 @@ LONGER_LOOP = LOOP.replace("100000", "101000")
 
 NOTHING = "int main(void) { return 0; }"
 
+SAYS = '#include <stdio.h>\nint main(void) { return puts("a") < 0; }'
+
+# Does some work, unless the file that its argument names is there, and makes that file at the end of it.
+FILLS = r"""
+#include <fcntl.h>
+#include <unistd.h>
+static volatile unsigned sum;
+int main(int count, char **words) {
+    if (count < 2 || access(words[1], F_OK) == 0) return 0;
+    for (long i = 0; i < 1000000; i++) sum += i;
+    return creat(words[1], 0644) < 0;
+}
+"""
+
 # A part that is asked to be counted, and a part that is not.
 BODY = r"""
 #include <valgrind/callgrind.h>
