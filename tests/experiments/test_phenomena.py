@@ -75,7 +75,11 @@ def test_busy_against_idle_is_by_the_clock_where_it_was_quiet_and_by_waits_where
 
 
 @pytest.mark.real
-def test_busy_against_idle_runs_to_its_end(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_busy_against_idle_runs_to_its_end(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(busy_idle, "WORK", "sum(range(50_000))")
+    monkeypatch.setattr(busy_idle, "LOOPS", 1)
     busy_idle.main(busy_idle.Effort(1, 4))
     assert "4 launches each" in capsys.readouterr().out
     assert (place / "busy_idle.svg").read_text().startswith("<svg")
