@@ -392,7 +392,7 @@ def check_resumed(tool: Tool, begun: Weighing, file: Path) -> None:
     assert sum("list" in call for call in calls) == 1
 
 
-def test_an_interrupt_while_measuring_and_going_on(tool: Tool) -> None:
+def test_an_interrupt_while_measuring_and_going_on(tool: Tool, here: InProcess) -> None:
     with stuck(tool, 9) as process:
         process.send_signal(signal.SIGINT)
         done = ended(process)
@@ -403,12 +403,12 @@ def test_an_interrupt_while_measuring_and_going_on(tool: Tool) -> None:
     assert record.stop == ["interrupted", "failed", "interrupted"]
     assert len(record.launches) >= 8
     assert all(record.launches.samples)
-    shown = tool("show")
+    shown = here("show")
     assert (shown.status, shown.out) == (0, done.out)
     check_resumed(tool, record, Path("record.json"))
 
 
-def test_a_kill_leaves_a_journal_with_its_samples_and_it_goes_on(tool: Tool) -> None:
+def test_a_kill_leaves_a_journal_with_its_samples_and_it_goes_on(tool: Tool, here: InProcess) -> None:
     with stuck(tool, 9) as process:
         process.kill()
         assert ended(process).status == -signal.SIGKILL
@@ -421,13 +421,13 @@ def test_a_kill_leaves_a_journal_with_its_samples_and_it_goes_on(tool: Tool) -> 
     for row in begun.launches.rows():
         assert len(row.samples) == begun.benchmarks[row.benchmark].samples
         assert {sample.loops for sample in row.samples} == {begun.benchmarks[row.benchmark].loops}
-    assert tool("show").status == 0
+    assert here("show").status == 0
     check_resumed(tool, begun, journal)
     (kept,) = tool.kept()
     assert kept.name.endswith(".json.gz")
 
 
-def test_an_interrupted_run_keeps_what_it_has(tool: Tool) -> None:
+def test_an_interrupted_run_keeps_what_it_has(tool: Tool, here: InProcess) -> None:
     words = ("run", "--harness", "protocol", suite("stuck-18", "a", "b"), "--launches", "1000", "--json", "record.json")
     with tool.started(*words) as process:
         wait_until(is_stuck(tool, 18), "the launch that waits")
@@ -438,4 +438,4 @@ def test_an_interrupted_run_keeps_what_it_has(tool: Tool) -> None:
     assert isinstance(record, Run)
     assert record.stop == ["interrupted"] * 2
     assert len(record.launches) >= 1
-    assert tool("show").out == done.out
+    assert here("show").out == done.out

@@ -107,7 +107,7 @@ def test_the_launch_in_flight_is_cut_short_and_all_before_it_is_kept(tool: Tool)
     assert record == kept_record(tool.kept()[0])
 
 
-def test_a_weighing_that_was_interrupted_can_be_carried_on(tool: Tool) -> None:
+def test_a_weighing_that_was_interrupted_can_be_carried_on(tool: Tool, here: InProcess) -> None:
     with tool.started(*STUCK_WORDS, "--seed", "3", "--pairs", "12") as process:
         wait_until(lambda: is_stuck(tool), "the seventh launch")
         process.send_signal(signal.SIGTERM)
@@ -124,7 +124,7 @@ def test_a_weighing_that_was_interrupted_can_be_carried_on(tool: Tool) -> None:
     assert len(whole.stop) == 1
     assert whole.stop[0] in ("pairs", "decided")
     assert len({(*place,) for place in zip(whole.launches.pair, whole.launches.side, strict=True)}) >= 2 * 13
-    assert "had come to its end" in tool.refuses("compare", "--resume", "whole.json")
+    assert "had come to its end" in here.refuses("compare", "--resume", "whole.json")
 
 
 def test_the_first_launch_of_all_is_cut_short(tool: Tool) -> None:
@@ -150,7 +150,7 @@ def test_a_hook_is_cut_short(tool: Tool, option: str) -> None:
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.001, 0.01, 0.05, 0.2])
-def test_a_second_interrupt_harms_nothing(tool: Tool, pause: float) -> None:
+def test_a_second_interrupt_harms_nothing(tool: Tool, here: InProcess, pause: float) -> None:
     with tool.started(*STUCK_WORDS) as process:
         wait_until(lambda: is_stuck(tool), "the seventh launch")
         for _ in range(4):
@@ -161,7 +161,7 @@ def test_a_second_interrupt_harms_nothing(tool: Tool, pause: float) -> None:
     wait_until(lambda: not tool.processes(), "every process has gone")
     (kept,) = tool.kept()  # the record, or the journal if it did not come to that
     assert len(kept_record(kept).launches) == 6
-    assert tool("show").status == 0
+    assert here("show").status == 0
 
 
 def test_a_second_interrupt_ends_it_even_if_the_server_does_not_answer(tool: Tool) -> None:
@@ -184,7 +184,7 @@ def test_a_second_interrupt_ends_it_even_if_the_server_does_not_answer(tool: Too
     assert len(kept_record(tool.kept()[0]).launches) == 6
 
 
-def test_a_driver_that_is_killed_takes_its_launch_along_and_leaves_its_journal(tool: Tool) -> None:
+def test_a_driver_that_is_killed_takes_its_launch_along_and_leaves_its_journal(tool: Tool, here: InProcess) -> None:
     with tool.started(*STUCK_WORDS, "--pairs", "12") as process:
         wait_until(lambda: is_stuck(tool), "the seventh launch")
         process.kill()
@@ -193,7 +193,7 @@ def test_a_driver_that_is_killed_takes_its_launch_along_and_leaves_its_journal(t
     (journal,) = tool.kept()
     assert journal.suffix == ".journal"
     assert len(kept_record(journal).launches) == 6
-    shown = tool("show")
+    shown = here("show")
     assert shown.status == 0
     assert "interrupted" in shown.text
     # Carried on, it ends, and the finished record takes the journal's place.
