@@ -170,13 +170,13 @@ def test_troubles_are_told_in_full(here: InProcess, planted: Path) -> None:
 
 
 def test_a_body_that_the_compiler_leaves_out(here: InProcess, planted: Path) -> None:
-    done = here("check", "--harness", "protocol", planted, "-b", "optimised-away", "--max-time", "0.3")
+    done = here("check", "--harness", "protocol", planted, "-b", "optimised-away", "--max-time", "0.6")
     assert done.status == 1, done.text
     assert "optimised-away: an iteration takes 0." in " ".join(done.text.split())
 
 
 def test_a_block_that_is_lost(here: InProcess, planted: Path) -> None:
-    words = ("check", "--harness", "protocol", planted, "-b", "leak", "-b", "too-short", "--max-time", "0.3")
+    words = ("check", "--harness", "protocol", planted, "-b", "leak", "-b", "too-short", "--max-time", "0.6")
     done = here(*words, "--heap", "--json", "found.json")
     assert done.status == 1, done.text
     text = " ".join(done.text.split())
@@ -192,7 +192,7 @@ def test_a_block_that_is_lost(here: InProcess, planted: Path) -> None:
 
 
 def test_the_heap_of_a_command(here: InProcess) -> None:
-    done = here("check", f"{sys.executable} -S -c pass", "--heap", "--max-time", "0.4", "--json", "found.json")
+    done = here("check", f"{sys.executable} -S -c pass", "--heap", "--max-time", "0.6", "--json", "found.json")
     found = here.json("found.json")
     assert done.status == int("trouble" in {looked["outcome"] for looked in found["looked"]}), done.text
     (one,) = found["allocating"]
@@ -210,7 +210,7 @@ def test_a_heap_that_cannot_be_watched(here: InProcess) -> None:
 
 
 def test_a_command(here: InProcess) -> None:
-    done = here("check", "true", "--max-time", "0.3")
+    done = here("check", "true", "--max-time", "0.6")
     assert done.status == 1, done.text
     assert "is the start of a process" in " ".join(done.text.split())
     # No global name in it: how long those take to look up does hang on the hash seed.
