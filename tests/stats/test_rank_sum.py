@@ -20,7 +20,7 @@ def test_the_null_distribution_is_that_of_all_arrangements() -> None:
     assert null_cdf(3, 4) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("n", "m"), [(5, 9), (20, 12), (40, 40), (41, 60), (300, 200)])
+@pytest.mark.parametrize(("n", "m"), [(5, 9), (20, 12), (40, 40), (7, 60), (41, 60), (300, 200)])
 @pytest.mark.parametrize("moved", [0.0, 0.4, -1.0])
 def test_the_p_value_is_scipy_s(n: int, m: int, moved: float) -> None:
     generator = np.random.default_rng(n)
@@ -78,6 +78,19 @@ def test_ties_show_nothing() -> None:
 def test_too_few_launches_have_no_interval() -> None:
     assert critical_count(3, 4, 0.01) == -1
     assert shift([0, 0, 0], [9, 9, 9, 9], 0.01).lower == -np.inf
+
+
+@pytest.mark.parametrize(("n", "m"), [(4, 4), (10, 10), (20, 12), (40, 40), (7, 60), (60, 7), (41, 60), (300, 200)])
+@pytest.mark.parametrize("level", [0.05, 0.01, 1e-4])
+def test_the_critical_count_is_the_largest_that_keeps_the_level(n: int, m: int, level: float) -> None:
+    u = critical_count(n, m, level)
+    assert 2 * lower_tail(n, m, u) <= level < 2 * lower_tail(n, m, u + 1)
+
+
+@pytest.mark.parametrize(("n", "m"), [(4, 5), (7, 60)])
+def test_the_lower_tail_is_0_below_all_counts_and_1_at_the_largest(n: int, m: int) -> None:
+    assert (lower_tail(n, m, -1), lower_tail(n, m, n * m)) == (0, 1)
+    assert 0 < lower_tail(n, m, 0) < lower_tail(n, m, n * m - 1) < 1
 
 
 def test_the_approximation_takes_over_on_the_safe_side() -> None:

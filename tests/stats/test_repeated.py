@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from steelyard.stats import repeated, sequential, weighted
+from steelyard.stats.looks import plan_looks
+from steelyard.stats.sequential import Hypothesis
+from steelyard.stats.signed_rank import estimate as by_ranks
+
+FloatArray = npt.NDArray[np.float64]
+KNOWN = (0.0, -0.005, 0.005)
+
+
+def values(pairs: int, change: float = 0.01) -> tuple[FloatArray, FloatArray]:
+    generator = np.random.default_rng(pairs)
+    return change + 0.01 * generator.standard_normal(pairs), 0.01 * generator.standard_normal(pairs)
+
+
+def accepted(d: FloatArray, levels: FloatArray, changes: FloatArray) -> FloatArray:
+    """Those of the changes that no look rejects."""
+    asked = [Hypothesis(float(change), 0.01) for change in changes]
+    tests = sequential.tested(d, levels, plan_looks(len(d), ended=True), asked, keep=False)
+    return changes[[not one.rejected for one in tests]]
+
+
+@pytest.mark.parametrize(("pairs", "change"), [(20, 0.01), (60, 0.01), (60, -0.01), (60, 0.0)])
+def test_the_interval_is_hardly_wider_than_the_hull_of_what_is_accepted(pairs: int, change: float) -> None:
+    d, levels = values(pairs, change)
+    looks = plan_looks(pairs, ended=True)
+    found = repeated.estimate(d, levels, looks, 0.01, KNOWN)
+    lower, upper = found.estimate.lower, found.estimate.upper
+    half = (upper - lower) / 2
+    held = accepted(d, levels, np.linspace(lower - half, upper + half, 17))
+    assert lower <= held[0]
+    assert held[-1] <= upper
+    just_inside = np.array([lower + 0.1 * half, upper - 0.1 * half])
+    assert accepted(d, levels, just_inside).tolist() == just_inside.tolist()
+    around = weighted.estimate(d, levels, sequential.nominal_level(looks, 0.01), KNOWN)
+    assert found.estimate.centre == found.scored == around.centre
+
+
+def test_of_a_candidate_slow_in_some_launches_the_estimate_is_that_of_the_ranks() -> None:
+    generator = np.random.default_rng(3)
+    d = 0.004 * generator.standard_normal(60) + 0.2 * (generator.random(60) < 0.45)
+    looks = plan_looks(60, ended=True)
+    found = repeated.estimate(d, np.zeros(60), looks, 0.01, (0.0,))
+    ranks = by_ranks(d, sequential.nominal_level(looks, 0.01))
+    assert (found.estimate.centre, found.estimate.upper) == (ranks.centre, ranks.upper)
+    assert len(accepted(d, np.zeros(60), np.zeros(1))) == 0
+    assert found.estimate.lower == max(ranks.lower, float(np.nextafter(0.0, 1)))
+
+
+def test_of_equal_differences_the_interval_is_one_place() -> None:
+    d, looks = np.full(30, 0.01), plan_looks(30, ended=True)
+    found = repeated.estimate(d, np.zeros(30), looks, 0.01, KNOWN).estimate
+    assert (found.lower, found.centre, found.upper) == (0.01, 0.01, 0.01)
+
+
+def test_pairs_too_few_for_the_level_have_no_interval() -> None:
+    d, looks = np.array([0.01, 0.02, 0.03]), plan_looks(3, ended=True)
+    found = repeated.estimate(d, np.zeros(3), looks, 0.01, KNOWN).estimate
+    assert (found.lower, found.upper) == (-inf, inf)
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_an_end_stops_short_of_a_known_change_that_is_rejected(side: int) -> None:
+    """A known change so close that the end, moved out as usual, would be beyond it."""
+    d, levels = values(60)
+    looks = plan_looks(60, ended=True)
+    around = weighted.estimate(d, levels, sequential.nominal_level(looks, 0.01))
+    inner, barrier = around.centre, around.centre + side * (around.upper - around.lower)
+    while abs(barrier - inner) > 1e-6:
+        middle = (inner + barrier) / 2
+        inner, barrier = (middle, barrier) if len(accepted(d, levels, np.array([middle]))) else (inner, middle)
+    end = repeated.interval(d, levels, looks, 0.01, around, (barrier,))[0 if side < 0 else 1]
+    assert end == np.nextafter(barrier, -side * inf)
