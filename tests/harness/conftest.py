@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
 from types import SimpleNamespace
@@ -12,6 +13,15 @@ import pytest
 from steelyard.harness import worker
 
 Write = Callable[..., Path]
+
+
+@pytest.fixture(scope="package", autouse=True)
+def little_garbage() -> Iterator[None]:
+    """Garbage is collected before samples: among all that a run of tests keeps that would take most of a second."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture

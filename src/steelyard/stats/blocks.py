@@ -6,11 +6,12 @@ the values of each block gives the null distribution, whatever drifts from block
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
 _PERMUTATIONS = 20_000
-_AT_ONCE = 1_000
 
 
 def range_of_groups(values: npt.ArrayLike) -> float:
@@ -21,15 +22,20 @@ def range_of_groups(values: npt.ArrayLike) -> float:
 
 
 def p_value_of_groups(values: npt.ArrayLike) -> float:
-    """The p-value of `the groups do not differ`; ties count as halves. It takes 20 ms, so ask for the range first."""
+    """The p-value of `the groups do not differ`; ties count as halves. It takes 3 ms, so ask for the range first."""
     ranks = _ranks(np.asarray(values, dtype=np.float64))
     observed = float((ranks.sum(axis=0) ** 2).sum())
-    random = np.random.default_rng(0)
-    reached = 0
-    for _ in range(_PERMUTATIONS // _AT_ONCE):
-        drawn = random.permuted(np.broadcast_to(ranks, (_AT_ONCE, *ranks.shape)), axis=2)
-        reached += int(((drawn.sum(axis=1) ** 2).sum(axis=1) >= observed - 1e-9).sum())
+    sums = sum(of_block[orders] for of_block, orders in zip(ranks, _orders(*ranks.shape), strict=True))
+    reached = int(((sums**2).sum(axis=0) >= observed - 1e-9).sum())
     return (1 + reached) / (1 + _PERMUTATIONS)
+
+
+@lru_cache(maxsize=2)
+def _orders(blocks: int, groups: int) -> npt.NDArray[np.intp]:
+    """Random orders of the groups in each block, (blocks, groups, permutations): drawn once for all tables."""
+    random = np.random.default_rng(0)
+    places = np.broadcast_to(np.arange(groups), (_PERMUTATIONS, blocks, groups))
+    return np.ascontiguousarray(random.permuted(places, axis=2).transpose(1, 2, 0))
 
 
 def _ranks(table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
