@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steelyard.stats import joint, native, repeated, sequential, weighted
+from steelyard.stats import joint, native, repeated, sequential, sign_flip, weighted
 from steelyard.stats.looks import RESERVE, Budgets, plan_looks
 from steelyard.stats.sequential import Hypothesis
 
@@ -143,6 +143,47 @@ def test_a_budget_of_one_look_has_all_of_alpha_exactly() -> None:
     d, levels = np.linspace(0.01, 0.02, 8), np.zeros(8)
     assert is_rejected(d, levels, 8, 0.0, 2 / 2**8, ended=True)
     assert not is_rejected(d, levels, 8, 0.0, 1.9 / 2**8, ended=True)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "ended", "begun", "last", "before"),
+    [
+        (25, None, None, 25, 21),  # every second look has an exact test
+        (26, None, None, 25, 21),
+        (23, None, None, 21, 17),
+        (25, 25, None, 25, 21),  # and the end of a budget, whichever it is
+        (23, 23, None, 23, 21),
+        (24, None, 15, 19, 15),  # from which a weighing that went on begins anew
+        (30, None, 17, 26, 17),
+    ],
+)
+def test_an_exact_test_spends_the_share_of_alpha_that_those_before_it_left(
+    pairs: int, ended: int | None, begun: int | None, last: int, before: int
+) -> None:
+    """A sum of which all signs are alike has the probability 2 / 2 ** n, and three quarters of the share."""
+    budgets = Budgets(RESERVE, begun, 0.01) if begun else Budgets()
+    looks = plan_looks(pairs, ended=ended is not None, budgets=budgets)
+    share = {look.pairs: look.share for look in looks}
+    found = sequential.p_value(np.linspace(0.01, 0.02, pairs), np.zeros(pairs), looks, 1e-4, roughly=False)
+    assert found == pytest.approx(2 / 2**last / (0.75 * (share[last] - share[before])), rel=1e-3)
+
+
+def test_an_exact_test_leaves_a_quarter_of_its_share_to_the_ranks() -> None:
+    """What only a storm shows weighs little among the scores."""
+    pairs = 41
+    calm = np.linspace(0.001, 0.0012, 16) * np.tile([1, -1], 8)
+    d = np.array([*calm, *np.linspace(0.05, 0.06, pairs - 16)])
+    levels = np.where(np.arange(pairs) < 16, 0.001, 1.0)
+    looks = plan_looks(pairs, ended=True)
+    exact_before = looks[:-1][::2][-1]
+    none = np.zeros(1)
+    by_scores, by_ranks = (
+        float(sign_flip.sums(signed)[1][0])
+        for signed in (native.signed_scores(d, levels, none), native.signed_ranks(d, none))
+    )
+    assert by_scores > 4 * by_ranks
+    found = sequential.p_value(d, levels, looks, 1e-4, roughly=False)
+    assert found == pytest.approx(by_ranks / (0.25 * (1 - exact_before.share)), rel=1e-3)
 
 
 @pytest.mark.parametrize("pairs", [14, 60, 150])
