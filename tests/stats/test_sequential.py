@@ -145,6 +145,13 @@ def test_a_budget_of_one_look_has_all_of_alpha_exactly() -> None:
     assert not is_rejected(d, levels, 8, 0.0, 1.9 / 2**8, ended=True)
 
 
+def test_a_result_says_on_which_side_of_the_hypothesis_the_values_are() -> None:
+    d, levels = np.linspace(0.01, 0.02, 20), np.zeros(20)
+    asked = [Hypothesis(change, 0.01) for change in (0.0, 0.03)]
+    results = sequential.tested(d, levels, plan_looks(20, ended=True), asked, keep=False)
+    assert [(result.rejected, result.side) for result in results] == [(True, 1), (True, -1)]
+
+
 @pytest.mark.parametrize(
     ("pairs", "ended", "begun", "last", "before"),
     [
