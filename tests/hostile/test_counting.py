@@ -285,8 +285,8 @@ def test_an_interrupt_before_anything_is_counted(installed: Tool, number: int) -
 @pytest.fixture
 def waiting(installed: Tool) -> list[str]:
     """A weighing whose third launch waits."""
-    compiled(installed.folder, "one", WAITS)
-    compiled(installed.folder, "two", LATER)
+    compiled(installed.folder, "one", WAITS, "-static")
+    compiled(installed.folder, "two", LATER, "-static")
     return ["compare", "./one", "./two", "--metric", "instructions", "--jobs", "1", "--functions", "3"]
 
 
@@ -342,7 +342,7 @@ def test_a_counting_is_not_carried_on_by_another_valgrind(installed: Tool, waiti
 
 
 def test_the_counts_of_one_command_cannot_be_carried_on(installed: Tool) -> None:
-    compiled(installed.folder, "one", WAITS)
+    compiled(installed.folder, "one", WAITS, "-static")
     process = installed.start("count", "./one", "--jobs", "1", "--loops", "1")
     assert "--loops" in installed.end(process).sentence
     installed.write("two", "#!/bin/sh\necho x >> log\n[ $(wc -l < log) -lt 2 ] || exec sleep 600\n")
