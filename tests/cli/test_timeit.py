@@ -7,16 +7,17 @@ import sys
 import pytest
 
 from tests.in_process import InProcess
-from tests.tool import status_of
+from tests.tool import Tool, status_of
 
 SETUP = "data = list(range(2000))"
 
 
-def test_two_statements_are_weighed(here: InProcess) -> None:
-    words = ("--max-time", "20", "--pairs", "8", "--json", "record.json")
-    done = here("timeit", "sum(data)", "sum(data) + sum(data)", "-s", SETUP, *words)
+def test_two_statements_are_weighed(tool: Tool) -> None:
+    done = tool(
+        "timeit", "sum(data)", "sum(data) + sum(data)", "-s", SETUP, "--max-time", "20", "--json", "record.json"
+    )
     assert done.status == 1, done.err
-    record = here.json()
+    record = tool.json()
     assert (record["verdict"], record["settings"]["harness"]) == ("slower", "protocol")
     assert [subject["name"] for subject in record["subjects"]] == ["sum(data)", "sum(data) + sum(data)"]
     assert "of one iteration" in done.text
@@ -24,7 +25,7 @@ def test_two_statements_are_weighed(here: InProcess) -> None:
 
 
 def test_one_statement_is_measured_alone(here: InProcess) -> None:
-    done = here("timeit", "sum(data)", "-s", SETUP, "--launches", "2", "--csv", "samples.csv")
+    done = here("timeit", "sum(data)", "-s", SETUP, "--max-time", "1", "--csv", "samples.csv")
     assert done.status == 0, done.err
     assert "median" in done.text
     assert "sample_ns" in here.lines("samples.csv")[0]
@@ -46,8 +47,9 @@ def test_of_several_statements_each_is_its_own_name(here: InProcess) -> None:
 
 
 def test_one_statement_under_several_pythons(here: InProcess) -> None:
-    pythons = ("--python", sys.executable) * 2
-    done = here("timeit", "pass", *pythons, "--pairs", "4", "--alpha", "0.2", "--json", "r.json")
+    done = here(
+        "timeit", "pass", "--python", sys.executable, "--python", sys.executable, "--pairs", "8", "--json", "r.json"
+    )
     record = here.json("r.json")
     assert (done.status, done.err) == (status_of(record), b"")
     assert [len(subject["argv"]) for subject in record["subjects"]] == [len(record["subjects"][0]["argv"])] * 2
