@@ -67,7 +67,7 @@ def page(window: Page, address: str) -> Iterator[Page]:
         "pageerror": lambda error: said.append(str(error)),
         "request": lambda request: said.append(request.url),
     }
-    window.set_viewport_size({"width": 1280, "height": 900})
+    resize(window, 1280, 900)
     window.emulate_media(color_scheme="light")
     for event, listener in listeners.items():
         window.on(event, listener)
@@ -77,6 +77,12 @@ def page(window: Page, address: str) -> Iterator[Page]:
     for event, listener in listeners.items():
         window.remove_listener(event, listener)
     assert [one for one in said if one.partition("#")[0] not in (address, "about:blank")] == []
+
+
+def resize(page: Page, width: int, height: int) -> None:
+    """Make the window as large, and wait for a frame that is: on a busy machine that takes a while."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_function("width => innerWidth === width", arg=width)
 
 
 def show(page: Page, address: str) -> None:
@@ -246,7 +252,7 @@ def test_of_few_samples_the_middle_is_drawn_too(page: Page) -> None:
 
 @pytest.mark.parametrize("width", [400, 1280])
 def test_the_point_at_the_pointer_is_told_with_units_and_beside_the_title(page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
+    resize(page, width, 900)
     page.locator("#r0 th button").click()
     panel = page.locator("#d0 .panel", has_text="Candidate against baseline")
     over = panel.locator(".u-over")
@@ -311,7 +317,7 @@ def violations(page: Page, where: str, how: str) -> list[tuple[str, ...]]:
 
 
 def test_all_columns_are_in_sight_where_there_is_room_for_them(page: Page) -> None:
-    page.set_viewport_size({"width": 1200, "height": 900})
+    resize(page, 1200, 900)
     cut_off = """tables => tables.filter(one => one.scrollWidth > one.parentElement.clientWidth)
         .map(one => one.caption.textContent)"""
     assert page.eval_on_selector_all("table.results", cut_off) == []
@@ -319,7 +325,7 @@ def test_all_columns_are_in_sight_where_there_is_room_for_them(page: Page) -> No
 
 def test_nothing_is_wider_than_the_window(page: Page) -> None:
     for width in (390, 1920):
-        page.set_viewport_size({"width": width, "height": 900})
+        resize(page, width, 900)
         open_all(page)
         page.wait_for_timeout(100)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -351,7 +357,7 @@ def test_one_row_on_a_narrow_screen_has_no_headings_to_sort_by(page: Page) -> No
     wide: list[tuple[int, bool]] = page.evaluate(shown)
     assert {1, 6} <= {rows for rows, _ in wide}
     assert all(visible for _, visible in wide)
-    page.set_viewport_size({"width": 400, "height": 900})
+    resize(page, 400, 900)
     assert all(visible == (rows > 1) for rows, visible in page.evaluate(shown))
 
 
@@ -363,12 +369,12 @@ def test_what_is_printed_is_light_and_fits_the_paper(page: Page) -> None:
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert looks(page)["ink"] < 128 < on_screen["ink"]
     page.emulate_media(media="print")
-    page.set_viewport_size({"width": 718, "height": 1047})
+    resize(page, 718, 1047)
     printed = looks(page)
     page.emulate_media(media="screen", color_scheme="light")
     assert printed["tokens"] == looks(page)["tokens"] != on_screen["tokens"]
     assert printed["widest"] <= printed["room"] < on_screen["widest"]
-    page.set_viewport_size({"width": 1280, "height": 900})
+    resize(page, 1280, 900)
     page.emulate_media(color_scheme="dark")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert looks(page) == on_screen
