@@ -155,21 +155,21 @@ def test_a_result_says_on_which_side_of_the_hypothesis_the_values_are() -> None:
 @pytest.mark.parametrize(
     ("pairs", "ended", "begun", "last", "before"),
     [
-        (25, None, None, 25, 21),  # every second look has an exact test
-        (26, None, None, 25, 21),
-        (23, None, None, 21, 17),
-        (25, 25, None, 25, 21),  # and the end of a budget, whichever it is
-        (23, 23, None, 23, 21),
-        (24, None, 15, 19, 15),  # from which a weighing that went on begins anew
-        (30, None, 17, 26, 17),
+        (25, False, None, 25, 21),  # every second look has an exact test
+        (26, False, None, 25, 21),
+        (23, False, None, 21, 17),
+        (25, True, None, 25, 21),  # and the end of a budget, whichever it is
+        (23, True, None, 23, 21),
+        (24, False, 15, 19, 15),  # from which a weighing that went on begins anew
+        (30, False, 17, 26, 17),
     ],
 )
 def test_an_exact_test_spends_the_share_of_alpha_that_those_before_it_left(
-    pairs: int, ended: int | None, begun: int | None, last: int, before: int
+    pairs: int, ended: bool, begun: int | None, last: int, before: int
 ) -> None:
     """A sum of which all signs are alike has the probability 2 / 2 ** n, and three quarters of the share."""
     budgets = Budgets(RESERVE, begun, 0.01) if begun else Budgets()
-    looks = plan_looks(pairs, ended=ended is not None, budgets=budgets)
+    looks = plan_looks(pairs, ended=ended, budgets=budgets)
     share = {look.pairs: look.share for look in looks}
     found = sequential.p_value(np.linspace(0.01, 0.02, pairs), np.zeros(pairs), looks, 1e-4, roughly=False)
     assert found == pytest.approx(2 / 2**last / (0.75 * (share[last] - share[before])), rel=1e-3)
