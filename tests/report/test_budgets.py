@@ -14,6 +14,11 @@ def test_the_budget_that_would_decide_is_an_option_to_copy() -> None:
     assert text == "the time was up; about 240 pairs, 6.3 s, would decide; with some to spare: --max-time 9"
 
 
+def test_beside_what_goes_on_the_budget_is_one_anew() -> None:
+    text = budgets.budget(UNDECIDED, SETTINGS.model_copy(update={"reserve": 0.5}), "time")
+    assert text.endswith("would decide; anew, with some to spare: --max-time 9")
+
+
 def test_what_is_enough_in_half_of_all_cases_is_said_where_it_is_far_less() -> None:
     far_less = UNDECIDED.model_copy(update={"pairs_even": 61, "seconds_even": 1.6})
     text = budgets.budget(far_less, SETTINGS, "time")

@@ -174,7 +174,9 @@ def _options(pairs: int, seconds: float | None, settings: Settings, reason: Stop
             options.append(f"--max-time {_rounded_up(max(spare_s, settings.max_time_s + 1))}")
     if not options:
         return "; your budget allows it"
-    return f"; with some to spare{', given to its part' if of_a_part else ''}: {' '.join(options)}"
+    # Beside it stands what goes on from here, which takes less.
+    anew = "anew, " if settings.reserve and not of_a_part else ""
+    return f"; {anew}with some to spare{', given to its part' if of_a_part else ''}: {' '.join(options)}"
 
 
 def _rounded_up(number: float) -> int:
