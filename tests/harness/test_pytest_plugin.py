@@ -256,6 +256,8 @@ def test_trouble(folder: Path, name: str, said: str) -> None:
 
 
 def test_several_run_in_processes_of_their_own(folder: Path) -> None:
+    text = "import gc\ndef test_shared(weigh):\n    assert gc.get_freeze_count()\n    weigh(int)\n"
+    write(folder, "test_shared.py", text)
     names = call(PYTEST, LIST, cwd=folder).names
     parts = parts_of(call(PYTEST, each_arguments(*names), cwd=folder))
     assert len(parts) == len(names) > 4

@@ -93,6 +93,21 @@ def test_one_whose_threads_do_the_work_cannot_run_so(write: Write) -> None:
     assert part.error == "others do some of its work"
 
 
+def test_collecting_garbage_copies_nothing_that_the_processes_share(write: Write) -> None:
+    """Unless that is part of what is measured."""
+    path = write(
+        """
+        import gc
+        @bench
+        def off(): assert gc.get_freeze_count() > 1000
+        @bench(gc=True)
+        def on(): assert gc.get_freeze_count() == 0
+        """
+    )
+    parts = parts_of(call([*HARNESS, path], each_arguments("bench_x.py::off", "bench_x.py::on")))
+    assert [part.status for part in parts] == [0, 0]
+
+
 def beside(command: list[str | Path], folder: Path, orders: str) -> list[list[int | None]]:
     """The orders of the samples of two launches of both benchmarks, of which the first has these."""
     opposite = orders.translate(str.maketrans("01", "10"))

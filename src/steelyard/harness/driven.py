@@ -64,9 +64,11 @@ def _follow(wanted: Request, suite: Suite, response: Response) -> None:
 
 def _run_alone(wanted: Request, entry: Entry, suite: Suite, fd: int) -> bool:
     """Run one benchmark in a process that ends after it, and write its response; whether it went well."""
-    from steelyard.harness.several import check_alone
+    from steelyard.harness.several import check_alone, leave_shared_alone
 
     def run() -> None:
+        if entry.declaration is None or not entry.declaration.gc:
+            leave_shared_alone()
         samples = _samples(wanted, entry, suite)
         check_alone(samples)
         _tell(samples, response)

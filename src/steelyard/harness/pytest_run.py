@@ -16,7 +16,7 @@ from steelyard.harness.entry import Entry
 from steelyard.harness.faults import told
 from steelyard.harness.names import BadNameError, check_names, value_text
 from steelyard.harness.response import Response
-from steelyard.harness.several import check_alone, run_each
+from steelyard.harness.several import check_alone, leave_shared_alone, run_each
 from steelyard.harness.worker import samples_of
 
 TYPE_CHECKING = False
@@ -143,6 +143,7 @@ class Run(Choosing):
 
     def _run_alone(self, wanted: Request, item: pytest.Item) -> bool:
         """Run one test in this process, which ends after it, and write its response; whether it went well."""
+        leave_shared_alone()
         self._request, self._response, self._is_forked = wanted, _response(self._response.fd), True
         item.session.items[:] = [item]
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from functools import partial
 
 from steelyard.harness.arguments import ArgumentError
@@ -22,6 +23,14 @@ def check_alone(samples: list[Sample]) -> None:
         raise ArgumentError("others do some of its work")
 
 
+def leave_shared_alone() -> None:
+    """Have collections of garbage in a forked process pass over what was loaded before.
+
+    They write to each object that they look at, and so copy all the memory that the processes share.
+    """
+    gc.freeze()
+
+
 def run_each(wanted: Request, fd: int, run: Callable[[Request], bool], response: Response) -> None:
     """Have `run` run each of them and say whether that went well: what it writes to `fd` is what came of it.
 
@@ -29,6 +38,7 @@ def run_each(wanted: Request, fd: int, run: Callable[[Request], bool], response:
     """
     if (running := threads()) > 1:
         raise ArgumentError(f"{running} threads run when the benchmarks are loaded")
+    gc.collect()  # or what is garbage by now would stay in each of them
     beside = None if wanted.socket is None else Beside(wanted.socket)
     for one in wanted.each:
         ours, processor = beside.meet(one.orders[0]) if beside else (-1, None)
