@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -163,6 +164,14 @@ def adjacent_finding(why: str, remedy: str | None) -> Finding:
     """Say why pairs were not weighed in tandem, or not any more."""
     message = f"{why}, so the launches of a pair ran one after the other"
     return Finding(code="adjacent", message=message, remedy=remedy)
+
+
+def each_once(found: Sequence[tuple[str, Finding]]) -> list[Finding]:
+    """What was found of several benchmarks, each thing once and with the names of those that it was found of."""
+    names: dict[Finding, list[str]] = {}
+    for name, finding in found:
+        names.setdefault(finding, []).append(name)
+    return [replace(one, message=f"{some_names(of)}: {one.message}") for one, of in names.items()]
 
 
 def own_starts_finding(why: str) -> Finding:

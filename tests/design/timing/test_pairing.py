@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -146,7 +146,22 @@ def test_a_target_that_waits_runs_one_after_the_other(machine: Machine) -> None:
     machine.others[BESIDE] = machine.others[ALONE]
     record = machine.weighed("--pairing", "tandem", "--pairs", "20")
     assert ways(record)[BESIDE] == 0
-    assert "waits for something else" in notes(record)["adjacent"]
+    assert notes(record)["adjacent"].startswith("it waits for something else than a processor, so ")
+
+
+def test_of_several_those_are_named_that_run_one_after_the_other(machine: Machine) -> None:
+    def waits_unless_old(spec: LaunchSpec, number: int) -> Measured:
+        found = machine(spec, number)
+        return found if program_of(spec) in ("old", "new") else replace(found, cpu_ns=found.wall_ns // 2)
+
+    machine.world.script = waits_unless_old
+    for name in ("newer", "newest"):
+        machine.world.executable(name)
+    words = ("./old", "./new", "./newer", "./newest", "--pairing", "tandem", "--pairs", "20", "--json", "r.json")
+    assert machine.world("compare", *words).status == 0
+    found = json.loads((machine.world.folder / "r.json").read_text())["findings"]
+    (message,) = [one["message"] for one in found if one["code"] == "adjacent"]
+    assert message.startswith("./newer, ./newest: it waits for something else than a processor, so ")
 
 
 SHELL = {"cpu_ns": 5_000_000, "others_ns": 40_000_000}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from steelyard.design.findings import cold_finding, cut_short_finding, longer_finding, survivors
+from steelyard.design.findings import cold_finding, cut_short_finding, each_once, longer_finding, survivors
 from steelyard.design.judging.budgets import members_of
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.draws import draw_places, round_order
@@ -57,6 +57,7 @@ class Experiment:
         self._starts = SharedStarts(header, recorder)
         self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
         self._findings: list[Finding] = []
+        self._ways: list[tuple[str, Finding]] = []
         self.error: SteelyardError | None = None
 
     def run(self) -> Weighing:
@@ -203,7 +204,8 @@ class Experiment:
         for pair in chosen.left:
             self._recorder.set_aside(benchmark.number, pair)
             benchmark.repeats.set_aside()
-        self._findings += [finding for finding in chosen.findings if finding not in self._header.findings]
+        name = self._header.benchmarks[benchmark.number].name
+        self._ways += [(name, finding) for finding in chosen.findings]
         return chosen
 
     def _at_once(self, benchmark: OpenBenchmark) -> int:
@@ -304,6 +306,11 @@ class Experiment:
         ]
         return cold_finding(cold, len(self._open)) if len(self._open) > 1 else []
 
+    def _of_ways(self) -> list[Finding]:
+        """Why pairs ran one after the other; of several benchmarks with the names of those that did."""
+        several = sum(not benchmark.control for benchmark in self._open) > 1
+        return each_once(self._ways) if several else [finding for _, finding in self._ways]
+
     def _record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
         return self._header.model_copy(
@@ -313,6 +320,7 @@ class Experiment:
                 "findings": [
                     *self._header.findings,
                     *self._findings,
+                    *(one for one in self._of_ways() if one not in self._header.findings),
                     *(one for one in self._starts.findings if one not in self._header.findings),
                     *self._cold(stop),
                     *(longer_finding(self._settings) if self._pace.budget.is_extended else ()),
