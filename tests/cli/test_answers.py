@@ -188,6 +188,20 @@ def test_an_open_end_names_strict_in_its_last_line(scripted: ScriptedWorld) -> N
     assert "--strict" not in scripted(*asked).text
 
 
+def test_what_is_slower_by_another_metric_alone_is_not_called_nothing(scripted: ScriptedWorld) -> None:
+    drawn = noisy(10)
+
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        return replace(drawn(spec, number), max_rss_bytes=(4 if program_of(spec) == "new" else 2) << 20)
+
+    scripted.script = script
+    done = scripted("compare", "./old", "./new", "--pairs", "12", "--metric", "active,max_rss")
+    assert done.status == 0
+    assert re.search(r"max_rss +slower", done.text)
+    last = " ".join(done.text.split()).partition(" exit ")[2]
+    assert last.startswith("status 0, as by active, which decides, nothing was found slower; with --strict it is 4")
+
+
 def test_medians_that_point_the_other_way_are_explained(scripted: ScriptedWorld) -> None:
     """12 of 13 pairs are 1 % slower, at two levels; in the other one the sides are at different ones."""
     launched: Counter[str] = Counter()

@@ -34,6 +34,11 @@ def test_a_link_of_a_page_leads_to_the_other_one(asked: InProcess, link: str) ->
     assert asked("docs", link).out == (ROOT / "docs/heap.md").read_bytes()
 
 
+@pytest.mark.parametrize("harness", ["go", "google-benchmark", "jmh"])
+def test_the_page_of_a_harness_is_found_by_its_name(asked: InProcess, harness: str) -> None:
+    assert asked("docs", harness).out == (ROOT / f"docs/adapters/{harness}.md").read_bytes()
+
+
 def test_a_page_is_the_same_where_the_terminal_is_not_utf_8(tool: Tool) -> None:
     tool.environment["PYTHONIOENCODING"] = "ascii"
     page = (ROOT / "docs/adapters/shell.md").read_bytes()

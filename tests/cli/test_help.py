@@ -117,6 +117,22 @@ def test_an_option_means_the_same_in_every_command() -> None:
     }
 
 
+def test_what_one_command_is_given_is_not_told_of_two(help_of: Callable[..., str]) -> None:
+    assert "for each of two commands" in " ".join(help_of("compare").split())
+    for name in ("run", "count", "bisect"):
+        assert "given twice" not in " ".join(help_of(name).split()), "it is refused"
+
+
+def test_the_usual_budget_is_that_of_the_command() -> None:
+    def usual(name: str) -> str:
+        (option,) = (option for option in OPTIONS[name] if option.opts[0] == "--max-time")
+        return str(option.help.partition("[default: ")[2])
+
+    assert usual("run") == "30, or none with a number of launches]", "it measures no pairs"
+    assert usual("compare") == usual("timeit")
+    assert "with a number of pairs; slow commands up to 10m" in usual("compare")
+
+
 # --- examples
 
 

@@ -21,6 +21,13 @@ def test_it_names_commands_options_and_statuses(word: str) -> None:
     assert word.replace("-", "\\-") in manual()
 
 
+@pytest.mark.parametrize(
+    "said", ["slow. [default: HEAD]", "50%. [default: 0.5%]", "not judged. [default: 1]", "still fast. [required]"]
+)
+def test_it_says_what_holds_where_an_option_is_not_given_as_help_does(said: str) -> None:
+    assert said in manual()
+
+
 @pytest.mark.real
 def test_its_examples_can_be_pasted() -> None:
     groff = shutil.which("groff")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import sys
 
@@ -10,6 +11,7 @@ import pytest
 from tests.c_programs import compiled, need_valgrind
 from tests.docs.pages import DOCS, ROOT, Console, consoles, labelled
 from tests.tool import Tool
+from tests.world import ScriptedWorld, measured
 
 SHOWN = [console for page in (ROOT / "README.md", *DOCS.rglob("*.md")) for console in consoles(page)]
 WEIGHINGS = [console for console in SHOWN if console.words[0] == "compare"]
@@ -90,3 +92,16 @@ def test_what_a_still_clock_left_out_is_told_at_the_end(tool: Tool) -> None:
     tool.write("bench", ASKS_FOR_THE_TIME)
     done = tool(*console.words)
     assert labelled(console.printed.removeprefix("...\n")) == labelled(done.err.decode())
+
+
+def test_what_is_said_where_nothing_is_decided(scripted: ScriptedWorld) -> None:
+    """The block of its page has no command: how it ends is chance, and drawn here."""
+    (block,) = re.findall(r"^```text\n(.*?)^```$", (DOCS / "undecided.md").read_text(), re.MULTILINE | re.DOTALL)
+    drawn = random.Random(3)
+    scripted.script = lambda *_: measured(50 * drawn.lognormvariate(0, 0.03))
+    # Where a command goes on in the next line is a matter of the width.
+    printed, shown = (
+        labelled(text.replace("\\\n", "\n")) for text in (scripted("compare", "./old", "./new").text, block)
+    )
+    del shown["..."]
+    assert shown == {label: printed[label] for label in ("undecided", "go")}

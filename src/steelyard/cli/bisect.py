@@ -15,7 +15,7 @@ from steelyard.api.revisions import check_build
 from steelyard.api.settings import settings_of
 from steelyard.cli.command import Only, ReadBy, Without, command
 from steelyard.cli.inputs import say_what_is_unread
-from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptions, WeighingOptions, json_option
+from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptionsOfOne, WeighingOptions, json_option
 from steelyard.cli.outputs import as_json, beside_files, check_apart, check_writable, is_printed
 from steelyard.cli.say import say
 from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
@@ -88,7 +88,7 @@ class BisectOptions(MeasuringOptions):
     judging: Annotated[SearchingOptions, Without("family")] = SearchingOptions()
     weighing: Annotated[WeighingOptions, Only("pairing")] = WeighingOptions()
     suite: Annotated[SuiteOptions, Without("shard")] = SuiteOptions()
-    launch: LaunchOptions = LaunchOptions()
+    launch: LaunchOptionsOfOne = LaunchOptionsOfOne()
     counting: CountingOptions = CountingOptions()
     json: Annotated[Path | None, json_option("Write what was found, with every decision, as JSON; - is stdout.")] = None
 

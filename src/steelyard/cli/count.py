@@ -19,7 +19,7 @@ from steelyard.cli.options import (
     AlphaOfInterval,
     FileOptions,
     JudgingOptions,
-    LaunchOptions,
+    LaunchOptionsOfOne,
     Name,
     ShownFunctions,
     WeighingOptions,
@@ -51,7 +51,7 @@ class CountOptions(MeasuringOptions):
     weighing: Annotated[WeighingOptions, Only("parameter_list", "parameter_scan")] = WeighingOptions()
     suite: Annotated[SuiteOptions, Without("shard")] = SuiteOptions()
     launch: Annotated[
-        LaunchOptions,
+        LaunchOptionsOfOne,
         Only(
             "set_up",
             "prepare",
@@ -64,7 +64,7 @@ class CountOptions(MeasuringOptions):
             "env",
             "inherit_env",
         ),
-    ] = LaunchOptions(warm_up=0, seed=0)
+    ] = LaunchOptionsOfOne(warm_up=0, seed=0)
     functions: ShownFunctions = SHOWN_FUNCTIONS
     files: FileOptions = FileOptions()
 

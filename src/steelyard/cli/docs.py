@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -56,7 +57,7 @@ def docs(options: DocsOptions, world: World) -> int:  # noqa: ARG001 - as every 
         width = max(map(len, known))
         write(STANDARD_STREAM, "".join(f"{topic:{width}}  {_title(topic)}\n" for topic in known))
         return 0
-    topic = _linked(options.topic)
+    topic = _linked(options.topic, known)
     if topic not in known:
         from difflib import get_close_matches
 
@@ -67,9 +68,11 @@ def docs(options: DocsOptions, world: World) -> int:  # noqa: ARG001 - as every 
     return 0
 
 
-def _linked(topic: str) -> str:
-    """The page that is meant, also by a link as it stands in another one: `../ci.md#gitlab`."""
-    return topic.partition("#")[0].removeprefix("../").removeprefix("docs/").removesuffix(".md")
+def _linked(topic: str, known: Sequence[str]) -> str:
+    """The page that is meant, also by a link as it stands in another one, `../ci.md#gitlab`, or by a harness's name."""
+    page = topic.partition("#")[0].removeprefix("../").removeprefix("docs/").removesuffix(".md")
+    of_a_harness = f"adapters/{page}"
+    return of_a_harness if of_a_harness in known else page
 
 
 def _page(topic: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from typer import Context
+
 from steelyard import __version__
 from steelyard.cli.app import command_line
 
@@ -29,16 +31,19 @@ def commands_of(root: Any) -> dict[str, Any]:
 
 
 def options_of(command: Any) -> Iterator[tuple[str, str]]:
-    """What a command takes, but for what it hides: as it is written, with its value, and what it means."""
+    """What a command takes, but for what it hides: as it is written, with its value, and what `--help` says of it."""
+    context = Context(command)
     for parameter in command.params:
         if getattr(parameter, "hidden", False):
             continue
-        names = ", ".join([*parameter.opts, *parameter.secondary_opts])
+        names, meaning = ", ".join([*parameter.opts, *parameter.secondary_opts]), parameter.help
         if parameter.param_type_name == "argument":
             names = parameter.metavar or parameter.name.upper()
-        elif not parameter.is_flag and parameter.metavar:
-            names = f"{names} {parameter.metavar}"
-        yield names, _one_line(parameter.help)
+        else:
+            _, meaning = parameter.get_help_record(context)  # with what holds where it is not given
+            if not parameter.is_flag and parameter.metavar:
+                names = f"{names} {parameter.metavar}"
+        yield names, _one_line(meaning)
 
 
 _EXIT_STATUS = [

@@ -117,7 +117,7 @@ class JudgingOptions(Options, Judging):
         float | None,
         typer.Option(
             metavar="SECONDS",
-            help="Longest time to measure, also as 2m or 1h.  [default: 30, or none with a number of launches; "
+            help="Longest time to measure, also as 2m or 1h.  [default: 30, or none with a number of pairs; "
             "slow commands up to 10m, for the fewest pairs that can decide]",
         ),
         ReadBy(seconds),
@@ -292,8 +292,26 @@ class LaunchOptions(Options, Launching):
         ),
     ] = Launching.watch
     seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Repeat the plan of the weighing that showed this seed.")
+        int | None,
+        typer.Option(
+            metavar="N", help="Draw orders, hash seeds and the like by this number: the same one, the same plan."
+        ),
     ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchOptionsOfOne(LaunchOptions):
+    """The same where there is one command, so that nothing can be given once for each of two."""
+
+    set_up: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--setup", metavar="CMD", help="Run once before the first launch, and what it leaves running goes on."
+        ),
+    ] = None
+    prepare: Annotated[list[str] | None, typer.Option(metavar="CMD", help="Run before each launch, untimed.")] = None
+    conclude: Annotated[list[str] | None, typer.Option(metavar="CMD", help="Run after each launch, untimed.")] = None
+    cleanup: Annotated[list[str] | None, typer.Option(metavar="CMD", help="Run once when all is measured.")] = None
 
 
 @dataclass(frozen=True, kw_only=True)

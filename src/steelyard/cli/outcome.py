@@ -51,8 +51,12 @@ def shown(
     if was_interrupted(outcome):
         return INTERRUPTED
     show_way_on(outcome, files, world, beside_data=beside_data)
-    deciding = outcome.record.derived.deciding() if outcome.record.derived else []
-    return said_status({verdict.verdict for verdict in deciding}, world, strict=strict, beside_data=beside_data)
+    derived = outcome.record.derived
+    deciding = derived.deciding() if derived else []
+    names = {verdict.verdict for verdict in deciding}
+    by_any = {verdict.verdict for verdict in derived.verdicts if not verdict.control} if derived else set()
+    only_by = deciding[0].metric if "slower" in by_any else None
+    return said_status(names, world, strict=strict, beside_data=beside_data, only_by=only_by)
 
 
 def was_interrupted(outcome: Outcome) -> bool:

@@ -11,14 +11,14 @@ import typer
 
 from steelyard.api.revisions import run_of_revision
 from steelyard.api.settings import run_of_command
-from steelyard.cli.command import Only, Without, command
+from steelyard.cli.command import Only, ReadBy, Without, command
 from steelyard.cli.inputs import say_what_is_unread
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     AlphaOfInterval,
     FileOptions,
     JudgingOptions,
-    LaunchOptions,
+    LaunchOptionsOfOne,
     Name,
     ShownFunctions,
     WeighingOptions,
@@ -29,7 +29,7 @@ from steelyard.cli.say import say
 from steelyard.cli.settings import HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
 from steelyard.cli.views import ShownUnits, in_units
 from steelyard.model.errors import UsageError
-from steelyard.model.values import metric_names
+from steelyard.model.values import metric_names, seconds
 
 if TYPE_CHECKING:
     from steelyard.design.request import Request
@@ -53,6 +53,14 @@ class DescribingOptions(JudgingOptions):
             "--launches", "-M", metavar="N", help="Most launches to measure.  [default: as many as the time allows]"
         ),
     ] = None
+    max_time: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Longest time to measure, also as 2m or 1h.  [default: 30, or none with a number of launches]",
+        ),
+        ReadBy(seconds),
+    ] = None
     alpha: AlphaOfInterval = JudgingOptions.alpha
 
 
@@ -67,7 +75,7 @@ class RunOptions(MeasuringOptions):
     weighing: Annotated[WeighingOptions, Only("parameter_list", "parameter_scan")] = WeighingOptions()
     suite: Annotated[SuiteOptions, Without("shard")] = SuiteOptions()
     heap: HeapOptions = HeapOptions()
-    launch: Annotated[LaunchOptions, Without("wait_quiet")] = LaunchOptions()
+    launch: Annotated[LaunchOptionsOfOne, Without("wait_quiet")] = LaunchOptionsOfOne()
     throughput: ThroughputOptions = ThroughputOptions()
     functions: ShownFunctions = SHOWN_FUNCTIONS
     unit: ShownUnits = None

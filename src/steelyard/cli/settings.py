@@ -65,7 +65,8 @@ class HeapOptions(Options, HeapWatch):
     shuffled: Annotated[
         bool,
         typer.Option(
-            "--heap-shuffle", help="Begin each pair's launches with a heap in a state drawn anew, to average over."
+            "--heap-shuffle",
+            help="Begin launches with a heap in a state drawn anew, to average over; those of a pair with the same.",
         ),
     ] = False
 

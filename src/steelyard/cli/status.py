@@ -31,12 +31,19 @@ def of_gate(verdict: GateVerdict, *, strict: bool) -> int:
     return {"slower": SLOWER, "failed": FAILED, "passed": 0}[verdict]
 
 
-def said_status(verdicts: Collection[str], world: World, *, strict: bool, beside_data: bool) -> int:
-    """The same; that something undecided has 0 is said as the last line."""
+def said_status(
+    verdicts: Collection[str], world: World, *, strict: bool, beside_data: bool, only_by: str | None = None
+) -> int:
+    """The same; that something undecided has 0 is said as the last line.
+
+    Nothing else is slower, or only by metrics beside the one that decides, `only_by`.
+    """
     status = of_verdicts(verdicts, strict=strict)
     if status != of_verdicts(verdicts, strict=True):
         from steelyard.cli.screen import output
+        from steelyard.report.sentences import not_strict
         from steelyard.report.verdicts import open_end
 
-        open_end(output(world.environment, beside_data=beside_data))
+        said = not_strict() if only_by is None else not_strict(f"by {only_by}, which decides, nothing was found slower")
+        open_end(output(world.environment, beside_data=beside_data), said)
     return status

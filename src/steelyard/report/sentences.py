@@ -245,9 +245,9 @@ def resolution(verdict: Verdict | UnpairedVerdict) -> str | None:
     return f"a change of {figures.extent(verdict.resolution)} would have been found 9 times out of 10"
 
 
-def not_strict() -> str:
-    """Say what an undecided weighing that was not asked to be strict means to a script."""
-    return "status 0, as nothing was found slower; with --strict it is 4, as it stayed undecided"
+def not_strict(why: str = "nothing was found slower") -> str:
+    """Say what an undecided weighing that was not asked to be strict means to a script, and why."""
+    return f"status 0, as {why}; with --strict it is 4, as it stayed undecided"
 
 
 def tally_in(record: Weighing, verdicts: list[Verdict]) -> str:

@@ -31,9 +31,9 @@ def emphasised(evidence: str, verdict: VerdictName, change: float | None) -> Tex
     return line
 
 
-def open_end(console: Console) -> None:
+def open_end(console: Console, said: str) -> None:
     """Print as the last line what the exit status of an undecided weighing means, where it is 0."""
-    Sheet(console).row("exit", Text(sentences.not_strict(), "dim"))
+    Sheet(console).row("exit", Text(said, "dim"))
 
 
 def word_of(verdict: Verdict) -> Text:
