@@ -50,8 +50,9 @@ def test_what_to_do_next_finds_the_modules_that_were_found_here(write: Write, tm
     path = write("import mine\n@bench\ndef work(): ...")
     (tmp_path / "my own").mkdir()
     (tmp_path / "my own/mine.py").touch()
-    found = shown(path, cwd=tmp_path, PYTHONPATH="my own")
-    assert found.stderr.count(f" {path}' --env 'PYTHONPATH=my own'") == 2
+    for given in ("my own", str(tmp_path / "my own")):  # each of two revisions has to find its own
+        found = shown(path, cwd=tmp_path, PYTHONPATH=f"{given}:/elsewhere")
+        assert found.stderr.count(f" {path}' --env 'PYTHONPATH=my own:/elsewhere'") == 2
 
 
 def test_the_first_call_is_not_believed(write: Write) -> None:

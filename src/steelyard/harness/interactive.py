@@ -64,7 +64,16 @@ def _how_to_weigh(arguments: list[str]) -> str:
 def _own_path() -> str:
     """The option by which launches find the modules that were found here; launches see little of the environment."""
     path = os.environ.get("PYTHONPATH")
-    return f" --env {shlex.quote(f'PYTHONPATH={path}')}" if path else ""
+    if not path:
+        return ""
+    path = os.pathsep.join(map(_from_here, path.split(os.pathsep)))
+    return f" --env {shlex.quote(f'PYTHONPATH={path}')}"
+
+
+def _from_here(entry: str) -> str:
+    """A folder below this one by its relative path, as each revision has its own."""
+    here = os.path.join(os.getcwd(), "")
+    return os.path.relpath(entry) if os.path.join(entry, "").startswith(here) else entry
 
 
 def _is_this_python(found: str | None) -> bool:
