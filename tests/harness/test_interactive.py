@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -39,10 +40,29 @@ def test_what_to_do_next_runs_as_it_stands(write: Write, tmp_path: Path, is_repo
     below.mkdir(parents=True)
     if is_repository:
         (tmp_path / ".git").touch()
-    on_path = shown(path, cwd=below, PATH=str(Path(sys.executable).parent))
+    on_path = shown(path, cwd=below, PATH=str(Path(sys.executable).parent), PYTHONPATH="")
     command = f"'python -m steelyard.harness {path}'"
     told = f"compare --base HEAD --harness protocol {command}" if is_repository else f"{command} COMMAND-OF-THE-OTHER"
     assert told in on_path.stderr
+
+
+def test_what_to_do_next_finds_the_modules_that_were_found_here(write: Write, tmp_path: Path) -> None:
+    path = write("import mine\n@bench\ndef work(): ...")
+    (tmp_path / "my own").mkdir()
+    (tmp_path / "my own/mine.py").touch()
+    for given in ("my own", str(tmp_path / "my own")):  # each of two revisions has to find its own
+        found = shown(path, cwd=tmp_path, PYTHONPATH=f"{given}:/elsewhere")
+        assert found.stderr.count(f" {path}' --env 'PYTHONPATH=my own:/elsewhere'") == 2
+
+
+def test_the_first_call_is_not_believed(write: Write) -> None:
+    path = write(
+        "import functools, time\n@functools.cache\ndef loads(): time.sleep(0.05)\n@bench\ndef work(): loads()\n"
+        "@bench\ndef sleeps(): time.sleep(0.02)"
+    )
+    work, sleeps = shown(path).stdout.splitlines()
+    assert re.search(r"\d ns an iteration \([\d,]+ loops\)", work)
+    assert sleeps.endswith(" ms an iteration (1 loop)")
 
 
 def test_one_that_fails_does_not_keep_others_back(write: Write) -> None:

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import math
+from enum import Enum, IntEnum
 from typing import Any
 
 import pytest
 
 from steelyard.harness.names import BadNameError, bracketed, check_names, combinations, value_text
+
+
+class Kind(Enum):
+    SMALL = 1
+
+
+class Text(str, Enum):  # noqa: UP042 - formatted otherwise than the text that it is
+    SMALL = "s"
+
+
+class Level(IntEnum):
+    LOW = 1
 
 
 @pytest.mark.parametrize(
@@ -30,6 +43,9 @@ from steelyard.harness.names import BadNameError, bracketed, check_names, combin
         ({1, 2}, "p3"),
         (object(), "p3"),
         ([1], "p3"),
+        (Kind.SMALL, "Kind.SMALL"),
+        (Text.SMALL, "Text.SMALL"),
+        (Level.LOW, "Level.LOW"),
     ],
 )
 def test_values(value: Any, text: str) -> None:

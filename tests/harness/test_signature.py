@@ -67,6 +67,16 @@ def test_what_is_missing() -> None:
         Signature(plain).taken(["b"], 0)
 
 
+def test_a_method_is_told_from_a_function() -> None:
+    class Suite:
+        def method(self, n: int) -> None: ...
+
+    said = r"method\(\) is a method, and has no object: write bench\(Suite\(\).method\)"
+    with pytest.raises(TypeError, match=said):
+        Signature(Suite.method).taken(["n"], 0)
+    assert Signature(Suite().method).taken(["n"], 0) == ["n"]
+
+
 def test_no_place_for_the_input() -> None:
     with pytest.raises(TypeError, match="no place for the input"):
         Signature(lambda: 0).taken([], 1)

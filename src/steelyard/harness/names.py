@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sys import modules
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,7 +43,9 @@ def value_text(name: str, number: int, value: Any) -> str:
     The text of other objects may differ between processes: it holds addresses, or the order of a set.
     """
     text: Any = None
-    if isinstance(value, str):
+    if _is_member(value):  # before texts and numbers, which it may be beside
+        text = f"{type(value).__name__}.{value.name}"
+    elif isinstance(value, str):
         text = value
     elif value is None or type(value) in (int, float, bool, complex, bytes):
         text = repr(value)
@@ -50,6 +54,12 @@ def value_text(name: str, number: int, value: Any) -> str:
     if not isinstance(text, str) or not text or not text.isprintable() or len(text) > _LONGEST_VALUE:
         return f"{name}{number}"
     return text
+
+
+def _is_member(value: Any) -> bool:
+    """Whether it is a member of an Enum; only where that is loaded can it be one."""
+    loaded = modules.get("enum")
+    return loaded is not None and isinstance(value, loaded.Enum) and value.name is not None
 
 
 def bracketed(texts: dict[str, str]) -> str:

@@ -24,6 +24,7 @@ class Signature:
     def __init__(self, function: Callable[..., Any]) -> None:
         code = None if hasattr(function, "__self__") else getattr(function, "__code__", None)
         self._name = getattr(function, "__name__", repr(function))
+        self._class = _class_of(getattr(function, "__qualname__", ""))
         self._takes_any = code is None or bool(code.co_flags & _ANY_KEYWORD)
         self._positional: tuple[str, ...] = ()
         self._keyword: tuple[str, ...] = ()
@@ -45,6 +46,9 @@ class Signature:
         named = {*self._positional[leading:], *self._keyword}
         found = [name for name in params if self._takes_any or name in named]
         for missing in sorted(self._required - {*self._positional[:leading], *found}):
+            if self._class and missing == "self":
+                bound = f"{self._class}().{self._name}"
+                raise TypeError(f"{self._name}() is a method, and has no object: write bench({bound}) below the class")
             raise TypeError(f"{self._name}() takes {missing!r}, which has no values: write bench({missing}=[...])")
         return found
 
@@ -61,6 +65,12 @@ class Signature:
             left.remove(name)
             arguments.append(prefix + name)
         return ", ".join([*arguments, *(f"{name}={prefix}{name}" for name in left)])
+
+
+def _class_of(qualified: str) -> str:
+    """The class that a function of this name is written in, as far as its name tells; empty if in none."""
+    around = qualified.rpartition(".")[0].rpartition("<locals>")[2]
+    return around.removeprefix(".")
 
 
 def kind(function: Callable[..., Any]) -> int:

@@ -162,6 +162,10 @@ class TestTheList:
                 "activate the environment that has pyperf, or give the path of its Python",
             ),
             ({"exit_code": 1, "stderr": b"python: No module named pytest\n"}, "the environment that has pytest, or"),
+            (
+                {"exit_code": 2, "results": LACKS_MODULE, "results_bytes": len(LACKS_MODULE)},
+                r"and says: bench.py:1: ModuleNotFoundError: No module named 'mine' \(A launch sees only a small env",
+            ),
             ({"timed_out": True}, "the list of candidate did not end within"),
             ({}, "candidate wrote no results: it does not speak the harness protocol"),
         ):
@@ -183,6 +187,9 @@ class TestTheList:
         suites.script = _first_bad(suites.script, b"baseline", {"exit_code": 4})
         with pytest.raises(LaunchError, match=r"exit status 4: test_new.py is in your folder and not in that revision"):
             plan(suites, record.model_copy(update={"subjects": subjects, "settings": settings}))
+
+
+LACKS_MODULE = b'{"error": "bench.py:1: ModuleNotFoundError: No module named \'mine\'"}\n'
 
 
 def _first_bad(good: Script, program: bytes, changes: dict[str, Any]) -> Script:

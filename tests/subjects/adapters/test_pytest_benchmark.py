@@ -515,6 +515,13 @@ def test_a_complaint_that_was_cut_is_none() -> None:
         assert PytestBenchmark().complaint(replace(PLAIN, results=written, exit_code=1)) is None
 
 
+def test_a_command_that_sets_pythonpath_itself_is_told_another_way() -> None:
+    lacks = b"ImportError: Error importing plugin \"steelyard_in_pytest\": No module named 'steelyard_in_pytest'\n"
+    said = PytestBenchmark().complaint(replace(PLAIN, stderr=lacks, exit_code=4))
+    assert said is not None
+    assert said.endswith("does it set PYTHONPATH itself? Then leave that to --env PYTHONPATH=FOLDER")
+
+
 def test_another_one_that_answers_is_refused() -> None:
     measured = replace(PLAIN, results=result().encode(), results_bytes=1)
     with pytest.raises(LaunchError, match=r'ran "a\.py::b" where only "a\.py::c"'):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from signal import Signals
 
-from steelyard.design.runner.target import LIST_REMEDY, Target, no_module_remedy
+from steelyard.design.runner.target import ENVIRONMENT, LIST_REMEDY, Target, no_module_remedy
 from steelyard.model.errors import LaunchError, MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.report.figures import seconds
@@ -48,7 +48,9 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
     if how is None:
         return
     if complaint := target.complaint(measured):
-        raise LaunchError(f"{target.name} {how} and {complaint}")
+        # A module that is found by a variable of the user's, PYTHONPATH above all, is not found by a launch.
+        around = f" {ENVIRONMENT}" if _NO_MODULE.search(complaint.encode()) else ""
+        raise LaunchError(f"{target.name} {how} and {complaint}{around}")
     if not target.ignore_failure:
         raise LaunchError(f"{target.name} {how}{_last_line(measured)}: {_remedy(measured, target)}")
 

@@ -14,21 +14,21 @@ from steelyard.subjects.harness import Harness, Listed, Starting, Work
 from steelyard.subjects.process_time import timed_by_process
 from steelyard.subjects.responses import check_within
 
-_ENVIRONMENT = "(A launch sees only a small environment: pass more with --env NAME or --inherit-env.)"
-MEND_REMEDY = f"mend the command. {_ENVIRONMENT}"
-COMMAND_REMEDY = f"mend the command, or accept failures with --ignore-failure. {_ENVIRONMENT}"
-HARNESS_REMEDY = f"mend it, or choose others with --benchmark. {_ENVIRONMENT}"
+ENVIRONMENT = "(A launch sees only a small environment: pass more with --env NAME or --inherit-env.)"
+MEND_REMEDY = f"mend the command. {ENVIRONMENT}"
+COMMAND_REMEDY = f"mend the command, or accept failures with --ignore-failure. {ENVIRONMENT}"
+HARNESS_REMEDY = f"mend it, or choose others with --benchmark. {ENVIRONMENT}"
 SHARED_REMEDY = "a start of its own shows more"
 LIST_REMEDY = (
-    "is it a program of the harness that --harness names? For a plain command leave --harness out. " + _ENVIRONMENT
+    "is it a program of the harness that --harness names? For a plain command leave --harness out. " + ENVIRONMENT
 )
 # Of `timeit`, whose words name no harness.
-STATEMENT_REMEDY = f"is it a Python that has steelyard installed? {_ENVIRONMENT}"
+STATEMENT_REMEDY = f"is it a Python that has steelyard installed? {ENVIRONMENT}"
 
 
 def no_module_remedy(module: str) -> str:
     """Of a list that a Python does not give, as it lacks a module."""
-    return f"activate the environment that has {module}, or give the path of its Python in the command. {_ENVIRONMENT}"
+    return f"activate the environment that has {module}, or give the path of its Python in the command. {ENVIRONMENT}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,10 @@ class PytestBenchmark(Harness):
                 with suppress(ValueError):  # cut off
                     return f"says: {json.loads(line)['error']}"
         if b"steelyard_in_pytest" in (measured.stderr or b""):
-            return "does not find Steelyard's plugin: does it start Python with -I or -E, which leave PYTHONPATH out?"
+            return (
+                "does not find Steelyard's plugin: does it start Python with -I or -E, which leave PYTHONPATH out? Or "
+                "does it set PYTHONPATH itself? Then leave that to --env PYTHONPATH=FOLDER"
+            )
         return None
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
