@@ -84,6 +84,13 @@ PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
             "./target/steelyard/deep": "criterion",
         },
     ),
+    "cargo, with Steelyard's crate": (
+        {
+            "Cargo.toml": '[package]\nname = "x"\n[[bench]]\nname = "suite"\nharness = false\n',
+            "benches/suite/main.rs": "// as criterion's\nsteelyard_bench::main! {}",
+        },
+        {"./target/steelyard/suite": "protocol"},
+    ),
     "cargo, without benches": (
         {"Cargo.toml": '[package]\nname = "prog"\n', "src/main.rs": ""},
         {"./target/release/prog": ""},
@@ -285,11 +292,35 @@ def test_the_executable_that_cargo_tells_of_is_the_one_that_is_copied(here: InPr
     assert subprocess.run(["/bin/sh", "-c", build], cwd=here.folder, env=environment, capture_output=True).returncode
 
 
-@pytest.mark.real
-def test_benches_of_one_name_in_several_packages_are_told_apart(here: InProcess) -> None:
+def environment_of_cargo() -> dict[str, str]:
     environment = {**os.environ, "HOME": _HOME, "CARGO_NET_OFFLINE": "true"}
     if shutil.which("cargo") is None or subprocess.run(["cargo", "--version"], env=environment, check=False).returncode:
         pytest.skip("not tested without cargo, and a toolchain of this user's")
+    return environment
+
+
+@pytest.mark.real
+def test_a_bench_that_requires_a_feature_is_built_with_it_and_the_others_without(here: InProcess) -> None:
+    environment = environment_of_cargo()
+    bench = '[[bench]]\nname = "{0}"\nharness = false\n'
+    manifest = '[package]\nname = "a"\nversion = "0.1.0"\nedition = "2021"\n'
+    manifest += '[features]\ndefault = ["usual"]\nusual = []\nf = []\n'
+    manifest += bench.format("m") + 'required-features = ["usual"]\n'
+    manifest += bench.format("n") + 'required-features = ["usual", "f"]\n'
+    printing = '// criterion\nfn main() { print!("{}", cfg!(feature = "f")); }\n'
+    put(here.folder, {"Cargo.toml": '[workspace]\nresolver = "2"\nmembers = ["in/*"]\n', "in/a/Cargo.toml": manifest})
+    put(here.folder, {"in/a/src/lib.rs": "", "in/a/benches/m.rs": printing, "in/a/benches/n.rs": printing})
+    assert here("init").status == 0
+    project = written(here.folder)
+    assert project.build.command is not None
+    subprocess.run(["/bin/sh", "-c", project.build.command], cwd=here.folder, env=environment, check=True)
+    told = [subprocess.check_output([target.command], cwd=here.folder) for target in project.targets]
+    assert told == [b"false", b"true"]
+
+
+@pytest.mark.real
+def test_benches_of_one_name_in_several_packages_are_told_apart(here: InProcess) -> None:
+    environment = environment_of_cargo()
     bench = '[package]\nname = "{0}"\nversion = "0.1.0"\nedition = "2021"\n[[bench]]\nname = "m"\nharness = false\n'
     printing = '// criterion\nfn main() {{ println!("{0}"); }}\n'
     put(here.folder, {"Cargo.toml": bench.format("top") + '[workspace]\nmembers = [".", "a"]\n'})

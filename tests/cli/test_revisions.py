@@ -357,6 +357,15 @@ def test_a_base_that_does_not_build(scripted: ScriptedWorld, repo: Repo) -> None
     assert Path(sentence.rpartition("its log is ")[2]).read_text() == "no rule\n"
 
 
+@pytest.mark.usefixtures("repo")
+def test_a_build_of_several_lines_is_not_repeated_where_it_fails(scripted: ScriptedWorld) -> None:
+    done = scripted("compare", "--base", "main", "--build", "echo no rule\ngrep -q new source", "./program")
+    assert done.status == 3
+    *_, sentence, line = done.err.decode().splitlines()
+    assert "does not build: its command failed with exit status 1; its log is " in sentence
+    assert line == "  | no rule"
+
+
 def test_where_nothing_could_be_built_there_is_no_record_of_an_earlier_weighing(
     scripted: ScriptedWorld,
     repo: Repo,  # noqa: ARG001 - the place

@@ -39,8 +39,8 @@ class InitOptions(Options):
 def init(options: InitOptions, world: World) -> int:
     """Write steelyard.toml, which says what `steelyard compare` weighs here: from what is in this folder.
 
-    It knows criterion and Divan under Cargo, Google Benchmark and Catch2 under CMake, Go's benchmarks, @bench,
-    weigh, pytest-benchmark and pyperf in Python, JMH under Maven, and a Makefile.
+    It knows criterion, Divan and steelyard-bench under Cargo, Google Benchmark and Catch2 under CMake, Go's
+    benchmarks, @bench, weigh, pytest-benchmark and pyperf in Python, JMH under Maven, and a Makefile.
     """
     from steelyard.model.project import schema
 

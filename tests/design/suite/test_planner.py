@@ -274,6 +274,14 @@ class TestTheChoice:
         with pytest.raises(UsageError, match=says):
             plan(suites, header(), Selection(only=patterns, tags=tags))
 
+    @pytest.mark.parametrize("tagged", ["baseline", "candidate"])
+    def test_a_tag_that_one_side_has_chooses_the_benchmark_of_both(self, tagged: str) -> None:
+        suites = machine(baseline=named("a", "b"), candidate=named("a", "b"))
+        suites.tags = {"a": [], "b": []}
+        suites.listed = {tagged: {"tags": ["fast"]}}
+        record = plan(suites, header(), Selection(tags=["fast"]))
+        assert (names(record), record.findings) == (["a", "b"], [])
+
     def test_only_the_chosen_ones_are_missed(self) -> None:
         suites = machine(baseline=named("x1", "x2", "y1"), candidate=named("x2", "x3", "y2"))
         record = plan(suites, header(), Selection(only=["x*"]))

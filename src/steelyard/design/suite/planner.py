@@ -18,7 +18,7 @@ from steelyard.design.runner.targets import of_first_layout, remedy_of_missing, 
 from steelyard.design.suite.amounts import Amounts
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.pilots import Pilots
-from steelyard.design.suite.selection import Selection, chosen_benchmarks, fitting
+from steelyard.design.suite.selection import Selection, chosen_benchmarks, fitting, tagged_alike
 from steelyard.design.suite.shards import dealt
 from steelyard.design.suite.trials import Trials
 from steelyard.measure.still import can_stand_still
@@ -62,7 +62,7 @@ class Planner:
         if self.record.settings.clock is None and self._can_stand_still():
             return self._with(clock="still").planned(selection)
         begun = self.time.clock()
-        lists = self.lists()
+        lists = tagged_alike(self.lists())
         self.time.begin(sum(map(len, lists)) if self._harness.lists_by_running else len(lists), begun)
         if not lists[0]:
             raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from steelyard.design.findings import some_names
@@ -23,7 +24,7 @@ class Selection:
     only: Sequence[str] = ()
     """Patterns of names (as in a shell), `!PATTERN` for all but those; without any, all benchmarks."""
     tags: Sequence[str] = ()
-    """Patterns of tags, of which a benchmark has to have one that fits; without any, all benchmarks."""
+    """Patterns of tags, of which a benchmark has to have one that fits, on any side; without any, all benchmarks."""
     of_several: bool = False
     """Whether the patterns choose from other programs' benchmarks too, which may have what this one has not."""
     seconds_each: float | None = None
@@ -93,6 +94,17 @@ def _none_chosen(
             f"--benchmark leaves out all of {whose} benchmarks: {some_names([one.name for one in listed])}"
         )
     return UsageError("--benchmark and --tag together choose no benchmark: it has to fit both")
+
+
+def tagged_alike(lists: Sequence[Sequence[Listed]]) -> list[list[Listed]]:
+    """What each subject lists, a benchmark with the tags that it has in any of them.
+
+    A revision that tags a benchmark anew, or no more, is weighed by it all the same.
+    """
+    known: dict[str, dict[str, None]] = {}
+    for one in chain.from_iterable(lists):
+        known.setdefault(one.name, {}).update(dict.fromkeys(one.tags))
+    return [[replace(one, tags=tuple(known[one.name])) for one in listed] for listed in lists]
 
 
 def fitting(listed: Sequence[Listed], patterns: Sequence[str], tags: Sequence[str]) -> list[Listed]:

@@ -1,4 +1,4 @@
-"""Cargo: bench targets of criterion and Divan, else the program."""
+"""Cargo: bench targets of criterion, Divan and Steelyard's crate, else the program."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from typing import Any
 
 from steelyard.subjects.projects.found import Found, FoundTarget, text_of
 
-_HARNESSES = ("criterion", "divan")
+# What a source says that uses a crate of benchmarks, and who drives it then.
+_HARNESSES = {"steelyard_bench": "protocol", "criterion": "criterion", "divan": "divan"}
 # Cargo puts a hash behind the name of each executable: it says which one it made.
 _BUILD = r"""mkdir -p target/steelyard
 built=target/steelyard/built.json
+: > $built
 set --
 {chosen}
-[ $# = 0 ] || cargo bench --no-run "$@" --message-format=json > $built
-copy() {{
+[ $# = 0 ] || cargo bench --no-run "$@" --message-format=json >> $built
+{apart}copy() {{
     is_it='"kind":\["bench"\].*"name":"'$1'"'
     of="${{3:+\"manifest_path\":\"$3Cargo.toml\".*}}"
     cp "$(sed -n "s|.*$of$is_it.*\"executable\":\"\([^\"]*\)\".*|\1|p" $built)" "target/steelyard/$2"
@@ -32,12 +34,15 @@ class _Bench:
     """A bench target that one of the known harnesses drives."""
 
     name: str
-    harness: str
+    crate: str
+    """The crate that it uses, as `_HARNESSES` has it."""
     package: str | None
     folder: str
     """That of its package, from the root; empty for the root itself."""
     source: str
     """Its file, from the root."""
+    features: Sequence[str]
+    """Those without which cargo refuses to build it."""
 
     def called(self, others: Sequence[_Bench]) -> str:
         """Its name, with that of its package where another has that name too."""
@@ -47,18 +52,26 @@ class _Bench:
     def target(self, others: Sequence[_Bench]) -> FoundTarget:
         """What is weighed of it."""
         called = self.called(others)
-        return FoundTarget(called, f"./target/steelyard/{shlex.quote(called)}", self.harness)
+        return FoundTarget(called, f"./target/steelyard/{shlex.quote(called)}", _HARNESSES[self.crate])
 
     def chosen(self, *, by_package: bool) -> str:
         """The line of the build that has cargo build it too."""
-        package = f"-p {shlex.quote(self.package)} " if by_package and self.package else ""
-        return self._where_it_is(f'set -- "$@" {package}--bench {shlex.quote(self.name)}')
+        return self._where_it_is(f'set -- "$@" {self._words(by_package=by_package)}')
+
+    def built_apart(self, *, by_package: bool) -> str:
+        """The line of the build that has cargo build it with its features, which the other benches shall not have."""
+        words = f"{self._words(by_package=by_package)} --features {shlex.quote(','.join(self.features))}"
+        return self._where_it_is(f"cargo bench --no-run {words} --message-format=json >> $built")
 
     def copied(self, others: Sequence[_Bench]) -> str:
         """The line of the build that puts its executable where it is looked for."""
         called = self.called(others)
         folder = "" if called == self.name else f' "$(pwd -P)/"{shlex.quote(self.folder)}'
         return self._where_it_is(f"copy {shlex.quote(self.name)} {shlex.quote(called)}{folder}")
+
+    def _words(self, *, by_package: bool) -> str:
+        package = f"-p {shlex.quote(self.package)} " if by_package and self.package else ""
+        return f"{package}--bench {shlex.quote(self.name)}"
 
     def _where_it_is(self, line: str) -> str:
         """A line for the revisions that have it: cargo refuses to build what an older one has not yet."""
@@ -74,13 +87,9 @@ def cargo(folder: Path) -> Found | None:
     for member in _members(folder, manifest):
         benches += _benches(folder, member, _manifest(member) or {})
     if benches:
-        by_package = any(one.folder for one in benches)
         return Found(
-            f"Cargo with {' and '.join(dict.fromkeys(one.harness for one in benches))}",
-            _BUILD.format(
-                chosen="\n".join(one.chosen(by_package=by_package) for one in benches),
-                copies="\n".join(one.copied(benches) for one in benches),
-            ),
+            f"Cargo with {' and '.join(dict.fromkeys(one.crate for one in benches))}",
+            _build(benches),
             [one.target(benches) for one in benches],
         )
     programs = _programs(folder, manifest)
@@ -88,6 +97,16 @@ def cargo(folder: Path) -> Found | None:
         "Cargo",
         "cargo build --release",
         [FoundTarget(name, f"./target/release/{shlex.quote(name)}") for name in programs],
+    )
+
+
+def _build(benches: Sequence[_Bench]) -> str:
+    by_package = any(one.folder for one in benches)
+    apart = [one.built_apart(by_package=by_package) for one in benches if one.features]
+    return _BUILD.format(
+        chosen="\n".join(one.chosen(by_package=by_package) for one in benches if not one.features),
+        apart="".join(f"{line}\n" for line in apart),
+        copies="\n".join(one.copied(benches) for one in benches),
     )
 
 
@@ -125,10 +144,18 @@ def _benches(root: Path, folder: Path, manifest: dict[str, Any]) -> Iterator[_Be
         ways = [bench["path"]] if bench.get("path") else [f"benches/{name}.rs", f"benches/{name}/main.rs"]
         texts = {str(way): text_of(folder / str(way)) for way in ways}
         source = next((way for way, text in texts.items() if text), ways[0])
-        harness = next((one for one in _HARNESSES if one in "".join(texts.values())), None)
-        if harness is not None:
+        crate = next((one for one in _HARNESSES if one in "".join(texts.values())), None)
+        if crate is not None:
             within = "" if folder == root else f"{folder.relative_to(root).as_posix()}/"
-            yield _Bench(name, harness, _package(manifest), within, f"{within}{source}")
+            features = _features_beyond_default(bench, manifest)
+            yield _Bench(name, crate, _package(manifest), within, f"{within}{source}", features)
+
+
+def _features_beyond_default(bench: dict[str, Any], manifest: dict[str, Any]) -> list[str]:
+    required, known = bench.get("required-features"), manifest.get("features")
+    default = known.get("default") if isinstance(known, dict) else None
+    usual = default if isinstance(default, list) else []
+    return [str(one) for one in required if one not in usual] if isinstance(required, list) else []
 
 
 def _programs(folder: Path, manifest: dict[str, Any]) -> list[str]:

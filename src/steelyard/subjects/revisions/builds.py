@@ -300,8 +300,10 @@ def _failure(job: Job, entry: Entry, ended: Ended) -> NotBuiltError | Literal["c
         return None
     if _is_full(entry.folder):  # which the log may have no room to say
         how += ", as its disk is full (steelyard cache --clear, or set XDG_CACHE_HOME)"
+    command = (job.recipe.written or "").strip()
+    what = "its command" if "\n" in command else one_line(command)  # a script has been shown, and hides the answer
     return NotBuiltError(
-        f"{job.revision.label} does not build: {one_line(job.recipe.written or '')} {how}; its log is {entry.log}",
+        f"{job.revision.label} does not build: {what} {how}; its log is {entry.log}",
         tail(entry.log),
     )
 
