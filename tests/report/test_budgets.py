@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE, Finding
+from steelyard.model.layouts import LayoutFacts
 from steelyard.model.settings import Settings
 from steelyard.report import budgets
 
@@ -107,3 +108,13 @@ def test_of_several_the_budget_is_said_once_that_decides_all() -> None:
     assert some == f"2 of them: {all_of}"
     assert others.startswith("1 of them: the time was up; no sensible budget")
     assert budgets.budget_of_all([], record) == []
+
+
+def test_layouts_that_would_decide_are_named_where_pairs_of_these_would_not() -> None:
+    facts = LayoutFacts(changes={1: 0.004, 2: -0.005}, p_value=0.3, parts=[], assumed_normal=True, needed=55)
+    few = verdict(verdict="undecided", change=0.0, interval=(-0.01, 0.01)).model_copy(update={"layouts": facts})
+    more = "about 55 layouts of each side would, with as many pairs of each"
+    assert more in budgets.budget(few, SETTINGS, "futile")
+    # A note says it where the layouts are what limits the interval.
+    noted = few.model_copy(update={"findings": [Finding(code="few-layouts", message="5 layouts tell little")]})
+    assert more not in budgets.budget(noted, SETTINGS, "futile")

@@ -37,6 +37,7 @@ _TELLS = "would decide a large change, and tell how many more a small one needs"
 SEE_NOTE = " (see the note)"
 """Stands where one of a verdict's notes says why; what shows no notes leaves it out."""
 _COARSE_CLOCK = "coarse-clock"
+_FEW_LAYOUTS = "few-layouts"
 _POINTED_AT = frozenset({NOISY_ALONE, WRITING_ALONE, _COARSE_CLOCK, "undefined"})
 
 
@@ -141,6 +142,7 @@ def _instead(verdict: Verdict, settings: Settings) -> str:
         why = f"more pairs would take {figures.seconds(verdict.seconds_needed)}"
     beside = _beside(verdict)
     ways = [f"{beside} may need far fewer{SEE_NOTE}"] if beside else []
+    ways += _more_layouts(verdict)
     margin = TO_SPARE * (math.inf if verdict.margin_needed is None else verdict.margin_needed)
     if margin <= MOST_MARGIN:
         ways.append(f"--margin {_rounded_up(1e4 * margin) / 100:g}% would be decided in as many pairs")
@@ -149,6 +151,14 @@ def _instead(verdict: Verdict, settings: Settings) -> str:
     if not ways and verdict.seconds_needed is not None:
         ways.append("a smaller input would take less")
     return "; ".join([why, *ways])
+
+
+def _more_layouts(verdict: Verdict) -> list[str]:
+    """So many layouts as would decide what no pairs of these do, unless a note says it."""
+    facts = verdict.layouts
+    if facts is None or facts.needed is None or facts.needed <= len(facts.changes) or _has(verdict, _FEW_LAYOUTS):
+        return []
+    return [f"about {facts.needed} layouts of each side would, with as many pairs of each"]
 
 
 def _way_out_of_counts(verdict: Verdict) -> str:

@@ -15,6 +15,8 @@ _ADVICE: dict[Level, str] = {
     "launch": "more pairs narrow the interval, more layouts no more than by the pairs that they bring",
     "sample": "more samples a launch narrow the interval most",
 }
+# As many pairs, of 10 layouts and not 5, have an interval narrower by a quarter (see docs, layouts: how many).
+_ADVICE_OF_FEW = "more pairs narrow the interval, most if they are of more layouts: so few tell little of their spread"
 
 
 def rows(sheet: Sheet, verdict: Verdict) -> None:
@@ -60,4 +62,6 @@ def variance(facts: LayoutFacts) -> list[str]:
     shares = ", ".join(
         f"{part.level} {figures.percent(part.share)} (± {figures.percent(part.spread)})" for part in facts.parts
     )
+    if facts.most == "launch" and facts.assumed_normal:
+        return [shares, _ADVICE_OF_FEW]
     return [shares, *([_ADVICE[facts.most]] if facts.most else [])]

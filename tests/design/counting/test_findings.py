@@ -11,7 +11,7 @@ from tests.report.records import verdict
 
 
 def differing(*functions: str, program: str = "/bin/work", others_ns: int = 0) -> tuple[str, str]:
-    found = findings.differing_finding("work", functions, [program], others_ns)
+    found = findings.differing_finding("work", None, functions, [program], others_ns)
     assert found.code == "counts-differ"
     return found.message, found.remedy or ""
 
@@ -83,8 +83,11 @@ def test_what_is_in_no_count_is_said_in_good_english() -> None:
 
 
 def test_first_counts_that_were_set_aside() -> None:
-    assert "the first counts differ, most in a, b, and those" in findings.set_aside_finding("work", ["a", "b"]).message
-    assert "the first counts differ, and those after them" in findings.set_aside_finding("work", []).message
+    assert (
+        "the first counts differ, most in a, b, and those"
+        in findings.set_aside_finding("work", None, ["a", "b"]).message
+    )
+    assert "the first counts differ, and those after them" in findings.set_aside_finding("work", None, []).message
 
 
 WORDS = ("slower", "faster", "same", "undecided")

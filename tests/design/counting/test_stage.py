@@ -131,7 +131,7 @@ def test_what_a_first_launch_did_once_is_set_aside(stage: Stage) -> None:
     ended = stage(fresh(), script)
     assert ended.instructions(0) == [1500, *[1000] * (1 + MORE)]
     assert ended.codes() == ["set-aside"]
-    assert "the first counts differ, most in compile, and those after them are equal" in ended.message("set-aside")
+    assert "the first counts of the baseline differ, most in compile, and those" in ended.message("set-aside")
     # Where a change comes from is told by counts that are judged.
     assert ended.record.counting is not None
     assert [(part.side, part.name) for part in ended.record.counting.functions] == [(0, ["main"]), (1, ["main"])]
@@ -146,6 +146,14 @@ def test_counts_that_never_repeat_say_in_which_functions(stage: Stage) -> None:
     assert ended.codes() == ["counts-differ"]
     said = ended.message("counts-differ")
     assert "most in by_clock; likely the time of day and how threads or processes are scheduled" in said
+
+
+def test_of_two_programs_the_one_whose_counts_differ_is_named(stage: Stage) -> None:
+    # A benchmark of two commands has the candidate's name, also where the baseline is what does not repeat.
+    ended = stage(fresh(), lambda number, _: launched(1000 + number * (number % 2 == 0), own("emit", 1000 + number)))
+    assert "two counts of the baseline differ, most in emit" in ended.message("counts-differ")
+    ended = stage(fresh(), lambda number, _: launched(1000 + number * (number % 2), own("emit", 1000 + number)))
+    assert "two counts of the candidate differ, most in emit" in ended.message("counts-differ")
 
 
 def test_first_counts_that_differ_are_named_where_nothing_came_after_them(stage: Stage) -> None:

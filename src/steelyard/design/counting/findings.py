@@ -79,28 +79,35 @@ def went_around_finding(name: str, instruction: str) -> Finding:
     )
 
 
-def differing_finding(name: str, functions: Sequence[str], programs: Sequence[str], others_ns: int) -> Finding:
-    """Say that counts of one program differ, where they do most, and what usually makes them."""
+def differing_finding(
+    name: str, whose: str | None, functions: Sequence[str], programs: Sequence[str], others_ns: int
+) -> Finding:
+    """Say that counts of one program differ, where they do most, and what usually makes them.
+
+    `whose` they are is the baseline's or the candidate's, None where both sides' differ or there is one side alone.
+    """
     causes = [cause for sign, cause in _SIGNS if re.search(sign, " ".join(functions), re.IGNORECASE)]
     if others_ns >= _THREADS_FROM_NS:
         causes.append("how threads or processes are scheduled")
     hints = [hint for program in programs for hint in _hints(program)]
+    where = ", ".join(functions) or "no function"
     usual = "time, pid, threads, hash seeds, addresses or a run-time compiler"
     return Finding(
         code="counts-differ",
-        message=f"{name}: two counts of the same program differ, most in {', '.join(functions) or 'no function'}; "
+        message=f"{name}: two counts of the {whose or 'same program'} differ, most in {where}; "
         f"likely {' and '.join(dict.fromkeys(causes)) or usual}",
         remedy="; ".join(dict.fromkeys(hints)) or "what depends on those should be fixed by an option of the program",
     )
 
 
-def set_aside_finding(name: str, functions: Sequence[str]) -> Finding:
-    """Say that only first counts differ, which are not judged."""
+def set_aside_finding(name: str, whose: str | None, functions: Sequence[str]) -> Finding:
+    """Say that only first counts differ, which are not judged; `whose` as above."""
+    of = f" of the {whose}" if whose else ""
     where = f", most in {', '.join(functions)}" if functions else ""
     return Finding(
         code="set-aside",
-        message=f"{name}: the first counts differ{where}, and those after them are equal; the first were set aside, as "
-        "a first launch may fill a cache on disk",
+        message=f"{name}: the first counts{of} differ{where}, and those after them are equal; the first were set "
+        "aside, as a first launch may fill a cache on disk",
     )
 
 

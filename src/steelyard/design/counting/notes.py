@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from steelyard.design.counting import findings
-from steelyard.design.counting.plan import are_equal, by_place, has_set_aside
+from steelyard.design.counting.plan import CountedSide, by_place, has_set_aside
 from steelyard.design.findings import survivors
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import Count
 from steelyard.model.kept import Finding
 from steelyard.model.records import Run, Weighing
-from steelyard.stats.counts import FIRST_COUNTS
 
 
 class CountNotes:
@@ -17,7 +18,7 @@ class CountNotes:
 
     def __init__(self) -> None:
         self._noted: dict[int, list[Finding]] = {}
-        self._differing: dict[tuple[int, bool], list[str]] = {}
+        self._differing: dict[tuple[CountedSide, bool], list[str]] = {}
         self._others_ns: dict[int, int] = {}
         self._left_behind: list[str] = []
         self._not_killed: list[str] = []
@@ -30,7 +31,7 @@ class CountNotes:
         """
         number = count.benchmark
         if differing is not None:
-            self._differing.setdefault((number, late), differing)
+            self._differing.setdefault(((number, count.side), late), differing)
         self._others_ns[number] = max(self._others_ns.get(number, 0), counted.measured.others_ns or 0)
         self._left_behind += counted.measured.left_behind
         self._not_killed += counted.measured.not_killed
@@ -54,16 +55,33 @@ class CountNotes:
     def _of_differences(self, record: Weighing | Run, number: int, sides: list[list[Count]]) -> list[Finding]:
         """Why counts differ; where only the first ones do, that they are set aside."""
         name = record.benchmarks[number].name
-        first, later = (self._differing.get((number, late)) for late in (False, True))
-        set_aside = any(map(has_set_aside, sides))
-        if set_aside and later is None:
-            differ = not all(are_equal(side[:FIRST_COUNTS]) for side in sides)
-            return [findings.set_aside_finding(name, first or [])] if differ else []
-        names = later if set_aside else first
-        if names is None:
+        first, later = (self._of_sides(number, late=late) for late in (False, True))
+        if any(map(has_set_aside, sides)) and not later:
+            return (
+                [findings.set_aside_finding(name, _whose(record, first), next(iter(first.values())))] if first else []
+            )
+        differing = later or first
+        if not differing:
             return []
         programs = [subject.program for subject in record.subjects]
-        return [findings.differing_finding(name, names, programs, self._others_ns.get(number, 0))]
+        functions = next(iter(differing.values()))
+        others_ns = self._others_ns.get(number, 0)
+        return [findings.differing_finding(name, _whose(record, differing), functions, programs, others_ns)]
+
+    def _of_sides(self, number: int, *, late: bool) -> dict[int, list[str]]:
+        """By side whose counts differ: in which functions."""
+        return {
+            side: functions
+            for ((benchmark, side), later), functions in self._differing.items()
+            if (benchmark, later) == (number, late)
+        }
+
+
+def _whose(record: Weighing | Run, differing: Collection[int]) -> str | None:
+    """The side whose counts differ, where it is one of two."""
+    if len(differing) != 1 or len(record.subjects) == 1:
+        return None
+    return "candidate" if 1 in differing else "baseline"
 
 
 def _of_one(name: str, counted: Counted) -> list[Finding]:
