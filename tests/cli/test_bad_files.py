@@ -12,7 +12,7 @@ from tests.design.scripted import noisy, weigh
 from tests.foreign import foreign_results, processes
 from tests.in_process import InProcess
 from tests.tool import Tool
-from tests.world import ScriptedWorld, steady
+from tests.world import ScriptedWorld, measured, steady
 
 
 @pytest.mark.parametrize(
@@ -183,3 +183,23 @@ def test_a_file_that_cannot_be_written_keeps_what_was_found_from_nobody(scripted
         done = scripted(*words.split(), "--markdown", "/dev/full", "--html", "page.html")
         assert (done.status, done.err.count(b"\n"), bool(done.out)) == (3, 1, True), done
         (scripted.folder / "page.html").unlink()
+
+
+def test_one_file_that_cannot_be_written_keeps_no_other_from_being_written(scripted: ScriptedWorld) -> None:
+    scripted.script = steady({"old": 12.0, "new": 12.0})
+    done = scripted(
+        *("compare", "./old", "./new", "--pairs", "12"),
+        *("--json", "/dev/full", "--csv", "launches.csv", "--markdown", "/dev/full", "--html", "page.html"),
+    )
+    unwritten = b"steelyard: cannot write /dev/full: No space left on device; give another place\n"
+    assert (done.status, done.err.count(unwritten), "baseline" in done.text) == (3, 2, True), done
+    assert (scripted.folder / "launches.csv").stat().st_size > 0
+    assert (scripted.folder / "page.html").stat().st_size > 0
+
+
+def test_a_failure_hides_no_file_that_cannot_be_written(scripted: ScriptedWorld) -> None:
+    scripted.script = lambda _, number: measured(12.0, exit_code=int(number > 9))
+    done = scripted("compare", "./old", "./new", "--pairs", "12", "--json", "/dev/full")
+    assert done.status == 3
+    assert b"cannot write /dev/full" in done.err
+    assert b"failed with exit status 1" in done.err

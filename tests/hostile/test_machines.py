@@ -101,6 +101,14 @@ def test_nowhere_to_write_at_all(tool: Tool, mounting: Mounting) -> None:
     assert "set XDG_STATE_HOME" in done.sentence
 
 
+def test_a_disk_on_which_nothing_may_be_executed(tool: Tool, mounting: Mounting) -> None:
+    (tool.folder / "data").mkdir()
+    done = tool.run("data/true", within=mounting("mount -t tmpfs -o noexec none data", "cp /bin/true data"))
+    assert "'data/true' is not executable: its disk is mounted noexec" in done.sentence
+    assert "chmod" not in done.sentence
+    assert done.status == 2
+
+
 def test_another_temporary_folder_where_the_given_one_is_gone(tool: Tool) -> None:
     done = tool.run("true", env={"TMPDIR": "/no/such/folder"})
     assert (done.status, done.err) == (0, "")
@@ -226,6 +234,13 @@ def test_few_descriptors(tool: Tool) -> None:
     assert len(load(tool.kept()[0]).launches) == 3
 
 
+def test_too_few_descriptors_for_the_server(tool: Tool) -> None:
+    done = tool.run("true", within=limited("-n", "8"))
+    assert done.status == 3
+    assert "Too many open files" in done.err
+    assert "allow more open files (ulimit -n)" in done.err
+
+
 @pytest.mark.parametrize("descriptors", [9, 6])
 def test_too_few_descriptors(tool: Tool, descriptors: int) -> None:
     done = tool.run("true", within=limited("-n", str(descriptors)))
@@ -248,6 +263,7 @@ def test_small_files_only(tool: Tool) -> None:
     assert done.status == 3
     assert "interrupted: this is what was measured until then" in done.out
     assert "cannot write the journal" in done.err
+    assert "File too large; allow larger files (ulimit -f)" in done.err
     (kept,) = tool.kept()
     assert str(kept) in done.err
     assert len(load(kept).launches) > 1

@@ -30,6 +30,20 @@ def test_a_disk_that_is_full_in_the_middle_of_a_build(tool: Tool, mounting: Call
     assert "work tree" in done.out
 
 
+def test_a_disk_that_is_full_before_anything_is_built(tool: Tool, mounting: Callable[..., list[str]]) -> None:
+    repo = Repo.made(tool.folder / "project")
+    repo.write("source", script("new"))
+    cache = tool.folder / ".cache"
+    cache.mkdir()
+    within = mounting(f"mount -t tmpfs -o size=8k none {cache}", f"cd {repo.folder}")
+    done = tool(*WORDS, BUILD, within=within)
+    assert done.sentence == (
+        f"nothing can be built in {cache}/steelyard/builds: No space left on device; "
+        "steelyard cache --clear, or set XDG_CACHE_HOME"
+    )
+    assert done.status == 3
+
+
 def test_ctrl_c_while_it_builds(tool: Tool) -> None:
     repo = Repo.made(tool.folder / "project")
     repo.write("source", script("new"))

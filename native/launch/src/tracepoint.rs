@@ -59,7 +59,12 @@ fn read_mounted() -> Option<[String; 2]> {
         sys::mount_for_this_thread(&kind, &over).ok()?;
         read()
     };
-    std::thread::spawn(mounted).join().ok().flatten()
+    std::thread::Builder::new()
+        .spawn(mounted)
+        .ok()? // where no more processes may be started, launches will tell
+        .join()
+        .ok()
+        .flatten()
 }
 
 /// A tracepoint's number, and where it tells that of a thread.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions
-from steelyard.cli.outputs import Content, is_printed, page_of, write
+from steelyard.cli.outputs import Content, Unwritten, is_printed, page_of, write
 from steelyard.cli.say import say
 from steelyard.cli.screen import output
 from steelyard.cli.signals import uninterrupted
@@ -83,24 +83,21 @@ def show_outcome(
 
     A failed measurement writes a record, with the raw launches if there are any, and raises its error.
     """
-    unwritten, to_print = None, None
-    try:
-        with uninterrupted():
-            for path, data in _contents(outcome, files, world, functions):
-                if is_printed(path):
-                    to_print = data  # last, as its reader may keep it waiting
-                else:
+    unwritten, to_print = Unwritten(), None  # the verdict is still worth its words
+    with uninterrupted():
+        for path, data in _contents(outcome, files, world, functions):
+            if is_printed(path):
+                to_print = data  # last, as its reader may keep it waiting
+            else:
+                with unwritten.noted():
                     write(path, data)
-    except MeasurementError as error:
-        unwritten = error  # the verdict is still worth its words
     if has_results := _has_results(outcome):
         console = output(world.environment, beside_data=beside_data or _prints_data(files))
         (drawn or partial(_report, outcome=outcome, functions=functions))(console)
     if to_print is not None:
         write(STANDARD_STREAM, to_print)
     _say_unkept(outcome)
-    if failure := outcome.error or unwritten:
-        raise failure
+    unwritten.tell(outcome.error)
     if not has_results:
         raise MeasurementError("nothing was measured")
 

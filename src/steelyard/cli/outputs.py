@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
-from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.cli.say import say
+from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -85,25 +86,46 @@ def write(path: Path, data: Content) -> None:
         write_atomically(path, data)
 
 
+class Unwritten:
+    """The files that could not be written, each of which is named in the end."""
+
+    def __init__(self) -> None:
+        self._errors: list[MeasurementError] = []
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Write a file; that it cannot be is told later, as the others may be written all the same."""
+        try:
+            yield
+        except MeasurementError as error:
+            self._errors.append(error)
+
+    def tell(self, failure: SteelyardError | None = None) -> None:
+        """Say of all what went wrong, if anything did, and raise the last of it: the `failure` of what was measured."""
+        wrong: list[SteelyardError] = [*self._errors, *([] if failure is None else [failure])]
+        for error in wrong[:-1]:
+            say(str(error))
+        if wrong:
+            raise wrong[-1]
+
+
 @contextmanager
 def beside_files(*files: tuple[Path | None, Callable[[], Content]]) -> Iterator[None]:
     """Write files, those that are asked for, and then have what was found printed; data for stdout come last.
 
-    A file that cannot be written keeps what is printed from nobody: its MeasurementError is raised after that.
+    A file that cannot be written keeps what is printed from nobody, nor any other file: a MeasurementError is raised
+    after that.
     """
-    unwritten: list[MeasurementError] = []
+    unwritten = Unwritten()
     for path, content in files:
         if path is not None and not is_printed(path):
-            try:
+            with unwritten.noted():
                 write(path, content())
-            except MeasurementError as error:
-                unwritten.append(error)
     yield
     for path, content in files:
         if path == STANDARD_STREAM:
             write(path, content())
-    if unwritten:
-        raise unwritten[0]
+    unwritten.tell()
 
 
 def as_json(found: BaseModel | Sequence[BaseModel]) -> Content:

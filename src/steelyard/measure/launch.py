@@ -91,8 +91,8 @@ class Launcher:
         except ServerLostError as error:
             self.close()
             raise MeasurementError(
-                "the launch server does not start, for the reason above: where no more processes can be started, "
-                "allow more (ulimit -u)"
+                "the launch server does not start, for the reason above: where no more files can be opened, "
+                "allow more open files (ulimit -n); where no more processes can be started, allow more (ulimit -u)"
             ) from error
         except BaseException:
             self.close()

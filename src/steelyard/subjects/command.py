@@ -271,6 +271,13 @@ def _of_measurements(name: str) -> str | None:
     return "if it holds what was measured, steelyard diff A B compares two such files" if is_data else None
 
 
+def _on_its_disk(program: str) -> str | None:
+    """What to do with a file of a disk on which nothing may be executed; None on any other disk."""
+    if not os.statvfs(program).f_flag & os.ST_NOEXEC:
+        return None
+    return "its disk is mounted noexec: have it on another one, which XDG_CACHE_HOME names for what is built here"
+
+
 def _behind_a_hash(path: Path) -> str | None:
     """What to do where cargo has put a hash behind the name of an executable, which differs from build to build."""
     if path.parent.name != "deps" or not any(path.parent.glob(f"{escape(path.name)}-*")):
@@ -348,7 +355,7 @@ def _find_program(argument: str, role: str, search_path: str | None, directory: 
     if not stat.S_ISREG(mode):
         raise UsageError(f"{_called(role)} {argument!r} is no program: give the path of a file")
     if not os.access(program, os.X_OK):
-        how = _of_measurements(argument) or "chmod +x it, or name its interpreter first"
+        how = _of_measurements(argument) or _on_its_disk(program) or "chmod +x it, or name its interpreter first"
         if argument.endswith(".py"):
             how = f"name its interpreter first, in quotes: {in_quotes(f'python3 {shlex.quote(argument)}')}"
         raise UsageError(f"{_called(role)} {argument!r} is not executable: {how}")

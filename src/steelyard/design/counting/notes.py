@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from steelyard.design.counting import findings
-from steelyard.design.counting.plan import CountedSide, by_place, has_set_aside
+from steelyard.design.counting.plan import CountedSide, are_equal, by_place, has_set_aside
 from steelyard.design.findings import survivors
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import Count
 from steelyard.model.kept import Finding
 from steelyard.model.records import Run, Weighing
+from steelyard.stats.counts import FIRST_COUNTS
 
 
 class CountNotes:
@@ -57,9 +58,9 @@ class CountNotes:
         name = record.benchmarks[number].name
         first, later = (self._of_sides(number, late=late) for late in (False, True))
         if any(map(has_set_aside, sides)) and not later:
-            return (
-                [findings.set_aside_finding(name, _whose(record, first), next(iter(first.values())))] if first else []
-            )
+            unequal = [side for side, counts in enumerate(sides) if not are_equal(counts[:FIRST_COUNTS])]
+            functions = next(iter(first.values()), [])
+            return [findings.set_aside_finding(name, _whose(record, unequal), functions)] if unequal else []
         differing = later or first
         if not differing:
             return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import shutil
@@ -38,6 +39,7 @@ _NOUN = "build"
 # Both sides; of many layouts no more, as each build may itself use all processors.
 _MOST_AT_ONCE = 2
 _LEAST_FREE_BYTES = 64 << 10
+_ROOM = "steelyard cache --clear, or set XDG_CACHE_HOME"
 # Other processes may remove an entry between its making and its use, but hardly twice.
 _MOST_TRIES = 3
 
@@ -213,7 +215,9 @@ class _Builder:
                 some = slice(done, done + _MOST_AT_ONCE)
                 self._build(waiting[some], notes[some], done, len(waiting))
         except OSError as error:
-            raise MeasurementError(f"nothing can be built in {error.filename}: {error.strerror}") from error
+            place = error.filename or self.cache.folder  # a disk that gets full in the middle of a file names none
+            room = f"; {_ROOM}" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
+            raise MeasurementError(f"nothing can be built in {place}: {error.strerror}{room}") from error
         finally:
             for _, entry in waiting:
                 if entry.facts() is None:  # it is of no use, and the disk may be full of it
@@ -299,7 +303,7 @@ def _failure(job: Job, entry: Entry, ended: Ended) -> NotBuiltError | Literal["c
     else:
         return None
     if _is_full(entry.folder):  # which the log may have no room to say
-        how += ", as its disk is full (steelyard cache --clear, or set XDG_CACHE_HOME)"
+        how += f", as its disk is full ({_ROOM})"
     command = (job.recipe.written or "").strip()
     what = "its command" if "\n" in command else one_line(command)  # a script has been shown, and hides the answer
     return NotBuiltError(
