@@ -45,7 +45,7 @@ def launched(seconds: float, processor: int | None) -> tuple[dict[str, list[Meas
     found: dict[str, list[Measured]] = {work: [] for work in WORKS}
     specs = {work: _spec(words, processor) for work, words in WORKS.items()}
     until = time.monotonic() + seconds
-    with Launcher() as launcher, Watcher(launcher.server_pid, processor) as watcher:
+    with Launcher() as launcher, Watcher({launcher.server_pid}, processor) as watcher:
         while time.monotonic() < until:
             for work, spec in specs.items():
                 found[work].append(launcher.launch(spec))

@@ -118,7 +118,7 @@ class Gated(Watcher):
 
 
 def _block(launcher: Launcher, spec: LaunchSpec, blocks: Blocks) -> None:
-    watcher = Gated(launcher.server_pid, spec.cpus[0] if spec.cpus else None)
+    watcher = Gated({launcher.server_pid}, spec.cpus[0] if spec.cpus else None)
     launched: list[tuple[bool, Measured]] = []
     with watcher:
         for _ in range(A_BLOCK):

@@ -139,6 +139,26 @@ def test_what_the_set_up_leaves_running_is_told_of(world: ScriptedWorld) -> None
     assert "what --setup has left running goes on until all is measured: nginx" in text
 
 
+@pytest.mark.parametrize(
+    ("ended", "status"), [({}, 0), ({"exit_code": 7}, 3), ({"timed_out": True, "signal": 9, "exit_code": None}, 3)]
+)
+def test_what_is_left_running_before_each_launch_is_told_to_be_gone(
+    world: ScriptedWorld, ended: dict[str, object], status: int
+) -> None:
+    def starting(spec: LaunchSpec, number: int) -> Measured:
+        if program_of(spec) == "prepare":
+            return measured(12, left_behind=(f"{number} postgres",))
+        return measured(12 + number * 1e-5, **ended) if program_of(spec) == "new" else plain(spec, number)
+
+    world.script = starting
+    done = world("compare", "./old", "./new", "--pairs", "9", "--prepare", "./prepare")
+    assert done.status == status
+    said = " ".join((done.err.decode() if status else done.text).split())
+    assert re.search(r"killed when (its command|these) ended: postgres\b", said)
+    assert "--setup, whose processes go on until all is measured" in said
+    assert "note launches left" not in said
+
+
 def test_a_program_may_be_made_anew_before_all_launches(world: ScriptedWorld) -> None:
     def building(spec: LaunchSpec, number: int) -> Measured:
         if program_of(spec) == "setup":

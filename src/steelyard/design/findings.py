@@ -109,8 +109,8 @@ def left_by_set_up(going_on: Sequence[str]) -> list[Finding]:
     ]
 
 
-def survivors(killed: Sequence[str], not_killed: Sequence[str]) -> list[Finding]:
-    """Name the processes ("PID name" each) that outlived their launch; nothing if there were none."""
+def survivors(killed: Sequence[str], not_killed: Sequence[str], of_hooks: Sequence[str] = ()) -> list[Finding]:
+    """Name the processes ("PID name" each) that outlived their launch, or a command around launches; or nothing."""
     findings = []
     if killed:
         shown = ", ".join(sorted({name.partition(" ")[2] for name in killed})[:5])
@@ -119,6 +119,16 @@ def survivors(killed: Sequence[str], not_killed: Sequence[str]) -> list[Finding]
                 code="left-behind",
                 message=f"launches left {_processes(killed)} behind, which were killed: {shown}",
                 remedy="a program that goes on after its main process ended is measured only until then",
+            )
+        )
+    if of_hooks:
+        names = sorted({process.partition(" ")[2] for process in of_hooks})
+        findings.append(
+            Finding(
+                code="left-by-hooks",
+                message=f"commands around launches left {_processes(of_hooks)} behind, which were killed when these "
+                f"ended: {some_names(names)}",
+                remedy="what launches need, as a server, is for --setup, whose processes go on until all is measured",
             )
         )
     if not_killed:

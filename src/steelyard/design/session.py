@@ -271,7 +271,7 @@ def _cleaned_up(
     try:
         runner = session.cleaning.run()
         if runner is not None:
-            found = survivors(runner.left_behind, runner.not_killed)
+            found = survivors(runner.left_behind, runner.not_killed, runner.left_by_hooks)
     except Interrupted:
         record = _as_interrupted(record, header) if isinstance(record, Run) else record
         found = [NOT_CLEANED_UP]

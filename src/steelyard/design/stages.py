@@ -140,7 +140,9 @@ def _watching(watched: Watched, settings: Settings, session: Session) -> Iterato
     if not settings.watch:
         yield
         return
-    with session.world.watch_over(session.launcher.server_pid, settings.cpu) as watched.by:
+    # What --setup has left running is a part of what is measured.
+    servers = {one.server_pid for one in (session.launcher, session.starter) if one is not None}
+    with session.world.watch_over(servers, settings.cpu) as watched.by:
         yield
     with suppress(UnwrittenError):  # the end of the journal cannot be written either, which is said
         watched.keep()

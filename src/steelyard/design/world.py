@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -63,10 +63,10 @@ def _wait_until_quiet(most_s: float, *, give_up: Callable[[], bool]) -> float:
     return wait_until_quiet(most_s, give_up=give_up)
 
 
-def _watch_over(launcher: int, processor: int | None) -> AbstractContextManager[Watching]:
+def _watch_over(launchers: Collection[int], processor: int | None) -> AbstractContextManager[Watching]:
     from steelyard.machine.watch.watcher import Watcher
 
-    return Watcher(launcher, processor)
+    return Watcher(launchers, processor)
 
 
 def _valgrind(path: str | None) -> Valgrind:
@@ -175,8 +175,8 @@ class World:
     now: Callable[[], datetime] = utc_now
     facts: Callable[[], MachineFacts] = _read_facts
     settle: Settle = _wait_until_quiet
-    watch_over: Callable[[int, int | None], AbstractContextManager[Watching]] = _watch_over
-    """Looks who else runs while the context lasts: by the launch server's process, and the processor of launches."""
+    watch_over: Callable[[Collection[int], int | None], AbstractContextManager[Watching]] = _watch_over
+    """Looks who else runs while the context lasts: by the launch servers' processes, and the processor of launches."""
     examine: Callable[[], list[Condition]] = _examine
     """Looks at what on the machine disturbs measurements."""
     counted: Callable[[], Counted] = _counted

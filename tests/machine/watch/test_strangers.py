@@ -34,8 +34,10 @@ def test_ours_is_what_measures_and_all_that_it_starts() -> None:
         (31, 0): process("target", parent=30),
         (32, 0): process("its child", parent=31),
         (40, 0): process("make", parent=10),
+        (50, 0): process("launch server of what sets up", parent=20),
+        (51, 0): process("what it has left running", parent=50),
     }
-    assert ours(processes, 30, 20) == {20, 30, 31, 32}
+    assert ours(processes, {30, 50}, 20) == {20, 30, 31, 32, 50, 51}
 
 
 def test_processes_of_one_name_are_told_of_together_and_the_busiest_first() -> None:

@@ -23,7 +23,7 @@ def seen(root: Path, before: dict[str, str], after: dict[str, str], *, processor
     """What goes on between two looks at a machine, a second apart; 30 is the launch server."""
     times = iter((5_000 * MS, 6_000 * MS))
     tree = made(root, before)
-    watcher = Watcher(30, processor, tree=tree, clock_ns=lambda: next(times), tick_ns=10 * MS, work_ns=lambda: 1100)
+    watcher = Watcher({30}, processor, tree=tree, clock_ns=lambda: next(times), tick_ns=10 * MS, work_ns=lambda: 1100)
     watcher.begin()
     made(root, after)
     watcher.look()
@@ -75,7 +75,7 @@ def test_who_ran_and_what_the_machine_did(tmp_path: Path) -> None:
 def test_where_our_own_have_other_numbers_nobody_is_told_of(tmp_path: Path) -> None:
     times = iter((5_000 * MS, 6_000 * MS))
     tree = of_another_namespace(made(tmp_path, LAPTOP))
-    watcher = Watcher(30, tree=tree, clock_ns=lambda: next(times), tick_ns=10 * MS, work_ns=lambda: 1100)
+    watcher = Watcher({30}, tree=tree, clock_ns=lambda: next(times), tick_ns=10 * MS, work_ns=lambda: 1100)
     watcher.begin()
     made(tmp_path, {
         "proc/stat": "cpu  270 0 70 1200 0 0 0 5 0 0\nintr 1800 1 2\n",
@@ -162,7 +162,7 @@ def test_without_another_thread_there_are_two_looks(tmp_path: Path, monkeypatch:
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refused)
-    with Watcher(30, tree=made(tmp_path, LAPTOP)) as watcher:
+    with Watcher({30}, tree=made(tmp_path, LAPTOP)) as watcher:
         assert watcher.taken() == []
     assert len(watcher.taken()) == 1
 
@@ -175,7 +175,7 @@ def test_all_of_the_time_is_in_a_stretch(tmp_path: Path) -> None:
         stretches.extend(watcher.taken())
         return bool(stretches)
 
-    with Watcher(30, tree=made(tmp_path, LAPTOP)) as watcher:
+    with Watcher({30}, tree=made(tmp_path, LAPTOP)) as watcher:
         wait_until(has_looked, "its thread has looked")
         during_ns = time.monotonic_ns()
     stretches += watcher.taken()

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.findings import coarse_clock
+from steelyard.design.judging.asleep import asleep_finding
 from steelyard.design.judging.budgets import members_of
 from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.pairs import MetricPairs
@@ -49,6 +50,7 @@ def data_findings(
         _fallback(record, asked, shown),
         _tandem(record.launches, benchmark, shown),
         _tried(record, benchmark, asked),
+        asleep_finding(record, benchmark, shown),
         _caution(shown),
         None if judgement is None else coarse_clock(judgement.quantisation, record.settings.margin),
         _shell_left_in(record.launches, benchmark, shown),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
-from steelyard.design.runner.failure import Interrupted, check_ended, check_hook_ended
+from steelyard.design.runner.failure import Interrupted, check_ended, check_hook_ended, for_want_of
 from steelyard.design.runner.target import Hooks, Shared, Target
 from steelyard.measure.instrument import Instrument, Timer, Value
 from steelyard.measure.scratch import room_for, scratch_folder
@@ -99,6 +99,8 @@ class Runner:
     """The processes ("PID name" each) that outlived their launch and were killed."""
     not_killed: list[str] = field(default_factory=list)
     """Those of them that could not be, and go on."""
+    left_by_hooks: list[str] = field(default_factory=list)
+    """As `left_behind`, of the commands around launches."""
     launches: int = 0
     """How many were started, without the commands around them."""
     has_begun: bool = False
@@ -110,13 +112,17 @@ class Runner:
         Raises LaunchError if the target failed, Interrupted if the user asked to stop before it or while it ran, and
         SteelyardError for whatever else keeps it from being measured.
         """
+        told_before = len(self.left_by_hooks)
         self._run_hook_of("--prepare", self.hooks.prepare, target)
+        left = self.left_by_hooks[told_before:]
         self.check_program(target)
         try:
             kept = self._launched(target, instrument, keep)
-        except LaunchError:
+        except LaunchError as error:
             with suppress(MeasurementError):  # why the target failed says more
                 self._conclude(target)
+            if left:
+                raise for_want_of(left, error) from None
             raise
         self._conclude(target)
         return kept
@@ -313,5 +319,6 @@ class Runner:
     def _run_hook(self, spec: LaunchSpec) -> Measured:
         self.has_begun = True
         measured = self.launcher.launch(spec)
-        self._note_survivors(measured)
+        self.left_by_hooks += measured.left_behind
+        self.not_killed += measured.not_killed
         return measured

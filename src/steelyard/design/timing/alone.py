@@ -62,7 +62,8 @@ class Measuring:
         reasons = [self._stopped.get(number, rest) for number in range(len(self._header.benchmarks))]
         self._findings += self._recorder.settle(self._header.benchmarks, reasons)
         self._findings += self._recorder.not_reached(self._header.benchmarks, reasons)
-        self._findings += survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed)
+        runner = self._recorder.runner
+        self._findings += survivors(runner.left_behind, runner.not_killed, runner.left_by_hooks)
         return self._header.model_copy(
             update={
                 "stop": reasons,

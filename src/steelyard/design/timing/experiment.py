@@ -313,6 +313,7 @@ class Experiment:
 
     def _record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
+        runner = self._recorder.runner
         return self._header.model_copy(
             update={
                 "stop": stop,
@@ -325,7 +326,7 @@ class Experiment:
                     *self._cold(stop),
                     *(longer_finding(self._settings) if self._pace.budget.is_extended else ()),
                     *self._recorder.not_reached(self._header.benchmarks, stop),
-                    *survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed),
+                    *survivors(runner.left_behind, runner.not_killed, runner.left_by_hooks),
                 ],
                 "launches": self._recorder.rows.launches(),
             }

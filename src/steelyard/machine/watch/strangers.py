@@ -42,12 +42,12 @@ class _Group:
             self.busiest, self.cpu = ticks, cpu
 
 
-def ours(processes: Processes, root: int, alone: int) -> set[int]:
-    """The numbers of the processes that measure or are measured: `root` with all below it, and one `alone`."""
+def ours(processes: Processes, roots: Collection[int], alone: int) -> set[int]:
+    """The numbers of the processes that measure or are measured: the `roots` with all below them, and one `alone`."""
     children: defaultdict[int, list[int]] = defaultdict(list)
     for (number, _), process in processes.items():
         children[process.parent].append(number)
-    found, left = {alone}, [root]
+    found, left = {alone}, [*roots]
     while left:
         number = left.pop()
         if number not in found:

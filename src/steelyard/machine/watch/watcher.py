@@ -11,7 +11,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -45,13 +45,13 @@ class _Look(NamedTuple):
 class Watcher:
     """Watches for as long as its context lasts.
 
-    What belongs to the process `launcher`, and the one that it is told by, is ours; launches run on `processor`, if
-    that is said: then the looks are taken on others.
+    What belongs to the processes `launchers`, and the one that they are told by, is ours; launches run on `processor`,
+    if that is said: then the looks are taken on others.
     """
 
     def __init__(
         self,
-        launcher: int,
+        launchers: Collection[int],
         processor: int | None = None,
         *,
         tree: Tree = Tree(),  # noqa: B008 - a frozen value
@@ -59,7 +59,7 @@ class Watcher:
         tick_ns: int | None = None,
         work_ns: Callable[[], int] = fixed_work_ns,
     ) -> None:
-        self._launcher, self._processor = launcher, processor
+        self._launchers, self._processor = launchers, processor
         self._tree, self._clock_ns, self._work_ns = tree, clock_ns, work_ns
         self._tick_ns = tick_ns or 1_000_000_000 // os.sysconf("SC_CLK_TCK")
         self._knows_us = tree.knows_us()
@@ -135,7 +135,7 @@ class Watcher:
         length_s = max(moment.seconds - before.seconds, 1e-9)
         # Where our own cannot be told from others, nobody is.
         ran = ran_between(before.processes, moment.processes) if self._knows_us else {}
-        own = ours(moment.processes, self._launcher, os.getpid())
+        own = ours(moment.processes, self._launchers, os.getpid())
         time_gone = Time(length_s * 1e9 / self._tick_ns, self._tick_ns)
         ticks = {name: moment.ticks.get(name, 0) - before.ticks.get(name, 0) for name in moment.ticks}
         working = sum(ticks[name] for name in WORKING) if ticks else None
