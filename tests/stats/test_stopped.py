@@ -136,3 +136,13 @@ def test_of_two_looks_half_of_all_weighings_would_have_come_out_above(
     least = least_found(d[: sizes[0]] - found.centre, looks[0], alpha)
     assert found.centre - 0.9 * found.standard_error < unbiased < found.centre
     assert share_above(unbiased, sizes, found.standard_error, least, found.centre) == pytest.approx(0.5, abs=0.03)
+
+
+def test_no_more_than_a_standard_error_is_taken_off() -> None:
+    """Here an outlier, say, delayed the end: nearly all that have half of this change stop at the first look."""
+    d, levels = steady(130, 0.0105), np.zeros(130)
+    looks = [Look(100, 0.0, 0.9, last=False), Look(130, 0.9, 1.0, last=True)]
+    found = weighted.roughly(d, levels, ALPHA)
+    unbiased = stopped.median_unbiased(d, levels, looks, 0.05, found, 0.0)
+    assert unbiased == found.centre - found.standard_error
+    assert share_above(unbiased, (100, 130), found.standard_error, found.centre / 2, found.centre) > 0.9
