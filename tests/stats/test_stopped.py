@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
+from scipy.stats import multivariate_normal, norm
 
 from steelyard.stats import sequential, stopped, weighted
-from steelyard.stats.looks import plan_looks
+from steelyard.stats.looks import Look, plan_looks
 from steelyard.stats.sequential import Hypothesis
 from steelyard.stats.weighted import Estimate
 
@@ -82,3 +83,66 @@ def test_a_weighing_of_one_look_could_not_stop_early() -> None:
     found = weighted.roughly(d, np.zeros(8), 0.05)
     looks = plan_looks(8, ended=True)
     assert stopped.median_unbiased(d, np.zeros(8), looks, ALPHA, found, BOUND) == found.centre
+
+
+def steady(pairs: int, centre: float) -> FloatArray:
+    """Differences about a centre, of which any ten that follow each other have the same spread: normal quantiles."""
+    quantiles = norm.ppf((np.arange(10) + 0.5) / 10)
+    return centre + NOISE * np.tile(np.random.default_rng(0).permutation(quantiles), pairs // 10)
+
+
+def least_found(d: FloatArray, look: Look, alpha: float) -> float:
+    """By brute force: the least change at which the look finds one, of noise d (n,) about 0."""
+    low, high = 0.0, 10 * NOISE
+    for _ in range(16):
+        middle = (low + high) / 2
+        asked = [Hypothesis(0.0, alpha)]
+        found = sequential.tested(d + middle, np.zeros(len(d)), [look], asked, keep=False)[0].rejected
+        low, high = (low, middle) if found else (middle, high)
+    return high
+
+
+def share_above(change: float, sizes: tuple[int, int], error: float, least: float, found: float) -> float:
+    """Of normal estimates after two looks: how many stop at the first, or come above what was found at the second.
+
+    `error` is the standard error of the second.
+    """
+    kept = np.sqrt(sizes[0] / sizes[1])
+    early, late = (least - change) / (error / kept), (found - change) / error
+    neither = multivariate_normal(cov=[[1, kept], [kept, 1]]).cdf([early, late])
+    return 1 - float(neither)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "alpha", "share", "centre"),
+    [
+        ((20, 40), 0.05, 0.5, 0.010),
+        ((30, 40), 0.05, 0.9, 0.010),
+        ((100, 130), 0.05, 0.9, 0.0045),
+        ((20, 30), 0.02, 0.9, 0.013),
+    ],
+)
+@pytest.mark.parametrize("first", [-2.0, 2.0])
+def test_of_two_looks_half_of_all_weighings_would_have_come_out_above(
+    sizes: tuple[int, int], alpha: float, share: float, centre: float, first: float
+) -> None:
+    """As the normal distribution of both estimates has it, on whichever side the first pair happened to be."""
+    looks = [Look(sizes[0], 0.0, share, last=False), Look(sizes[1], share, 1.0, last=True)]
+    d, levels = steady(sizes[1], centre), np.zeros(sizes[1])
+    outer = int(np.argmin(np.abs(d[:10] - centre - first * NOISE)))
+    d[[0, outer]] = d[[outer, 0]]
+    found = weighted.roughly(d, levels, ALPHA)
+    unbiased = stopped.median_unbiased(d, levels, looks, alpha, found, 0.0)
+    least = least_found(d[: sizes[0]] - found.centre, looks[0], alpha)
+    assert found.centre - 0.9 * found.standard_error < unbiased < found.centre
+    assert share_above(unbiased, sizes, found.standard_error, least, found.centre) == pytest.approx(0.5, abs=0.03)
+
+
+def test_no_more_than_a_standard_error_is_taken_off() -> None:
+    """Here an outlier, say, delayed the end: nearly all that have half of this change stop at the first look."""
+    d, levels = steady(130, 0.0105), np.zeros(130)
+    looks = [Look(100, 0.0, 0.9, last=False), Look(130, 0.9, 1.0, last=True)]
+    found = weighted.roughly(d, levels, ALPHA)
+    unbiased = stopped.median_unbiased(d, levels, looks, 0.05, found, 0.0)
+    assert unbiased == found.centre - found.standard_error
+    assert share_above(unbiased, (100, 130), found.standard_error, found.centre / 2, found.centre) > 0.9

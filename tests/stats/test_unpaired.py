@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.stats
 from benchmarks.diff_unpaired import SESSIONS, WRONG, simulate_unpaired
 
 from steelyard.stats.unpaired import (
@@ -76,6 +77,18 @@ def test_the_larger_between_block_spread_of_the_two_widens_the_interval() -> Non
     assert judge(calm(), drifting).block_spreads[1] == pytest.approx(0.2 / np.sqrt(12), rel=0.15)
 
 
+@pytest.mark.parametrize(("launches", "blocks"), [(16, 8), (50, 10), (1000, 12)])
+@pytest.mark.parametrize("drift", [0.0, 0.2])
+def test_the_allowance_is_student_s_for_the_blocks_of_the_shorter_run(launches: int, blocks: int, drift: float) -> None:
+    short = RunValues(np.linspace(0, drift, launches), 30)
+    length = launches // blocks
+    medians = [np.median(short.logs[block * length : (block + 1) * length]) for block in range(blocks)]
+    by_student = np.sqrt(2) * scipy.stats.t.isf(ALPHA / 2, blocks - 1) * np.std(medians, ddof=1)
+    by_floor = np.sqrt(2) * scipy.stats.norm.isf(ALPHA / 2) * FLOOR
+    for judged in (judge(short, calm()), judge(calm(), short)):
+        assert judged.allowance == pytest.approx(by_student if drift else by_floor, rel=1e-4)
+
+
 def test_a_smaller_alpha_widens_more() -> None:
     assert judge(calm(), calm(seed=2), alpha=0.001).allowance > 1.2 * judge(calm(), calm(seed=2)).allowance
 
@@ -89,6 +102,7 @@ def test_too_few_launches_to_see_the_level_move_decide_nothing() -> None:
 
 def test_too_short_a_time_decides_nothing_however_many_launches() -> None:
     assert judge(calm(), calm(1.0, seconds=FEWEST_SECONDS / 2)).verdict == "undecided"
+    assert judge(calm(seconds=FEWEST_SECONDS / 2), calm(1.0)).verdict == "undecided"
     assert judge(calm(), calm(1.0, seconds=FEWEST_SECONDS)).verdict == "slower"
 
 
@@ -109,6 +123,10 @@ def test_the_resolution_is_found_nine_times_out_of_ten_whichever_bound_is_the_wi
     usual = np.sqrt(2) * FLOOR
     assert resolution(judged, 0.005) == pytest.approx((judged.upper - judged.lower) / 2 + 1.2816 * usual, rel=1e-4)
     assert resolution(judged, 0.2) == pytest.approx(np.log1p(0.2) + 1.2816 * usual, rel=1e-4)
+    drifting = RunValues(calm(seed=2).logs + np.linspace(0, 0.2, 1000), 30)
+    for judged in (judge(calm(), drifting), judge(drifting, calm())):
+        error = np.sqrt(2) * max(judged.block_spreads)
+        assert resolution(judged, 0.005) == pytest.approx((judged.upper - judged.lower) / 2 + 1.2816 * error, rel=1e-4)
 
 
 def test_what_waiting_explains_is_no_change_of_the_program() -> None:
@@ -120,6 +138,30 @@ def test_what_waiting_explains_is_no_change_of_the_program() -> None:
     assert judged.lower < 0 < 0.5 < judged.upper
     really = RunValues(one.logs + 0.5, 30, unwaited=one.logs + 0.4)
     assert (judge(patient, really).verdict, judge(patient, really).waiting) == ("slower", False)
+
+
+def test_with_waits_and_without_them_the_interval_is_what_either_allows() -> None:
+    one = calm()
+    patient = RunValues(one.logs, 30, unwaited=one.logs)
+    for waited, unwaited in ((0.5, 0.4), (0.4, 0.5)):
+        judged = judge(patient, RunValues(one.logs + waited, 30, unwaited=one.logs + unwaited))
+        with_waits, without = (judge(one, RunValues(one.logs + change, 30)) for change in (waited, unwaited))
+        assert judged.lower == min(with_waits.lower, without.lower)
+        assert judged.upper == max(with_waits.upper, without.upper)
+
+
+def test_waits_explain_no_change_where_none_was_seen() -> None:
+    one = calm()
+    patient = RunValues(one.logs, 30, unwaited=one.logs)
+    assert not judge(patient, patient).waiting
+    assert not judge(one, one).waiting
+
+
+def test_waits_that_only_one_of_the_runs_has_noted_explain_nothing() -> None:
+    one, slower = calm(), calm(0.5, seed=2)
+    noted = RunValues(one.logs, 30, unwaited=one.logs), RunValues(slower.logs, 30, unwaited=one.logs)
+    for runs in ((noted[0], slower), (one, noted[1])):
+        assert judge(*runs) == judge(one, slower)
 
 
 def test_the_between_block_spread_is_the_spread_of_block_medians() -> None:

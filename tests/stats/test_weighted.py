@@ -166,3 +166,24 @@ def test_between_two_clusters_nothing_is_estimated_beyond_both() -> None:
         for found in (weighted.roughly(mixed, np.zeros(23), 0.003), weighted.estimate(mixed, np.zeros(23), 0.003)):
             assert found.upper - found.lower <= 4 * np.ptp(mixed)
             assert mixed.min() - 0.1 <= found.centre <= mixed.max() + 0.1
+
+
+@pytest.mark.parametrize("seed", [51, 672, 1020])
+def test_where_none_of_the_changes_tried_is_accepted_the_interval_is_that_of_the_ranks(seed: int) -> None:
+    """The interval is no single place then, as if that were known without any error."""
+    generator = np.random.default_rng(seed)
+    d = np.exp(3 * generator.standard_normal(int(generator.integers(12, 60))))
+    assert weighted.estimate(d, np.zeros(len(d)), 0.05) == by_ranks(d, 0.05)
+
+
+@pytest.mark.parametrize("noise", [storms, gauss])
+def test_the_estimate_is_where_the_scores_cancel(noise: object) -> None:
+    """To a tenth of the interval's half-width, as the steps are between which it is looked for."""
+    crossed = []
+    for seed in range(40):
+        d, levels = split(noise(np.random.default_rng(seed), 40), 0.01)  # type: ignore[operator]
+        found = weighted.estimate(d, levels, 0.01)
+        near = (found.upper - found.lower) / 20
+        below, above = weighted.signed_scores(d, levels, [found.centre - near, found.centre + near]).sum(axis=1)
+        crossed.append(below > 0 > above)
+    assert np.mean(crossed) >= 0.95

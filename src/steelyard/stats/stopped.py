@@ -51,15 +51,20 @@ def median_unbiased(
         return found.centre
     nominal = [sequential.nominal_level(looks[: number + 1], alpha) for number in range(len(looks))]
     bounds = np.array([normal_quantile(level) for level in nominal])
-    # A change swells the scores it is tested with, as it does the standard deviation about 0.
-    reach = paths.spread * bounds / np.sqrt(np.maximum(1 - bounds**2 / [look.pairs for look in looks], 1e-9))
+    # A change swells the scores that "no change" is tested with: hardly where it is small, as they are bounded, and
+    # more and more the nearer the bound is to what all pairs together can reach. By brute force it is about this much.
+    most = bounds**2 / [look.pairs for look in looks]
+    reach = paths.spread * bounds / np.sqrt(np.maximum(1 - most**2, 1e-9))
     can_stop = [_can_stop(tuple(looks[: number + 1]), alpha) for number in range(len(looks))]
-    stop_at = np.where(can_stop, np.maximum(reach, bound), np.inf)
+    stop_at = np.where(can_stop, reach, np.inf)
     stop_at[-1] = found.centre
     low, high = bound, found.centre
+    # What ends below and would have come above later is too seldom to matter; and where a look finds less than the
+    # margin, half of all weighings with that change come above it there, whether they stop at once or not.
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        too_high = _share_above(middle + paths.errors, stop_at, bound - reach) > _HALF
+        above = (middle + paths.errors >= stop_at[:, None]).any(axis=0)
+        too_high = above.mean() > _HALF
         low, high = (low, middle) if too_high else (middle, high)
     return max((low + high) / 2, found.centre - found.standard_error)
 
@@ -71,14 +76,6 @@ def _can_stop(looks: tuple[Look, ...], alpha: float) -> bool:
     if pairs > _MANY:
         return True
     return sequential.tested(np.ones(pairs), np.zeros(pairs), looks, [Hypothesis(0.0, alpha)], keep=False)[0].rejected
-
-
-def _share_above(paths: FloatArray, stop_at: FloatArray, same_within: FloatArray) -> float:
-    """How many of the paths, (looks, flips), stop above; those that come to the last look, at its estimate or above."""
-    above = paths >= stop_at[:, None]
-    ended = above | (paths <= -stop_at[:, None]) | (np.abs(paths) < same_within[:, None])
-    first = np.argmax(ended, axis=0)
-    return float(above[first, np.arange(paths.shape[1])].mean())
 
 
 class _Paths(NamedTuple):
@@ -105,10 +102,12 @@ def _paths(d: FloatArray, levels: FloatArray, looks: Sequence[Look], found: Esti
     if not slope[0] > 0:
         return None
     sums = np.stack([joint.sums(whole[: look.pairs])[_chosen()] for look in looks])
+    # No flip turns the sign of the first pair, which the opposites do: else its error were there in every path.
+    sums = np.concatenate([sums, -sums], axis=1)
     return _Paths(sums / slope[:, None], np.sqrt(squares) / slope)
 
 
 @lru_cache(maxsize=1)
 def _chosen() -> npt.NDArray[np.int64]:
     """Flips that have nothing to do with each other."""
-    return np.random.default_rng(1).choice(joint.FLIPS, _FLIPS, replace=False)
+    return np.random.default_rng(1).choice(joint.FLIPS, _FLIPS // 2, replace=False)

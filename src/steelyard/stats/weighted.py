@@ -62,7 +62,7 @@ def estimate(d: FloatArray, levels: FloatArray, level: float, asked: Sequence[fl
     # others and their sum seems to be near 0 (`sign_flip.rejects`).
     accepted = 1 + np.flatnonzero(~sign_flip.rejects(scored[1:-1], level))
     if not len(accepted):
-        accepted = np.array([int(np.argmin(np.abs(grid - rough.centre)))])
+        return rough  # the differences are so skewed that the scores would have another change than the ranks
     first, last = int(accepted[0]), int(accepted[-1])
     ends = _ends(d, levels, level, grid[[first, last]], grid[[first - 1, last + 1]])
     lower, upper = np.nextafter(ends, [inf, -inf]).tolist()  # as the ends are rejected, and an interval holds its ends
