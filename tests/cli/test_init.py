@@ -242,6 +242,12 @@ def test_what_names_no_program_is_built_still(
     assert written(here_without_python.folder).build.command == build
 
 
+def test_targets_are_told_by_the_names_that_the_file_has(here_without_python: InProcess) -> None:
+    put(here_without_python.folder, PROJECTS["several of Python"][0])
+    said = here_without_python("init").err.decode()
+    assert f"({', '.join(target.name for target in written(here_without_python.folder).targets)}); next: " in said
+
+
 def test_the_build_of_several_ends_where_one_fails(here_without_python: InProcess) -> None:
     put(here_without_python.folder, PROJECTS["several"][0])
     assert here_without_python("init").status == 0

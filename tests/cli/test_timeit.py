@@ -94,7 +94,9 @@ def test_a_python_without_the_sdk(here: InProcess) -> None:
     (here.folder / "bare-python").write_text(f'#!/bin/sh\nexec {bare} "$@"\n')
     (here.folder / "bare-python").chmod(0o755)
     sentence = here.refuses("timeit", "pass", "--python", str(here.folder / "bare-python"), status=3)
-    assert sentence.endswith("has no module steelyard: install steelyard for that Python")
+    assert sentence.endswith(
+        "has no module steelyard: install steelyard for that Python, which has to be 3.11 or later"
+    )
     assert "--harness" not in sentence
 
 

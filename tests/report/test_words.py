@@ -51,4 +51,7 @@ def test_the_words_stand_behind_a_percentage_and_before_it_where_they_are_cleare
     assert words.needs(3.0, None, "max_rss", "A") == "needs 4.00 times the max_rss of A"
     assert words.needs(2.0, (2.0, 2.0), "instructions", "A") == "needs 3.00 times the instructions of A"
     assert words.needs(0.5, None, "max_rss", "A") == "needs 50.0 % more max_rss than A"
+    assert words.needs(-0.1, None, "instructions", "A") == "needs 10.0 % fewer instructions than A"
+    assert words.needs(-0.1, None, "cost", "A") == "needs 10.0 % less cost than A"
+    assert words.needs(-0.1, None, "unheard-of", "A") == "needs 10.0 % less unheard-of than A"
     assert words.needs(-0.75, (-1.0, -0.7), "wall", "A").endswith("[3.33, inf]")

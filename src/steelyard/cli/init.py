@@ -87,12 +87,14 @@ def _next(folder: Path) -> str:
 
 def _said(found: Sequence[Found], then: str) -> str:
     """What was found, and what to do next."""
+    from steelyard.subjects.projects.text import names_of
+
     targets = [target for one in found for target in one.targets]
     what = " and ".join(one.what for one in found)
     if not targets:
         seen = f"{what}, but no program or benchmark in it" if what else "nothing was found here that it knows"
         return f"{seen}; put a command of yours into it, then {then}"
-    names = ", ".join(target.name for target in targets)
+    names = ", ".join(names_of(found))
     if any(target.harness is None for target in targets):
         return f"{what} ({names}); give the commands their work, then {then}"
     return f"{what} ({names}); next: {then}"

@@ -62,14 +62,19 @@ def needs(change: float, interval: tuple[float, float] | None, metric: str, than
     """
     said = speed(change, metric)
     if said is None or not is_large(change):
-        amount = (
-            f"needs {figures.extent(change)} {'more' if change > 0 else 'less'} {'time' if is_time(metric) else metric}"
-        )
-        return f"{amount} than {than}" + (f": {said}" if said else "")
+        amount = f"{figures.extent(change)} {_more_or_less(change, metric)} {'time' if is_time(metric) else metric}"
+        return f"needs {amount} than {than}" + (f": {said}" if said else "")
     bounds = _bounds(change, interval, metric)
     if not is_time(metric):
         return f"needs {times(1 + change)} the {metric} of {than}{bounds}"
     return f"{'takes' if change > 0 else 'is'} {said} as {than}{bounds}"
+
+
+def _more_or_less(change: float, metric: str) -> str:
+    if change > 0:
+        return "more"
+    is_count = metric in METRICS and METRICS[metric].unit == "count"
+    return "fewer" if is_count and metric != "cost" else "less"
 
 
 def _bounds(change: float, interval: tuple[float, float] | None, metric: str) -> str:

@@ -40,10 +40,12 @@ _FD = 3
 _PARTNER_FD = 4
 # The last words of a Python that has no harness of ours; `-m steelyard.harness` says it in brackets.
 _LACKS_OURS = re.compile(rb"ModuleNotFoundError: No module named 'steelyard(?:\.[\w.]*)?'\)?\s*\Z")
-_WITHOUT_OURS = "says that its Python has no module steelyard: install steelyard for that Python"
+_WITHOUT_OURS = (
+    "says that its Python has no module steelyard: install steelyard for that Python, which has to be 3.11 or later"
+)
 _UNKNOWN, _OF_PYTEST = b"error: unrecognized arguments: --steelyard-", b"rootdir: "
 _PYTEST_WITHOUT_OURS = (
-    "says that its pytest does not know steelyard: install steelyard for that Python (under "
+    "says that its pytest does not know steelyard: install steelyard for that Python, 3.11 or later (under "
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD pytest needs -p steelyard besides)"
 )
 _IMPORTS = (b"import steelyard", b"from steelyard")

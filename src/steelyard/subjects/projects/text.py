@@ -63,11 +63,11 @@ def project_text(found: Sequence[Found]) -> str:
         build = "".join(f"{line}\n" for line in _build(found)) if any(one.build for one in found) else _NO_BUILD
         return f"{_HEAD}\n{build}\n{_NO_TARGET}\n{_TAIL}"
     targets = [target for one in found for target in one.targets]
-    parts = ["\n".join(_target(target, name)) for target, name in zip(targets, _names(found), strict=True)]
+    parts = ["\n".join(_target(target, name)) for target, name in zip(targets, names_of(found), strict=True)]
     return "\n\n".join([_HEAD.rstrip(), "\n".join(_build(found)), *parts, _TAIL])
 
 
-def _names(found: Sequence[Found]) -> Iterator[str]:
+def names_of(found: Sequence[Found]) -> Iterator[str]:
     """What each target is called, with as much beside its name as makes it the only one."""
     ways = [
         (target.name, f"{target.name} ({one.what})", target.command.removeprefix("./"))
