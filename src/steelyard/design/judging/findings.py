@@ -6,23 +6,22 @@ from math import expm1
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from steelyard.design.findings import coarse_clock
 from steelyard.design.judging.asleep import asleep_finding
 from steelyard.design.judging.budgets import members_of
 from steelyard.design.judging.failures import failures_finding
+from steelyard.design.judging.in_tandem import tandem_finding
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.judging.samples import too_short_to_tell, uneven_loops
-from steelyard.design.runner.tandem import MOST_CROWDED
 from steelyard.model.counters import EVENTS, part
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.kept import Finding, VerdictName
-from steelyard.model.launches import TRIED, USED, FloatArray, Launches, says_order
+from steelyard.model.launches import TRIED, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS, NOISY_METRIC, timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
-from steelyard.report.figures import change, percent, whole_percent
+from steelyard.report.figures import change, percent
 from steelyard.stats.halves import halves_of
 from steelyard.stats.layouts import GROWTH
 from steelyard.stats.paired import Judgement
@@ -48,7 +47,7 @@ def data_findings(
     """Everything that the launches of one benchmark call for in one metric."""
     found = [
         _fallback(record, asked, shown),
-        _tandem(record.launches, benchmark, shown),
+        tandem_finding(record.launches, benchmark, shown),
         _tried(record, benchmark, asked),
         asleep_finding(record, benchmark, shown),
         _caution(shown),
@@ -178,29 +177,6 @@ def _shell_left_in(launches: Launches, benchmark: int, shown: str) -> Finding | 
     )
 
 
-def _tandem(launches: Launches, benchmark: int, shown: str) -> Finding | None:
-    """Say that pairs ran at the same time, and what that made of the times; a pair that ran alone tells."""
-    tandem, judged = launches.in_tandem(), launches.of(benchmark, USED)
-    used = judged & tandem
-    if not used.any():
-        return None
-    some, all_pairs = used.sum() // 2, judged.sum() // 2
-    which = "the launches of a pair" if some == all_pairs else f"the launches of {some} of {all_pairs} pairs"
-    like = "each beside a neighbour like itself"
-    if launches.samples and says_order(launches.samples[np.flatnonzero(used)[0]]):
-        like = "samples in turn, each behind one of the other side"
-    message = f"{which} ran at the same time on one processor: {like}"
-    rise = _rise(launches, launches.of(benchmark) & ~tandem, used, shown)
-    if rise <= MOST_CROWDED:
-        return Finding(code="tandem", message=f"{message}, and so are the times shown")
-    return Finding(
-        code="tandem",
-        message=f"{message}, where it takes {whole_percent(rise)} longer than alone, as the two share the processor's "
-        "caches",
-        remedy="--pairing adjacent weighs it as it runs alone",
-    )
-
-
 def _tried(record: Weighing | Run, benchmark: int, metric: str) -> Finding | None:
     """Say by what the way of pairing was chosen: how the pairs of either way spread until the last one was tried."""
     if not isinstance(record, Weighing) or record.settings.pairing != "auto":
@@ -235,16 +211,6 @@ def _sizes(launches: Launches, benchmark: int, metric: str, role: str) -> FloatA
     with np.errstate(divide="ignore", invalid="ignore"):
         baseline, candidate = map(np.log, MetricPairs(launches, benchmark, metric, role).values)
         return np.asarray(np.abs(candidate - baseline))
-
-
-def _rise(launches: Launches, alone: npt.NDArray[np.bool_], beside: npt.NDArray[np.bool_], metric: str) -> float:
-    """By what share a time is longer beside a partner than alone; 0 where that is not known."""
-    values = launches.metric(metric)
-    known = ~np.isnan(values)  # those behind the last look may lack what the judged ones have
-    before, then = values[alone & known], values[beside & known]
-    if METRICS[metric].unit != "ns" or not len(before) or not len(then) or not np.median(before) > 0:
-        return 0.0
-    return float(np.median(then) / np.median(before) - 1)
 
 
 def _tells_cpu(record: Weighing | Run) -> bool:

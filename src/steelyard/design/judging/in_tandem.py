@@ -1,0 +1,60 @@
+"""What it makes of the times shown that the launches of a pair ran at the same time."""
+
+from __future__ import annotations
+
+from math import expm1
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.design.runner.tandem import MOST_CROWDED
+from steelyard.model.kept import Finding
+from steelyard.model.launches import USED, FloatArray, Launches, says_order
+from steelyard.model.metrics import METRICS
+from steelyard.report.figures import whole_percent
+
+# Of two that differ by more, the longer one is alone for a good part of its time.
+_MOST_UNLIKE = 1.5
+
+
+def tandem_finding(launches: Launches, benchmark: int, shown: str) -> Finding | None:
+    """Say that pairs ran at the same time, and what that made of the times; a pair that ran alone tells."""
+    tandem, judged = launches.in_tandem(), launches.of(benchmark, USED)
+    used = judged & tandem
+    if not used.any():
+        return None
+    some, all_pairs = used.sum() // 2, judged.sum() // 2
+    which = "the launches of a pair" if some == all_pairs else f"the launches of {some} of {all_pairs} pairs"
+    alone, beside = (_medians(launches, each, shown) for each in (launches.of(benchmark) & ~tandem, used))
+    like = "each beside a neighbour like itself" if _are_alike(beside) else "each beside the other while both ran"
+    if launches.samples and says_order(launches.samples[np.flatnonzero(used)[0]]):
+        like = "samples in turn, each behind one of the other side"
+    message = f"{which} ran at the same time on one processor: {like}"
+    rise = _rise(alone, beside) if METRICS[shown].unit == "ns" else 0.0
+    if rise <= MOST_CROWDED:
+        return Finding(code="tandem", message=f"{message}, and so are the times shown")
+    return Finding(
+        code="tandem",
+        message=f"{message}, where it takes {whole_percent(rise)} longer than alone, as the two share the processor's "
+        "caches",
+        remedy="--pairing adjacent weighs it as it runs alone",
+    )
+
+
+def _medians(launches: Launches, chosen: npt.NDArray[np.bool_], metric: str) -> FloatArray:
+    """Those of the two sides; NaN where nothing is known of one."""
+    values, sides = launches.metric(metric), np.asarray(launches.side)
+    known = chosen & ~np.isnan(values)  # those behind the last look may lack what the judged ones have
+    of_sides = [values[known & (sides == side)] for side in (0, 1)]
+    return np.array([np.median(one) if len(one) else np.nan for one in of_sides])
+
+
+def _are_alike(medians: FloatArray) -> bool:
+    shorter, longer = sorted(medians)
+    return not longer > _MOST_UNLIKE * shorter
+
+
+def _rise(alone: FloatArray, beside: FloatArray) -> float:
+    """By what share a time is longer beside a partner than alone, of both sides; 0 where that is not known."""
+    known = (alone > 0) & (beside > 0)
+    return expm1(float(np.log(beside[known] / alone[known]).mean())) if known.any() else 0.0
