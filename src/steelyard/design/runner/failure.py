@@ -101,7 +101,8 @@ def _how_it_stopped(number: int) -> str:
 
 def _how_it_failed(measured: Measured) -> str | None:
     if measured.signal is not None:
-        return f"was killed by {_signal_name(measured.signal)}"
+        likely = ", as by the kernel where memory runs out" if measured.signal == Signals.SIGKILL else ""
+        return f"was killed by {_signal_name(measured.signal)}{likely}"
     if measured.exit_code:
         return f"failed with exit status {measured.exit_code}"
     return None
