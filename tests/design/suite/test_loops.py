@@ -229,6 +229,14 @@ def test_launches_of_the_slowest_side_do_not_become_too_long() -> None:
     assert choose_samples(pilots, slowest_ns=5e9) == 4
 
 
+def test_a_shared_start_that_took_longer_once_is_no_cost_of_samples() -> None:
+    samples = [Sample(1, TURN_NS + 1000 * number) for number in range(PILOT_SAMPLES)]
+    pilots = [Pilot(4e6, samples, start_ns=10e6)] * PILOT_LAUNCHES
+    alone = choose_samples([Pilot(14e6, samples)] * PILOT_LAUNCHES, in_step=True)
+    for start_ns in (5e6, 15e6):
+        assert choose_samples(pilots, brief=Pilot(4e6, samples[:1], start_ns), in_step=True) == alone
+
+
 @pytest.mark.parametrize("many", [1, 3, 10])
 def test_a_benchmark_that_says_itself_how_many_samples_it_takes_tells_nothing_of_what_each_costs(many: int) -> None:
     """As one of Google Benchmark with `Repetitions(3)`: it takes as many, however few are asked for."""

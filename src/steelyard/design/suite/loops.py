@@ -72,10 +72,14 @@ class NeverLongError(VanishedError):
 
 @dataclass(frozen=True)
 class Pilot:
-    """One pilot launch: what it took beside its samples, in ns, and the samples themselves."""
+    """One pilot launch: what it took beside its samples, in ns, and the samples themselves.
+
+    `start_ns` is its part of a start that it shares with others.
+    """
 
     overhead_ns: float
     samples: Sequence[Sample]
+    start_ns: float = 0.0
 
 
 def choose_loops(take: Take) -> int:
@@ -224,7 +228,8 @@ def choose_samples(
     # A benchmark that says in its code how many there are has as many in each launch.
     if brief is not None and len(brief.samples) < taken:
         beside_ns = max(0.0, (overhead_ns - brief.overhead_ns) / (taken - len(brief.samples)))
-    starting = overhead_ns - taken * beside_ns
+    # A start that is shared differs from launch to launch by more than any sample takes.
+    starting = median(pilot.start_ns for pilot in pilots) + overhead_ns - taken * beside_ns
     most = _MOST_TURNS if in_step else _MOST_SAMPLES
     # A few launches cannot tell a small variance between them from none.
     between = max(0.0 if in_step else between, within / most)

@@ -101,11 +101,18 @@ class Pilots:
         """A subject's benchmark, in errors."""
         return f"{self.subjects[number].name} ({entry})"
 
-    def _read(self, entry: str, ask: Ask, target: Target, reading: Reading[None], beside_ns: float = 0.0) -> Pilot:
+    def _read(self, entry: str, ask: Ask, target: Target, reading: Reading[None], start_ns: float = 0.0) -> Pilot:
         if target.work and (told := self.harness.processed(reading.measured, target.work)):
             self.processed[ask.subject, entry] = told
-        overhead_ns = beside_ns + reading.measured.wall_ns - sum(sample.ns for sample in reading.samples)
-        return Pilot(overhead_ns, reading.samples)
+        return Pilot(beside_samples_ns(reading), reading.samples, start_ns)
+
+
+def beside_samples_ns(reading: Reading[None]) -> float:
+    """What a launch took beside its samples, without what both waited for a processor, as far as that is known."""
+    waits = [reading.measured.delay_ns, *(sample.delay_ns for sample in reading.samples)]
+    known = [wait for wait in waits if wait is not None]
+    waited_ns = known[0] - sum(known[1:]) if len(known) == len(waits) else 0
+    return float(reading.measured.wall_ns - waited_ns - sum(sample.ns for sample in reading.samples))
 
 
 def _given_up_after(latest_s: float, target: Target) -> Target:
