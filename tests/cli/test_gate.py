@@ -74,12 +74,12 @@ def test_what_stayed_undecided_fails_a_strict_one(job: Job) -> None:
     strict = job("gate", "open.json", "--strict", "--markdown", "page.md")
     assert "but 1 of 1 verdict stayed open, which fails a strict gate" in " ".join(strict.text.split())
     assert job.file("page.md").startswith(
-        "### Steelyard: undecided, which fails\n\nnothing is above its limit, but 1 of"
+        "### Steelyard: undecided, which fails\n\nnothing was found above its limit, but 1 of"
     )
     assert "exit " not in strict.text
     last = " ".join(job("gate", "open.json").text.split())
     # What is slower within its limit was found all the same.
-    assert last.endswith("exit status 0, as nothing is above its limit; with --strict it is 4, as it stayed undecided")
+    assert last.endswith("exit status 0, as nothing was found above its limit; with --strict it is 4, as it stayed undecided")
 
 
 def test_a_record_may_come_by_standard_input_or_by_its_kept_name(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +185,7 @@ def test_what_could_not_be_decided_is_said_with_why(job: Job) -> None:
     job("gate", "open.json", "--markdown", "page.md")
     page = job.file("page.md")
     assert page.splitlines()[0] == "### Steelyard: undecided"
-    assert page.splitlines()[2].startswith("nothing is above its limit, and 1 of 1 verdict stayed open")
+    assert page.splitlines()[2].startswith("nothing was found above its limit, and 1 of 1 verdict stayed open")
     assert "**What could not be decided**" in page
     assert "the limit of pairs was reached" in page
 

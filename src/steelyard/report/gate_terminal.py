@@ -45,7 +45,7 @@ def show(console: Console, report: GateReport) -> None:
     if report.verdict == "undecided" and not report.is_too_open:
         sheet.blank()
         # What is slower within its limit does not count.
-        open_end(console, sentences.not_strict("nothing is above its limit"))
+        open_end(console, sentences.not_strict("nothing was found above its limit"))
 
 
 def _is_changed(one: Judged) -> bool:

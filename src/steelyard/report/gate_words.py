@@ -33,9 +33,9 @@ def headline(report: GateReport) -> str:
     if report.undecided:
         stayed = f"{len(report.undecided):,} of {many} stayed open"
         if report.is_too_open:
-            return f"nothing is above its limit, but {stayed}, which fails a strict gate"
-        return f"nothing is above its limit, and {stayed}"
-    return f"nothing is above its limit, {many}"
+            return f"nothing was found above its limit, but {stayed}, which fails a strict gate"
+        return f"nothing was found above its limit, and {stayed}"
+    return f"nothing was found above its limit, {many}"
 
 
 def cut(text: str, most: int) -> str:
