@@ -65,7 +65,10 @@ def test_what_is_unknown_for_another_reason_is_told_with_that() -> None:
 
 
 def test_nothing_disturbs() -> None:
-    assert "nothing that disturbs" in printed(Condition(code="swap", severity="fine", evidence="there is none"))
+    fine = Condition(code="swap", severity="fine", evidence="there is none")
+    assert printed(fine).endswith("nothing that disturbs measurements\n")
+    unknown = Condition(code="load", severity="unknown", evidence="the system does not tell what ran")
+    assert printed(fine, unknown).endswith("nothing that disturbs measurements, as far as the system tells\n")
 
 
 def test_names_of_processes_are_text() -> None:

@@ -39,7 +39,7 @@ def examination(console: Console, found: Examination) -> None:
     if found.noise is not None:
         noise(sheet, found.noise)
         sheet.blank()
-    sheet.row("in all", _in_all(len(found.of("serious")), len(found.of("slight"))))
+    sheet.row("in all", _in_all(*(len(found.of(one)) for one in ("serious", "slight", "unknown"))))
 
 
 def _unknown(sheet: Sheet, found: Sequence[Condition]) -> None:
@@ -55,8 +55,8 @@ def _told(sheet: Sheet, one: Condition) -> Text:
     return Text(f"{one.code}: ", "bold").append(sheet.name(one.evidence, 10 * sheet.text_width))
 
 
-def _in_all(serious: int, slight: int) -> str:
+def _in_all(serious: int, slight: int, unknown: int) -> str:
     if not (serious or slight):
-        return "nothing that disturbs measurements"
+        return "nothing that disturbs measurements" + (", as far as the system tells" if unknown else "")
     told = [f"{number} {word}" for number, word in ((serious, "serious"), (slight, "slight")) if number]
     return f"{' and '.join(told)}: verdicts stay right, but take more pairs (steelyard docs doctor)"
