@@ -84,6 +84,16 @@ PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
             "./target/steelyard/deep": "criterion",
         },
     ),
+    "cargo, with a member that is named twice and one that is left out": (
+        {
+            "Cargo.toml": '[workspace]\nmembers = ["in/*", "in/a"]\nexclude = ["in/b"]\n',
+            "in/a/Cargo.toml": INNER,
+            "in/a/b.rs": "use criterion::*;",
+            "in/b/Cargo.toml": INNER.replace("deep", "other"),
+            "in/b/b.rs": "use criterion::*;",
+        },
+        {"./target/steelyard/deep": "criterion"},
+    ),
     "cargo, with Steelyard's crate": (
         {
             "Cargo.toml": '[package]\nname = "x"\n[[bench]]\nname = "suite"\nharness = false\n',

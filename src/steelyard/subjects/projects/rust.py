@@ -125,13 +125,21 @@ def _package(manifest: dict[str, Any]) -> str | None:
     return str(package.get("name")) if isinstance(package, dict) and package.get("name") else None
 
 
-def _members(folder: Path, manifest: dict[str, Any]) -> Iterator[Path]:
-    workspace = manifest.get("workspace")
-    patterns = workspace.get("members", []) if isinstance(workspace, dict) else []
-    for pattern in patterns if isinstance(patterns, list) else []:
-        if isinstance(pattern, str) and Path(pattern).parts and not pattern.startswith(("/", "..")):  # "." is the root
+def _members(folder: Path, manifest: dict[str, Any]) -> list[Path]:
+    """The folders of a workspace's packages, but for the root, each once."""
+    found = dict[Path, None]()
+    for pattern in _of_workspace(manifest, "members"):
+        if Path(pattern).parts and not pattern.startswith(("/", "..")):  # "." is the root
             with suppress(ValueError, OSError):
-                yield from sorted(one for one in folder.glob(pattern) if one.is_dir() and one != folder)
+                found.update(dict.fromkeys(sorted(one for one in folder.glob(pattern) if one.is_dir())))
+    left_out = [folder / one for one in _of_workspace(manifest, "exclude")]
+    return [one for one in found if one != folder and not any(map(one.is_relative_to, left_out))]
+
+
+def _of_workspace(manifest: dict[str, Any], name: str) -> list[str]:
+    workspace = manifest.get("workspace")
+    texts = workspace.get(name) if isinstance(workspace, dict) else None
+    return [one for one in texts if isinstance(one, str)] if isinstance(texts, list) else []
 
 
 def _benches(root: Path, folder: Path, manifest: dict[str, Any]) -> Iterator[_Bench]:
