@@ -100,11 +100,10 @@ def left_by_set_up(going_on: Sequence[str]) -> list[Finding]:
     """Name what goes on beside the launches, as --setup has left it running ("PID name" each); nothing if none does."""
     if not going_on:
         return []
-    names = sorted({process.partition(" ")[2] for process in going_on})
     return [
         Finding(
             code="set-up-left-running",
-            message=f"what --setup has left running goes on until all is measured: {some_names(names)}",
+            message=f"what --setup has left running goes on until all is measured: {some_processes(going_on)}",
         )
     ]
 
@@ -122,12 +121,11 @@ def survivors(killed: Sequence[str], not_killed: Sequence[str], of_hooks: Sequen
             )
         )
     if of_hooks:
-        names = sorted({process.partition(" ")[2] for process in of_hooks})
         findings.append(
             Finding(
                 code="left-by-hooks",
                 message=f"commands around launches left {_processes(of_hooks)} behind, which were killed when these "
-                f"ended: {some_names(names)}",
+                f"ended: {some_processes(of_hooks)}",
                 remedy="what launches need, as a server, is for --setup, whose processes go on until all is measured",
             )
         )
@@ -141,6 +139,11 @@ def survivors(killed: Sequence[str], not_killed: Sequence[str], of_hooks: Sequen
             )
         )
     return findings
+
+
+def some_processes(processes: Sequence[str]) -> str:
+    """What processes ("PID name" each) are called, for a sentence."""
+    return some_names(sorted({process.partition(" ")[2] for process in processes}))
 
 
 def _processes(names: Sequence[str]) -> str:

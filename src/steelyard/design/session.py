@@ -18,7 +18,6 @@ from steelyard.design.findings import (
     chosen_processor_finding,
     isolation_findings,
     left_by_set_up,
-    survivors,
     tuned_finding,
 )
 from steelyard.design.going_on import More, used_s
@@ -271,7 +270,7 @@ def _cleaned_up(
     try:
         runner = session.cleaning.run()
         if runner is not None:
-            found = survivors(runner.left_behind, runner.not_killed, runner.left_by_hooks)
+            found = runner.survivors()
     except Interrupted:
         record = _as_interrupted(record, header) if isinstance(record, Run) else record
         found = [NOT_CLEANED_UP]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from steelyard.design.judging.failures import SIDES
 from steelyard.model.kept import Finding
 from steelyard.model.launches import USED
 from steelyard.model.records import Run, Weighing
 from steelyard.report.figures import whole_percent
 
-_SIDES = ("baseline", "candidate")
 _MOST_ASLEEP = 1 / 3
 # Of less the start of a process is a good part, which is work that is not its own.
 _LEAST_NS = 5_000_000
@@ -23,7 +23,7 @@ def asleep_finding(record: Weighing | Run, benchmark: int, shown: str) -> Findin
     share, side = max(_shares(record, benchmark), default=(0.0, 0))
     if share < _MOST_ASLEEP:
         return None
-    whose = f" of the {_SIDES[side]}" if isinstance(record, Weighing) else ""
+    whose = f" of the {SIDES[side]}" if isinstance(record, Weighing) else ""
     sleeps = f"a launch{whose} sleeps for {whole_percent(share)} of its time"
     if shown == "active":
         return Finding(

@@ -10,14 +10,14 @@ from steelyard.model.launches import Launches
 from steelyard.model.records import Run, Weighing
 from steelyard.report import figures
 
-_SIDES = ("baseline", "candidate")
+SIDES = ("baseline", "candidate")
 
 
 def failures_finding(record: Weighing | Run, benchmark: int) -> Finding | None:
     """Say how many of the judged launches failed, and how; None if none did."""
     if not record.settings.ignore_failure:
         return None
-    names = _SIDES if isinstance(record, Weighing) else ("subject",)
+    names = SIDES if isinstance(record, Weighing) else ("subject",)
     judged = record.launches.complete_pairs(benchmark).T if len(names) > 1 else [record.launches.judged(benchmark)]
     counts = [_failed(record.launches, chosen) for chosen in judged]
     if not any(failed for failed, _, _ in counts):

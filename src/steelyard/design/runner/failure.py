@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from signal import Signals
 
-from steelyard.design.findings import some_names
+from steelyard.design.findings import some_processes
 from steelyard.design.runner.target import ENVIRONMENT, LIST_REMEDY, Target, no_module_remedy
 from steelyard.model.errors import LaunchError, MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
@@ -67,10 +67,9 @@ def beside_its_partner(error: LaunchError) -> LaunchError:
 
 def for_want_of(left: Sequence[str], error: LaunchError) -> LaunchError:
     """The failure of a launch before which processes that --prepare had `left` ("PID name" each) were killed."""
-    names = some_names(sorted({process.partition(" ")[2] for process in left}))
     return type(error)(
-        f"{error} (What --prepare left running was killed when its command ended: {names}. If the launches need it, "
-        "start it by --setup, whose processes go on until all is measured.)"
+        f"{error} (What --prepare left running was killed when its command ended: {some_processes(left)}. If the "
+        "launches need it, start it by --setup, whose processes go on until all is measured.)"
     )
 
 

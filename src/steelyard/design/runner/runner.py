@@ -9,11 +9,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
+from steelyard.design.findings import survivors
 from steelyard.design.runner.failure import Interrupted, check_ended, check_hook_ended, for_want_of
 from steelyard.design.runner.target import Hooks, Shared, Target
 from steelyard.measure.instrument import Instrument, Timer, Value
 from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
+from steelyard.model.kept import Finding
 from steelyard.model.launches import Frame, LaunchSpec, Measured, Place, Sample
 from steelyard.subjects.harness import Starting
 from steelyard.subjects.programs import Programs
@@ -297,6 +299,10 @@ class Runner:
         kept = keep(reading)
         self._note_survivors(reading.measured)
         return kept
+
+    def survivors(self) -> list[Finding]:
+        """What is to be said of the processes that outlived what they were started by; nothing if there were none."""
+        return survivors(self.left_behind, self.not_killed, self.left_by_hooks)
 
     def _note_survivors(self, measured: Measured) -> None:
         self.left_behind += measured.left_behind

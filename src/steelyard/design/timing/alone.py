@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
-from steelyard.design.findings import cut_short_finding, survivors
+from steelyard.design.findings import cut_short_finding
 from steelyard.design.runner.draws import draw_pair, round_order
 from steelyard.design.runner.failure import Interrupted, TookTooLongError
 from steelyard.design.timing.budget import Budget
@@ -62,8 +62,7 @@ class Measuring:
         reasons = [self._stopped.get(number, rest) for number in range(len(self._header.benchmarks))]
         self._findings += self._recorder.settle(self._header.benchmarks, reasons)
         self._findings += self._recorder.not_reached(self._header.benchmarks, reasons)
-        runner = self._recorder.runner
-        self._findings += survivors(runner.left_behind, runner.not_killed, runner.left_by_hooks)
+        self._findings += self._recorder.runner.survivors()
         return self._header.model_copy(
             update={
                 "stop": reasons,

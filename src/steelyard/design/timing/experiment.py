@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from steelyard.design.findings import cold_finding, cut_short_finding, each_once, longer_finding, survivors
+from steelyard.design.findings import cold_finding, cut_short_finding, each_once, longer_finding
 from steelyard.design.judging.budgets import members_of
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.draws import draw_places, round_order
@@ -313,7 +313,6 @@ class Experiment:
 
     def _record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
-        runner = self._recorder.runner
         return self._header.model_copy(
             update={
                 "stop": stop,
@@ -326,7 +325,7 @@ class Experiment:
                     *self._cold(stop),
                     *(longer_finding(self._settings) if self._pace.budget.is_extended else ()),
                     *self._recorder.not_reached(self._header.benchmarks, stop),
-                    *survivors(runner.left_behind, runner.not_killed, runner.left_by_hooks),
+                    *self._recorder.runner.survivors(),
                 ],
                 "launches": self._recorder.rows.launches(),
             }
