@@ -97,7 +97,7 @@ def _weighed(launcher: Launcher, sides: Sequence[LaunchSpec], benchmark: str, pa
             both = TAKEN[way](launcher, sides, work, first)
             ways[way].seconds.append(time.perf_counter() - started)
             for metric in METRICS:
-                ways[way].differences[metric].append(_difference(both, metric))
+                ways[way].differences[metric].append(difference(both, metric))
     return ways
 
 
@@ -124,7 +124,8 @@ def _at_once(
     return taken[0], taken[1]
 
 
-def _lockstep(launcher: Launcher, sides: Sequence[LaunchSpec], work: Work, first: int) -> Samples:
+def lockstep(launcher: Launcher, sides: Sequence[LaunchSpec], work: Work, first: int) -> Samples:
+    """The judged samples of both launches of a pair that were taken in turn; exits where they were not."""
     taken = _at_once(launcher, sides, work, first, in_turn=True)
     if any(sample.order is None for samples in taken for sample in samples):
         raise SystemExit("samples were not taken in turn")
@@ -134,7 +135,7 @@ def _lockstep(launcher: Launcher, sides: Sequence[LaunchSpec], work: Work, first
 TAKEN: dict[str, Callable[[Launcher, Sequence[LaunchSpec], Work, int], Samples]] = {
     "adjacent": _adjacent,
     "at once": _at_once,
-    "lockstep": _lockstep,
+    "lockstep": lockstep,
 }
 
 
@@ -144,7 +145,7 @@ def _read(measured: Measured, work: Work) -> list[Sample]:
     return judged_samples(HARNESS.samples(measured, work))
 
 
-def _difference(both: Samples, metric: str) -> float:
+def difference(both: Samples, metric: str) -> float:
     """The log-ratio of a pair, as it is judged."""
     times = np.array([[sample.time_ns(metric) for sample in samples] for samples in both])
     if both[0][0].order is None:

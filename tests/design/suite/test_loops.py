@@ -254,6 +254,6 @@ def test_what_a_launch_is_off_by_does_not_count_in_step() -> None:
 def test_short_ones_in_turn_are_many() -> None:
     alike = [Pilot(60e6, [Sample(1, TURN_NS)] * PILOT_SAMPLES)] * PILOT_LAUNCHES
     jittery = [Pilot(60e6, [Sample(1, TURN_NS + 1000 * number) for number in range(PILOT_SAMPLES)])] * PILOT_LAUNCHES
-    assert choose_samples(jittery, in_step=True) == 121
+    assert choose_samples(jittery, in_step=True) == 161
     assert choose_samples(jittery) <= 41
     assert choose_samples(alike, in_step=True) == 4

@@ -18,9 +18,10 @@ from steelyard.model.launches import Sample, judged_samples
 TARGET_NS = 1_500_000
 """How long a sample is to take; anything from half of it to twice is good enough."""
 
-TURN_NS = 300_000
-"""The same of samples in turn with those of the other side: what slows a processor down lasts for some ms, and has to
-last for several of them to hit both sides alike."""
+TURN_NS = 200_000
+"""The same of samples in turn with those of the other side: what slows a processor down often lasts for a ms or less,
+and has to last for several of them to hit both sides alike. Shorter ones tell little more, and 3 µs or more of each is
+what the turn costs the code behind it (benchmarks/turn_lengths.py)."""
 
 TOLD_NS = 10_000
 """Shorter ones are told wrongly: reading the clock, and filling caches again, takes some 0.1 us of each."""
@@ -46,7 +47,7 @@ _FEW_LOOPS = 3
 _LONGEST_LAUNCH_NS = 1_000_000_000
 _MOST_LOOPS = 1 << 45
 _MOST_TRIES = 12
-_FEWEST_SAMPLES, _MOST_SAMPLES, _MOST_TURNS = 3, 40, 120
+_FEWEST_SAMPLES, _MOST_SAMPLES, _MOST_TURNS = 3, 40, 160
 
 LEAST_SAMPLES = 1 + _FEWEST_SAMPLES
 """Samples of a launch where there was no time to find out how many pay."""
