@@ -35,6 +35,12 @@ def test_a_client_s_time_is_told_to_have_its_server_s_in_it() -> None:
     assert "is in active, and so is what that one waits for a processor" in found.message
 
 
+@pytest.mark.parametrize(("baseline_ms", "part"), [(5, "90 %"), (25, "50 % or more")])
+def test_both_sides_are_named_where_both_sleep(baseline_ms: int, part: str) -> None:
+    rows = [row._replace(**CLIENT | ({} if row.side else {"cpu_ns": baseline_ms * MS})) for row in pairs(3)]
+    assert said(weighing(rows), "active").message.startswith(f"a launch of either side sleeps for {part} of its time: ")
+
+
 @pytest.mark.parametrize("metric", ["cpu", "user", "task_clock"])
 def test_the_time_on_a_processor_is_told_to_have_nothing_of_it(metric: str) -> None:
     found = said(of({"metrics": [metric]}), metric)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from steelyard.design.judging.failures import SIDES
@@ -20,11 +22,10 @@ def asleep_finding(record: Weighing | Run, benchmark: int, shown: str) -> Findin
     """Say that launches of a side slept for much of their time, and what the metric has of it; None otherwise."""
     if record.settings.harness is not None or shown not in ("active", *_OF_A_PROCESSOR):
         return None
-    share, side = max(_shares(record, benchmark), default=(0.0, 0))
-    if share < _MOST_ASLEEP:
+    asleep = {side: share for side, share in _shares(record, benchmark).items() if share >= _MOST_ASLEEP}
+    if not asleep:
         return None
-    whose = f" of the {SIDES[side]}" if isinstance(record, Weighing) else ""
-    sleeps = f"a launch{whose} sleeps for {whole_percent(share)} of its time"
+    sleeps = f"a launch{_whose(record, asleep)} sleeps for {_part(asleep.values())} of its time"
     if shown == "active":
         return Finding(
             code="asleep",
@@ -39,11 +40,22 @@ def asleep_finding(record: Weighing | Run, benchmark: int, shown: str) -> Findin
     )
 
 
-def _shares(record: Weighing | Run, benchmark: int) -> list[tuple[float, int]]:
-    """Of each side, that is 0 or 1, the part of a launch's time, but for its waits for a processor, that it slept."""
+def _whose(record: Weighing | Run, sides: Collection[int]) -> str:
+    if not isinstance(record, Weighing):
+        return ""
+    return " of either side" if len(sides) == 2 else f" of the {SIDES[next(iter(sides))]}"
+
+
+def _part(shares: Collection[float]) -> str:
+    least, most = whole_percent(min(shares)), whole_percent(max(shares))
+    return least if least == most else f"{least} or more"
+
+
+def _shares(record: Weighing | Run, benchmark: int) -> dict[int, float]:
+    """By side, that is 0 or 1: the part of a launch's time, but for its waits for a processor, that it slept."""
     launches = record.launches
     awake_ns, ready_ns = launches.metric("cpu"), launches.column("wall_ns") - launches.waited_ns()
     known = launches.of(benchmark, USED) & launches.knows_waits() & (ready_ns >= _LEAST_NS)
     sides = np.asarray(launches.side)
-    chosen = [known & (sides == side) for side in (0, 1)]
-    return [(float(1 - np.median(awake_ns[one] / ready_ns[one])), side) for side, one in enumerate(chosen) if one.any()]
+    chosen = {side: known & (sides == side) for side in (0, 1)}
+    return {side: float(1 - np.median(awake_ns[one] / ready_ns[one])) for side, one in chosen.items() if one.any()}
