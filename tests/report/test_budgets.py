@@ -91,6 +91,18 @@ def test_no_budget_sees_through_a_coarse_clock() -> None:
     assert "--" not in text
 
 
+def test_no_budget_mends_what_the_control_found() -> None:
+    alarm = Finding(code="control-alarm", message="the control found the baseline slower than itself")
+    open_still = UNDECIDED.model_copy(update={"findings": [alarm]})
+    record = weighing(stop="time", settings=SETTINGS.model_copy(update={"reserve": 0.5}))
+    for one in (open_still, verdict(verdict="undecided", findings=[alarm])):
+        said = "the control alarmed, which no budget mends (see the note)"
+        assert budgets.budget(one, SETTINGS, "time") == said
+        assert budgets.budget_of_all([one], record) == [said]
+        assert budgets.way_on([one], record) is None
+        assert budgets.pointed_at(one) == [alarm]
+
+
 def test_so_few_pairs_that_their_noise_is_not_known_say_what_a_dozen_would_tell() -> None:
     text = budgets.budget(TOO_FEW.model_copy(update={"pairs": 1, "pairs_needed": 12}), SETTINGS, "time")
     assert "about 12 pairs, 3.2 s, would decide a large change, and tell how many more a small one needs" in text
