@@ -11,7 +11,7 @@ from steelyard.model.kept import Finding
 
 # What a function's name says of why it executes more or less from launch to launch.
 _SIGNS = (
-    (r"clock|(?<!run)time|tz_", "the time of day"),
+    (r"clock|(?<!run)time(?!d)|tz_", "the time of day"),
     (
         r"pthread|futex|lll_|mutex|sem_|thread|runtime\.(?:lock|park|schedule|findRunnable)",
         "how threads or processes are scheduled",
