@@ -3,7 +3,7 @@ from __future__ import annotations
 from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE, Finding
 from steelyard.model.layouts import LayoutFacts
 from steelyard.model.settings import Settings
-from steelyard.report import budgets
+from steelyard.report import budgets, sentences
 
 from .records import LEANING, NOTHING, TOO_FEW, UNDECIDED, verdict, weighing
 
@@ -101,6 +101,7 @@ def test_no_budget_mends_what_the_control_found() -> None:
         assert budgets.budget_of_all([one], record) == [said]
         assert budgets.way_on([one], record) is None
         assert budgets.pointed_at(one) == [alarm]
+        assert sentences.explanation(one, SETTINGS, "time") == ["nothing is ruled out", said]
 
 
 def test_so_few_pairs_that_their_noise_is_not_known_say_what_a_dozen_would_tell() -> None:

@@ -51,7 +51,7 @@ def budget(verdict: Verdict, settings: Settings, reason: StopReason | None, of_a
 
     Of a suite that was merged it is the budget `of_a_part`: merge itself measures nothing.
     """
-    if _has(verdict, CONTROL_ALARM):
+    if is_withheld(verdict):
         return f"the control alarmed, which no budget mends{SEE_NOTE}"
     why = _WHY_UNDECIDED.get(reason) if reason else None
     way_out = _way_out(verdict, settings, reason, of_a_part)
@@ -88,7 +88,7 @@ def way_on(verdicts: list[Verdict], record: Weighing) -> str | None:
 
 def _is_in_reach(verdict: Verdict) -> bool:
     """Whether pairs would decide it that somebody would wait for."""
-    if verdict.pairs_needed is None or _has(verdict, CONTROL_ALARM):
+    if verdict.pairs_needed is None or is_withheld(verdict):
         return False
     return (verdict.seconds_needed or 0.0) <= _MOST_SENSIBLE_S
 
@@ -131,6 +131,11 @@ def pointed_at(verdict: Verdict) -> list[Finding]:
 def is_too_coarse(verdict: Verdict) -> bool:
     """Whether its clock's ticks may hide a change."""
     return _has(verdict, _COARSE_CLOCK)
+
+
+def is_withheld(verdict: Verdict) -> bool:
+    """Whether the control alarmed, so that its figures say nothing of the change."""
+    return _has(verdict, CONTROL_ALARM)
 
 
 def _has(verdict: Verdict, code: str) -> bool:
