@@ -307,6 +307,12 @@ def test_failures_are_said_once_where_times_say_them(stage: Stage) -> None:
     assert stage(record, lambda *_: launched(5, exit_code=3)).codes() == []
 
 
+def test_of_several_layouts_it_is_said_which_was_counted(stage: Stage) -> None:
+    ended = stage(fresh(layouts=3), [5] * 4)
+    assert ended.codes() == ["first-layout"]
+    assert "layout 1 of each side alone" in ended.message("first-layout")
+
+
 def test_a_program_that_is_replaced_in_between(stage: Stage, tmp_path: Any) -> None:
     program = tmp_path / "work"
     program.write_text("one")

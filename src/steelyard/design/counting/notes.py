@@ -51,6 +51,7 @@ class CountNotes:
         """What the record should say of the counts; by benchmark, as far as it is about one."""
         tool = record.counting.tool if record.counting else None
         found = [findings.not_pinned_finding(what) for what in (tool.not_pinned if tool else [])]
+        found += [findings.first_layout_finding()] if record.settings.layouts else []
         counts = by_place(record)
         for number, benchmark in enumerate(record.benchmarks):
             mine = [counts.get((number, side), []) for side in (0, 1)]
