@@ -126,7 +126,12 @@ AVX512 = r"""
 int main(void) { __asm__ volatile(".byte 0x62, 0xf1, 0x7d, 0x48, 0xfe, 0xc0"); return 0; }
 """
 
-# The same, found out as some libraries do that look what the processor can.
+# Of GFNI, in the encoding of AVX: vgf2p8affineqb.
+GFNI = r"""
+int main(void) { __asm__ volatile(".byte 0xc4, 0xe3, 0xfd, 0xce, 0xf9, 0x00"); return 0; }
+"""
+
+# AVX-512 again, found out as some libraries do that look what the processor can.
 TRIES_AVX512 = r"""
 #include <setjmp.h>
 #include <signal.h>

@@ -133,6 +133,11 @@ def test_an_instruction_that_valgrind_does_not_know(counter: Counting, tmp_path:
     assert "-mno-avx512f" in said
 
 
+def test_what_leaves_avx512_out_is_no_remedy_for_other_instructions(counter: Counting, tmp_path: Path) -> None:
+    with pytest.raises(MeasurementError, match=r"-march=x86-64-v3$"):
+        counter.count(launch(compiled(tmp_path, "field", c_programs.GFNI)))
+
+
 def test_a_program_that_tries_such_an_instruction_and_goes_on(counter: Counting, tmp_path: Path) -> None:
     counted = counter.count(launch(compiled(tmp_path, "tries", c_programs.TRIES_AVX512)))
     assert counted.measured.exit_code == 0

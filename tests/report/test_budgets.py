@@ -3,7 +3,7 @@ from __future__ import annotations
 from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE, Finding
 from steelyard.model.layouts import LayoutFacts
 from steelyard.model.settings import Settings
-from steelyard.report import budgets
+from steelyard.report import budgets, sentences
 
 from .records import LEANING, NOTHING, TOO_FEW, UNDECIDED, verdict, weighing
 
@@ -89,6 +89,19 @@ def test_no_budget_sees_through_a_coarse_clock() -> None:
     text = budgets.budget(verdict(verdict="undecided", margin_needed=0.1, findings=[coarse]), SETTINGS, "futile")
     assert "what a clock's ticks may hide, no number of pairs shows" in text
     assert "--" not in text
+
+
+def test_no_budget_mends_what_the_control_found() -> None:
+    alarm = Finding(code="control-alarm", message="the control found the baseline slower than itself")
+    open_still = UNDECIDED.model_copy(update={"findings": [alarm]})
+    record = weighing(stop="time", settings=SETTINGS.model_copy(update={"reserve": 0.5}))
+    for one in (open_still, verdict(verdict="undecided", findings=[alarm])):
+        said = "the control alarmed, which no budget mends (see the note)"
+        assert budgets.budget(one, SETTINGS, "time") == said
+        assert budgets.budget_of_all([one], record) == [said]
+        assert budgets.way_on([one], record) is None
+        assert budgets.pointed_at(one) == [alarm]
+        assert sentences.explanation(one, SETTINGS, "time") == ["nothing is ruled out", said]
 
 
 def test_so_few_pairs_that_their_noise_is_not_known_say_what_a_dozen_would_tell() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 from steelyard.design.findings import shell_finding
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
-from steelyard.design.runner.targets import Targets, longest_at_first_s
+from steelyard.design.runner.targets import Targets, layouts_of, longest_at_first_s
 from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.model.errors import MeasurementError
 from steelyard.model.records import Run, Weighing
@@ -36,19 +37,20 @@ def with_preliminaries(record: Weighing | Run, targets: Targets, runner: Runner)
 
 
 def _compare_outputs(record: Weighing | Run, targets: Targets, runner: Runner) -> None:
-    """Run both sides of each benchmark once and compare what they print, byte by byte."""
+    """Run both sides of each benchmark once, in each layout, and compare what they print, byte by byte."""
     with room_for("--reference-output needs"), scratch_folder("output") as folder:
         outputs = [folder / side for side in ("baseline", "candidate")]
-        for number, benchmark in enumerate(record.benchmarks):
-            draw = draw_pair(record.settings.seed, number, 0)
+        for (number, benchmark), layout in product(enumerate(record.benchmarks), layouts_of(record.settings)):
+            draw = draw_pair(record.settings.seed, number, 0)._replace(layout=layout)
             for side, output in enumerate(outputs):
                 target = targets.of(number, side, draw).within(longest_at_first_s(record))
                 spec = replace(target.spec, stdout=str(output).encode(), repeat=1)
                 runner.trial(replace(target, spec=spec))
             line = _first_difference(*outputs)
             if line is not None:
+                which = f" (layout {layout})" if layout else ""
                 raise MeasurementError(
-                    f"{benchmark.name}: the two sides print different things, first in line "
+                    f"{benchmark.name}{which}: the two sides print different things, first in line "
                     f"{line}{_both_lines(outputs, line)}: a faster wrong answer is not faster. Mend the candidate, or "
                     "leave --reference-output out."
                 )

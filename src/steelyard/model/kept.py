@@ -24,6 +24,8 @@ NOT_AS_ASKED: Final = frozenset({SHARED, SHELL_WORDS})
 # does not, as the program writes to files.
 NOISY_ALONE: Final = "adjacent-noise"
 WRITING_ALONE: Final = "adjacent-files"
+# That of a verdict that is withheld, as the control found the baseline different from itself.
+CONTROL_ALARM: Final = "control-alarm"
 
 VerdictName = Literal["slower", "faster", "same", "undecided"]
 

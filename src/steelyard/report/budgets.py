@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE
+from steelyard.model.kept import CONTROL_ALARM, NOISY_ALONE, WRITING_ALONE
 from steelyard.model.metrics import is_counted
 from steelyard.report import figures
 from steelyard.stats.looks import FEWEST_WITH_NOISE, FIRST_LOOK
@@ -38,7 +38,7 @@ SEE_NOTE = " (see the note)"
 """Stands where one of a verdict's notes says why; what shows no notes leaves it out."""
 _COARSE_CLOCK = "coarse-clock"
 _FEW_LAYOUTS = "few-layouts"
-_POINTED_AT = frozenset({NOISY_ALONE, WRITING_ALONE, _COARSE_CLOCK, "undefined"})
+_POINTED_AT = frozenset({CONTROL_ALARM, NOISY_ALONE, WRITING_ALONE, _COARSE_CLOCK, "undefined"})
 
 
 def margin_of(verdict: Verdict, settings: Settings) -> float:
@@ -51,6 +51,8 @@ def budget(verdict: Verdict, settings: Settings, reason: StopReason | None, of_a
 
     Of a suite that was merged it is the budget `of_a_part`: merge itself measures nothing.
     """
+    if is_withheld(verdict):
+        return f"the control alarmed, which no budget mends{SEE_NOTE}"
     why = _WHY_UNDECIDED.get(reason) if reason else None
     way_out = _way_out(verdict, settings, reason, of_a_part)
     return f"{why}; {way_out}" if why else way_out
@@ -86,7 +88,9 @@ def way_on(verdicts: list[Verdict], record: Weighing) -> str | None:
 
 def _is_in_reach(verdict: Verdict) -> bool:
     """Whether pairs would decide it that somebody would wait for."""
-    return verdict.pairs_needed is not None and (verdict.seconds_needed or 0.0) <= _MOST_SENSIBLE_S
+    if verdict.pairs_needed is None or is_withheld(verdict):
+        return False
+    return (verdict.seconds_needed or 0.0) <= _MOST_SENSIBLE_S
 
 
 def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None, of_a_part: bool) -> str:
@@ -127,6 +131,11 @@ def pointed_at(verdict: Verdict) -> list[Finding]:
 def is_too_coarse(verdict: Verdict) -> bool:
     """Whether its clock's ticks may hide a change."""
     return _has(verdict, _COARSE_CLOCK)
+
+
+def is_withheld(verdict: Verdict) -> bool:
+    """Whether the control alarmed, so that its figures say nothing of the change."""
+    return _has(verdict, CONTROL_ALARM)
 
 
 def _has(verdict: Verdict, code: str) -> bool:

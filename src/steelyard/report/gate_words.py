@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from steelyard.model.derived import Verdict
 from steelyard.model.gate import GateReport, Judged
+from steelyard.model.kept import CONTROL_ALARM
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Weighing
 from steelyard.report import budgets, disturbances, figures, printable, sentences
@@ -69,7 +70,7 @@ def why_open(judged: Judged, *, alone: bool = True) -> str:
     if verdict.change is None:
         undefined = [finding.message for finding in verdict.findings if finding.code == "undefined"]
         return undefined[0] if undefined else "no pair was measured to its end"
-    said = [finding.message for finding in verdict.findings if finding.code == "control-alarm"]
+    said = [finding.message for finding in verdict.findings if finding.code == CONTROL_ALARM]
     if judged.limit is not None and verdict.interval is not None and not said:
         but = _not_above(verdict, verdict.interval)
         said.append(f"the interval reaches above the limit of {limit(judged)}, but {but}")

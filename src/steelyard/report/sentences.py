@@ -194,7 +194,7 @@ def excluded(verdict: Verdict, settings: Settings) -> str | None:
     """Say what an undecided interval rules out all the same, and which way it leans."""
     if verdict.change is None:
         return None
-    if verdict.interval is None and budgets.is_too_coarse(verdict):
+    if budgets.is_withheld(verdict) or (verdict.interval is None and budgets.is_too_coarse(verdict)):
         return "nothing is ruled out"
     if verdict.interval is None:
         return f"nothing is ruled out; {leaning(verdict.change, (0.0, 0.0), budgets.margin_of(verdict, settings))}"

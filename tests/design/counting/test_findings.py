@@ -34,6 +34,11 @@ def test_a_functions_name_tells_a_likely_cause(function: str, cause: str) -> Non
     assert f"work: two counts of the same program differ, most in {function}; likely {cause}" in message
 
 
+def test_a_wait_with_a_limit_of_time_is_one_of_threads_alone() -> None:
+    for function in ("__futex_abstimed_wait_common", "pthread_cond_timedwait", "sem_timedwait"):
+        assert differing(function)[0].endswith("likely how threads or processes are scheduled")
+
+
 def test_each_cause_is_named_once() -> None:
     message, _ = differing("malloc", "free", "clock", others_ns=2_000_000)
     assert message.endswith(

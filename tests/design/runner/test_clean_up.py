@@ -108,6 +108,21 @@ def test_a_reference_output_that_differs(world: ScriptedWorld) -> None:
     assert swept(world) == ["sweep"]
 
 
+def test_a_reference_output_that_differs_in_one_layout(world: ScriptedWorld) -> None:
+    def script(spec: LaunchSpec, number: int) -> Measured:  # noqa: ARG001
+        if isinstance(spec.stdout, bytes):
+            world.folder.joinpath(spec.stdout.decode()).write_text(str(program_of(spec) == "new-3"))
+        return measured(12.0)
+
+    for side in ("old", "new"):
+        for layout in (1, 2, 3):
+            world.executable(f"{side}-{layout}")
+    world.script = script
+    words = ("./old-{layout}", "./new-{layout}", "--layouts", "3", *TWELVE, "--reference-output")
+    said = world.refuses("compare", *words, status=3)
+    assert "./new-{layout} (layout 3): the two sides print different things" in said
+
+
 @pytest.mark.parametrize("words", [("--heap",), ("--setup", "./set-up", "--reference-output")])
 def test_a_folder_for_temporary_files_that_is_gone(
     world: ScriptedWorld, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]

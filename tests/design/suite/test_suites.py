@@ -10,9 +10,11 @@ import pytest
 from steelyard.design.judging.judgement import verdicts
 from steelyard.design.timing.experiment import Experiment
 from steelyard.design.timing.kept_rows import KeptRows
+from steelyard.model.counting import Counting
 from steelyard.model.launches import DISTURBED, ROLES, USED, Launches, LaunchSpec, Measured
 from steelyard.model.records import Weighing
 from steelyard.model.subject import Benchmark
+from tests.design.counted import TOOL, counts
 from tests.design.scripted import Machine, Script, experiment, noisy, recorder, weighing
 
 
@@ -42,6 +44,14 @@ class TestControl:
         assert found[0].verdict == "undecided"
         assert found[0].findings[0].code == "control-alarm"
         assert "slower than itself" in found[0].findings[0].message
+
+    def test_counts_disagree_with_no_verdict_that_is_withheld(self) -> None:
+        record = experiment(Machine(controlled(0.02, 0.03)), with_control()).run()
+        settings = record.settings.model_copy(update={"metrics": ["active", "instructions"]})
+        counting = Counting(tool=TOOL, counts=counts([1000, 1000], [1000, 1000]))
+        deciding, counted, _ = verdicts(record.model_copy(update={"settings": settings, "counting": counting}))
+        assert (deciding.verdict, counted.verdict) == ("undecided", "same")
+        assert "clocks-disagree" not in {finding.code for finding in deciding.findings}
 
     def test_it_does_not_count_among_the_benchmarks_that_share_alpha(self) -> None:
         plain = experiment(Machine(noisy(0.008, 0.004, 1)), weighing(warm_up=0)).run()

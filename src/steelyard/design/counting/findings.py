@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from steelyard.model.derived import Verdict
@@ -11,7 +11,7 @@ from steelyard.model.kept import Finding
 
 # What a function's name says of why it executes more or less from launch to launch.
 _SIGNS = (
-    (r"clock|(?<!run)time|tz_", "the time of day"),
+    (r"clock|(?<!run)time(?!d)|tz_", "the time of day"),
     (
         r"pthread|futex|lll_|mutex|sem_|thread|runtime\.(?:lock|park|schedule|findRunnable)",
         "how threads or processes are scheduled",
@@ -37,6 +37,14 @@ _THREADS_FROM_NS = 1_000_000
 def not_pinned_finding(what: str) -> Finding:
     """Say that something may move the counts."""
     return Finding(code="not-pinned", message=f"not fixed, so it may move the counts: {what}")
+
+
+def first_layout_finding() -> Finding:
+    """Say that counts average over nothing, where several builds of each side were asked for."""
+    return Finding(
+        code="first-layout",
+        message="counted was layout 1 of each side alone: only times are averaged over all layouts",
+    )
 
 
 def forked_finding(name: str, processes: int) -> Finding:
@@ -76,6 +84,16 @@ def went_around_finding(name: str, instruction: str) -> Finding:
         message=f"{name}: valgrind does not know an instruction of it ({instruction}); it caught that and went on by "
         "another way than it takes alone",
         remedy="the counts are those of the other way: weigh by time for this one",
+    )
+
+
+def failed_finding(name: str, failed: Mapping[str, Sequence[str]]) -> Finding:
+    """Say of which sides launches failed that were counted, and in which ways, as the user accepts failures."""
+    told = " and ".join(f"of the {side} failed ({', '.join(ways)})" for side, ways in failed.items())
+    return Finding(
+        code="failures",
+        message=f"{name}: counted launches {told}, which --ignore-failure accepts",
+        remedy=None if "subject" in failed else "what fails may have done less work: see that both sides do the same",
     )
 
 

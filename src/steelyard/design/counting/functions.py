@@ -68,6 +68,7 @@ def slope(once: Counted, twice: Counted) -> Counted:
         events={event: max(0, count) for event, count in events.items()},
         functions=_difference(once.functions, twice.functions),
         processes=_of_each(once.processes, twice.processes),
+        measured=once.measured.followed_by(twice.measured),  # a failure of either is one of the count
         seconds=once.seconds + twice.seconds,
     )
 

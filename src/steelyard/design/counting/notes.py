@@ -7,9 +7,12 @@ from collections.abc import Collection
 from steelyard.design.counting import findings
 from steelyard.design.counting.plan import CountedSide, are_equal, by_place, has_set_aside
 from steelyard.design.findings import survivors
+from steelyard.design.judging.failures import SIDES
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import Count
 from steelyard.model.kept import Finding
+from steelyard.model.launches import Measured
+from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Weighing
 from steelyard.stats.counts import FIRST_COUNTS
 
@@ -21,6 +24,7 @@ class CountNotes:
         self._noted: dict[int, list[Finding]] = {}
         self._differing: dict[tuple[CountedSide, bool], list[str]] = {}
         self._others_ns: dict[int, int] = {}
+        self._failed: dict[int, dict[int, list[str]]] = {}
         self._left_behind: list[str] = []
         self._not_killed: list[str] = []
 
@@ -34,6 +38,9 @@ class CountNotes:
         if differing is not None:
             self._differing.setdefault(((number, count.side), late), differing)
         self._others_ns[number] = max(self._others_ns.get(number, 0), counted.measured.others_ns or 0)
+        if counted.measured.has_failed():
+            ways = self._failed.setdefault(number, {}).setdefault(count.side, [])
+            ways += [way for way in [_way(counted.measured)] if way not in ways]
         self._left_behind += counted.measured.left_behind
         self._not_killed += counted.measured.not_killed
         notes = self._noted.setdefault(number, [])
@@ -44,12 +51,14 @@ class CountNotes:
         """What the record should say of the counts; by benchmark, as far as it is about one."""
         tool = record.counting.tool if record.counting else None
         found = [findings.not_pinned_finding(what) for what in (tool.not_pinned if tool else [])]
+        found += [findings.first_layout_finding()] if record.settings.layouts else []
         counts = by_place(record)
         for number, benchmark in enumerate(record.benchmarks):
             mine = [counts.get((number, side), []) for side in (0, 1)]
             forked = max((count.forked for side in mine for count in side), default=0)
             found += [findings.forked_finding(benchmark.name, forked)] if forked else []
             found += self._noted.get(number, [])
+            found += self._of_failures(record, number)
             found += self._of_differences(record, number, mine)
         return found + survivors(self._left_behind, self._not_killed)
 
@@ -69,6 +78,15 @@ class CountNotes:
         others_ns = self._others_ns.get(number, 0)
         return [findings.differing_finding(name, _whose(record, differing), functions, programs, others_ns)]
 
+    def _of_failures(self, record: Weighing | Run, number: int) -> list[Finding]:
+        """That launches failed and were counted all the same; of a program that is timed as well its times say so."""
+        failed = self._failed.get(number)
+        if not failed or timed(record.settings.metrics):
+            return []
+        names = SIDES if isinstance(record, Weighing) else ("subject",)
+        sides = {names[side]: ways for side, ways in sorted(failed.items())}
+        return [findings.failed_finding(record.benchmarks[number].name, sides)]
+
     def _of_sides(self, number: int, *, late: bool) -> dict[int, list[str]]:
         """By side whose counts differ: in which functions."""
         return {
@@ -83,6 +101,11 @@ def _whose(record: Weighing | Run, differing: Collection[int]) -> str | None:
     if len(differing) != 1 or len(record.subjects) == 1:
         return None
     return "candidate" if 1 in differing else "baseline"
+
+
+def _way(measured: Measured) -> str:
+    """How a launch failed."""
+    return f"exit status {measured.exit_code}" if measured.signal is None else f"signal {measured.signal}"
 
 
 def _of_one(name: str, counted: Counted) -> list[Finding]:

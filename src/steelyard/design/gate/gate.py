@@ -20,7 +20,7 @@ from steelyard.model.errors import SteelyardError
 from steelyard.model.foreign import NotMeasuredError
 from steelyard.model.gate import GateReport, Judged, Standing
 from steelyard.model.journal import is_journal, is_still_written
-from steelyard.model.kept import Finding
+from steelyard.model.kept import CONTROL_ALARM, Finding
 from steelyard.model.limits import NEVER, Limit, Limits
 from steelyard.model.patterns import fits
 from steelyard.model.records import Run, Weighing
@@ -30,8 +30,6 @@ from steelyard.report.figures import count
 from steelyard.stats.verdict import against_limit
 
 _MISSING = "{}; give the records of all parts, or --part where the others have gates of their own"
-# By the control every verdict is withheld: its figures are there, but say nothing.
-_WITHHELD = "control-alarm"
 
 
 @dataclass(frozen=True)
@@ -237,7 +235,7 @@ def _standing(verdict: Verdict, limit: Limit | None) -> Standing:
         return "above" if verdict.verdict == "slower" else "open" if verdict.verdict == "undecided" else "within"
     if limit.above is None:
         return "within"
-    is_withheld = any(finding.code == _WITHHELD for finding in verdict.findings)
+    is_withheld = any(finding.code == CONTROL_ALARM for finding in verdict.findings)
     if is_withheld or verdict.change is None or verdict.interval is None:
         return "open"
     interval = (_log(verdict.interval[0]), _log(verdict.interval[1]))

@@ -16,7 +16,7 @@ from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.judging.samples import too_short_to_tell, uneven_loops
 from steelyard.model.counters import EVENTS, part
 from steelyard.model.derived import Side, Summary, Verdict
-from steelyard.model.kept import Finding, VerdictName
+from steelyard.model.kept import CONTROL_ALARM, Finding, VerdictName
 from steelyard.model.launches import TRIED, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS, NOISY_METRIC, timed
 from steelyard.model.records import Run, Weighing
@@ -345,7 +345,7 @@ def withheld(verdict: Verdict, alarm: Verdict, *, copied: bool) -> Verdict:
     of = "a copy of itself" if copied else "itself"
     message = f"the control found the baseline {alarm.verdict} than {of} ({found}, {level}), so no verdict is given"
     finding = Finding(
-        code="control-alarm",
+        code=CONTROL_ALARM,
         message=message,
         remedy="look for what favours one side: --prepare, files that launches leave behind, other programs' timers"
         + (", or where a file lies: copy both programs anew, and weigh these copies" if copied else ""),

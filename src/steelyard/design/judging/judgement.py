@@ -92,7 +92,7 @@ def verdicts(record: Weighing) -> list[Verdict]:
         else with_seconds(record, _family(views, members, metric))
         for metric in record.settings.metrics
     ]
-    found = with_disagreements([one for of_benchmark in zip(*by_metric, strict=True) for one in of_benchmark])
+    found = [one for of_benchmark in zip(*by_metric, strict=True) for one in of_benchmark]
     times = timed(record.settings.metrics)
     controlled = _family(views, controls, times[0]) if times else []
     alarms = [control for control in controlled if control.verdict in CHANGED]
@@ -102,7 +102,7 @@ def verdicts(record: Weighing) -> list[Verdict]:
             verdict if METRICS[verdict.metric].counted else withheld(verdict, alarms[0], copied=copied)
             for verdict in found
         ]
-    return with_true_fallbacks(record, [*found, *controlled])
+    return with_true_fallbacks(record, [*with_disagreements(found), *controlled])
 
 
 def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verdict]:

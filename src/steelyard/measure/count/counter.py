@@ -29,6 +29,7 @@ _DIED_OF_IT = "default action of signal 4 (SIGILL)"
 _INSTRUCTION_PLACE = re.compile(r"nrecognised instruction at address[^\n]*\n==\d+==\s+at 0x[0-9A-F]+: ([^\n]+)")
 # Its first byte where a program in 64 bits uses AVX-512 (Intel's manual, volume 2, "EVEX").
 _EVEX = "0x62"
+_AVX512 = "AVX-512"
 _COMMAND = re.compile(r"^==\d+== Command: (.+)$", re.MULTILINE)
 _PARENT = re.compile(r"Parent PID: (\d+)")
 # Valgrind reads its own tool's symbols when it begins with a program, and not when one forks.
@@ -216,9 +217,10 @@ def _refuse_trouble(spec: LaunchSpec, measured: Measured, logs: dict[int, str], 
     for log in logs.values():
         if _DIED_OF_IT in log and (instruction := _unknown_instruction(log)):
             command = _COMMAND.search(log)
+            or_add = ", or add -mno-avx512f" if instruction.startswith(_AVX512) else ""
             raise MeasurementError(
                 f"valgrind does not know an instruction of {_tidy(command[1]) if command else _name(spec)} "
-                f"({instruction}): build it without -march=native, as with -march=x86-64-v3, or add -mno-avx512f"
+                f"({instruction}): build it without -march=native, as with -march=x86-64-v3{or_add}"
             )
     said = "\n".join([*logs.values(), (measured.stderr or b"").decode(errors="replace")])
     if (measured.has_failed() or killed) and (troubles := _OWN_TROUBLE.findall(said)):
@@ -235,7 +237,7 @@ def _unknown_instruction(log: str) -> str | None:
         return None
     place = _INSTRUCTION_PLACE.search(log)
     bytes_ = match[1].strip(" :.")
-    kind = "AVX-512, " if bytes_.startswith(_EVEX) else ""
+    kind = f"{_AVX512}, " if bytes_.startswith(_EVEX) else ""
     return f"{kind}{bytes_}{f', in {place[1]}' if place else ''}"
 
 
