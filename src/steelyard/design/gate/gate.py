@@ -83,13 +83,14 @@ def _report(
 def _without_copies(read: Sequence[_Read]) -> Iterator[_Read]:
     """The same, of each weighing its first record alone; of one that was carried on, that which has all of it."""
     firsts: dict[Hashable, str] = {}
-    longest: dict[Hashable, _Read] = {}
+    akin: dict[Hashable, list[_Read]] = {}
     for one in read:
         if (begun := _beginning(one.weighing)) is not None:
-            longest[begun] = max(longest.get(begun, one), one, key=_launches)
+            akin.setdefault(begun, []).append(one)
     for one in read:
         first = one.name if one.weighing is None else firsts.setdefault(_identity(one.weighing), one.name)
-        whole = longest.get(_beginning(one.weighing), one)
+        alike = akin.get(_beginning(one.weighing), [])
+        whole = max((other for other in alike if _has_all_of(other, one)), default=one, key=_launches)
         if first != one.name:
             yield _Read(one.name, None, None, [_once(one.name, f"holds the same weighing as {first}")])
         elif _launches(whole) > _launches(one):
@@ -104,6 +105,14 @@ def _beginning(weighing: Weighing | None) -> Hashable:
         return None
     launches, settings = weighing.launches, weighing.settings
     return weighing.created, weighing.machine.key, settings.seed, launches.start_ns[0], launches.wall_ns[0]
+
+
+def _has_all_of(whole: _Read, part: _Read) -> bool:
+    """Whether one record has the other's launches, and maybe more; two that went on from the same one do not."""
+    if whole.weighing is None or part.weighing is None:
+        return False
+    measured = np.asarray(part.weighing.launches.wall_ns)
+    return np.array_equal(np.asarray(whole.weighing.launches.wall_ns)[: len(measured)], measured)
 
 
 def _launches(read: _Read) -> int:
