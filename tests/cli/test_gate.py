@@ -68,6 +68,19 @@ def test_a_weighing_that_was_carried_on_counts_as_what_it_came_to(job: Job) -> N
         assert {one["record"] for one in json.loads(job.file("answer.json"))["judged"]} == {"more.json"}
 
 
+def test_two_weighings_that_went_on_from_one_both_count(job: Job) -> None:
+    job.script = lambda spec, _number: measured(18.0 if program_of(spec) == "same" else 12.0)
+    assert job("compare", "--resume", "open.json", "--pairs", "30", "-o", "worse.json").status == 1
+    job.script = lambda spec, number: measured(12.0 + 0.5 * (program_of(spec) == "same") * (-1) ** (number // 2))
+    assert job("compare", "--resume", "open.json", "--pairs", "60", "-o", "other.json").status == 0
+    for given in (["worse.json", "other.json"], ["other.json", "open.json", "worse.json"]):
+        done = job("gate", *given)
+        told = " ".join(done.text.split())
+        assert done.status == 1
+        assert "1 of 2 verdicts" in told
+        assert "worse.json was carried on" not in told
+
+
 def test_what_stayed_undecided_fails_a_strict_one(job: Job) -> None:
     assert job("gate", "open.json").status == 0
     assert job("gate", "open.json", "--strict").status == 4

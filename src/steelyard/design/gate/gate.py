@@ -81,16 +81,17 @@ def _report(
 def _without_copies(read: Sequence[_Read]) -> Iterator[_Read]:
     """The same, of each weighing its first record alone; of one that was carried on, that which has all of it."""
     firsts: dict[Hashable, str] = {}
-    longest: dict[Hashable, _Read] = {}
+    akin: dict[Hashable, list[_Read]] = {}
     for one in read:
         if (begun := _beginning(one.weighing)) is not None:
-            longest[begun] = max(longest.get(begun, one), one, key=_launches)
+            akin.setdefault(begun, []).append(one)
     for one in read:
         first = one.name if one.weighing is None else firsts.setdefault(_identity(one.weighing), one.name)
-        whole = longest.get(_beginning(one.weighing), one)
+        alike = akin.get(_beginning(one.weighing), [])
+        whole = max((other for other in alike if _goes_on_from(one, other)), default=one, key=_launches)
         if first != one.name:
             yield _Read(one.name, None, None, [_once(one.name, f"holds the same weighing as {first}")])
-        elif _launches(whole) > _launches(one):
+        elif whole is not one:
             yield _Read(one.name, None, None, [_once(one.name, f"was carried on as {whole.name}")])
         else:
             yield one
@@ -102,6 +103,14 @@ def _beginning(weighing: Weighing | None) -> Hashable:
         return None
     launches, settings = weighing.launches, weighing.settings
     return weighing.created, weighing.machine.key, settings.seed, launches.start_ns[0], launches.wall_ns[0]
+
+
+def _goes_on_from(part: _Read, whole: _Read) -> bool:
+    """Whether one record has the other's launches and more; of two that went on from a third neither has."""
+    if whole.weighing is None or part.weighing is None or _launches(whole) <= _launches(part):
+        return False
+    measured = np.asarray(part.weighing.launches.wall_ns)
+    return np.array_equal(np.asarray(whole.weighing.launches.wall_ns)[: len(measured)], measured)
 
 
 def _launches(read: _Read) -> int:
