@@ -200,6 +200,20 @@ def test_what_was_measured_until_ctrl_c_comes_with_the_exception(scripted: Scrip
     assert len(ended.value.record.data.launches) >= 6
 
 
+def test_a_ctrl_c_behind_the_last_launch_is_not_lost(scripted: ScriptedWorld) -> None:
+    """Whoever measures one after the other would go on with the next."""
+
+    def tell(now: Progress) -> None:
+        if now.done == now.limit:
+            ctrl_c()
+
+    with pytest.raises(steelyard.IncompleteError, match="interrupted; what was measured is kept in ") as ended:
+        steelyard.run(BOTH[0], launches=5, progress=tell, world=scripted.outside())
+    assert ended.value.exit_status == 130
+    (summary, *_) = ended.value.record.figures
+    assert summary.launches == 5, "all of it is there"
+
+
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))])
 def test_what_comes_from_another_process_is_whole(scripted: ScriptedWorld, copied: Any) -> None:
     scripted.script = _interrupted

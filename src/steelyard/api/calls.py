@@ -269,13 +269,18 @@ def _of_chosen(weighed: Iterable[_Weighed]) -> Iterator[_Weighed]:
 
 
 def _is_whole(outcome: Outcome) -> bool:
-    return outcome.error is None and "interrupted" not in outcome.record.stop
+    return outcome.error is None and not _is_interrupted(outcome)
+
+
+def _is_interrupted(outcome: Outcome) -> bool:
+    """Whether the user asked to stop, also where that came too late for this one: the program may have more to do."""
+    return outcome.stop_came_late or "interrupted" in outcome.record.stop
 
 
 def _incomplete(outcome: Outcome) -> SteelyardError:
     """What kept a record from being whole, with what came of it."""
     record = Record(outcome.record, outcome.kept, outcome.error)
-    if "interrupted" in outcome.record.stop and not outcome.record.is_empty():
+    if _is_interrupted(outcome) and not outcome.record.is_empty():
         where = f"what was measured is kept in {outcome.kept}" if outcome.kept else "what was measured is in its record"
         return IncompleteError(f"interrupted; {where}", [record], _INTERRUPTED)
     error = outcome.error or MeasurementError("nothing was measured")

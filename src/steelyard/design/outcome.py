@@ -42,6 +42,8 @@ class Outcome:
     """
     is_running: bool = False
     """Whether it is being measured right now, and this is what there is of it so far."""
+    stop_came_late: bool = False
+    """Whether the user asked to stop when all of it was measured: it is whole, and nothing else is to begin."""
 
     def way_on(self) -> str | None:
         """The command by which what is undecided goes on from here: another budget adds to what was measured.

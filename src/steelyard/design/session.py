@@ -65,7 +65,9 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
             return unmeasured(of_one_program(_header(request, session)), world)
         found = _set_up(request.settings, request.subjects, session)
         header = _header(replace(request, findings=[*request.findings, *found]), session)
-        return _measured(header, session, selection=request.selection)
+        outcome = _measured(header, session, selection=request.selection)
+    is_late = session.interrupt.is_requested() and "interrupted" not in outcome.record.stop
+    return replace(outcome, stop_came_late=is_late)
 
 
 def resume(
