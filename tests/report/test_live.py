@@ -41,6 +41,12 @@ def test_the_line_tells_pairs_estimate_and_time_left() -> None:
         assert out.getvalue() == f"\r{shown}{END}"
 
 
+def test_before_anything_is_measured_it_says_that_the_first_launch_runs() -> None:
+    first = Progress("sort", 0, None, is_first=True)
+    assert fit(first, "sort", 80) == "the first launch runs"
+    assert cell_len(fit(first, "sort", 12)) <= 12
+
+
 def test_it_is_wiped_at_exit_even_when_interrupted() -> None:
     out = Terminal()
 

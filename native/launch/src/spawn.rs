@@ -5,11 +5,15 @@ use crate::failure::{Failure, Stage};
 use crate::protocol::{Request, Sink, Text};
 use crate::sys::{self, Changed, Gated, Spawner};
 use crate::tail::Capture;
-use std::fs::OpenOptions;
-use std::io;
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+/// Longer first lines are cut by the kernel as well.
+const LONGEST_FIRST_LINE: u64 = 256;
 
 /// The target's fds 0, 1 and 2, and 3 and 4 if it has these, opened before anything is timed.
 pub struct Streams(Vec<OwnedFd>);
@@ -188,10 +192,34 @@ pub fn not_spawned(request: &Request, error: &io::Error) -> Failure {
     let mut doing = format!("cannot execute {}", program.display());
     // As the target would have found it: a relative path begins in its own directory.
     let cwd = request.cwd.as_ref().map_or(Path::new(""), Text::path);
-    if error.raw_os_error() == Some(libc::ENOENT) && cwd.join(program).exists() {
-        doing.push_str(" (the file exists: its interpreter or loader does not)");
+    let file = cwd.join(program);
+    if error.raw_os_error() == Some(libc::ENOENT) && file.exists() {
+        let why = about_interpreter(&file).unwrap_or_default();
+        let _ = write!(
+            doing,
+            " (the file exists: its interpreter or loader does not{why})"
+        );
     }
     Failure::system(Stage::Spawn, &doing, error)
+}
+
+/// What the first line of a script tells of an interpreter that is not there; a CR at its end
+/// is part of the name for the kernel, and is not seen in an editor.
+fn about_interpreter(file: &Path) -> Option<String> {
+    let mut start = Vec::new();
+    let file = File::open(file).ok()?;
+    file.take(LONGEST_FIRST_LINE).read_to_end(&mut start).ok()?;
+    let line = start
+        .strip_prefix(b"#!")?
+        .split(|&byte| byte == b'\n')
+        .next()?;
+    let line = String::from_utf8_lossy(line);
+    let name = line.trim_start().split([' ', '\t']).next()?;
+    if name.ends_with('\r') {
+        let remedy = r", as its first line ends in CR LF: sed -i 's/\r$//' FILE takes the CR away";
+        return Some(String::from(remedy));
+    }
+    Some(format!(": {name}"))
 }
 
 /// The server confined to some CPUs for as long as this lives: children inherit that, and it

@@ -224,7 +224,13 @@ fn what_cannot_be_executed_is_named() {
     let reply = driver.ask(&orphan);
     assert_eq!(reply["error"]["errno"], libc::ENOENT);
     let message = reply["error"]["message"].as_str().expect("a message");
-    assert!(message.contains("interpreter"), "{message}");
+    assert!(
+        message.contains("does not: /nonexistent/interpreter)"),
+        "{message}"
+    );
+    let reply = driver.ask(&script("windows", "#!/bin/sh\r\n", 0o755));
+    let message = reply["error"]["message"].as_str().expect("a message");
+    assert!(message.contains("ends in CR LF: sed -i"), "{message}");
     // The server is none the worse.
     assert_eq!(driver.run(&sh("exit 3"))["exit_code"], 3);
 }

@@ -35,6 +35,8 @@ class Progress:
     """What is `done`, if these are no pairs."""
     members: Callable[[], Sequence[Member]] | None = None
     """Of a suite all benchmarks, for whoever draws them: not worked out for each pair."""
+    is_first: bool = False
+    """Whether the first launch of all begins, which may take long, or wait for something for ever."""
 
 
 Watch = Callable[[Progress], None]

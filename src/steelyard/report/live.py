@@ -123,6 +123,9 @@ class LiveLine:
 
 def fit(progress: Progress, name: str, width: int) -> str:
     """Write the progress in at most `width` columns: what matters least is left out first."""
+    if progress.is_first:
+        # Of either side: the name in a progress is the candidate's.
+        return printable.shorten("the first launch runs", width)
     noun = progress.noun or "pair"
     of_limit = f"{progress.done:,}" + (f"/{progress.limit:,}" if progress.limit is not None else "")
     done = f"{of_limit} {noun if (progress.limit or progress.done) == 1 else figures.plural_of(noun)}"

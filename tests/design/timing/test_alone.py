@@ -81,7 +81,8 @@ class TestRounds:
         shown: list[Progress] = []
         measuring(machine(baseline=bodies("a", "b")), shown, pairs=4, max_time_s=None).run()
         rounds = [(one.benchmark, one.done, one.limit) for one in shown if one.benchmark == "2 benchmarks"]
-        assert rounds == [("2 benchmarks", n, 4) for n in (1, 2, 3, 4)]
+        assert rounds == [("2 benchmarks", n, 4) for n in (0, 1, 2, 3, 4)]
+        assert [one.is_first for one in shown] == [True] + [False] * (len(shown) - 1)
         launches = [(one.benchmark, one.done) for one in shown if one.benchmark != "2 benchmarks"]
         assert {one.noun for one in shown} == {"launch"}
         assert sorted(launches) == [(name, done) for name in "ab" for done in (0, 0, 1, 2, 3)]

@@ -244,6 +244,17 @@ class TestStopping:
             assert shown[-1].done == verdict.pairs
             assert (shown[-1].change, shown[-1].interval) == (verdict.change, verdict.interval)
 
+    def test_the_first_launch_is_told_of_before_it_begins(self) -> None:
+        machine, header = Machine(noisy()), weighing(pairs=8, max_time_s=None)
+        begun, shown = machine.clock(), []
+        rows = recorder(machine)
+        Experiment(header, rows, machine.clock, lambda now: shown.append((now.is_first, machine.clock()))).run()
+        assert shown[0] == (True, begun)
+        assert not any(is_first for is_first, _ in shown[1:])
+        shown.clear()
+        Experiment(header, rows, machine.clock, lambda now: shown.append((now.is_first, machine.clock()))).run()
+        assert not any(is_first for is_first, _ in shown)
+
     def test_false_alarms_of_whole_weighings(self) -> None:
         """At an alpha that few weighings tell from more: over 5 alarms in 24 are as rare as 1 in 1,000 if it holds."""
         records = [weigh(noisy(0, 0.01, seed), pairs=24, max_time_s=None, alpha=0.05)[0] for seed in range(24)]

@@ -75,6 +75,7 @@ class Measuring:
     def _measure(self) -> StopReason:
         """Launch every benchmark that has not stopped, in rounds; why they all ended at last."""
         warm_up, done = self._settings.warm_up, 0
+        self._watch(Progress(self._name(), 0, self._limit, noun="launch", is_first=True))
         for number in itertools.count():
             still = [benchmark for benchmark in range(len(self._header.benchmarks)) if benchmark not in self._stopped]
             for benchmark in round_order(self._settings.seed, number, still):
@@ -118,9 +119,11 @@ class Measuring:
     def _tell(self, done: int, now: float, each: float) -> None:
         self._limit = limit = self._budget.pairs_in_all(done, now, each)
         self._left_s = None if limit is None else (limit - done) * each
+        self._watch(Progress(self._name(), done, limit, seconds_left=self._left_s, noun="launch"))
+
+    def _name(self) -> str:
         benchmarks = self._header.benchmarks
-        name = benchmarks[0].name if len(benchmarks) == 1 else f"{len(benchmarks)} benchmarks"
-        self._watch(Progress(name, done, limit, seconds_left=self._left_s, noun="launch"))
+        return benchmarks[0].name if len(benchmarks) == 1 else f"{len(benchmarks)} benchmarks"
 
     def _launch(self, benchmark: int, number: int, role: str) -> None:
         """Launch once; a failure ends only its benchmark where that is one of many in a harness."""

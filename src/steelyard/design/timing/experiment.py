@@ -67,6 +67,7 @@ class Experiment:
         """
         try:
             self._wait_for_quiet()
+            self._standing.tell_first()
             self._warm_up()
             self._standing.tell_allowance()
             for benchmark in self._open:

@@ -29,6 +29,11 @@ class Standing:
     """The numbers of those that are measured next."""
     _is_allowance_told: bool = False
 
+    def tell_first(self) -> None:
+        """Tell that the first launch of all begins."""
+        if not self.pace.pairs:
+            self.watch(Progress(self._name(self.benchmarks[0]), 0, None, is_first=True))
+
     def tell(self, benchmark: OpenBenchmark) -> None:
         """Tell that a benchmark has another pair."""
         self.watch(self._progress(benchmark))
