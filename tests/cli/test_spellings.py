@@ -149,6 +149,19 @@ def test_an_option_of_the_tool_itself_is_told_its_place(asked: CommandLine, opti
     assert asked.refused("run", "python3", option).startswith(f"{of_the_tool}; give the command in quotes: ")
 
 
+@pytest.mark.parametrize(
+    ("words", "written"),
+    [
+        (("-L", "c", "gcc,clang", "{c} -O2 a.c"), "'gcc -O2 a.c' 'clang -O2 a.c'"),
+        (("-L", "a", "x,y", "-P", "n", "1", "2", "{a} {n}"), "'x 1' 'x 2' 'y 1' 'y 2'"),
+        (("-P", "n", "1", "8", "make -j {n}"), "'make -j 1' 'make -j 2' 'make -j 3' 'make -j 4' and so on"),
+    ],
+)
+def test_values_of_one_command_are_written_out(asked: CommandLine, words: tuple[str, ...], written: str) -> None:
+    error = asked.refused("compare", *words)
+    assert error.endswith(f"the values against the first, write them out: steelyard compare {written}\n")
+
+
 def test_no_option_of_hyperfine_is_unheard_of(asked: CommandLine) -> None:
     page = (Path(__file__).resolve().parents[2] / "docs/hyperfine.md").read_text()
     for option in OF_HYPERFINE.split():
