@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -105,6 +106,17 @@ def test_two_imports(asked: InProcess, factor: float, words: list[str], status: 
     assert f"\n{word}" in done.text
     assert done.text.startswith("imported ")
     assert f"**{word}**" in (asked.folder / "d.md").read_text()
+
+
+def test_of_two_commands_of_one_file_both_are_named(asked: InProcess) -> None:
+    both = hyperfine(asked.folder / "both.txt", **{"./old 1": [1.0] * 5, "./new 1": [1.1] * 5})
+    for name in ("old", "new"):
+        asked("import", both, "-b", f"./{name} 1", "-o", f"{name}.json")
+    done = asked("diff", "old.json", "new.json", "--markdown", "d.md")
+    assert all(
+        re.search(rf"\n{side} +\S*both.txt\n +./{name} 1\n", done.text) for side, name in [("A", "old"), ("B", "new")]
+    )
+    assert "</code>: <code>./old 1</code>, B <code>" in (asked.folder / "d.md").read_text()
 
 
 def test_an_import_and_a_run_are_not_compared(asked: InProcess) -> None:

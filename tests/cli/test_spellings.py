@@ -71,6 +71,11 @@ def test_a_shell_that_is_named_is_no_command(asked: CommandLine) -> None:
     assert [one.command for one in asked("compare", "--shell", "bash -c :", *TWO).subjects] == ["bash -c :", *TWO]
 
 
+@pytest.mark.parametrize("shell", ["bash --norc", "bash --norc -eu -o pipefail", "/bin/zsh -f"])
+def test_nor_is_one_with_options(asked: CommandLine, shell: str) -> None:
+    assert f"for {shell!r} write it into them" in asked.refused("compare", "--shell", shell, *TWO)
+
+
 def test_a_run_takes_exactly_so_many(asked: CommandLine) -> None:
     for words in ("-r 3", "--runs 3", "--runs=3", "-M 3", "--pairs 3", "--launches 3"):
         assert asked.settings("run", "true", *words.split()).pairs == 3
@@ -98,6 +103,9 @@ def test_a_run_takes_exactly_so_many(asked: CommandLine) -> None:
         ("-S zsh", "\"zsh -c '...'\""),
         ("--shell bash", "\"bash -c '...'\""),
         ("--shell /usr/bin/fish", "\"/usr/bin/fish -c '...'\""),
+        ("--baseline main", "run --baseline NAME compares with it"),
+        ("--save-baseline main", "steelyard run --save-baseline NAME"),
+        ("--benchmark-compare=0001", "run --baseline NAME"),
         ("-u second", "--json FILE has nanoseconds"),
         ("--sort command", "in the order of the commands"),
         ("-D 2", "-P NAME FROM TO STEP"),
@@ -130,10 +138,18 @@ def test_another_option_of_hyperfine_is_told_its_place_here(asked: CommandLine, 
         ("--repeat 5", "there is no --repeat here: give --pairs N"),
         ("-u ms", "write --unit ns, us, ms or s, of compare, run and show"),
         ("-p", "--metric cpu"),
+        ("-p 5", "--pairs N the most pairs of processes"),
         ("-v", "--csv FILE"),
+        ("--rigorous", "--pairs N or --max-time SECONDS"),
+        ("-w 1", "--pairs N or --max-time SECONDS"),
+        ("--values=3", "--pairs N or --max-time SECONDS"),
+        ("-l 9", "how often a statement runs is found by itself"),
+        ("--affinity 0", "give --cpu N"),
+        ("--inherit-environ A,B", "give --env NAME for each"),
+        ("--compare-to python3", "give --python OLD --python NEW"),
     ],
 )
-def test_another_option_of_python_s_timeit_is_told_its_place_here(asked: CommandLine, words: str, instead: str) -> None:
+def test_an_option_of_another_timeit_is_told_its_place_here(asked: CommandLine, words: str, instead: str) -> None:
     assert instead in asked.refused("timeit", *words.split(), "pass")
 
 
@@ -142,11 +158,29 @@ def test_what_says_how_long_a_run_goes_on_is_told_of_runs(asked: CommandLine) ->
         assert "give --launches N, or --max-time SECONDS" in asked.refused("run", "true", *words.split())
 
 
+def test_the_other_command_of_a_run_is_told_its_place(asked: CommandLine) -> None:
+    assert "steelyard compare REFERENCE COMMAND" in asked.refused("run", "true", "--reference", "echo")
+    assert "--baseline NAME, which" in asked.refused("run", "true", "--benchmark-compare")
+
+
 @pytest.mark.parametrize("option", ["--version", "-V"])
 def test_an_option_of_the_tool_itself_is_told_its_place(asked: CommandLine, option: str) -> None:
     of_the_tool = f"steelyard: {option} is of the tool itself: steelyard {option}"
     assert asked.refused("compare", option) == f"{of_the_tool}\n"
     assert asked.refused("run", "python3", option).startswith(f"{of_the_tool}; give the command in quotes: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "written"),
+    [
+        (("-L", "c", "gcc,clang", "{c} -O2 a.c"), "'gcc -O2 a.c' 'clang -O2 a.c'"),
+        (("-L", "a", "x,y", "-P", "n", "1", "2", "{a} {n}"), "'x 1' 'x 2' 'y 1' 'y 2'"),
+        (("-P", "n", "1", "8", "make -j {n}"), "'make -j 1' 'make -j 2' 'make -j 3' 'make -j 4' and so on"),
+    ],
+)
+def test_values_of_one_command_are_written_out(asked: CommandLine, words: tuple[str, ...], written: str) -> None:
+    error = asked.refused("compare", *words)
+    assert error.endswith(f"the values against the first, write them out: steelyard compare {written}\n")
 
 
 def test_no_option_of_hyperfine_is_unheard_of(asked: CommandLine) -> None:

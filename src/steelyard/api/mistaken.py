@@ -1,12 +1,17 @@
-"""What was meant where a command names no program: two revisions, as git's own commands take them."""
+"""What was meant by a single command: two revisions, as git takes them, or values of a parameter, as hyperfine does."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
+from itertools import islice, product, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from steelyard.model.typed import in_quotes
+
+# Of more values only the first are written out.
+_MOST_VALUES = 4
 
 if TYPE_CHECKING:
     from steelyard.subjects.revisions.git import Git
@@ -39,6 +44,23 @@ def meant_revisions(commands: Sequence[str], missing: str, environment: Mapping[
         return f"{said}: steelyard compare {options} weighs what {project.file} says"
     command = shlex.quote(commands[len(found)]) if len(commands) > len(found) else "'COMMAND its words'"
     return f"{said}, in which one command can be weighed: steelyard compare {options} {command}"
+
+
+def meant_values(command: str, parameters: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """How to weigh the values of a command's `parameters`, at least one, against each other."""
+    names = [name for name, _ in parameters]
+    combinations = list(islice(product(*(values for _, values in parameters)), _MOST_VALUES + 1))
+    written = []
+    for values in combinations[:_MOST_VALUES]:
+        filled = command
+        for name, value in zip(names, values, strict=True):
+            filled = filled.replace(f"{{{name}}}", value)
+        written.append(in_quotes(filled))
+    more = " and so on" if len(combinations) > _MOST_VALUES else ""
+    return (
+        "compare needs two commands or more, which are weighed anew with each value of a parameter; to weigh the "
+        f"values against the first, write them out: steelyard compare {' '.join(written)}{more}"
+    )
 
 
 def _may_be_revision(word: str) -> bool:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.api.kept import kept_by_name
-from steelyard.api.mistaken import meant_revisions
+from steelyard.api.mistaken import meant_revisions, meant_values
 from steelyard.api.names import check_no_files, names_of, usual_names
 from steelyard.api.revisions import weighing_of_revisions
-from steelyard.api.settings import check_budget, current_folder, processor_of, weighing_of_commands
+from steelyard.api.settings import check_budget, current_folder, parameters_of, processor_of, weighing_of_commands
 from steelyard.cli.command import command
 from steelyard.cli.compare_options import CompareOptions
 from steelyard.cli.inputs import say_what_is_unread
@@ -165,6 +165,8 @@ def _request(options: CompareOptions, world: World) -> Request:
     if len(commands) < 2:
         if commands and (meant := meant_revisions(commands, commands[0], world.environment)):
             raise UsageError(meant)
+        if commands and (parameters := parameters_of(options, commands)):
+            raise UsageError(meant_values(commands[0], parameters))
         raise UsageError(
             "compare needs two commands or more, each in quotes: steelyard compare './old' './new'; or one in two "
             "revisions: steelyard compare --base main './program'; or a project's file, which steelyard init writes"

@@ -43,32 +43,57 @@ _ALL_THE_SAME = (
     "--json keeps, to limits of your own"
 )
 _LIMITS = "--json FILE keeps the record, and steelyard gate FILE --fail-above 5% holds it to a limit"
+_OF_RUN = (
+    "it is of one command alone: steelyard run --save-baseline NAME keeps a run, run --baseline NAME compares with it"
+)
 _OF_A_GATE = "--json FILE keeps the record, and steelyard gate FILE {} says it of that"
+_ITERATIONS = "how often a statement runs is found by itself, so that a sample takes about 1.5 ms"
+_OF_PYPERF = "a weighing ends when its answer stands; --pairs N or --max-time SECONDS limit it"
 _OF_COMMANDS = {
     "compare": {
         **dict.fromkeys(("--no-fail", "--no-error", "--exit-zero", "--ignore-slower", "--allow-slower"), _ALL_THE_SAME),
         **dict.fromkeys(("--fail-above", "--fail-on", "--fail-threshold", "--threshold", "--max-slower"), _LIMITS),
         **{option: _OF_A_GATE.format(option) for option in ("--junit", "--github", "--gitlab", "--comment")},
         **dict.fromkeys(("--metrics", "--openmetrics"), _OF_A_GATE.format("--metrics metrics.txt")),
+        # criterion's and pytest-benchmark's.
+        **dict.fromkeys(("--baseline", "--save-baseline", "--benchmark-save", "--benchmark-compare"), _OF_RUN),
     },
-    "run": dict.fromkeys(
-        ("-m", "--min-runs", "--min-benchmarking-time"), "give --launches N, or --max-time SECONDS for as many as fit"
-    ),
+    "run": {
+        **dict.fromkeys(
+            ("-m", "--min-runs", "--min-benchmarking-time"),
+            "give --launches N, or --max-time SECONDS for as many as fit",
+        ),
+        "--benchmark-save": "give --save-baseline NAME",
+        "--benchmark-compare": "give --baseline NAME, which --save-baseline NAME kept",
+        "--reference": "steelyard compare REFERENCE COMMAND compares two commands",
+    },
     "count": dict.fromkeys(
         ("--base", "--candidate", "--build"),
         "steelyard compare --base REV --build CMD 'COMMAND' --metric instructions counts two revisions",
     ),
-    # Python's own timeit has these.
+    # Python's own timeit has these, and pyperf's.
     "timeit": {
-        "--number": "how often a statement runs is found by itself, so that a sample takes about 1.5 ms",
+        **dict.fromkeys(("--rigorous", "--fast", "--processes", "--values", "-w", "--warmups"), _OF_PYPERF),
+        **dict.fromkeys(("-l", "--loops", "--min-time"), _ITERATIONS),
+        "--affinity": "give --cpu N",
+        "--inherit-environ": "give --env NAME for each, or --inherit-env for all",
+        "--copy-env": "give --inherit-env",
+        "--compare-to": "give --python OLD --python NEW, which weighs one statement between the two",
+        "--python-names": "give --name once for each --python",
+        "--number": _ITERATIONS,
         **dict.fromkeys(("-r", "--repeat"), "give --pairs N, the most that are measured, or --max-time SECONDS"),
-        **dict.fromkeys(("-p", "--process"), "--metric cpu is the time of the processor"),
+        **dict.fromkeys(
+            ("-p", "--process"), "--metric cpu is the time of the processor, and --pairs N the most pairs of processes"
+        ),
         **dict.fromkeys(("-v", "--verbose"), "--csv FILE has every sample"),
     },
 }
 _SHELLS = ("default", "sh", "/bin/sh")
 # By itself each only waits for input, so behind --shell none of them is a command to weigh.
-_SHELL_NAME = re.compile(r"none|default|(/[\w/]*/)?(sh|bash|dash|zsh|fish|ksh|mksh|tcsh|csh|busybox|pwsh)")
+_SHELL_NAME = re.compile(
+    r"none|default|(/[\w/]*/)?(sh|bash|dash|zsh|fish|ksh|mksh|tcsh|csh|busybox|pwsh)"
+    r"( +(-[eflpux]+|-o +\w+|--(norc|noprofile|posix|login|no-rcs|no-config)))*"
+)
 
 
 def respelt(words: Sequence[str], options: Collection[str]) -> list[str]:

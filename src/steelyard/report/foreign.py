@@ -137,7 +137,8 @@ def show_diff(console: Console, report: ForeignReport) -> None:
     sheet.blank()
     for label, record in (("A", report.baseline), ("B", report.candidate)):
         name = Text(sheet.name(record.provenance.files[0].name, sheet.text_width), "bold")
-        sheet.row(label, name, origin(record).removeprefix(f"{WARNING}: "))
+        called = [sheet.name(one, sheet.text_width) for one in _called(record, report)]
+        sheet.row(label, name, *called, origin(record).removeprefix(f"{WARNING}: "))
     shown = most_changed(report.verdicts, lambda verdict: verdict.change)
     for verdict in shown:
         sheet.blank()
@@ -149,6 +150,13 @@ def show_diff(console: Console, report: ForeignReport) -> None:
         sheet.row("drift", drift(verdict))
     show_left_out(sheet, len(report.verdicts) - len(shown), ", which changed less")
     notes.show(sheet, notes.of_two_foreign(report))
+
+
+def _called(record: ForeignResults, report: ForeignReport) -> list[str]:
+    """The single benchmark of one side, where that of the other has another name: both may be of the same file."""
+    names = {one.name for side in (report.baseline, report.candidate) for one in side.benchmarks}
+    is_renamed = len(report.baseline.benchmarks) == len(report.candidate.benchmarks) == 1 and len(names) == 2
+    return [record.benchmarks[0].name] if is_renamed else []
 
 
 def evidence(verdict: ForeignVerdict, alpha: float) -> str:
@@ -186,7 +194,10 @@ def diff_markdown(report: ForeignReport) -> str:
     """Write what two such results say as a GitHub table."""
     titles = ["benchmark", "verdict", "change", f"interval at {figures.confidence(report.alpha)}", "better", "A", "B"]
     rows = [titles, [":--", ":--", "--:", "--:", ":--", "--:", "--:"], *map(_row, report.verdicts)]
-    names = [code(record.provenance.files[0].name) for record in (report.baseline, report.candidate)]
+    names = [
+        ": ".join(map(code, (record.provenance.files[0].name, *_called(record, report))))
+        for record in (report.baseline, report.candidate)
+    ]
     drifts = [f"{code(one.benchmark)}: drift {escape(drift(one))}" for one in report.verdicts if one.interval]
     lines = [f"_{escape(UNPAIRED_WARNING)}_", "", f"A {names[0]}, B {names[1]}", "", *table(rows)]
     return document([*lines, *_list([*drifts, *notes.markdown(notes.of_two_foreign(report))])])
