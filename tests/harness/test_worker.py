@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
+import resource
 import threading
 import time
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -124,3 +128,34 @@ def test_counting_begins_and_ends_around_each_sample(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(worker, "counter", lambda: (lambda: done.append("begin"), lambda: done.append("end")))
     samples_of(work(lambda: done.append("body")), 2, 2)
     assert done == ["begin", "body", "body", "end"] * 2
+
+
+@pytest.mark.usefixtures("clock")
+def test_what_a_sample_waited_is_what_the_scheduler_tells_more_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = iter([b"1 2 3", b"10 40 100", b"20 45 200", b"30 60 300", b"40 60 400"])
+    monkeypatch.setattr(os, "pread", lambda *_: next(told))
+    assert [sample.delay_ns for sample in samples_of(work(int), 1, 2)] == [5, 0]
+
+
+def test_no_file_is_left_open(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before = len([*Path("/proc/self/fd").iterdir()])
+    samples_of(work(int), 1, 1)
+    (tmp_path / "schedstat").write_text("0 0 0\n")
+    monkeypatch.setattr(worker, "_SCHEDSTAT", str(tmp_path / "schedstat"))
+    samples_of(work(int), 1, 1)
+    assert len([*Path("/proc/self/fd").iterdir()]) == before
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize(
+    ("user_s", "sys_s", "told"), [(0.002, 0.0, False), (0.0, 0.002, False), (0.0006, 0.0006, False), (4e-4, 4e-4, True)]
+)
+def test_the_work_of_children_leaves_the_numbers_out(
+    user_s: float, sys_s: float, told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = iter(
+        [SimpleNamespace(ru_utime=1.0, ru_stime=2.0), SimpleNamespace(ru_utime=1.0 + user_s, ru_stime=2.0 + sys_s)]
+    )
+    monkeypatch.setattr(resource, "getrusage", lambda _: next(used))
+    (sample,) = samples_of(work(int), 1, 1)
+    assert (sample.cpu_ns is not None) is told

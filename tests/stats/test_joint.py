@@ -92,6 +92,17 @@ def test_equal_sums_are_dropped_together_or_not_at_all() -> None:
     assert (len(test.dropped), test.rejected) == (joint.FLIPS // 128, True)
 
 
+def test_a_look_that_may_drop_one_flip_drops_the_largest_sum_alone() -> None:
+    """All of one sign, no other flip has as large a sum as what was observed; the bound is the sum next to it."""
+    signed = np.exp(np.random.default_rng(1).normal(size=40))
+    test = joint.look(joint.BEGUN, joint.flipped(signed), 1)
+    assert (test.dropped.tolist(), test.rejected) == ([0], True)
+    whole = native.units(signed)
+    sizes = np.sort(np.abs(joint.sums(whole))) / np.linalg.norm(whole.astype(float))
+    assert sizes[-1] > test.bound == pytest.approx(sizes[-2], rel=1e-6)
+    assert joint.look(test, joint.flipped(signed), 0) == (test.dropped, True, np.inf)
+
+
 def test_differences_of_zero_reject_nothing() -> None:
     assert not joint.look(joint.BEGUN, joint.flipped(np.zeros(30)), 1000).rejected
 

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from steelyard.design.judging.findings import order_finding
+from steelyard.design.judging.judgement import look_at
 from steelyard.design.judging.pairs import MetricPairs
+from steelyard.model.errors import MeasurementError, NoRatioError
 from steelyard.model.launches import IN_TANDEM, Launches, LaunchRow
 from steelyard.model.settings import Settings
+from steelyard.stats.looks import Budgets
 from tests.model.samples import row
 
 # Whose launch comes first, and what the second one takes longer.
@@ -63,3 +66,48 @@ def test_what_the_clock_hides_is_told_by_what_was_measured() -> None:
     pairs = MetricPairs(Launches.of_rows(rows), 0, "cpu")
     assert pairs.hidden_by_clock(8) == pytest.approx(2 * COSTS_NS / 10_200_000)
     assert MetricPairs(Launches.of_rows(rows), 0, "minor_faults").hidden_by_clock(8) == 0.0
+
+
+def test_how_many_ran_as_the_newest_one_did_goes_with_a_judgement() -> None:
+    """What the others vary by tells nothing of pairs to come (`stats.paired`)."""
+    alone = [one for pair, order in enumerate(ORDERS) for one in launches(pair, order)]
+    beside = [one for pair, order in enumerate(ORDERS) for one in launches(8 + pair, order, IN_TANDEM, -COSTS_NS)]
+    pairs = MetricPairs(Launches.of_rows([*alone, *beside]), 0, "cpu")
+    assert [pairs.alike(number) for number in (8, 9, 12, 16)] == [None, 1, 4, 8]
+    judgement = look_at(pairs, Settings(), Budgets(), ended=True, newest_only=True, members=1)
+    assert judgement is not None
+    assert (judgement.look.pairs, judgement.alike) == (16, 8)
+
+
+@pytest.mark.parametrize("zero", [(), (0,), (1,), (0, 1)])
+@pytest.mark.parametrize("place", [0, 3])
+def test_nothing_on_both_sides_is_no_change_and_on_one_side_has_no_ratio(zero: tuple[int, ...], place: int) -> None:
+    rows = [
+        row(pair, side, user_ns=0 if pair == place and side in zero else 7_000_000)
+        for pair in range(4)
+        for side in (0, 1)
+    ]
+    pairs = MetricPairs(Launches.of_rows(rows), 0, "user")
+    if len(zero) == 1:
+        with pytest.raises(NoRatioError, match="user was 0 or less in some launches and not in others"):
+            pairs.measured(4)
+        assert len(pairs.measured(place)[0]) == place
+        return
+    baseline, candidate = pairs.measured(4)
+    assert (candidate / baseline).tolist() == [1.0] * 4
+    assert baseline[1] == 7_000_000
+
+
+def test_what_comes_behind_the_first_pairs_leaves_their_metric_alone() -> None:
+    rows = [row(pair, side, others_ns=9_000_000 if pair == 5 else 0) for pair in range(8) for side in (0, 1)]
+    pairs = MetricPairs(Launches.of_rows(rows), 0, "active")
+    assert [pairs.used_metric(number) for number in (5, 6)] == ["active", "wall"]
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_what_is_not_known_of_one_launch_is_not_judged(side: int) -> None:
+    rows = [row(pair, one, delay_ns=None if (pair, one) == (3, side) else 900) for pair in range(8) for one in (0, 1)]
+    pairs = MetricPairs(Launches.of_rows(rows), 0, "delay")
+    assert len(pairs.known(3)[0]) == 3
+    with pytest.raises(MeasurementError, match="this machine cannot measure delay"):
+        pairs.known(4)
