@@ -307,6 +307,8 @@ def test_a_shell_that_both_commands_lack_is_noted_once(scripted: ScriptedWorld) 
 def test_a_forgotten_shell_is_named_where_the_program_is_not_found(scripted: ScriptedWorld) -> None:
     assert "~/old in it would be a shell's" in scripted.refuses("run", "~/old")
     assert scripted.refuses("run", "NAME=1 ./old").endswith("a variable is set by --env NAME=1")
+    refusal = scripted.refuses("compare", "./old", "NAME=1 ./old")
+    assert "env before NAME=1 sets it for this command alone" in refusal
 
 
 @pytest.mark.parametrize("option", ["--setup", "--prepare", "--conclude", "--cleanup"])

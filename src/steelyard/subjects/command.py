@@ -233,7 +233,7 @@ _TYPOGRAPHIC_QUOTES = tuple("\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTA
 def _for_a_shell(command: str, first: str) -> str:
     """What to add to an error about a command that a shell might have understood."""
     if sets_variable(first):
-        return f"; a variable is set by --env {first}"
+        return f"; env before {first} sets it for this command alone; for all a variable is set by --env {first}"
     if first.startswith(_DASHES):
         return f"; an option begins with two hyphens: --{first.lstrip(''.join(_DASHES))}"
     if first.startswith(_TYPOGRAPHIC_QUOTES):

@@ -22,7 +22,7 @@ _SIGNS = (
     (r"rand", "random numbers"),
 )
 _RUNTIMES = {
-    "node": "Node.js repeats within 2e-6 with --predictable --hash-seed=1 --random-seed=1",
+    "node": "Node.js repeats within about 1e-4 with --predictable --hash-seed=1 --random-seed=1",
     "java": "a JVM compiles while it runs: -Xint counts the interpreter alone, -XX:+UseSerialGC one collector",
     "dotnet": "a run-time compiler never repeats: DOTNET_TieredCompilation=0 helps",
     "ruby": "--env RUBYOPT=--disable-jit leaves its run-time compiler out",

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from signal import Signals
 
 from steelyard.design.findings import some_processes
+from steelyard.design.runner.last_words import last_words
 from steelyard.design.runner.target import ENVIRONMENT, LIST_REMEDY, Target, no_module_remedy
 from steelyard.model.errors import LaunchError, MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.report.figures import seconds
 from steelyard.subjects.command import command_line
 
-# Of the last line on stderr, in characters: some programs print without an end.
-_MOST_CHARACTERS = 300
 _HOOK_REMEDY = "mend it, or have it end with status 0 where that does not matter"
 # The last words of a Python, also of one with `-m`, which leaves the quotes out.
 _NO_MODULE = re.compile(rb"No module named '?([A-Za-z_][\w.]*)'?\s*\Z")
@@ -115,8 +114,5 @@ def _signal_name(number: int) -> str:
 
 
 def _last_line(measured: Measured) -> str:
-    lines = (measured.stderr or b"").decode(errors="replace").strip().splitlines()
-    last = lines[-1].strip() if lines else ""
-    if len(last) > _MOST_CHARACTERS:
-        last = f"...{last[-_MOST_CHARACTERS:]}"
+    last = last_words(measured.stderr or b"")
     return f" (its last words: {last})" if last else ""
