@@ -13,13 +13,16 @@ import pytest
 
 from steelyard.api import project
 from steelyard.api.project import Sides, build_variables
+from steelyard.design.outcome import Outcome, judged
+from steelyard.model.errors import SteelyardError
 from steelyard.model.files import load
 from steelyard.model.kept import IDENTICAL, Finding
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.project_file import load_project
+from steelyard.model.records import Run, Weighing
 from tests.golden.programs import Bench, Program
 from tests.projects import TWO, ProjectWorld, project_world
-from tests.world import ScriptedWorld, measured, program_of
+from tests.world import ScriptedWorld, ctrl_c, measured, program_of
 
 
 @pytest.fixture
@@ -439,6 +442,24 @@ def test_ctrl_c_ends_all_of_them(world: ProjectWorld) -> None:
     assert "left out   1 weighing that had not begun\n" in done.text
     assert b"--resume" in done.err
     assert world.ran() == ["./sort"]
+
+
+def test_ctrl_c_behind_the_last_launch_of_one_leaves_the_next_out(
+    world: ProjectWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
+        ctrl_c()
+        return judged(record, error)
+
+    monkeypatch.setattr("steelyard.design.session.judged", interrupted)
+    world.says(SEVERAL)
+    done = world("compare")
+    assert done.status == 130
+    assert "left out   1 weighing that had not begun\n" in done.text
+    assert "slower     +50.0 %" in done.text
+    assert world.ran() == ["./sort"]
+    world.says(TWO)
+    assert world("compare").status == 1, "nothing was left to begin"
 
 
 def test_what_was_interrupted_is_carried_on_in_the_folders_of_its_sides(world: ProjectWorld) -> None:

@@ -91,6 +91,8 @@ class _Several:
         for part, outcome in measured(parts, self.plan.total_s, self.watch, self.world, begin):
             self.watch.wipe()
             interrupted = self._show(part, outcome, files[part.name])
+            if not interrupted and part is not parts[-1]:
+                interrupted = isinstance(outcome, Outcome) and outcome.stop_came_late
             if interrupted:
                 break
         if len(self.unchosen) == len(parts):
