@@ -56,6 +56,13 @@ def test_one_measured_alone_is_no_side() -> None:
     assert found.message.startswith("a launch sleeps for 90 % of its time")
 
 
+def test_of_brief_launches_the_one_that_was_held_up_does_not_speak_for_all() -> None:
+    brief = {**CLIENT, "wall_ns": 3 * MS, "delay_ns": 0, "cpu_ns": 3 * MS}
+    held_up = {**brief, "wall_ns": 9 * MS}
+    rows = [row._replace(**(held_up if row.pair == 1 else brief)) for row in pairs(3)]
+    assert asleep_finding(weighing(rows), 0, "active") is None
+
+
 @pytest.mark.parametrize(
     ("settings", "launch", "metric"),
     [

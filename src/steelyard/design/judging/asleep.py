@@ -55,7 +55,8 @@ def _shares(record: Weighing | Run, benchmark: int) -> dict[int, float]:
     """By side, that is 0 or 1: the part of a launch's time, but for its waits for a processor, that it slept."""
     launches = record.launches
     awake_ns, ready_ns = launches.metric("cpu"), launches.column("wall_ns") - launches.waited_ns()
-    known = launches.of(benchmark, USED) & launches.knows_waits() & (ready_ns >= _LEAST_NS)
-    sides = np.asarray(launches.side)
-    chosen = {side: known & (sides == side) for side in (0, 1)}
-    return {side: float(1 - np.median(awake_ns[one] / ready_ns[one])) for side, one in chosen.items() if one.any()}
+    known, sides = launches.of(benchmark, USED) & launches.knows_waits(), np.asarray(launches.side)
+    chosen = [(side, known & (sides == side)) for side in (0, 1)]
+    # By all launches of a side whether they are long enough: a few that another program delayed are not as the rest.
+    long_enough = [(side, one) for side, one in chosen if one.any() and np.median(ready_ns[one]) >= _LEAST_NS]
+    return {side: float(1 - np.median(awake_ns[one] / np.maximum(ready_ns[one], 1))) for side, one in long_enough}
