@@ -45,6 +45,7 @@ from steelyard.subjects.protocol import ProtocolHarness
 ROOT = Path(__file__).resolve().parent.parent
 HARNESS = ProtocolHarness()
 METRICS = ("active", "wall")
+PYTHON = (sys.executable, "-m", "steelyard.harness", "--timeit")
 # Long against the clock, short against a scheduler's slice; the first of a launch is not judged.
 SAMPLES = 11
 LOOPS = {"loop": 15, "memory": 2, "sort": 2, "statement": 10}
@@ -81,7 +82,12 @@ def _built(program: Path, percent: int) -> Path:
 def _spec(programs: dict[int, Path], benchmark: str, percent: int) -> LaunchSpec:
     words = [str(programs[percent])]
     if benchmark == "statement":
-        words = [sys.executable, "-m", "steelyard.harness", "--timeit", f"sum(range({100 * percent}))"]
+        words = [*PYTHON, f"sum(range({100 * percent}))"]
+    return launch_of(words)
+
+
+def launch_of(words: Sequence[str]) -> LaunchSpec:
+    """A launch of a harness, with little in its environment."""
     argv = tuple(word.encode() for word in words)
     return LaunchSpec(argv[0], argv, (b"PATH=/usr/bin:/bin",), timeout_ns=60_000_000_000)
 
@@ -154,14 +160,19 @@ def difference(both: Samples, metric: str) -> float:
     return float(centres_of_neighbours(times[:1], times[1:], order)[0])
 
 
+def robust_spread(values: Sequence[float] | FloatArray) -> float:
+    """The interquartile range as a standard deviation of what is normal."""
+    low, high = np.percentile(values, [25, 75])
+    return float(high - low) / 1.349
+
+
 def _report(ways: dict[str, Way]) -> str:
     rows = []
     for metric in METRICS:
         costs = {}
         for name, way in ways.items():
             differences = 100 * np.array(way.differences[metric])
-            low, high = np.percentile(differences, [25, 75])
-            robust, each = (high - low) / 1.349, float(np.mean(way.seconds))
+            robust, each = robust_spread(differences), float(np.mean(way.seconds))
             costs[name] = robust**2 * each
             rows.append(
                 [

@@ -20,10 +20,8 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import numpy as np
-
 from benchmarks.load import Bursts
-from benchmarks.lockstep import difference, lockstep
+from benchmarks.lockstep import PYTHON, difference, launch_of, lockstep, robust_spread
 from benchmarks.simulation import table
 from steelyard.design.suite.loops import iteration_ns
 from steelyard.measure.launch import Launcher
@@ -48,15 +46,10 @@ def main(pairs: int, lengths_us: Sequence[int], *, loaded: bool) -> None:
     """Take the pairs, and print a row for each statement and length as soon as it is known."""
     rows = []
     with Launcher() as launcher, Bursts() if loaded else nullcontext():
-        for name, words in STATEMENTS.items():
-            rows += _of_one(launcher, name, _spec(*words), pairs, lengths_us)
+        for name, (statement, setup) in STATEMENTS.items():
+            spec = launch_of([*PYTHON, statement, "--setup", setup])
+            rows += _of_one(launcher, name, spec, pairs, lengths_us)
             print(table(["statement", "sample", "samples", "iteration", "spread of a pair"], rows) + "\n", flush=True)
-
-
-def _spec(statement: str, setup: str) -> LaunchSpec:
-    words = (sys.executable, "-m", "steelyard.harness", "--timeit", statement, "--setup", setup)
-    argv = tuple(word.encode() for word in words)
-    return LaunchSpec(argv[0], argv, (b"PATH=/usr/bin:/bin",), timeout_ns=60_000_000_000)
 
 
 def _of_one(launcher: Launcher, name: str, spec: LaunchSpec, pairs: int, lengths_us: Sequence[int]) -> list[list[str]]:
@@ -70,10 +63,9 @@ def _of_one(launcher: Launcher, name: str, spec: LaunchSpec, pairs: int, lengths
             times[length].append(median(sample.ns / sample.loops for sample in both[0]))
     rows = []
     for length, work in works.items():
-        low, high = np.percentile(differences[length], [25, 75])
         ns = median(times[length])
         sample, each = f"{ns * work.loops / 1000:.0f} µs", f"{ns / 1000:.3f} µs"
-        rows.append([name, sample, str(work.samples), each, f"{(high - low) / 1.349:.2f} %"])
+        rows.append([name, sample, str(work.samples), each, f"{robust_spread(differences[length]):.2f} %"])
     return rows
 
 

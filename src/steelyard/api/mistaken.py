@@ -48,15 +48,13 @@ def meant_revisions(commands: Sequence[str], missing: str, environment: Mapping[
 
 def meant_values(command: str, parameters: Sequence[tuple[str, Sequence[str]]]) -> str:
     """How to weigh the values of a command's `parameters`, at least one, against each other."""
+    from steelyard.subjects.command import with_values
+
     names = [name for name, _ in parameters]
-    combinations = list(islice(product(*(values for _, values in parameters)), _MOST_VALUES + 1))
-    written = []
-    for values in combinations[:_MOST_VALUES]:
-        filled = command
-        for name, value in zip(names, values, strict=True):
-            filled = filled.replace(f"{{{name}}}", value)
-        written.append(in_quotes(filled))
-    more = " and so on" if len(combinations) > _MOST_VALUES else ""
+    combinations = product(*(values for _, values in parameters))
+    params = [dict(zip(names, values, strict=True)) for values in islice(combinations, _MOST_VALUES + 1)]
+    written = [in_quotes(with_values(command, one)) for one in params[:_MOST_VALUES]]
+    more = " and so on" if len(params) > _MOST_VALUES else ""
     return (
         "compare needs two commands or more, which are weighed anew with each value of a parameter; to weigh the "
         f"values against the first, write them out: steelyard compare {' '.join(written)}{more}"

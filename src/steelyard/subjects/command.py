@@ -84,7 +84,7 @@ def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> S
 
     Raises UsageError if that names a program that is missing, or leaves a name in it that has no value.
     """
-    argv = [_replaced(argument, params) for argument in subject.argv]
+    argv = [with_values(argument, params) for argument in subject.argv]
     is_found = subject.program != subject.argv[0] or not _PLACEHOLDER.search(subject.program)
     if is_found and argv[0] == subject.argv[0]:
         return subject.model_copy(update={"argv": argv}) if params else subject
@@ -97,7 +97,7 @@ def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> S
 
 def spec_with_parameters(spec: LaunchSpec, params: Mapping[str, str]) -> LaunchSpec:
     """The launch with every {name} in its arguments replaced."""
-    argv = tuple(os.fsencode(_replaced(os.fsdecode(argument), params)) for argument in spec.argv)
+    argv = tuple(os.fsencode(with_values(os.fsdecode(argument), params)) for argument in spec.argv)
     return replace(spec, argv=argv)
 
 
@@ -138,7 +138,8 @@ def of_layout(subject: Subject, layout: int) -> Subject:
     )
 
 
-def _replaced(argument: str, params: Mapping[str, str]) -> str:
+def with_values(argument: str, params: Mapping[str, str]) -> str:
+    """The text with each `{name}` of a parameter replaced; what a value has in braces stays."""
     return _PLACEHOLDER.sub(lambda found: params.get(found[1], found[0]), argument)
 
 
