@@ -7,7 +7,7 @@ from collections.abc import Collection
 from steelyard.design.counting import findings
 from steelyard.design.counting.plan import CountedSide, are_equal, by_place, has_set_aside
 from steelyard.design.findings import survivors
-from steelyard.design.judging.failures import SIDES
+from steelyard.design.judging.sides import SIDES
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import Count
 from steelyard.model.kept import Finding

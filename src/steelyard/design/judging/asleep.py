@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import numpy as np
 
-from steelyard.design.judging.failures import SIDES
+from steelyard.design.judging.sides import share_of_each, whose
 from steelyard.model.kept import Finding
 from steelyard.model.launches import USED
 from steelyard.model.records import Run, Weighing
-from steelyard.report.figures import whole_percent
 
 _MOST_ASLEEP = 1 / 3
 # Of less the start of a process is a good part, which is work that is not its own.
@@ -25,7 +22,7 @@ def asleep_finding(record: Weighing | Run, benchmark: int, shown: str) -> Findin
     asleep = {side: share for side, share in _shares(record, benchmark).items() if share >= _MOST_ASLEEP}
     if not asleep:
         return None
-    sleeps = f"a launch{_whose(record, asleep)} sleeps for {_part(asleep.values())} of its time"
+    sleeps = f"a launch{whose(record, asleep)} sleeps for {share_of_each(asleep.values())} of its time"
     if shown == "active":
         return Finding(
             code="asleep",
@@ -38,17 +35,6 @@ def asleep_finding(record: Weighing | Run, benchmark: int, shown: str) -> Findin
         "meanwhile",
         remedy=None if {"active", "wall"} & {*record.settings.metrics} else "--metric wall judges that as well",
     )
-
-
-def _whose(record: Weighing | Run, sides: Collection[int]) -> str:
-    if not isinstance(record, Weighing):
-        return ""
-    return " of either side" if len(sides) == 2 else f" of the {SIDES[next(iter(sides))]}"
-
-
-def _part(shares: Collection[float]) -> str:
-    least, most = whole_percent(min(shares)), whole_percent(max(shares))
-    return least if least == most else f"{least} or more"
 
 
 def _shares(record: Weighing | Run, benchmark: int) -> dict[int, float]:

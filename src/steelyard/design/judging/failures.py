@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.design.judging.sides import SIDES
 from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.records import Run, Weighing
 from steelyard.report import figures
-
-SIDES = ("baseline", "candidate")
 
 
 def failures_finding(record: Weighing | Run, benchmark: int) -> Finding | None:

@@ -14,6 +14,7 @@ from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.in_tandem import tandem_finding
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.judging.samples import too_short_to_tell, uneven_loops
+from steelyard.design.judging.warming import warming_findings
 from steelyard.model.counters import EVENTS, part
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.kept import CONTROL_ALARM, Finding, VerdictName
@@ -56,6 +57,7 @@ def data_findings(
         _short(record.launches, benchmark, record.settings) if record.settings.harness is None else None,
         too_short_to_tell(record, benchmark, shown),
         uneven_loops(record, benchmark, shown),
+        *warming_findings(record, benchmark, shown),
         _pinned_threads(record, shown),
         _outside_kernel(record, shown),
         _in_turns(record, benchmark, shown),

@@ -1,0 +1,23 @@
+"""Whose launches a finding speaks of, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from steelyard.model.records import Run, Weighing
+from steelyard.report.figures import whole_percent
+
+SIDES = ("baseline", "candidate")
+
+
+def whose(record: Weighing | Run, sides: Collection[int]) -> str:
+    """What follows a noun: ` of either side`, ` of the candidate`; nothing where there is one version only."""
+    if not isinstance(record, Weighing):
+        return ""
+    return " of either side" if len(sides) == 2 else f" of the {SIDES[next(iter(sides))]}"
+
+
+def share_of_each(shares: Collection[float]) -> str:
+    """A share that each side has at least: `40 %`, or `40 % or more` where they differ."""
+    least, most = whole_percent(min(shares)), whole_percent(max(shares))
+    return least if least == most else f"{least} or more"

@@ -1,0 +1,79 @@
+"""Samples that are not the same at the end of a launch as at its beginning: code that still warms up, or that piles up.
+
+Of two versions of JavaScript that were compiled while they were timed, the one that was 3 % slower came out `faster` by
+two thirds, as other work had kept the other one's compiler waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from steelyard.design.judging.sides import share_of_each, whose
+from steelyard.model.kept import Finding
+from steelyard.model.launches import USED, times_ns
+from steelyard.model.metrics import PER_ITERATION
+from steelyard.model.records import Run, Weighing
+from steelyard.stats.growth import shift
+
+# As much as `steelyard check` calls a drift.
+_MOST = 0.10
+# A record may have thousands of launches, and these tell it.
+_ENOUGH = 200
+
+
+def warming_findings(record: Weighing | Run, benchmark: int, shown: str) -> list[Finding]:
+    """Say of which sides the samples become shorter, and of which they become longer, in each launch."""
+    if not record.launches.samples or shown not in PER_ITERATION:
+        return []
+    changes = {side: _change(record, benchmark, side, shown) for side in (0, 1)}
+    shorter = {side: -change for side, change in changes.items() if change < 0}
+    longer = {side: change for side, change in changes.items() if change > 0}
+    found = []
+    if shorter:
+        found.append(
+            Finding(
+                code="warming",
+                message=f"samples{whose(record, shorter)} shrink by {share_of_each(shorter.values())} within a launch: "
+                "it still warms up, and how far it comes, which other work may delay, is a part of what is shown",
+                remedy="let its set-up run it until that is done, in a fixed number of calls",
+            )
+        )
+    if longer:
+        found.append(
+            Finding(
+                code="piling",
+                message=f"samples{whose(record, longer)} grow by {share_of_each(longer.values())} within a launch: "
+                "what an iteration leaves, or has used up, is a part of what is shown",
+                remedy="steelyard check says more (its rules slower-and-slower and drift)",
+            )
+        )
+    return found
+
+
+def _change(record: Weighing | Run, benchmark: int, side: int, shown: str) -> float:
+    """How much longer the last third of a launch's samples takes than the first, if that is sure, and else 0."""
+    launches = record.launches
+    chosen = np.flatnonzero(launches.of(benchmark, USED) & (np.asarray(launches.side) == side))
+    step = 1 + len(chosen) // _ENOUGH
+    ratios = [ratio for one in chosen[::step] if (ratio := _late_to_early(launches.samples[one][1:], shown)) > 0]
+    if not ratios:
+        return 0.0
+    found = shift(np.log(ratios), _MOST, record.settings.alpha)
+    return found.figure if found.shown == "beyond" else 0.0
+
+
+def _late_to_early(samples: Sequence[Sequence[Any]], shown: str) -> float:
+    """What the last third of samples takes over what the first does; 0 where they do not tell it.
+
+    Samples of unlike loops do not: what each has but once is another part of their time.
+    """
+    third = len(samples) // 3
+    if third == 0 or len({sample[0] for sample in samples}) > 1:
+        return 0.0
+    times = times_ns(samples, shown)
+    early = median(times[:third]) if times else 0.0
+    return median(times[-third:]) / early if early > 0 else 0.0
