@@ -308,6 +308,12 @@ def test_logs_of_swift(tmp_path: Path) -> None:
         (b"\x00\x01\xff\xfe garbage", "none of the formats"),
         (b"\x1f\x8b broken", "gzip"),
         (b"BenchmarkX 10 5", "none of the formats"),
+        (b"command,mean,stddev,median,user,system,min,max\n", "give what --export-json writes"),
+        (b"| Command | Mean [ms] | Min [ms] | Max [ms] | Relative |\n", "give what --export-json writes"),
+        (b'{"Time":"2026-11-27T13:50:39Z","Action":"start","Package":"a"}\n{}', "give it without -json"),
+        (b'{"Action":"start","Package":"a"}\n', "give it without -json"),
+        (b"name,iterations,real_time,cpu_time,time_unit,", "give what --benchmark_out_format=json writes"),
+        (b'"Benchmark","Mode","Threads","Samples","Score"', "give what -rf json writes"),
     ],
     ids=lambda value: repr(value[:40]),
 )

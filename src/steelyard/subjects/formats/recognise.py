@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
@@ -44,6 +45,14 @@ FORMATS = _Formats()
 _Digest = Callable[[], str]
 
 _BEGINNING = 1 << 10
+# What else these tools write: how it begins, and what it is and what is read instead.
+_OTHERWISE = {
+    r"command,mean,stddev,": "the CSV of hyperfine, without its launches: give what --export-json writes",
+    r"\| Command \| Mean \[": "the Markdown of hyperfine, without its launches: give what --export-json writes",
+    r'\{"\w+":"[^"\n]*",("\w+":"[^"\n]*",)*"Package":': "the output of go test -json: give it without -json",
+    r"name,iterations,real_time,": "the CSV of Google Benchmark: give what --benchmark_out_format=json writes",
+    r'"Benchmark","Mode","Threads",': "the CSV of JMH: give what -rf json writes",
+}
 # What a reader stumbles over in JSON of another shape, or in a number that no clock tells.
 _STUMBLES = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
 
@@ -139,6 +148,9 @@ def _file(path: Path, digest: str) -> ForeignFile:
 
 def _json(path: Path, data: bytes) -> Any:
     beginning = decoded(data[:_BEGINNING]).lstrip() or decoded(data).lstrip()
+    for begins, what in _OTHERWISE.items():
+        if re.match(begins, beginning):
+            raise UsageError(f"cannot import {path}: it is {what}")
     if not beginning.startswith(("{", "[")):
         return None
     try:
