@@ -16,7 +16,19 @@ from steelyard.model.files import load
 from steelyard.model.journal import Journal
 from steelyard.model.launches import WARM_UP, LaunchSpec, Measured
 from steelyard.model.records import Run, Weighing
-from tests.world import MACHINE, OFFERS, SEED, Killed, ScriptedWorld, ctrl_c, kill, measured, program_of, steady
+from tests.world import (
+    MACHINE,
+    OFFERS,
+    SEED,
+    Killed,
+    ScriptedServer,
+    ScriptedWorld,
+    ctrl_c,
+    kill,
+    measured,
+    program_of,
+    steady,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -50,6 +62,18 @@ def test_a_run(scripted: ScriptedWorld) -> None:
     record = load(Path("record.json"))
     assert isinstance(record, Run)
     assert len(scripted.launched) == 10  # one to warm up
+
+
+def test_a_server_that_has_ended_before_the_first_timed_launch_leaves_no_journal_behind(
+    scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(*_: object) -> NoReturn:
+        raise MeasurementError("the launch server ended unexpectedly")
+
+    monkeypatch.setattr(ScriptedServer, "keep_rows_in", ended)
+    scripted.script = ended
+    assert scripted.refuses("compare", "./old", "./new", status=3) == "the launch server ended unexpectedly"
+    assert scripted.kept() == []
 
 
 def test_the_budget_is_one_of_the_world_s_clock(scripted: ScriptedWorld) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from steelyard.design.runner.runner import LaunchSeries, LaunchServer
 from steelyard.design.runner.targets import Targets
@@ -28,7 +29,8 @@ def series_of(settings: Settings, targets: Targets, launcher: LaunchServer, jour
         return None
     if settings.has_hooks_around or targets.empty_shell or settings.harness is not None or settings.repeat > 1:
         return None
-    launcher.keep_rows_in(journal.fileno())
+    with suppress(MeasurementError):  # a server that has ended since it started is told of by its first launch
+        launcher.keep_rows_in(journal.fileno())
 
     def series(
         places: Sequence[Place], specs: Sequence[LaunchSpec], behind: LaunchSpec | None
