@@ -143,6 +143,13 @@ def test_of_two_versions_each_gives_what_it_has(tmp_path: Path) -> None:
     assert kernel.ours() == []
 
 
+def test_a_cpuset_of_the_first_version_is_root_s_alone(tmp_path: Path) -> None:
+    kernel = hybrid(tmp_path)
+    kernel.denied.append(f"{TOP}/cpuset")
+    with running(kernel, 1) as told:
+        assert told.missing == f"no processors of its own: this user may not change /{TOP}/cpuset; as root it can"
+
+
 def test_of_the_first_version_alone_there_is_a_cpuset_or_nothing(tmp_path: Path) -> None:
     kernel = hybrid(tmp_path)
     kernel.machine(FIRST, "3:cpuset:/\n2:cpu:/\n")

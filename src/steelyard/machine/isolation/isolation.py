@@ -150,7 +150,8 @@ def _make_first(isolated: Isolated, hierarchy: Hierarchy, wanted: set[int]) -> N
             reach.set(folder.path / "cpuset.mems", memory or "0")
             reach.set(folder.path / "cpuset.cpus", ranges(wanted))
         except OSError as error:
-            isolated.missing.append(f"no processors of its own: {_reason(error)}")
+            # Of this tree systemd gives no user a part.
+            isolated.missing.append(f"no processors of its own: {_reason(error, _AS_ROOT)}")
             return
         undoing.pop_all()
     isolated.folders.append(folder)
