@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import errno
+import os
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +55,17 @@ def test_files() -> None:
     assert refusals.refusal(unnamed) == (
         "No space left on device while the output was written; a weighing, run or count is kept all the same "
         "(steelyard list)"
+    )
+
+
+def test_a_current_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (gone := tmp_path / "gone").mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(FileNotFoundError) as raised:
+        os.path.realpath("record.json")
+    assert refusals.refusal(raised.value) == (
+        "the current directory cannot be used: No such file or directory; change to another one"
     )
 
 

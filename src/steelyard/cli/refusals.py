@@ -42,6 +42,8 @@ def refusal(error: BaseException) -> str | None:
             return "no more processes or threads can be started here: allow more (ulimit -u)"
     if isinstance(error, ImportError):
         return f"a library that steelyard needs cannot be loaded ({_last_line(error)}): install steelyard anew"
+    if isinstance(error, FileNotFoundError) and not error.filename:  # all else that is not there has a name
+        return f"the current directory cannot be used: {error.strerror}; change to another one"
     if isinstance(error, OSError):
         what = f": {error.filename}" if error.filename else _OUTPUT
         return f"{error.strerror or error}{what}"
