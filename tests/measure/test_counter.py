@@ -255,8 +255,10 @@ def test_the_same_count_in_any_folder_and_environment(counter: Counting, tmp_pat
         env = tuple(os.fsencode(f"{name}={value}") for name, value in pinned.items())
         return counter.count(launch(program, cwd=os.fsencode(program.parent), env=env)).events
 
-    here = count(program, os.environ["PATH"])
-    assert count(far / "loop", os.environ["PATH"]) == here
+    # That of whoever runs the tests has any length.
+    usual = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    here = count(program, usual)
+    assert count(far / "loop", usual) == here
     # The C library looks at names in steps of a vector: a few instructions more or less.
-    there = count(far / "a-longer-name", f"{os.environ['PATH']}:/x{'y' * 1000}")
+    there = count(far / "a-longer-name", f"{usual}:/x{'y' * 1000}")
     assert abs(there["Ir"] - here["Ir"]) < 30
