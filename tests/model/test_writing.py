@@ -100,7 +100,7 @@ except MeasurementError as error:
     print(error, end="")
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == f"cannot write {file}: File too large; give another place"
+    assert done.stdout == f"cannot write {file}: File too large; allow larger files (ulimit -f)"
     assert list(file.parent.iterdir()) == [file]
     assert file.read_text() == "old"
 

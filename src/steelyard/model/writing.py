@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterable
@@ -25,7 +26,8 @@ def write_atomically(path: Path, data: bytes | Iterable[bytes], *, private: bool
         else:
             _replace(Path(os.path.realpath(path)), data, private=private)  # a link stays one
     except OSError as error:
-        raise MeasurementError(f"cannot write {path}: {error.strerror}; give another place") from error
+        way_out = "allow larger files (ulimit -f)" if error.errno == errno.EFBIG else "give another place"
+        raise MeasurementError(f"cannot write {path}: {error.strerror}; {way_out}") from error
 
 
 def _pour(path: Path, data: bytes | Iterable[bytes]) -> None:
