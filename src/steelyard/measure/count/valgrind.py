@@ -63,7 +63,7 @@ def _shapes(caches: Caches) -> list[tuple[str, tuple[int, int, int]]]:
 
 def _version_of(program: Path) -> str:
     try:
-        said = subprocess.run(
+        ended = subprocess.run(
             [program, "--version"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -71,15 +71,18 @@ def _version_of(program: Path) -> str:
             errors="replace",
             check=False,
             timeout=60,
-        ).stdout
+        )
     except OSError as error:
         remedy = REMEDIES.get(error.errno or 0, _INSTALL)
         raise MeasurementError(f"{program} does not run ({error.strerror}): {remedy}") from error
     except subprocess.TimeoutExpired as error:
         raise MeasurementError(f"{program} does not run ({error}): {_INSTALL}") from error
-    match = _VERSION.search(said)
+    match = _VERSION.search(ended.stdout)
+    if match is None and ended.returncode != 0 and (why := ended.stderr.splitlines()[-2:]):
+        said = " ".join(why)[-200:]
+        raise MeasurementError(f"{program} does not run here ({said!r}): mend that, or install valgrind anew")
     if match is None:
-        raise MeasurementError(f"{program} does not say its version ({said.strip()[:80]!r}): {_INSTALL}")
+        raise MeasurementError(f"{program} does not say its version ({ended.stdout.strip()[:80]!r}): {_INSTALL}")
     if (int(match[1]), int(match[2])) < _OLDEST:
         raise MeasurementError(
             f"{program} is version {match[0].removeprefix('valgrind-')}, and counting needs 3.15 or later: upgrade it"
