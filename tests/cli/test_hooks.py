@@ -178,7 +178,10 @@ def test_a_set_up_that_fails_or_is_interrupted_measures_nothing(world: ScriptedW
     sentence = world.refuses("compare", "./old", "./new", *AROUND, status=3)
     assert sentence.startswith("the --setup command './setup' failed with exit status 1")
     world.script = interrupted
-    assert "before anything was measured" in world.refuses("compare", "./old", "./new", *AROUND, status=130)
+    assert world.refuses("compare", "./old", "./new", *AROUND, status=130) == (
+        "interrupted before anything was measured: --setup had not ended; what is to go on runs in its background, "
+        "as in './server &'"
+    )
     assert launched(world) == ["setup", "cleanup"]
     assert not world.kept()
 

@@ -180,7 +180,9 @@ def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -
     try:
         runner.set_up()
     except Interrupted:
-        raise InterruptedBeforeStart(NOTHING_MEASURED) from None
+        raise InterruptedBeforeStart(
+            f"{NOTHING_MEASURED}: --setup had not ended; what is to go on runs in its background, as in './server &'"
+        ) from None
     return left_by_set_up(runner.not_killed)
 
 
