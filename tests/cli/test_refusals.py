@@ -39,7 +39,7 @@ def test_the_reason_of_an_error_counts() -> None:
     ids=str,
 )
 def test_no_processes(error: Exception) -> None:
-    assert refusals.refusal(error).endswith("allow more (ulimit -u)")  # type: ignore[union-attr]
+    assert refusals.refusal(error).endswith("allow more (ulimit -u, pids.max of a container)")  # type: ignore[union-attr]
 
 
 def test_a_library_that_is_broken() -> None:

@@ -49,10 +49,13 @@ def test_few_processes(tool: Tool, processes: int, words: list[str]) -> None:
     done = tool(*words, within=without_root(f"-u {processes}"))
     assert done.status == 3
     assert done.out == ""
-    assert done.err.endswith("allow more processes (ulimit -u)\n") or "allow more (ulimit -u)" in done.err, done
+    assert (
+        done.err.endswith("allow more processes (ulimit -u, pids.max of a container)\n")
+        or "allow more (ulimit -u, pids.max" in done.err
+    ), done
 
 
 def test_a_server_that_may_start_no_thread_says_nothing_of_its_own(tool: Tool) -> None:
     done = tool("run", "true", within=["env", "-C", "/", *without_root("-u 3")])
-    assert done.sentence.endswith("allow more processes (ulimit -u)")
+    assert done.sentence.endswith("allow more processes (ulimit -u, pids.max of a container)")
     assert done.status == 3

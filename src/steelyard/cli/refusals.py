@@ -39,7 +39,7 @@ def refusal(error: BaseException) -> str | None:
         if isinstance(each, MemoryError) or _is(each, errno.ENOMEM) or any(said in text.lower() for said in _NO_MEMORY):
             return f"there is not enough memory{_limit()}"
         if _is(each, errno.EAGAIN) or (isinstance(each, RuntimeError) and _NO_THREAD in text):
-            return "no more processes or threads can be started here: allow more (ulimit -u)"
+            return "no more processes or threads can be started here: allow more (ulimit -u, pids.max of a container)"
     if isinstance(error, ImportError):
         return f"a library that steelyard needs cannot be loaded ({_last_line(error)}): install steelyard anew"
     if isinstance(error, FileNotFoundError) and not error.filename:  # all else that is not there has a name

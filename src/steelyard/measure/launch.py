@@ -51,7 +51,7 @@ REMEDIES = {
     errno.ENOEXEC: "if it is a script, its first line has to name the interpreter, as #!/bin/sh does; "
     "any other program has to be built for this machine",
     errno.EMFILE: "allow more open files (ulimit -n)",
-    errno.EAGAIN: "allow more processes (ulimit -u)",
+    errno.EAGAIN: "allow more processes (ulimit -u, pids.max of a container)",
     errno.ENOMEM: "the system has no memory left",
     errno.E2BIG: "its arguments and its environment are more than the system takes",
 }
@@ -92,7 +92,8 @@ class Launcher:
             self.close()
             raise MeasurementError(
                 "the launch server does not start, for the reason above: where no more files can be opened, "
-                "allow more open files (ulimit -n); where no more processes can be started, allow more (ulimit -u)"
+                "allow more open files (ulimit -n); where no more processes can be started, "
+                "allow more (ulimit -u, pids.max of a container)"
             ) from error
         except BaseException:
             self.close()
