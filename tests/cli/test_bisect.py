@@ -248,7 +248,7 @@ def test_what_the_commits_share_is_told(scripted: ScriptedWorld, git: Callable[.
     number = scripted.folder / NUMBER
     done = scripted("bisect", "--good", "c0", f"./prog {number}", "--pairs", "40", "--json", "found.json")
     said = f"{number} is a file of the work tree, whichever revision is measured"
-    assert said in " ".join(done.text.split())
+    assert said.replace(" ", "") in "".join(done.text.split())  # a long path is broken where the line ends
     found = json.loads(Path("found.json").read_text())
     assert [finding["message"] for finding in found["findings"]] == [said]
     # Each weighing has it too.
