@@ -222,6 +222,14 @@ def test_a_result_of_hyperfine_has_the_values_of_its_parameters() -> None:
     assert (first["command"], first["parameters"]) == ("./sort-old data.bin 1", {"n": "1"})
 
 
+def test_a_value_in_braces_is_no_other_parameters_value() -> None:
+    benchmark = Benchmark(name="n={m}, m=1", params={"n": "{m}", "m": "1"})
+    subjects = [one.model_copy(update={"command": "./sort {n} {m}"}) for one in weighing().subjects]
+    record = weighing(pairs=2).model_copy(update={"benchmarks": [benchmark], "subjects": subjects})
+    first = json.loads(written(record, "hyperfine"))["results"][0]
+    assert first["command"] == "./sort {m} 1 (baseline)"
+
+
 def test_results_of_hyperfine_have_names_of_their_own() -> None:
     subjects = [*weighing().subjects, weighing().subjects[1]]
     benchmarks = [Benchmark(name=name, candidate=number) for number, name in enumerate("bc", start=1)]
