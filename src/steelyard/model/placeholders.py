@@ -15,6 +15,11 @@ def placeholders(argv: Sequence[str]) -> list[str]:
     return [name for name in dict.fromkeys(found) if name.isidentifier()]
 
 
+def values_told(params: Mapping[str, str]) -> str:
+    """The values of parameters, as the name of a benchmark has them; empty for none."""
+    return ", ".join(f"{name}={value}" for name, value in params.items())
+
+
 def with_values(text: str, params: Mapping[str, str]) -> str:
     """The text with each `{name}` of a parameter replaced; what a value has in braces stays."""
     return PLACEHOLDER.sub(lambda found: params.get(found[1], found[0]), text)
