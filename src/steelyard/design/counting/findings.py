@@ -49,10 +49,10 @@ def first_layout_finding() -> Finding:
 
 def forked_finding(name: str, processes: int) -> Finding:
     """Say that some processes are in no count."""
-    what = "process that was" if processes == 1 else "processes that were"
+    what, own = ("process that was", "its own is") if processes == 1 else ("processes that were", "their own are")
     return Finding(
         code="forked",
-        message=f"{name}: {processes} {what} forked and executed no program of their own are not in the counts",
+        message=f"{name}: {processes} {what} forked and executed no program of {own} not in the counts",
         remedy="count with one process (many programs have an option for that), or weigh by time",
     )
 
