@@ -13,6 +13,11 @@ def how_it_failed(exit_code: int | None, signal: int | None) -> str | None:
     return f"failed with exit status {exit_code}" if exit_code else None
 
 
+def how_it_ended_badly(status: int) -> str | None:
+    """The same of a status that is negative where a signal ended it."""
+    return how_it_failed(None, -status) if status < 0 else how_it_failed(status, None)
+
+
 def signal_name(number: int) -> str:
     """What a signal is called; its number, where it has no name."""
     try:

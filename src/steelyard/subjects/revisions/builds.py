@@ -19,7 +19,7 @@ from steelyard.measure.tools import Command, Ended, run_all
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.progress import Progress, Watch
 from steelyard.model.subject import RevisionFacts
-from steelyard.report.endings import how_it_failed
+from steelyard.report.endings import how_it_ended_badly
 from steelyard.report.figures import seconds
 from steelyard.report.plain import one_line
 from steelyard.subjects.command import LAYOUT_PLACE
@@ -300,7 +300,7 @@ def _failure(job: Job, entry: Entry, ended: Ended) -> NotBuiltError | Literal["c
     elif ended.status is None:
         return "cut short"
     else:
-        how = how_it_failed(ended.status, -ended.status if ended.status < 0 else None)
+        how = how_it_ended_badly(ended.status)
     if how is None:
         return None
     if _is_full(entry.folder):  # which the log may have no room to say
