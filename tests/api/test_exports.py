@@ -14,11 +14,13 @@ import pyperf
 import pytest
 
 from steelyard.api.exports import FORMATS, exported
+from steelyard.api.record import Record
 from steelyard.design.conversion import convert_files
 from steelyard.model.bisection import Bisection, Commit, Compared, Step
 from steelyard.model.documents import Document, load_document
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignResults
+from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches, Sample
 from steelyard.model.records import Weighing
 from steelyard.model.settings import Settings
@@ -317,10 +319,12 @@ def test_a_bisection_is_a_row_for_each_pair_of_commits() -> None:
         Step(kind="ends", commit="b", low="a", high="b", left=2, compared=[compared]),
         Step(kind="skip", commit="c", low="a", high="b", left=1, why="it does not build"),
     ]
+    seen = Finding(code="shared", message="both run one interpreter")
     record = Bisection(
         tool="0", repository="r", command="x", build=None, metric="active", margin=0.01, alpha=0.01, end="range",
-        good=commit, bad=commit, commits=2, steps=steps, seconds=1.0,
+        good=commit, bad=commit, commits=2, steps=steps, seconds=1.0, findings=[seen],
     )  # fmt: skip
+    assert Record(record).findings == [seen]
     rows = list(csv.DictReader(io.StringIO(written(record, "csv").decode())))
     assert [(row["kind"], row["verdict"], row["change_low"], row["why"]) for row in rows] == [
         ("ends", "slower", "0.05", ""),
