@@ -194,6 +194,11 @@ def test_another_order_is_refused(order: object) -> None:
         HARNESS.samples(taken, replace(WORK, orders="01"))
 
 
+def test_a_turn_that_was_another_s_is_refused() -> None:
+    taken = wrote(HELLO, {"ns": 5, "order": 0}, {"ns": 6, "order": 0}, END)
+    assert "the order 0 of sample 2, where 1 was asked for" in refusal(taken, replace(WORK, orders="01"))
+
+
 @pytest.mark.parametrize(("ns", "kept"), [(1, 1), (0.2, 1), (1.5, 2), (2**63 - 1, 2**63 - 1), (1e3, 1000), (5e-324, 1)])
 def test_times_are_whole_and_at_least_one(ns: float, kept: int) -> None:
     assert samples({"ns": ns})[0].ns == kept
