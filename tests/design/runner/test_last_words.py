@@ -46,9 +46,29 @@ FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memor
 _OF_A_JVM = """Exception in thread "main" java.lang.IllegalStateException: no rows
 \tat Bench.main(Bench.java:3)
 """
+_A_CAUSE_OF_A_JVM = """Exception in thread "main" java.lang.IllegalStateException: no table
+\tat Bench.main(Bench.java:3)
+Caused by: java.io.IOException: no rows
+\tat Bench.read(Bench.java:9)
+\t... 1 more
+"""
 _OF_RUST = """thread 'main' panicked at src/main.rs:2:5:
 no rows
 note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
+"""
+_OF_GO = """panic: no rows
+
+goroutine 1 [running]:
+main.f(...)
+\t/work/w.go:4
+main.main()
+\t/work/w.go:6 +0x15
+"""
+_A_DEADLOCK_OF_GO = """fatal error: all goroutines are asleep - deadlock!
+
+goroutine 1 [chan receive]:
+main.main()
+\t/work/w.go:3 +0x25
 """
 _OF_RUBY = """w.rb:1:in `b': no rows (RuntimeError)
 \tfrom w.rb:2:in `each'
@@ -105,7 +125,11 @@ BEGIN failed--compilation aborted at w.pl line 1.
         (_NO_MEMORY_LEFT, "# Fatal javascript OOM in Ineffective mark-compacts near heap limit"),
         (_NO_HEAP_LEFT, "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory"),
         (_OF_A_JVM, 'Exception in thread "main" java.lang.IllegalStateException: no rows'),
+        (_A_CAUSE_OF_A_JVM, "Caused by: java.io.IOException: no rows"),
         (_OF_RUST, "no rows"),
+        (_OF_GO, "panic: no rows"),
+        (_A_DEADLOCK_OF_GO, "fatal error: all goroutines are asleep - deadlock!"),
+        ("\t/work/w.go:6 +0x15\n", "/work/w.go:6 +0x15"),
         (_OF_RUBY, "w.rb:1:in `b': no rows (RuntimeError)"),
         (_A_NAME_OF_RUBY, "w.rb:1:in '<main>': undefined method 'prnt' for main:Object (NoMethodError)"),
         (_RESCUED_IN_RUBY, "giving up"),

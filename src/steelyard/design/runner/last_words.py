@@ -23,6 +23,8 @@ _BEHIND_THE_REASON = re.compile(
 _LOOKED_THROUGH = re.compile(r" \(@INC [^)]*\)")
 _RUBY_SAYS = re.compile(r"\S.*:\d+:in [`'].*': .*")
 _RUBY_ENDS = re.compile(r"\tfrom .*:\d+:in .*|\s*\^+|Did you mean\?.*")
+_GO_SAYS = re.compile(r"(?:panic|fatal error): .*")
+_GO_ENDS = re.compile(r"\t\S.*\.(?:go|s):\d+(?: \+0x[0-9a-f]+)?")
 _NODE_ENDS = re.compile(r"Node\.js v\d[\w.-]*")
 _CARETS = re.compile(r"\s*\^+\s*")
 
@@ -32,7 +34,7 @@ def last_words(stderr: bytes) -> str:
     lines = [line for line in stderr.decode(errors="replace").splitlines() if line.strip()]
     if not lines:
         return ""
-    last = _reason_of_node(lines) or _reason_of_ruby(lines) or _last_that_tells(lines)
+    last = _reason_of_node(lines) or _reason_of_ruby(lines) or _reason_of_go(lines) or _last_that_tells(lines)
     last = _LOOKED_THROUGH.sub("", last).strip()
     return f"...{last[-_MOST_CHARACTERS:]}" if len(last) > _MOST_CHARACTERS else last
 
@@ -50,6 +52,13 @@ def _reason_of_ruby(lines: list[str]) -> str | None:
     if not _RUBY_ENDS.fullmatch(lines[-1]):
         return None
     return next((line for line in reversed(lines) if _RUBY_SAYS.fullmatch(line)), None)
+
+
+def _reason_of_go(lines: list[str]) -> str | None:
+    """What Go prints of a panic: the reason, and below it what each goroutine was at."""
+    if not _GO_ENDS.fullmatch(lines[-1]):
+        return None
+    return next((line for line in lines if _GO_SAYS.fullmatch(line)), None)
 
 
 def _last_that_tells(lines: list[str]) -> str:
