@@ -62,7 +62,7 @@ def test_a_name_that_says_nothing_leaves_all_that_is_usual() -> None:
         ("/usr/bin/node", "within about 1e-4 with --predictable"),
         ("/opt/python3.11", "python -I"),
         ("/usr/bin/java", "-Xint"),
-        ("/usr/bin/ruby3.1", "RUBYOPT"),
+        ("/usr/bin/ruby3.1", "RUBYOPT=--disable-gems"),
         ("/bin/work", "fixed by an option of the program"),
     ],
 )

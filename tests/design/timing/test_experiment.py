@@ -455,6 +455,17 @@ def test_benchmarks_that_came_no_further_than_their_warm_up_are_named() -> None:
     assert not [one for one in weigh(noisy(wall_ns=1e9), max_time_s=3)[0].findings if one.code == "cold"]
 
 
+def test_so_are_they_where_it_was_interrupted_until_it_is_carried_on() -> None:
+    machine = Machine(noisy())
+    record = experiment(machine, weighing(3, pairs=12), interrupted=lambda: len(machine.specs) == 8).run()
+    assert record.stop == ["interrupted"] * 3
+    (cold,) = [finding for finding in record.findings if finding.code == "cold"]
+    names = [benchmark.name for benchmark in record.benchmarks]
+    assert f"no more than the warm-up of {names[1]}, {names[2]} was measured" in cold.message
+    carried_on = Experiment(record, recorder(machine), machine.clock, lambda _: None).run()
+    assert not [finding for finding in carried_on.findings if finding.code == "cold"]
+
+
 def test_a_command_that_takes_all_the_time_costs_the_others_nothing() -> None:
     def script(number: int, spec: LaunchSpec) -> Measured:
         return replace(PLAIN, wall_ns=(20 if spec.argv[1] == b"1" else 1) * 10**9 + number)
