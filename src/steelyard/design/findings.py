@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from steelyard.subjects.revisions.builds import Built
     from steelyard.subjects.revisions.git import Repository
 
+COLD = "cold"
 _MOST_NAMES = 10
 _OWN_STARTS = "it went on with starts of its own; --own-starts begins with them"
 COPIED_CONTROL, CONTROL_OF_ONE_FILE = CONTROLS = "control-copy", "control-one-file"
@@ -166,7 +167,7 @@ def cold_finding(names: Sequence[str], of: int) -> list[Finding]:
     what = "" if of == 1 else f" of {some_names(names)}"
     return [
         Finding(
-            code="cold",
+            code=COLD,
             message=f"no more than the warm-up{what} was measured, so that this is what is shown",
             remedy="first launches tend to be slower: let it run longer (--max-time)",
         )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.design.findings import not_measured_finding
+from steelyard.design.findings import COLD, not_measured_finding
 from steelyard.design.judging.budgets import ENDS, budgets_of
 from steelyard.design.judging.judgement import by_benchmark, judged_members
 from steelyard.design.judging.pairs import MetricPairs
@@ -23,7 +23,7 @@ from steelyard.model.subject import Benchmark
 from steelyard.stats.looks import Budgets, next_look
 
 # What the end of a budget said of itself, and is said anew at the next one.
-_OF_THE_END = ("cold", "longer", "cut-short")
+_OF_THE_END = (COLD, "longer", "cut-short")
 
 
 @dataclass(frozen=True)

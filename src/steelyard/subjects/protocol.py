@@ -55,6 +55,7 @@ class ProtocolHarness(Harness):
     """Drives whatever speaks the protocol: the SDKs, and what implements docs/protocol.md."""
 
     keeps_step = True
+    out_of_step = "its harness is too old for that, or does not do it"
     counts = True
     offers_lockstep = False
     """Whether the program whose list was read says that it can take samples in turn."""
@@ -133,7 +134,7 @@ class ProtocolHarness(Harness):
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The samples that it took, all of them; raises LaunchError for anything else."""
         found = tuple(_sample(line, work) for line in _answer(measured) if "ns" in line or "loops" in line)
-        return check_count(found, work.samples)
+        return _checked_orders(check_count(found, work.samples), work.orders)
 
 
 def _scripts(launch: LaunchSpec) -> dict[str, Path]:
@@ -210,7 +211,10 @@ def _listed(line: dict[str, Any]) -> Listed:
     tags, params = line.get("tags") or [], line.get("params") or {}
     if not isinstance(tags, list) or not isinstance(params, dict):
         raise LaunchError(f"lists {shown(name)} with tags that are no list, or params that are no object")
-    processed = amounts({unit: line.get(unit) for unit in WORK_UNITS})
+    told = {unit: line[unit] for unit in WORK_UNITS if line.get(unit) is not None}
+    processed = amounts(told)
+    for unit in told.keys() - processed.keys():
+        raise LaunchError(f"lists {shown(name)} with {unit} of {shown(told[unit])}: it has to be a number above 0")
     return Listed(name, tuple(map(str, tags)), {str(key): str(value) for key, value in params.items()}, processed)
 
 
@@ -218,3 +222,14 @@ def _sample(line: dict[str, Any], work: Work) -> Sample:
     loops = line.get("loops", work.loops)
     sample = sample_of(loops, line.get("ns"), cpu_ns=line.get("cpu_ns"), delay_ns=line.get("delay_ns"))
     return in_turn(sample, line.get("order") if work.orders else None)
+
+
+def _checked_orders(samples: tuple[Sample, ...], asked_for: str) -> tuple[Sample, ...]:
+    """The samples; raises LaunchError if one was taken in another turn than it was asked for."""
+    for number, (sample, digit) in enumerate(zip(samples, asked_for, strict=False), start=1):
+        if sample.order is not None and sample.order != int(digit):
+            raise LaunchError(
+                f"told the order {sample.order} of sample {number}, where {digit} was asked for: a sample in turn has "
+                "its own digit of --steelyard-lockstep"
+            )
+    return samples

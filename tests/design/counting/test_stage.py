@@ -375,6 +375,21 @@ def test_what_calls_cost_is_a_difference_too() -> None:
     assert [(one.name, one.events["Ir"], one.inclusive) for one in (new, gone)] == [("g", 5, 17), ("f", -3, -10)]
 
 
+def made_at_run_time(address: str, instructions: int, inclusive: int | None = None) -> FunctionCost:
+    return replace(own(address, instructions), file="???", object="", line=0, inclusive=inclusive)
+
+
+def test_code_that_is_made_at_run_time_is_one_wherever_it_lies() -> None:
+    once = launched(35, made_at_run_time("0x3d0eff53", 10, 30), made_at_run_time("0x3d0effa0", 20, 20), own("f", 5))
+    twice = launched(65, made_at_run_time("0x04b5df53", 60, 90), own("f", 5))
+    (found,) = slope(once, twice).functions
+    assert (found.name, found.object, found.events["Ir"], found.inclusive) == ("???", "", 30, 30)
+    one, other = (columns(side.functions, (0, 0)) for side in (once, twice))
+    assert (one.name, one.events["Ir"]) == (["???", "f"], [30, 5])
+    assert differing_functions(one, other) == ["???"]
+    assert columns([replace(own("0x04b5df53", 5), object="/lib")], (0, 0)).name == ["0x04b5df53"], "it lies there"
+
+
 def test_functions_that_do_less_after_twice_the_loops_are_kept_and_all_add_up(stage: Stage) -> None:
     # As those of printf where the number that is printed has a digit less then.
     def script(number: int, spec: LaunchSpec) -> Counted:  # noqa: ARG001 - in turns so many loops, and twice as many

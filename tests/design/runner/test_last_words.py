@@ -46,9 +46,74 @@ FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memor
 _OF_A_JVM = """Exception in thread "main" java.lang.IllegalStateException: no rows
 \tat Bench.main(Bench.java:3)
 """
+_A_CAUSE_OF_A_JVM = """Exception in thread "main" java.lang.IllegalStateException: no table
+\tat Bench.main(Bench.java:3)
+Caused by: java.io.IOException: no rows
+\tat Bench.read(Bench.java:9)
+\t... 1 more
+"""
 _OF_RUST = """thread 'main' panicked at src/main.rs:2:5:
 no rows
 note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
+"""
+_OF_GO = """panic: no rows
+
+goroutine 1 [running]:
+main.f(...)
+\t/work/w.go:4
+main.main()
+\t/work/w.go:6 +0x15
+"""
+_A_DEADLOCK_OF_GO = """fatal error: all goroutines are asleep - deadlock!
+
+goroutine 1 [chan receive]:
+main.main()
+\t/work/w.go:3 +0x25
+"""
+_OF_RUBY = """w.rb:1:in `b': no rows (RuntimeError)
+\tfrom w.rb:2:in `each'
+\tfrom w.rb:3:in `<main>'
+"""
+_A_NAME_OF_RUBY = """w.rb:1:in '<main>': undefined method 'prnt' for main:Object (NoMethodError)
+
+prnt 1
+^^^^
+Did you mean?  print
+"""
+_RESCUED_IN_RUBY = """w.rb:1:in `b': no rows (RuntimeError)
+\tfrom w.rb:3:in `<main>'
+giving up
+"""
+_OF_LUA = """lua5.4: w.lua:1: no rows
+stack traceback:
+\t[C]: in function 'error'
+\tw.lua:1: in upvalue 'a'
+\t...\t(skipping 200000 levels)
+\t(...tail calls...)
+\t(command line):3: in main chunk
+\t[C]: in ?
+"""
+_OF_LUAJIT = """luajit: w.lua:1: no rows
+stack traceback:
+\tw.lua:3: in main chunk
+\t[C]: at 0x557591ff72c0
+"""
+_OF_PHP = """PHP Fatal error:  Uncaught RuntimeException: no rows in /work/w.php:1
+Stack trace:
+#0 /work/w.php(1): a()
+#1 {main}
+  thrown in /work/w.php on line 1
+"""
+_CONFESSED_BY_PERL = """no rows at w.pl line 1.
+\tmain::a(1) called at w.pl line 1
+\tmain::b(2) called at w.pl line 1
+"""
+_SYNTAX_OF_PERL = """syntax error at w.pl line 1, at EOF
+Execution of w.pl aborted due to compilation errors.
+"""
+_FOLDERS = "/etc/perl " * 40
+_A_MODULE_OF_PERL = f"""Can't locate No/Rows.pm in @INC (you may want it) (@INC contains: {_FOLDERS}) at w.pl line 1.
+BEGIN failed--compilation aborted at w.pl line 1.
 """
 
 
@@ -60,7 +125,21 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
         (_NO_MEMORY_LEFT, "# Fatal javascript OOM in Ineffective mark-compacts near heap limit"),
         (_NO_HEAP_LEFT, "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory"),
         (_OF_A_JVM, 'Exception in thread "main" java.lang.IllegalStateException: no rows'),
+        (_A_CAUSE_OF_A_JVM, "Caused by: java.io.IOException: no rows"),
         (_OF_RUST, "no rows"),
+        (_OF_GO, "panic: no rows"),
+        (_A_DEADLOCK_OF_GO, "fatal error: all goroutines are asleep - deadlock!"),
+        ("\t/work/w.go:6 +0x15\n", "/work/w.go:6 +0x15"),
+        (_OF_RUBY, "w.rb:1:in `b': no rows (RuntimeError)"),
+        (_A_NAME_OF_RUBY, "w.rb:1:in '<main>': undefined method 'prnt' for main:Object (NoMethodError)"),
+        (_RESCUED_IN_RUBY, "giving up"),
+        (_OF_LUA, "lua5.4: w.lua:1: no rows"),
+        (_OF_LUAJIT, "luajit: w.lua:1: no rows"),
+        (_OF_PHP, "PHP Fatal error:  Uncaught RuntimeException: no rows in /work/w.php:1"),
+        (_CONFESSED_BY_PERL, "no rows at w.pl line 1."),
+        (_SYNTAX_OF_PERL, "syntax error at w.pl line 1, at EOF"),
+        (_A_MODULE_OF_PERL, "Can't locate No/Rows.pm in @INC (you may want it) at w.pl line 1."),
+        ("\tfrom w.rb:3:in `<main>'\n", "from w.rb:3:in `<main>'"),
         ("Node.js v20.20.2\n", "Node.js v20.20.2"),
         ("out of luck\n\n  no room  \n\n", "no room"),
         ("#\n", "#"),

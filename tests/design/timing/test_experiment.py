@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -255,6 +256,16 @@ class TestStopping:
         Experiment(header, rows, machine.clock, lambda now: shown.append((now.is_first, machine.clock()))).run()
         assert not any(is_first for is_first, _ in shown)
 
+    @pytest.mark.parametrize(
+        ("settings", "given_up_s"),
+        [({"max_time_s": 20.0}, 40.0), ({"max_time_s": 20.0, "timeout_s": 3.0}, 3.0), ({"max_time_s": None}, None)],
+    )
+    def test_with_it_is_told_after_how_long_it_is_given_up(self, settings: Any, given_up_s: float | None) -> None:
+        machine, shown = Machine(noisy()), list[Progress]()
+        Experiment(weighing(pairs=2, **settings), recorder(machine), machine.clock, shown.append).run()
+        assert shown[0].is_first
+        assert shown[0].seconds_left == given_up_s
+
     def test_false_alarms_of_whole_weighings(self) -> None:
         """At an alpha that few weighings tell from more: over 5 alarms in 24 are as rare as 1 in 1,000 if it holds."""
         records = [weigh(noisy(0, 0.01, seed), pairs=24, max_time_s=None, alpha=0.05)[0] for seed in range(24)]
@@ -442,6 +453,17 @@ def test_benchmarks_that_came_no_further_than_their_warm_up_are_named() -> None:
     assert len(names) == 2
     assert cold.message.startswith(f"no more than the warm-up of {', '.join(names)} was measured, ")
     assert not [one for one in weigh(noisy(wall_ns=1e9), max_time_s=3)[0].findings if one.code == "cold"]
+
+
+def test_so_are_they_where_it_was_interrupted_until_it_is_carried_on() -> None:
+    machine = Machine(noisy())
+    record = experiment(machine, weighing(3, pairs=12), interrupted=lambda: len(machine.specs) == 8).run()
+    assert record.stop == ["interrupted"] * 3
+    (cold,) = [finding for finding in record.findings if finding.code == "cold"]
+    names = [benchmark.name for benchmark in record.benchmarks]
+    assert f"no more than the warm-up of {names[1]}, {names[2]} was measured" in cold.message
+    carried_on = Experiment(record, recorder(machine), machine.clock, lambda _: None).run()
+    assert not [finding for finding in carried_on.findings if finding.code == "cold"]
 
 
 def test_a_command_that_takes_all_the_time_costs_the_others_nothing() -> None:

@@ -13,7 +13,7 @@ from steelyard.design.runner.tandem import obstacle
 from steelyard.design.suite.loops import TARGET_NS, TURN_NS
 from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, LaunchSpec, Measured
 from steelyard.model.settings import Settings
-from tests.design.timing.test_pairing import ALONE, BESIDE, notes, ways
+from tests.design.timing.tandem_machine import ALONE, BESIDE, notes, ways
 from tests.world import ScriptedWorld, measured, program_of
 
 
@@ -120,7 +120,7 @@ def test_a_harness_that_cannot_take_turns_is_weighed_one_after_the_other(suite: 
     record = suite.weighed("--pairing", "tandem")
     assert ways(record)[BESIDE] == 0
     assert ways(record, TRIED)[BESIDE] > 0
-    assert "too old" in notes(record)["adjacent"]
+    assert "its harness is too old for that, or does not do it" in notes(record)["adjacent"]
 
 
 def test_so_is_one_with_several_threads(suite: Suite) -> None:

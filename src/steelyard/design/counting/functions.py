@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from steelyard.measure.count.counter import Counted
-from steelyard.measure.count.profile import FunctionCost
+from steelyard.measure.count.profile import UNKNOWN, FunctionCost
 from steelyard.model.counting import INSTRUCTIONS, CountedProcess, Functions
 from steelyard.model.errors import LaunchError
 
 # More functions than these are a browser's; the smaller ones are kept as one sum.
 _MOST_FUNCTIONS = 20_000
 _MOST_NAMED = 3
+_ADDRESS = re.compile(r"0x[0-9a-f]+")
 
 
 def columns(functions: Sequence[FunctionCost], place: tuple[int, int]) -> Functions:
     """Functions as columns, the largest first; the smallest of very many are one sum."""
-    ranked = sorted(functions, key=lambda function: -function.events[INSTRUCTIONS])
+    ranked = sorted(_made_at_run_time_as_one(functions), key=lambda function: -function.events[INSTRUCTIONS])
     kept, rest = ranked[:_MOST_FUNCTIONS], ranked[_MOST_FUNCTIONS:]
     if rest:
         events = {event: sum(function.events[event] for function in rest) for event in rest[0].events}
@@ -87,6 +89,7 @@ def _of_each(once: Sequence[CountedProcess], twice: Sequence[CountedProcess]) ->
 
 def _difference(once: Sequence[FunctionCost], twice: Sequence[FunctionCost]) -> list[FunctionCost]:
     """What each function did more of, or less: all of them add up to the difference of the totals."""
+    once, twice = _made_at_run_time_as_one(once), _made_at_run_time_as_one(twice)
     before = {(function.name, function.object): function for function in once}
     functions = []
     ran_after = {(function.name, function.object) for function in twice}
@@ -101,6 +104,23 @@ def _difference(once: Sequence[FunctionCost], twice: Sequence[FunctionCost]) -> 
         if any(events.values()):
             functions.append(replace(function, events=events, inclusive=inclusive))
     return functions
+
+
+def _made_at_run_time_as_one(functions: Sequence[FunctionCost]) -> list[FunctionCost]:
+    """The functions, with all code that lies in no file as one: each launch makes its own, at other addresses.
+
+    What the parts called, each other above all, is not known of it: its inclusive count is its own.
+    """
+    made: list[FunctionCost] = []
+    others: list[FunctionCost] = []
+    for function in functions:
+        (made if not function.object and _ADDRESS.fullmatch(function.name) else others).append(function)
+    if not made:
+        return others
+    events = {event: sum(function.events[event] for function in made) for event in made[0].events}
+    inclusive = None if made[0].inclusive is None else events[INSTRUCTIONS]
+    one = replace(made[0], name=UNKNOWN, events=events, inclusive=inclusive)
+    return [*others, one]
 
 
 def _never_run(function: FunctionCost) -> FunctionCost:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from steelyard.design.findings import cold_finding, cut_short_finding, each_once, longer_finding
+from steelyard.design.findings import COLD, cold_finding, cut_short_finding, each_once, longer_finding
 from steelyard.design.judging.budgets import members_of
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.draws import draw_places, round_order
@@ -302,7 +302,7 @@ class Experiment:
         """Say which of several benchmarks are shown by their warm-up; of a single one its verdict says so."""
         cold = [
             self._header.benchmarks[number].name
-            for number in self._recorder.cold(stop, "time")
+            for number in self._recorder.cold(stop, "time", "interrupted")
             if self._has_pair(self._open[number])
         ]
         return cold_finding(cold, len(self._open)) if len(self._open) > 1 else []
@@ -319,7 +319,7 @@ class Experiment:
                 "stop": stop,
                 "seconds": self._pace.elapsed_s(),
                 "findings": [
-                    *self._header.findings,
+                    *(one for one in self._header.findings if one.code != COLD),  # it has been carried on since
                     *self._findings,
                     *(one for one in self._of_ways() if one not in self._header.findings),
                     *(one for one in self._starts.findings if one not in self._header.findings),
