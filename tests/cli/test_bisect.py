@@ -229,6 +229,24 @@ def test_nothing_to_find(scripted: ScriptedWorld, git: Callable[..., History]) -
     assert "nothing to find: bad is the same as good" in done.text
 
 
+def test_of_a_merge_each_line_that_it_brought_in_can_be_searched(
+    scripted: ScriptedWorld, git: Callable[..., History]
+) -> None:
+    repository = git(commits=5, slow=4)
+    merge = repository.merge_branches()
+    done = bisect(scripted, "--json", "found.json")
+    assert f"slower     {merge}\n" in done.text
+    (finding,) = json.loads(Path("found.json").read_text())["findings"]
+    one, other = (repository.repo.git("rev-parse", name)[:10] for name in ("one", "other"))
+    searches = [f"--good {repository.short(1)} --bad {one}", f"--good {repository.short(0)} --bad {other}"]
+    assert finding["remedy"] == f"search what it brought in: {', or '.join(searches)}"
+    assert finding["remedy"] in " ".join(done.text.split())
+    # Also the one into which the line had been merged before, so that its merge base is not on it.
+    done = scripted("bisect", "./prog", "--pairs", "40", *searches[1].split())
+    assert f"slower     {repository.repo.git('rev-parse', 'other')}\n" in done.text
+    assert "merge" not in done.text
+
+
 def test_what_became_faster_is_nothing_to_find(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
     git(ms=[FAST, 9.0, 9.0])
     done = bisect(scripted)

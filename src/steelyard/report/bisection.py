@@ -113,13 +113,6 @@ def _found(sheet: Sheet, found: Bisection, commit: Commit) -> None:
     _about(sheet, commit)
     _change(sheet, found, f"against its parent {commit.parents[0][:_SHORT]}")
     sheet.row("certainty", certainty(found))
-    if len(commit.parents) > 1:
-        sheet.row(
-            "merge",
-            "it is a merge; to search what it brought in: "
-            f"--{word_of('good', found.sought)} $(git merge-base {commit.short}^1 {commit.short}^2) "
-            f"--{word_of('bad', found.sought)} {commit.short}^2",
-        )
 
 
 def _range(sheet: Sheet, found: Bisection) -> None:
