@@ -44,6 +44,9 @@ def test_the_line_tells_pairs_estimate_and_time_left() -> None:
 def test_before_anything_is_measured_it_says_that_the_first_launch_runs() -> None:
     first = Progress("sort", 0, None, is_first=True)
     assert fit(first, "sort", 80) == "the first launch runs"
+    limited = replace(first, seconds_left=150.0)
+    assert fit(limited, "sort", 80) == "the first launch runs, for 2 min 30 s at most"
+    assert fit(limited, "sort", 40) == "the first launch runs"
     assert cell_len(fit(first, "sort", 12)) <= 12
 
 

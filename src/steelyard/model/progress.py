@@ -36,7 +36,8 @@ class Progress:
     members: Callable[[], Sequence[Member]] | None = None
     """Of a suite all benchmarks, for whoever draws them: not worked out for each pair."""
     is_first: bool = False
-    """Whether the first launch of all begins, which may take long, or wait for something for ever."""
+    """Whether the first launch of all begins, which may take long, or wait for something for ever: in `seconds_left` it
+    is given up, if ever."""
 
 
 Watch = Callable[[Progress], None]

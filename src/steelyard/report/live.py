@@ -125,7 +125,9 @@ def fit(progress: Progress, name: str, width: int) -> str:
     """Write the progress in at most `width` columns: what matters least is left out first."""
     if progress.is_first:
         # Of either side: the name in a progress is the candidate's.
-        return printable.shorten("the first launch runs", width)
+        runs, given_up_s = "the first launch runs", progress.seconds_left
+        whole = runs if given_up_s is None else f"{runs}, for {figures.seconds(given_up_s)} at most"
+        return whole if cell_len(whole) <= width else printable.shorten(runs, width)
     noun = progress.noun or "pair"
     of_limit = f"{progress.done:,}" + (f"/{progress.limit:,}" if progress.limit is not None else "")
     done = f"{of_limit} {noun if (progress.limit or progress.done) == 1 else figures.plural_of(noun)}"

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -254,6 +255,16 @@ class TestStopping:
         shown.clear()
         Experiment(header, rows, machine.clock, lambda now: shown.append((now.is_first, machine.clock()))).run()
         assert not any(is_first for is_first, _ in shown)
+
+    @pytest.mark.parametrize(
+        ("settings", "given_up_s"),
+        [({"max_time_s": 20.0}, 40.0), ({"max_time_s": 20.0, "timeout_s": 3.0}, 3.0), ({"max_time_s": None}, None)],
+    )
+    def test_with_it_is_told_after_how_long_it_is_given_up(self, settings: Any, given_up_s: float | None) -> None:
+        machine, shown = Machine(noisy()), list[Progress]()
+        Experiment(weighing(pairs=2, **settings), recorder(machine), machine.clock, shown.append).run()
+        assert shown[0].is_first
+        assert shown[0].seconds_left == given_up_s
 
     def test_false_alarms_of_whole_weighings(self) -> None:
         """At an alpha that few weighings tell from more: over 5 alarms in 24 are as rare as 1 in 1,000 if it holds."""

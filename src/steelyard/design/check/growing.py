@@ -205,8 +205,8 @@ RULES = (
         MEMORY_BYTES,
         "bytes",
         "one arena of CPython's allocator, the largest step of the common allocators",
-        "free what an iteration allocates; garbage that a collector has yet to come for looks the same: collect it within "
-        "the launch (in Python it is off: @bench(gc=True))",
+        "free what an iteration allocates; garbage that a collector has yet to come for looks the same: collect it "
+        "within the launch (in Python it is off: @bench(gc=True))",
         memory,
     ),
 )

@@ -256,6 +256,11 @@ def longest_at_first_s(record: Weighing | Run) -> float | None:
     return max(limit_s, 2 * settings.max_time_s)
 
 
+def first_given_up_s(record: Weighing | Run) -> float | None:
+    """After how long the very first launch is given up; None where it may take as long as it likes."""
+    return longest_at_first_s(record) or with_time_limit(record).timeout_s
+
+
 def longest_launch_s(settings: Settings) -> float | None:
     """The budget; of a longer one that nobody asked for what allows a warm-up and a pair: a hang has to end sooner."""
     if settings.max_time_s is None or settings.longest_time_s is None:

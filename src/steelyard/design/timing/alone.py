@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 
 from steelyard.design.findings import cut_short_finding
 from steelyard.design.runner.draws import draw_pair, round_order
 from steelyard.design.runner.failure import Interrupted, TookTooLongError
+from steelyard.design.runner.targets import first_given_up_s
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError, SteelyardError
@@ -75,7 +77,8 @@ class Measuring:
     def _measure(self) -> StopReason:
         """Launch every benchmark that has not stopped, in rounds; why they all ended at last."""
         warm_up, done = self._settings.warm_up, 0
-        self._watch(Progress(self._name(), 0, self._limit, noun="launch", is_first=True))
+        first = Progress(self._name(), 0, self._limit, noun="launch", is_first=True)
+        self._watch(replace(first, seconds_left=first_given_up_s(self._header)))
         for number in itertools.count():
             still = [benchmark for benchmark in range(len(self._header.benchmarks)) if benchmark not in self._stopped]
             for benchmark in round_order(self._settings.seed, number, still):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import expm1, isfinite
 
+from steelyard.design.runner.targets import first_given_up_s
 from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.pace import Pace
 from steelyard.model.progress import Member, Progress, Watch
@@ -32,7 +33,8 @@ class Standing:
     def tell_first(self) -> None:
         """Tell that the first launch of all begins."""
         if not self.pace.pairs:
-            self.watch(Progress(self._name(self.benchmarks[0]), 0, None, is_first=True))
+            name, given_up_s = self._name(self.benchmarks[0]), first_given_up_s(self.header)
+            self.watch(Progress(name, 0, None, is_first=True, seconds_left=given_up_s))
 
     def tell(self, benchmark: OpenBenchmark) -> None:
         """Tell that a benchmark has another pair."""
