@@ -140,6 +140,18 @@ def test_commits_that_do_not_build_or_run_are_skipped(scripted: ScriptedWorld, g
     assert "3 commits that could not be weighed" in done.text
 
 
+def test_a_commit_that_does_not_end_is_waited_for_once(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
+    """Both of its verdicts wait for the same program."""
+    repository = git(ms=[FAST] * 4 + [1e9] + [FAST] * 2 + [SLOW] * 2)
+    done = scripted("bisect", "--good", "c0", "./prog")
+    assert done.status == 1, done
+    assert repository.names[7] in done.text
+    assert f"skipped: {repository.short(4)} did not end within 4 min" in done.err.decode()
+    folders = [spec.cwd or b"" for spec in scripted.launched]
+    (waited,) = [folder for folder in {*folders} if (Path(os.fsdecode(folder)) / NUMBER).read_text() == "4"]
+    assert folders.count(waited) == 1
+
+
 def test_where_the_slow_one_hides_among_those_that_are_skipped_a_range_is_named(
     scripted: ScriptedWorld, git: Callable[..., History]
 ) -> None:
