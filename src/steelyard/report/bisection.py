@@ -121,7 +121,7 @@ def _range(sheet: Sheet, found: Bisection) -> None:
     word = "interrupted" if found.end == "interrupted" else "undecided"
     between = f"after {suspects[0].parents[0][:_SHORT]}, up to {suspects[-1].short}"
     left = Text(f"{between}: {figures.count(len(suspects), 'commit')}", "bold")
-    sheet.row(word, left, *([found.why] if found.end == "range" else []), style="bold yellow")
+    sheet.row(word, left, *([found.why] if found.end != "failed" else []), style="bold yellow")
     for commit in suspects[:_MOST_LISTED]:
         sheet.row("", sheet.name(f"{commit.short} {commit.subject}", sheet.text_width))
     if len(suspects) > _MOST_LISTED:

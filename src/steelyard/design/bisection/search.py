@@ -85,7 +85,9 @@ class Searching:
         except Interrupted:
             if not self.steps:
                 raise
-            return SearchEnded("interrupted", "interrupted")
+            older, newer = self._ends
+            left = f"--{older} {self._low.short} --{newer} {self._high.short}"
+            return SearchEnded("interrupted", f"interrupted; to go on with what is left: {left}")
         except SteelyardError as error:
             if not self.steps:
                 raise
