@@ -119,14 +119,17 @@ def _range(sheet: Sheet, found: Bisection) -> None:
     """No commit can be named; but those of which one is it."""
     suspects = found.suspects
     word = "interrupted" if found.end == "interrupted" else "undecided"
-    between = f"after {suspects[0].parents[0][:_SHORT]}, up to {suspects[-1].short}"
-    left = Text(f"{between}: {figures.count(len(suspects), 'commit')}", "bold")
-    sheet.row(word, left, *([found.why] if found.end != "failed" else []), style="bold yellow")
+    low, high = suspects[0].parents[0][:_SHORT], suspects[-1].short
+    left = Text(f"after {low}, up to {high}: {figures.count(len(suspects), 'commit')}", "bold")
+    sheet.row(word, left, *([found.why] if found.end == "range" else []), style="bold yellow")
     for commit in suspects[:_MOST_LISTED]:
         sheet.row("", sheet.name(f"{commit.short} {commit.subject}", sheet.text_width))
     if len(suspects) > _MOST_LISTED:
         sheet.row("", f"and {len(suspects) - _MOST_LISTED} more")
     _change(sheet, found, _ends(found))
+    if found.end == "interrupted":
+        older, newer = word_of("good", found.sought), word_of("bad", found.sought)
+        sheet.row("go on", f"with what is left: --{older} {low} --{newer} {high}")
 
 
 def _about(sheet: Sheet, commit: Commit) -> None:

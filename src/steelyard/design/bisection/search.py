@@ -85,9 +85,7 @@ class Searching:
         except Interrupted:
             if not self.steps:
                 raise
-            older, newer = self._ends
-            left = f"--{older} {self._low.short} --{newer} {self._high.short}"
-            return SearchEnded("interrupted", f"interrupted; to go on with what is left: {left}")
+            return SearchEnded("interrupted", "interrupted")
         except SteelyardError as error:
             if not self.steps:
                 raise
