@@ -173,6 +173,15 @@ def test_an_end_that_does_not_build(scripted: ScriptedWorld, git: Callable[..., 
     assert "give a --good and a --bad that build\n  | work.c:1: error: no such thing\n" in done.err.decode()
 
 
+@pytest.mark.parametrize("failing", [0, 8])
+def test_an_end_whose_command_fails(scripted: ScriptedWorld, git: Callable[..., History], failing: int) -> None:
+    repository = git(failing={failing})
+    done = bisect(scripted)
+    assert done.status == 3
+    assert f"{repository.short(failing)} failed with exit status 1" in done.err.decode()
+    assert "(bisect needs both ends: give a --good and a --bad that work.)\n" in done.err.decode()
+
+
 def test_an_end_without_the_command(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
     repository = git(without={0})
     done = bisect(scripted)
