@@ -250,6 +250,20 @@ def test_nothing_to_find(scripted: ScriptedWorld, git: Callable[..., History]) -
     assert "nothing to find: bad is the same as good" in done.text
 
 
+@pytest.mark.parametrize("words", [(), ("--metric", "instructions")])
+def test_what_else_changed_it_is_said_be_it_a_small_part(
+    scripted: ScriptedWorld, git: Callable[..., History], words: tuple[str, ...]
+) -> None:
+    """No step tells it from the ends, which are far more apart."""
+    repository = git(ms=[10.0] * 2 + [10.2] * 4 + [13.0] * 3)
+    done = scripted("bisect", "--good", "c0", "./prog", *words)
+    assert f"slower     {repository.names[6]}\n" in done.text
+    assert "other commits changed it as well (bad against good: slower +30.0 %" in " ".join(done.text.split())
+    done = scripted("bisect", "--good", "c2", "./prog", *words)
+    assert f"slower     {repository.names[6]}\n" in done.text
+    assert "caution" not in done.text
+
+
 def test_of_a_merge_each_line_that_it_brought_in_can_be_searched(
     scripted: ScriptedWorld, git: Callable[..., History]
 ) -> None:

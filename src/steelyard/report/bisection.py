@@ -98,10 +98,21 @@ def certainty(found: Bisection) -> str:
 
 def caution(found: Bisection) -> str | None:
     """Say that the commit is not all of the change, where it is not."""
-    if not found.several:
+    if not found.several and not _is_a_part(found):
         return None
-    whole = _evidence(found.steps[0].compared[0])
-    return f"several commits changed it; the larger part came from here ({_ends(found)}: {whole})"
+    whole = f"({_ends(found)}: {_evidence(found.steps[0].compared[0])})"
+    if found.several:
+        return f"several commits changed it; the larger part came from here {whole}"
+    return f"other commits changed it as well {whole}"
+
+
+def _is_a_part(found: Bisection) -> bool:
+    """Whether what the commit that was found changed is surely not what lies between the ends, by the margin."""
+    compared = found.steps[0].compared if found.found is not None and found.steps else []
+    if not compared or found.change is None or found.change.interval is None or compared[0].interval is None:
+        return False
+    spans = found.change.interval, compared[0].interval
+    return any(1 + one[0] > (1 + found.margin) * (1 + other[1]) for one, other in (spans, spans[::-1]))
 
 
 def _ends(found: Bisection) -> str:
