@@ -35,7 +35,7 @@ from benchmarks.processes import STEELYARD, read_record, run, with_own_store
 from benchmarks.simulation import table
 from steelyard.measure.launch import Launcher
 from steelyard.model.files import load
-from steelyard.model.launches import ran_ns
+from steelyard.model.rows import ran_ns
 from steelyard.stats.summary import quartile_deviation
 
 WAYS = ("adjacent", "tandem", "auto")

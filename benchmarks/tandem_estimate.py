@@ -33,7 +33,8 @@ from benchmarks.simulation import table
 from benchmarks.tandem import Program, amounts_of, listed, programs
 from steelyard.measure.launch import TURN_NS, Launcher
 from steelyard.model.launch_spec import MAPPING_PAGES
-from steelyard.model.launches import LaunchSpec, Measured, ran_ns, waited_ns
+from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.rows import ran_ns, waited_ns
 from steelyard.stats.signed_rank import estimate
 from steelyard.stats.summary import quartile_deviation
 

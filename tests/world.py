@@ -361,7 +361,7 @@ class _Task(Future[Any]):
 
 
 class OneAfterTheOther:
-    """An executor without threads: what is submitted is done when `as_done` comes to it."""
+    """An executor without threads: what is submitted is done when `as_they_end` comes to it."""
 
     def __enter__(self) -> Self:
         return self

@@ -13,6 +13,7 @@ import pytest
 from steelyard.history.calibrations import store
 from steelyard.machine.facts import read_facts
 from steelyard.model.counting import Caches
+from steelyard.stats.counts import counts_needed
 from tests import c_programs
 from tests.c_programs import compiled, need_callgrind_header, need_valgrind
 from tests.calibrations import calibration
@@ -46,6 +47,12 @@ def record(here: InProcess, *words: str, status: int = 0) -> dict[str, Any]:
     assert done.status == status, done
     assert done.err == b""
     return here.json()
+
+
+def test_alpha_says_how_many_counts_are_taken_that_differ(asked: InProcess) -> None:
+    (said,) = re.findall(r"--alpha P +(.*?) +--", " ".join(asked("count", "--help").text.split()))
+    assert "interval" not in said
+    assert f"{counts_needed(0.01)} for 0.01" in said
 
 
 # --- words that make no sense

@@ -193,6 +193,16 @@ def test_a_part_of_one_benchmark_has_no_start_to_share_and_merges_all_the_same(s
         assert scripted("merge", *parts, "-o", "all.json").status in (0, 1)
 
 
+def test_parts_on_processors_of_their_own_merge(scripted: ScriptedWorld) -> None:
+    """As `--cpu auto` chooses them, on machines of which one may pair otherwise than the other."""
+    for number in (1, 2):
+        scripted(*PAIRS, "--pairs", "12", "--shard", f"{number}/2", "-o", f"{number}.json")
+        path = Path(f"{number}.json")
+        pairing = ("auto", "adjacent")[number - 1]
+        save(with_settings(record_in(str(path)), cpu=number, cpu_choice=f"chosen {number}", pairing=pairing), path)
+    assert scripted("merge", "1.json", "2.json", "-o", "all.json").status in (0, 1)
+
+
 def test_a_shard_shares_alpha_with_the_whole_suite(scripted: ScriptedWorld) -> None:
     """Else what it calls slower might be undecided once it is merged, when nobody can measure it any more."""
     scripted.script = noisy(0.013, 0.012)

@@ -64,6 +64,14 @@ def test_without_the_scheduler_s_numbers(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (sample.cpu_ns, sample.delay_ns) == (0, None)
 
 
+def test_a_process_that_was_just_forked_has_not_worked_yet_and_tells_its_waits(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "schedstat").write_text("0 13000 1\n")
+    monkeypatch.setattr(worker, "_SCHEDSTAT", str(tmp_path / "schedstat"))
+    assert samples_of(work(int), 1, 1)[0].delay_ns == 0
+
+
 def test_a_scheduler_that_keeps_no_numbers(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     (tmp_path / "schedstat").write_text("0 0 0\n")
     monkeypatch.setattr(worker, "_SCHEDSTAT", str(tmp_path / "schedstat"))

@@ -112,8 +112,9 @@ def test_a_change_keeps_its_sign_and_is_never_shown_as_none(relative: float) -> 
     shown = float(figures.change(relative).removesuffix(" %").replace(",", ""))
     assert math.copysign(1, shown) == math.copysign(1, relative)
     assert shown != 0
-    # Rounded at the worst by half of 0.001 % at 0.001 %, by half of 0.01 % above, by half a percent far above.
-    assert abs(shown / 100 - relative) <= max(0.51 * abs(relative), 5.1e-5) or abs(relative) > 0.09
+    # Rounded at the worst by half of its last digit: of one digit, of 0.01 %, of 0.1 %, of 1 %.
+    halves = ((5e-5, 0.51 * abs(relative)), (0.0999, 5.1e-5), (0.999, 5.1e-4), (math.inf, 5.1e-3))
+    assert abs(shown / 100 - relative) <= next(half for end, half in halves if abs(relative) < end)
 
 
 def test_intervals_and_shares() -> None:

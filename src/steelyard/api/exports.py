@@ -40,7 +40,7 @@ class Export:
 class ExportFormat:
     """One format: the kinds of records that it holds, and what it writes of one.
 
-    Of a weighing some hold one side, which has to be said (`has_sides`), and some one metric (`has_metrics`).
+    Of a weighing some hold one side, which has to be said (`has_side`), and some one metric (`has_metric`).
     """
 
     name: str

@@ -8,6 +8,7 @@ from itertools import islice, product, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steelyard.model.placeholders import with_values
 from steelyard.model.typed import in_quotes
 
 # Of more values only the first are written out.
@@ -48,8 +49,6 @@ def meant_revisions(commands: Sequence[str], missing: str, environment: Mapping[
 
 def meant_values(command: str, parameters: Sequence[tuple[str, Sequence[str]]]) -> str:
     """How to weigh the values of a command's `parameters`, at least one, against each other."""
-    from steelyard.subjects.command import with_values
-
     names = [name for name, _ in parameters]
     combinations = product(*(values for _, values in parameters))
     params = [dict(zip(names, values, strict=True)) for values in islice(combinations, _MOST_VALUES + 1)]

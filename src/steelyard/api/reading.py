@@ -64,7 +64,7 @@ def diff(
 
 @told_of_arguments()
 def load(path: PathName, *, world: World | None = None) -> Record[Document]:
-    """Read what was kept: a weighing or run, also one that is still measured, an import, a check or a calibration.
+    """Read what was kept: a weighing or run, also while it is measured, an import, check, calibration or bisection.
 
     `path` is a file, or the name that a run was kept by (`--save-baseline`). Verdicts are derived anew. Of a
     measurement that failed, the record's `error` says why. Raises UsageError for what cannot be read, or is none of

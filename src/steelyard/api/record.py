@@ -125,7 +125,7 @@ class Record(_First, Generic[Data]):
     @property
     def findings(self) -> list[Finding]:
         """What was seen while it was measured or imported, each with a `code`, a `message` and maybe a `remedy`."""
-        return list(self.data.findings) if isinstance(self.data, Weighing | Run | ForeignResults) else []
+        return list(self.data.findings) if isinstance(self.data, Weighing | Run | ForeignResults | Bisection) else []
 
     @told_of_arguments()
     def frame(self, library: str | None = None) -> Any:

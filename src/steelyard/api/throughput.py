@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.api.asked import Throughput
 from steelyard.model.errors import UsageError
+from steelyard.model.placeholders import with_values
 from steelyard.model.values import quantity_of_items, size_in_bytes
 
 if TYPE_CHECKING:
@@ -24,8 +25,7 @@ def processed(asked: Throughput, params: Mapping[str, str] | None = None) -> lis
     ):
         if text is None:
             continue
-        for name, value in (params or {}).items():
-            text = text.replace(f"{{{name}}}", value)
+        text = with_values(text, params or {})
         amount = read(f"--{unit}", text)
         if amount <= 0:
             raise UsageError(f"--{unit} {text} leaves nothing to be processed: say how many each run processes")

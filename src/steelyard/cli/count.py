@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from steelyard.api.settings import count_of_command
-from steelyard.cli.command import Only, Without, command
+from steelyard.cli.command import Only, ReadBy, Without, command
 from steelyard.cli.inputs import say_what_is_unread
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
-    AlphaOfInterval,
     FileOptions,
     JudgingOptions,
     LaunchOptionsOfOne,
@@ -26,6 +25,7 @@ from steelyard.cli.options import (
 )
 from steelyard.cli.outputs import check_files, check_not_launched
 from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
+from steelyard.model.values import share
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -45,7 +45,15 @@ class CountOptions(MeasuringOptions):
             help="What is counted: instructions, cost, l1_hits, ll_hits, ram_hits.  [default: instructions]",
         ),
     ] = None
-    alpha: AlphaOfInterval = JudgingOptions.alpha
+    alpha: Annotated[
+        float,
+        typer.Option(
+            metavar="P",
+            help="Where counts differ, as many are taken as a verdict with this chance of error needs: 5 for 0.01. "
+            "0.001% to 20%.",
+        ),
+        ReadBy(share),
+    ] = JudgingOptions.alpha
     counting: CountingOptions = CountingOptions()
     name: Name = None
     weighing: Annotated[WeighingOptions, Only("parameter_list", "parameter_scan")] = WeighingOptions()

@@ -99,7 +99,7 @@ class HeapStage:
             draw = draw_pair(record.settings.seed, benchmark, number)
             target = self.targets.of(benchmark, side, draw).within(longest_at_first_s(record))
             try:
-                self._launch(benchmark, side, target, Path(subject_of(record, benchmark, side).program))
+                self._launch(benchmark, side, target, subject_of(record, benchmark, side))
             except LaunchError as error:
                 if record.settings.harness is None:
                     raise
@@ -121,11 +121,11 @@ class HeapStage:
                 plan += [(number, benchmark, side) for side in sides if known[side] <= number]
         return plan
 
-    def _launch(self, benchmark: int, side: int, target: Target, program: Path) -> None:
+    def _launch(self, benchmark: int, side: int, target: Target, subject: Subject) -> None:
         def keep(reading: Reading[HeapUse | None]) -> None:
             use, measured = reading.value, reading.measured
-            if (finding := unseen(target.name, program, use)) is not None:
-                self._findings[f"{finding.code} {target.name}"] = finding
+            if (finding := unseen(target.name, Path(subject.program), use, subject.name)) is not None:
+                self._findings[finding.message] = finding
             if use is not None:
                 cpu_ns = measured.user_ns + measured.sys_ns
                 launch = HeapLaunch(benchmark=benchmark, side=side, use=use, wall_ns=measured.wall_ns, cpu_ns=cpu_ns)
@@ -136,8 +136,11 @@ class HeapStage:
         self.runner.launch(replace(target, spec=replace(target.spec, repeat=1)), heap.HeapWatcher(), keep)
 
 
-def unseen(name: str, program: Path, use: HeapUse | None) -> Finding | None:
-    """What of a program's memory is not among the numbers, as far as that can be told."""
+def unseen(name: str, program: Path, use: HeapUse | None, program_name: str | None = None) -> Finding | None:
+    """What of a launch's memory is not among the numbers, as far as that can be told.
+
+    `name` is that of the launch; what is so in each launch of a program is said of the program.
+    """
     if use is None:
         return Finding(
             code="heap-unseen",
@@ -146,11 +149,11 @@ def unseen(name: str, program: Path, use: HeapUse | None) -> Finding | None:
         )
     inside = heap.own_allocator(program)
     if inside in _INSIDE:
-        return Finding(code="heap-inside", message=f"{name}: {_INSIDE[inside][0]}", remedy=_INSIDE[inside][1])
+        return Finding(code="heap-inside", message=_INSIDE[inside][0], remedy=_INSIDE[inside][1])
     if inside is not None:
         return Finding(
             code="heap-inside",
-            message=f"{name} has the allocator {inside} inside: only what malloc is asked for is seen",
+            message=f"{program_name or name} has the allocator {inside} inside: only what malloc is asked for is seen",
         )
     if not use.allocations:
         text = "asked malloc for nothing: it may have an allocator of its own, which is not seen"

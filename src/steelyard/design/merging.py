@@ -16,8 +16,9 @@ from steelyard.model.records import Part, Run, Weighing
 from steelyard.model.settings import Shard
 from steelyard.model.typed import typed
 
-# What may differ between two parts of one suite: where and when they were measured, and how much of it they are.
-_OF_THE_PART = {"seed", "shard", "starts", "max_time_s", "directory", "output"}
+# What may differ between two parts of one suite: where and when they were measured, on which processor, whether beside
+# each other, and how much of it they are.
+_OF_THE_PART = {"seed", "shard", "starts", "max_time_s", "directory", "output", "cpu", "cpu_choice", "pairing"}
 # Those of a subject that say which program it is; its file may lie elsewhere on another machine.
 _OF_THE_PROGRAM = ("name", "command", "shell", "digest")
 

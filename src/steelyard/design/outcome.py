@@ -22,8 +22,6 @@ from steelyard.model.records import Run, Weighing
 from steelyard.report import budgets
 from steelyard.subjects.suite import MOST_BENCHMARKS
 
-NOTHING_MEASURED = "interrupted before anything was measured"
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -109,7 +107,7 @@ def judged(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
     # Of a weighing those that the time was up for are told beside one that failed, as whoever reads it tells them.
     is_told = isinstance(record, Weighing) and failure is not None and _is_partial(record)
     if record.is_empty() and not is_told:
-        return Outcome(record, error or InterruptedBeforeStart(NOTHING_MEASURED))
+        return Outcome(record, error or InterruptedBeforeStart())
     try:
         is_partial = _is_partial(record) or isinstance(error, UnwrittenError)
         return Outcome(record if error and not is_partial else derive(record), error)

@@ -26,7 +26,7 @@ from steelyard.design.identical import is_identical, known, of_one_program
 from steelyard.design.inside import with_benchmarks_inside
 from steelyard.design.keeping import kept_in_place, unmeasured, unmeasured_record, unstarted
 from steelyard.design.layouts import equal_layouts, with_digest
-from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
+from steelyard.design.outcome import Outcome, judged
 from steelyard.design.preliminaries import with_preliminaries
 from steelyard.design.request import Request
 from steelyard.design.resumption import check_programs, in_its_folder, resumable
@@ -180,7 +180,7 @@ def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -
     try:
         runner.set_up()
     except Interrupted:
-        raise InterruptedBeforeStart(NOTHING_MEASURED) from None
+        raise InterruptedBeforeStart from None
     return left_by_set_up(runner.not_killed)
 
 
@@ -239,7 +239,7 @@ def _prepared(header: Weighing | Run, session: Session, selection: Selection | N
         header, targets = with_control(header, targets_of(header, shared, hooks), shared, session.runner(hooks))
         header = with_preliminaries(header, targets, session.runner())
     except Interrupted:
-        raise InterruptedBeforeStart(NOTHING_MEASURED) from None
+        raise InterruptedBeforeStart from None
     if is_to_count(header):
         header = with_tool(header, session.valgrind)
     return header, targets

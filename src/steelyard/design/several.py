@@ -28,6 +28,7 @@ from steelyard.design.world import World
 from steelyard.model.errors import NothingChosenError, SteelyardError, UsageError
 from steelyard.model.metrics import is_counted
 from steelyard.model.patterns import parted
+from steelyard.model.placeholders import values_told
 from steelyard.model.progress import Watch
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, Subject
@@ -117,8 +118,7 @@ def _alone(name: str) -> str:
 
 def _moved(benchmark: Benchmark, target: str, offset: int) -> Benchmark:
     """A target's benchmark among those of others: with its name, and its sides behind `offset` others."""
-    values = ", ".join(f"{name}={value}" for name, value in benchmark.params.items())
-    name = CONTROL_NAME if benchmark.control else ", ".join(filter(None, (target, values)))
+    name = CONTROL_NAME if benchmark.control else ", ".join(filter(None, (target, values_told(benchmark.params))))
     sides = {"baseline": benchmark.baseline + offset, "candidate": benchmark.candidate + offset}
     return benchmark.model_copy(update={"name": name, **sides})
 

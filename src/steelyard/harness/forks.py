@@ -54,7 +54,7 @@ def scheduled(path: str) -> tuple[int, int, int] | None:
             worked, waited, timeslices = map(int, file.read().split()[:3])
     except (OSError, ValueError):
         return None
-    return (worked, waited, timeslices) if worked else None
+    return (worked, waited, timeslices) if timeslices else None
 
 
 def _latest_processor() -> int:

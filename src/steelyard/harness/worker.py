@@ -105,7 +105,11 @@ def _wanted(work: Work, fd: int | None, counting: object, partner: object) -> se
 
 
 def _schedstat() -> int | None:
-    """The scheduler's numbers of this thread; None where they are not kept."""
+    """The scheduler's numbers of this thread; None where they are not kept.
+
+    A kernel that does not keep them says that it was never put on a processor; its time on one is 0 in a process that
+    was just forked, too, until the kernel reckons for the first time.
+    """
     try:
         fd = os.open(_SCHEDSTAT, os.O_RDONLY)
     except OSError:
@@ -114,7 +118,7 @@ def _schedstat() -> int | None:
         numbers = os.pread(fd, 64, 0).split()
     except OSError:
         numbers = []
-    if len(numbers) < 2 or numbers[0] == b"0":
+    if len(numbers) < 3 or numbers[2] == b"0":
         os.close(fd)
         return None
     return fd

@@ -8,7 +8,6 @@ set back to before it. So the order is that of the measuring, whatever the clock
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import stat
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from steelyard.model.errors import UsageError
+from steelyard.model.locks import lock
 
 # Enough to look back a day of work; a record of 2,000 launches is about 60 kB.
 KEPT = 100
@@ -227,11 +227,11 @@ def _prune(oldest_first: list[Path], left: int) -> None:
 
 
 def _remove_unless_written(journal: Path) -> None:
-    """Remove a journal that nobody is writing; raises OSError where one is, or where that cannot be known."""
+    """Remove a journal that nobody is writing, as far as that can be known; raises OSError."""
     file = os.open(journal, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        journal.unlink()
+        if lock(file):
+            journal.unlink()
     finally:
         os.close(file)
 

@@ -79,12 +79,10 @@ def run_all(commands: Sequence[Command], *, is_tidied: bool = False) -> list[End
         for command in commands:
             running.append(_Running(command, leaving, is_guarded=is_tidied))  # noqa: PERF401 - those before one that fails have to be killed
         while [one for one in running if not one.has_ended()]:  # each is asked, also behind one that goes on
-            if is_interrupted():
-                raise InterruptedBeforeStart("interrupted before anything was measured")
-            if any(one.has_failed() for one in running):
+            if is_interrupted() or any(one.has_failed() for one in running):
                 break
-        if is_interrupted():  # in the moment in which the last one ended
-            raise InterruptedBeforeStart("interrupted before anything was measured")
+        if is_interrupted():  # be it in the moment in which the last one ended
+            raise InterruptedBeforeStart
         return [one.ended() for one in running]
 
 

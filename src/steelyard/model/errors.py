@@ -27,6 +27,9 @@ class InterruptedBeforeStart(SteelyardError):  # noqa: N818 - it is no error
 
     exit_status = 130
 
+    def __init__(self, message: str = "interrupted before anything was measured") -> None:
+        super().__init__(message)
+
 
 class InterruptedBeforeEnd(SteelyardError):  # noqa: N818 - it is no error
     """The user stopped before there was anything to show; what was measured is kept, and the message says where."""

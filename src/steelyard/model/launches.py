@@ -24,7 +24,7 @@ from steelyard.model.columns import (
 )
 from steelyard.model.counters import EVENTS, Counted, scaled
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launch_spec import MAPPING_PAGES, Draw, LaunchSpec
+from steelyard.model.launch_spec import Draw, LaunchSpec
 from steelyard.model.measured import Measured
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.numbers import NUMBERS, Count, Time, declared
@@ -43,14 +43,8 @@ from steelyard.model.rows import (
     Place,
     Sample,
     judged_samples,
-    knows_waits,
     most_of_others,
-    ran_ns,
-    says_order,
-    tells_active,
     times_ns,
-    waited_ns,
-    worked_alone,
 )
 from steelyard.model.tandem import shares_of_others
 from steelyard.model.throughput import is_empty
@@ -64,9 +58,7 @@ __all__ = [
     "DISTURBED",
     "DISTURBED_FROM",
     "IN_TANDEM",
-    "MAPPING_PAGES",
     "NUMBERS",
-    "ORDERS",
     "ROLES",
     "TRIED",
     "USED",
@@ -81,14 +73,7 @@ __all__ = [
     "Place",
     "Sample",
     "judged_samples",
-    "knows_waits",
     "most_of_others",
-    "ran_ns",
-    "says_order",
-    "tells_active",
-    "times_ns",
-    "waited_ns",
-    "worked_alone",
 ]
 
 # numpy takes a quarter of the start of `steelyard count`, which has no use for it: whoever computes imports it.

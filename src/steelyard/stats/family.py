@@ -48,7 +48,7 @@ def step_down(members: int, judge: Judge, elsewhere: int = 0) -> list[Judgement 
             earlier = judged.get(member)
             if earlier is None or earlier.verdict == "undecided":
                 judged[member] = judge(member, sharing)
-        left = sharing_now("holm", members + elsewhere, _changed(judged.values()))
+        left = sharing_now("holm", members + elsewhere, changed_among(judged.values()))
         if left == sharing:
             return [judged[member] for member in range(members)]
         sharing = left
@@ -59,11 +59,12 @@ def step_up(members: int, judge: Judge, elsewhere: int = 0) -> list[Judgement | 
     assumed = members
     while True:
         judged = [judge(member, (members + elsewhere) / max(1, assumed)) for member in range(members)]
-        found = _changed(judged)
+        found = changed_among(judged)
         if found >= assumed or assumed <= 1:
             return judged
         assumed = found
 
 
-def _changed(judged: Iterable[Judgement | None]) -> int:
+def changed_among(judged: Iterable[Judgement | None]) -> int:
+    """How many of these were found slower or faster."""
     return sum(one is not None and one.verdict in CHANGED for one in judged)

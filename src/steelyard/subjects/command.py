@@ -15,7 +15,9 @@ from typing import Final
 
 from steelyard.model.counters import events_of
 from steelyard.model.errors import UsageError
-from steelyard.model.launches import MAPPING_PAGES, Draw, LaunchSpec
+from steelyard.model.launch_spec import MAPPING_PAGES
+from steelyard.model.launches import Draw, LaunchSpec
+from steelyard.model.placeholders import PLACEHOLDER, with_values
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.model.typed import in_quotes
@@ -34,7 +36,6 @@ _OF_A_SHELL = ("baseline", "candidate", "command")
 LAYOUT: Final = "layout"
 """The parameter that is the number of a build, where a side has several."""
 LAYOUT_PLACE: Final = f"{{{LAYOUT}}}"
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def command_subject(
@@ -55,7 +56,7 @@ def command_subject(
         raise UsageError(f"{_called(role)} is empty: give the command to run, in quotes")
     argv = [_SHELL, "-c", command] if shell else _words(command, role, directory)
     # A program that a parameter names is looked for when the parameter's values are known.
-    deferred = _PLACEHOLDER.search(argv[0]) is not None
+    deferred = PLACEHOLDER.search(argv[0]) is not None
     try:
         program = argv[0] if deferred else _find_program(argv[0], role, search_path, directory)
         _check_entered(argv, role, directory)
@@ -85,7 +86,7 @@ def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> S
     Raises UsageError if that names a program that is missing, or leaves a name in it that has no value.
     """
     argv = [with_values(argument, params) for argument in subject.argv]
-    is_found = subject.program != subject.argv[0] or not _PLACEHOLDER.search(subject.program)
+    is_found = subject.program != subject.argv[0] or not PLACEHOLDER.search(subject.program)
     if is_found and argv[0] == subject.argv[0]:
         return subject.model_copy(update={"argv": argv}) if params else subject
     try:
@@ -104,18 +105,12 @@ def spec_with_parameters(spec: LaunchSpec, params: Mapping[str, str]) -> LaunchS
 def names_its_program(command: str) -> bool:
     """Whether a {name} stands in the first word of a command, which is the program."""
     first, *_ = command.split(maxsplit=1) or [""]
-    return _PLACEHOLDER.search(first) is not None
-
-
-def placeholders(argv: Sequence[str]) -> list[str]:
-    """The names of each {name} in these arguments, once."""
-    found = (name for argument in argv for name in _PLACEHOLDER.findall(argument))
-    return [name for name in dict.fromkeys(found) if name.isidentifier()]
+    return PLACEHOLDER.search(first) is not None
 
 
 def _without_a_value(program: str) -> str:
     """What is said of the first name in a missing program that nothing replaced."""
-    left = _PLACEHOLDER.search(program)
+    left = PLACEHOLDER.search(program)
     if left is None:
         return ""
     layouts = " (for builds of each side to average over: --layouts N)" if left[1] == LAYOUT else ""
@@ -136,11 +131,6 @@ def of_layout(subject: Subject, layout: int) -> Subject:
             "directory": folder and folder.replace(LAYOUT_PLACE, number),
         }
     )
-
-
-def with_values(argument: str, params: Mapping[str, str]) -> str:
-    """The text with each `{name}` of a parameter replaced; what a value has in braces stays."""
-    return _PLACEHOLDER.sub(lambda found: params.get(found[1], found[0]), argument)
 
 
 def shared_environment(settings: Settings, source: Mapping[str, str]) -> dict[str, str]:
@@ -321,7 +311,7 @@ def _check_entered(argv: Sequence[str], role: str, directory: str | None) -> Non
         return
     folder, program = argv[2:4]
     is_path = "/" in program and "=" not in program
-    if is_path and not any(map(_PLACEHOLDER.search, (folder, program))):
+    if is_path and not any(map(PLACEHOLDER.search, (folder, program))):
         _find_program(program, role, None, str(Path(directory or "", folder)))
 
 
@@ -332,7 +322,7 @@ def _check_jar(argv: Sequence[str], role: str, directory: str | None) -> None:
     place = argv.index("-jar")
     jar = argv[place + 1]
     is_option = all(word.startswith("-") for word in argv[1:place])  # else it is the program's own
-    if is_option and not _PLACEHOLDER.search(jar) and "\0" not in jar and not Path(directory or "", jar).is_file():
+    if is_option and not PLACEHOLDER.search(jar) and "\0" not in jar and not Path(directory or "", jar).is_file():
         raise UsageError(
             f"{_called(role)} has java run {jar!r}, and no such file is there: build it, or check the path"
         )

@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 from itertools import product
 
 from steelyard.model.errors import UsageError
+from steelyard.model.placeholders import values_told
 from steelyard.model.subject import Benchmark, Subject
 
 # More rounds than this would not end; a scan that makes more has a step that is wrong.
@@ -94,7 +95,7 @@ def _digits(number: Decimal) -> int:
 
 
 def _name(candidate: Subject, params: dict[str, str], *, named: bool) -> str:
-    values = ", ".join(f"{name}={value}" for name, value in params.items())
+    values = values_told(params)
     if not values:
         # The same benchmark, whichever revisions are weighed.
         return candidate.name if candidate.revision is None else candidate.command

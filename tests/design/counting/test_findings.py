@@ -78,8 +78,9 @@ def test_go_is_known_by_what_its_linker_leaves(tmp_path: Path, before: bytes) ->
 
 
 def test_what_is_in_no_count_is_said_in_good_english() -> None:
-    assert "work: 1 process that was forked and executed" in findings.forked_finding("work", 1).message
-    assert "3 processes that were forked" in findings.forked_finding("work", 3).message
+    one, three = (findings.forked_finding("work", processes).message for processes in (1, 3))
+    assert one == "work: 1 process that was forked and executed no program of its own is not in the counts"
+    assert three == "work: 3 processes that were forked and executed no program of their own are not in the counts"
     assert "1 process was killed" in findings.lost_finding("work", 1).message
     assert "2 processes were killed" in findings.lost_finding("work", 2).message
     assert "in its place, /bin/true," in findings.replaced_finding("work", "/bin/true").message

@@ -13,7 +13,7 @@ from steelyard.design.runner.tandem import obstacle
 from steelyard.design.suite.loops import TARGET_NS, TURN_NS
 from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, LaunchSpec, Measured
 from steelyard.model.settings import Settings
-from tests.design.timing.test_pairing import ALONE, BESIDE, notes, ways
+from tests.design.timing.tandem_machine import ALONE, BESIDE, notes, ways
 from tests.world import ScriptedWorld, measured, program_of
 
 

@@ -339,7 +339,12 @@ def test_the_bytes_and_items_of_an_iteration_come_from_the_rates_of_the_clock_th
     assert in_ms.processed["bytes"] == 4_096_000
 
 
-@pytest.mark.parametrize("told", [True, "fast", [1], None, -1.0, 0.0, float("inf"), float("nan"), 10**30])
+@pytest.mark.parametrize("told", [True, "fast", [1], None, -1.0, 0.0, float("inf"), float("nan")])
 def test_a_rate_that_is_none_is_left_out(told: Any) -> None:
     (one,) = repetitions_of(reported(bytes_per_second=told))
-    assert one.processed == {} or told == 10**30
+    assert one.processed == {}
+
+
+def test_a_rate_may_be_a_whole_number_of_any_size() -> None:
+    (one,) = repetitions_of(reported(bytes_per_second=10**30))
+    assert one.processed == {"bytes": 4e22}

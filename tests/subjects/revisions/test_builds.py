@@ -305,6 +305,11 @@ def test_what_was_cut_short_is_made_anew(build: Builder) -> None:
         assert not (entry / "tree" / "half").exists()
 
 
+def test_a_build_that_is_killed_says_so_as_a_launch_does(build: Builder) -> None:
+    error = build.refusal(recipes=[Recipe("kill -9 $$")])
+    assert "kill -9 $$ was killed by SIGKILL, as by the kernel where memory runs out; its log is " in str(error)
+
+
 def test_ctrl_c_in_a_checkout_leaves_a_cache_that_works(build: Builder) -> None:
     build.repo.git("config", "filter.slow.smudge", f"kill -INT {os.getpid()}; sleep 60")
     build.repo.write(".gitattributes", "source filter=slow\n")

@@ -162,6 +162,14 @@ def test_a_revision_that_is_not_there(repo: Repo, name: str) -> None:
 # --- repositories of which little is to be had
 
 
+def test_a_git_that_is_killed_has_said_nothing(repo: Repo, tmp_path: Path) -> None:
+    git = tmp_path / "git"
+    git.write_text("#!/bin/sh\nkill -9 $$\n")
+    git.chmod(0o755)
+    with pytest.raises(UsageError, match="git says nothing, and was killed by SIGKILL, as by the kernel"):
+        seen(repo.folder, PATH=str(tmp_path))
+
+
 def test_no_repository(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"is in no git repository.*git init"):
         seen(tmp_path)

@@ -110,5 +110,5 @@ def _interrupted(results: Results, fields: Mapping[str, Any]) -> InterruptedCali
     times = [each for each in results.timed() if (each.pattern, each.elements) not in known]
     record = InterruptedCalibration(**fields, counted=[each for each in counted if each.points], times=times)
     if record.measurements() == 0:
-        raise InterruptedBeforeStart("interrupted before anything was measured")
+        raise InterruptedBeforeStart
     return record

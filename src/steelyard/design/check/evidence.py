@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.model.launches import Measured, Sample, judged_samples, knows_waits, waited_ns
+from steelyard.model.launches import Measured, Sample, judged_samples
+from steelyard.model.rows import knows_waits, waited_ns
 from steelyard.stats.modes import Modes, split
 
 FloatArray = npt.NDArray[np.float64]

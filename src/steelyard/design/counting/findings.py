@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from steelyard.model.derived import Verdict
@@ -49,10 +49,10 @@ def first_layout_finding() -> Finding:
 
 def forked_finding(name: str, processes: int) -> Finding:
     """Say that some processes are in no count."""
-    what = "process that was" if processes == 1 else "processes that were"
+    what, own = ("process that was", "its own is") if processes == 1 else ("processes that were", "their own are")
     return Finding(
         code="forked",
-        message=f"{name}: {processes} {what} forked and executed no program of their own are not in the counts",
+        message=f"{name}: {processes} {what} forked and executed no program of {own} not in the counts",
         remedy="count with one process (many programs have an option for that), or weigh by time",
     )
 
@@ -84,16 +84,6 @@ def went_around_finding(name: str, instruction: str) -> Finding:
         message=f"{name}: valgrind does not know an instruction of it ({instruction}); it caught that and went on by "
         "another way than it takes alone",
         remedy="the counts are those of the other way: weigh by time for this one",
-    )
-
-
-def failed_finding(name: str, failed: Mapping[str, Sequence[str]]) -> Finding:
-    """Say of which sides launches failed that were counted, and in which ways, as the user accepts failures."""
-    told = " and ".join(f"of the {side} failed ({', '.join(ways)})" for side, ways in failed.items())
-    return Finding(
-        code="failures",
-        message=f"{name}: counted launches {told}, which --ignore-failure accepts",
-        remedy=None if "subject" in failed else "what fails may have done less work: see that both sides do the same",
     )
 
 

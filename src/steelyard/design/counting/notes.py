@@ -7,11 +7,11 @@ from collections.abc import Collection
 from steelyard.design.counting import findings
 from steelyard.design.counting.plan import CountedSide, are_equal, by_place, has_set_aside
 from steelyard.design.findings import survivors
+from steelyard.design.judging.failures import accepted_finding, way_to_fail
 from steelyard.design.judging.sides import SIDES
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import Count
 from steelyard.model.kept import Finding
-from steelyard.model.launches import Measured
 from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Weighing
 from steelyard.stats.counts import FIRST_COUNTS
@@ -40,7 +40,8 @@ class CountNotes:
         self._others_ns[number] = max(self._others_ns.get(number, 0), counted.measured.others_ns or 0)
         if counted.measured.has_failed():
             ways = self._failed.setdefault(number, {}).setdefault(count.side, [])
-            ways += [way for way in [_way(counted.measured)] if way not in ways]
+            way = way_to_fail(counted.measured.exit_code, counted.measured.signal)
+            ways += [way] if way not in ways else []
         self._left_behind += counted.measured.left_behind
         self._not_killed += counted.measured.not_killed
         notes = self._noted.setdefault(number, [])
@@ -83,9 +84,11 @@ class CountNotes:
         failed = self._failed.get(number)
         if not failed or timed(record.settings.metrics):
             return []
-        names = SIDES if isinstance(record, Weighing) else ("subject",)
-        sides = {names[side]: ways for side, ways in sorted(failed.items())}
-        return [findings.failed_finding(record.benchmarks[number].name, sides)]
+        are_two = isinstance(record, Weighing)
+        names = SIDES if are_two else ("subject",)
+        told = (f"of the {names[side]} failed ({', '.join(ways)})" for side, ways in sorted(failed.items()))
+        name = record.benchmarks[number].name
+        return [accepted_finding(f"{name}: counted launches {' and '.join(told)}", of_two=are_two)]
 
     def _of_sides(self, number: int, *, late: bool) -> dict[int, list[str]]:
         """By side whose counts differ: in which functions."""
@@ -101,11 +104,6 @@ def _whose(record: Weighing | Run, differing: Collection[int]) -> str | None:
     if len(differing) != 1 or len(record.subjects) == 1:
         return None
     return "candidate" if 1 in differing else "baseline"
-
-
-def _way(measured: Measured) -> str:
-    """How a launch failed."""
-    return f"exit status {measured.exit_code}" if measured.signal is None else f"signal {measured.signal}"
 
 
 def _of_one(name: str, counted: Counted) -> list[Finding]:

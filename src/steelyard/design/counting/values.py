@@ -5,7 +5,7 @@ from __future__ import annotations
 from steelyard.model.counting import INSTRUCTIONS, Count, Weights
 from steelyard.model.errors import MeasurementError
 from steelyard.model.records import Run, Weighing
-from steelyard.stats import cost
+from steelyard.stats.cost import in_metrics
 
 
 def value_of(record: Weighing | Run, count: Count, metric: str) -> float:
@@ -18,9 +18,7 @@ def _of_launch(record: Weighing | Run, count: Count, metric: str) -> float:
         return float(count.events[INSTRUCTIONS])
     weights = record.settings.counting.weights if record.settings.counting else Weights()
     try:
-        if metric == "cost":
-            return cost.cost(count.events, weights.l1, weights.ll, weights.ram)
-        return float(dict(zip(("l1_hits", "ll_hits", "ram_hits"), cost.hits(count.events), strict=True))[metric])
+        return in_metrics(count.events, weights.l1, weights.ll, weights.ram)[metric]
     except ValueError as error:
         raise MeasurementError(f"{metric} was not counted: {error}; count again with --metric {metric}") from error
 

@@ -303,9 +303,7 @@ def _unheld(report: GateReport) -> list[str]:
     asked = {metric for weighing in report.weighings for metric in weighing.settings.metrics}
     limited = dict.fromkeys(limit.metric for limit in report.limits.limits if limit.metric and limit.above is not None)
     lacking = [metric for metric in limited if metric not in measured | asked]
-    return wanted + [
-        f"{metric} has a limit and was not measured: weigh with --metric {metric}" for metric in lacking if metric
-    ]
+    return wanted + [f"{metric} has a limit and was not measured: weigh with --metric {metric}" for metric in lacking]
 
 
 def _stands_for_all(report: GateReport) -> bool:
@@ -362,5 +360,5 @@ def _like(pattern: str, names: set[str]) -> str:
     holding = sorted(name for name in names if part and part in name)
     if not holding:
         return ""
-    of_parts = "it" if len(holding) == 1 else "them"
-    return f"; there {'is' if len(holding) == 1 else 'are'} {some_names(holding)}: '*{part}*' fits {of_parts}"
+    are, them = ("is", "it") if len(holding) == 1 else ("are", "them")
+    return f"; there {are} {some_names(holding)}: '*{part}*' fits {them}"

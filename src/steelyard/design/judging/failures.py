@@ -26,11 +26,21 @@ def failures_finding(record: Weighing | Run, benchmark: int) -> Finding | None:
         for name, (failed, launches, how) in zip(names, counts, strict=True)
         if failed
     ]
+    return accepted_finding(" and ".join(told), of_two=len(names) > 1)
+
+
+def accepted_finding(told: str, *, of_two: bool) -> Finding:
+    """Say what failed; of two sides, one may have done less than the other."""
     return Finding(
         code="failures",
-        message=f"{' and '.join(told)}, which --ignore-failure accepts",
-        remedy="what fails may have done less work: see that both sides do the same" if len(names) > 1 else None,
+        message=f"{told}, which --ignore-failure accepts",
+        remedy="what fails may have done less work: see that both sides do the same" if of_two else None,
     )
+
+
+def way_to_fail(exit_code: float | None, signal: float | None) -> str:
+    """How a launch ended that failed."""
+    return f"exit status {exit_code:.0f}" if signal is None else f"signal {signal:.0f}"
 
 
 def _failed(launches: Launches, chosen: npt.NDArray[np.intp]) -> tuple[int, int, str]:
@@ -38,7 +48,7 @@ def _failed(launches: Launches, chosen: npt.NDArray[np.intp]) -> tuple[int, int,
     signals, statuses = launches.column("signal")[chosen], launches.column("exit_code")[chosen]
     killed, ended = ~np.isnan(signals), np.isnan(signals) & (statuses > 0)
     ways = [
-        *(f"signal {number:.0f}" for number in np.unique(signals[killed])),
-        *(f"exit status {number:.0f}" for number in np.unique(statuses[ended])),
+        *(way_to_fail(None, number) for number in np.unique(signals[killed])),
+        *(way_to_fail(number, None) for number in np.unique(statuses[ended])),
     ]
     return int((killed | ended).sum()), len(chosen), ", ".join(ways)

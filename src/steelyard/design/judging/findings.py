@@ -298,9 +298,11 @@ def _pinned_threads(record: Weighing | Run, shown: str) -> Finding | None:
     fallen_back = shown == "wall" and "active" in record.settings.metrics
     if record.settings.cpu is None or not (of_all or fallen_back) or record.launches.worked_alone().all():
         return None
+    # Of a merged record each part has a processor of its own.
+    which = "one processor" if isinstance(record, Weighing) and record.parts else f"processor {record.settings.cpu}"
     return Finding(
         code="pinned-threads",
-        message=f"all threads and children shared processor {record.settings.cpu}",
+        message=f"all threads and children shared {which}",
         remedy="leave --cpu out for programs with several threads",
     )
 

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from steelyard.design.runner.tandem import MOST_CROWDED
 from steelyard.model.kept import Finding
-from steelyard.model.launches import USED, FloatArray, Launches, says_order
+from steelyard.model.launches import USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS
+from steelyard.model.rows import says_order
 from steelyard.report.figures import whole_percent
 
 # Of two that differ by more, the longer one is alone for a good part of its time.

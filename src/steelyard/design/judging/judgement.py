@@ -35,7 +35,7 @@ from steelyard.model.launches import DISTURBED, DISTURBED_FROM, USED, WARM_UP, F
 from steelyard.model.metrics import METRICS, of_one_process, timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
-from steelyard.stats.family import judge_family, sharing_now
+from steelyard.stats.family import changed_among, judge_family, sharing_now
 from steelyard.stats.looks import Budgets
 from steelyard.stats.modes import modes
 from steelyard.stats.paired import Judgement, judge, resolution
@@ -126,8 +126,7 @@ def _sharing(views: Sequence[Weighing], members: Sequence[int], judged: Sequence
     """Among how many benchmarks what is still open shares alpha."""
     if not members or views[members[0]].benchmarks[members[0]].control:
         return 1
-    changed = sum(one is not None and one.verdict in CHANGED for one in judged)
-    return sharing_now(views[0].settings.family, len(members) + elsewhere(views[0]), changed)
+    return sharing_now(views[0].settings.family, len(members) + elsewhere(views[0]), changed_among(judged))
 
 
 def judged_members(

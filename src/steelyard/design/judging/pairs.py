@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from steelyard.design.judging.lockstep import in_step
 from steelyard.model.errors import MeasurementError, NoRatioError
-from steelyard.model.launches import ORDERS, USED, FloatArray, Launches
+from steelyard.model.launches import USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION
+from steelyard.model.rows import ORDERS
 from steelyard.stats.clock import clock_quantisation
 from steelyard.stats.order import second_takes_longer, without_order
 

@@ -14,9 +14,10 @@ import numpy as np
 
 from steelyard.design.judging.sides import share_of_each, whose
 from steelyard.model.kept import Finding
-from steelyard.model.launches import USED, times_ns
+from steelyard.model.launches import USED
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import times_ns
 from steelyard.stats.growth import shift
 
 # As much as `steelyard check` calls a drift.

@@ -26,7 +26,6 @@ from steelyard.model.progress import Watch
 
 # Of a length that is hardly more than the start of a probe, which varies by so much.
 _SHORTEST = 0.9
-_NOTHING = "interrupted before anything was measured"
 
 
 def measure_noise(world: World, watch: Watch, announce: Callable[[], None]) -> Noise:
@@ -38,7 +37,7 @@ def measure_noise(world: World, watch: Watch, announce: Callable[[], None]) -> N
     measuring, meanwhile = _measured(world, watch, announce)
     found = spreads(measuring)
     if not found:
-        raise InterruptedBeforeStart(_NOTHING)
+        raise InterruptedBeforeStart
     of_kinds = kinds(found)
     return Noise(
         seconds=world.clock() - started,
@@ -72,7 +71,7 @@ def _measured(world: World, watch: Watch, announce: Callable[[], None]) -> tuple
         try:
             rates = {work: probes.rate(work, runner) for work in get_args(Work)}
         except Interrupted:
-            raise InterruptedBeforeStart(_NOTHING) from None
+            raise InterruptedBeforeStart from None
         processors, tells_waits = world.processors(), launcher.offers.get("schedstat", False)
         shortest = {work: _SHORTEST * rate.start_ns / 1e6 for work, rate in rates.items()}
         beside = has_short_turns(launcher.offers)

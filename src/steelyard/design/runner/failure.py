@@ -11,6 +11,7 @@ from steelyard.design.runner.last_words import last_words
 from steelyard.design.runner.target import ENVIRONMENT, LIST_REMEDY, Target, no_module_remedy
 from steelyard.model.errors import LaunchError, MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.report.endings import how_it_failed, signal_name
 from steelyard.report.figures import seconds
 from steelyard.subjects.command import command_line
 
@@ -45,7 +46,7 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
         raise TookTooLongError(f"{target.name} did not end {within}: {when_late}")
     if measured.stopped is not None:
         raise LaunchError(f"{target.name} {_how_it_stopped(measured.stopped)}")
-    how = _how_it_failed(measured)
+    how = how_it_failed(measured.exit_code, measured.signal)
     if how is None:
         return
     if complaint := target.complaint(measured):
@@ -79,7 +80,7 @@ def check_hook_ended(option: str, spec: LaunchSpec, measured: Measured) -> None:
     called = f"the {option} command {command_line(spec.argv)!r}"
     if measured.stopped is not None:
         raise MeasurementError(f"{called} {_how_it_stopped(measured.stopped)}")
-    if how := _how_it_failed(measured):
+    if how := how_it_failed(measured.exit_code, measured.signal):
         raise MeasurementError(f"{called} {how}{_last_line(measured)}: {_HOOK_REMEDY}")
 
 
@@ -94,23 +95,7 @@ def _remedy(measured: Measured, target: Target) -> str:
 def _how_it_stopped(number: int) -> str:
     waits = number in (Signals.SIGTTIN, Signals.SIGTTOU)
     remedy = "it wants a terminal: run it in its batch mode" if waits else "take out what stops it"
-    return f"stopped itself ({_signal_name(number)}), did not go on and was killed: {remedy}"
-
-
-def _how_it_failed(measured: Measured) -> str | None:
-    if measured.signal is not None:
-        likely = ", as by the kernel where memory runs out" if measured.signal == Signals.SIGKILL else ""
-        return f"was killed by {_signal_name(measured.signal)}{likely}"
-    if measured.exit_code:
-        return f"failed with exit status {measured.exit_code}"
-    return None
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return Signals(number).name
-    except ValueError:
-        return f"signal {number}"
+    return f"stopped itself ({signal_name(number)}), did not go on and was killed: {remedy}"
 
 
 def _last_line(measured: Measured) -> str:

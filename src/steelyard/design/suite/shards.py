@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from steelyard.model.errors import UsageError
+from steelyard.model.placeholders import values_told
 
 if TYPE_CHECKING:
     from steelyard.model.settings import Shard
@@ -46,4 +47,4 @@ def _name(benchmark: Benchmark) -> str:
     """That of the work, whoever is weighed by it."""
     if benchmark.entry is not None or not benchmark.params:
         return benchmark.entry or benchmark.name
-    return ", ".join(f"{name}={value}" for name, value in benchmark.params.items())
+    return values_told(benchmark.params)

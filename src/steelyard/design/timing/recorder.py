@@ -31,11 +31,9 @@ from steelyard.model.launches import (
     LaunchRow,
     Place,
     Sample,
-    knows_waits,
-    waited_ns,
-    worked_alone,
 )
 from steelyard.model.records import StopReason
+from steelyard.model.rows import knows_waits, waited_ns, worked_alone
 from steelyard.model.subject import Benchmark
 
 _MOST_PAIRS = 8

@@ -231,8 +231,7 @@ def _events(count: Count, weights: Weights) -> dict[str, float]:
     """What one launch was counted in: instructions, Valgrind's other events, and the cost of them if it is known."""
     found: dict[str, float] = {"instructions" if name == INSTRUCTIONS else name: n for name, n in count.events.items()}
     if all(name in count.events for name in cost.EVENTS):
-        found |= dict(zip(("l1_hits", "ll_hits", "ram_hits"), cost.hits(count.events), strict=True))
-        found["cost"] = cost.cost(count.events, weights.l1, weights.ll, weights.ram)
+        found |= cost.in_metrics(count.events, weights.l1, weights.ll, weights.ram)
     return found
 
 

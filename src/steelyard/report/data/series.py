@@ -11,9 +11,11 @@ import numpy.typing as npt
 
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults
-from steelyard.model.launches import ROLES, USED, Launches, judged_samples, times_ns
+from steelyard.model.launches import ROLES, USED, Launches, judged_samples
 from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, timed
+from steelyard.model.placeholders import with_values
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import times_ns
 from steelyard.model.subject import Benchmark
 from steelyard.model.units import ns_of
 from steelyard.report.table import SideName
@@ -104,10 +106,7 @@ def _command(record: Weighing | Run, benchmark: Benchmark, side: SideName | None
     if record.settings.harness is not None:
         return None
     place = 0 if isinstance(record, Run) else benchmark.candidate if side == "candidate" else benchmark.baseline
-    command = record.subjects[place].command
-    for name, value in benchmark.params.items():
-        command = command.replace(f"{{{name}}}", value)
-    return command
+    return with_values(record.subjects[place].command, benchmark.params)
 
 
 def _processes(launches: Launches, metric: str, side: int, repeat: int) -> Iterator[Process]:

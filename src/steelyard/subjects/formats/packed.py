@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import os
 import pickle
-import stat
 from array import array
 from contextlib import suppress
 from fcntl import F_SETPIPE_SZ, fcntl
@@ -21,6 +20,7 @@ from steelyard.measure.native import READER
 from steelyard.model.collector import without_collection
 from steelyard.model.files import MOST_LISTS, MOST_TEXTS, MOST_VALUES, is_too_large
 from steelyard.model.samples import FLOATS, parted
+from steelyard.subjects.responses import opened
 
 # To start it takes 2 ms.
 _FEWEST_BYTES = 4 << 20
@@ -47,17 +47,13 @@ class Packed(NamedTuple):
 def read_packed(path: Path) -> Packed | None:
     """What a large file of JSON holds; None for any file that this is not for."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        found = os.fstat(file)
-        is_large = stat.S_ISREG(found.st_mode) and found.st_size >= _FEWEST_BYTES and not is_too_large(found.st_size)
-        return _told_of(file) if is_large and os.pread(file, 1, 0) in _BEGINS else None
+        with opened(path) as found:
+            file = found.fileno()
+            size = os.fstat(file).st_size
+            is_large = size >= _FEWEST_BYTES and not is_too_large(size)
+            return _told_of(file) if is_large and os.pread(file, 1, 0) in _BEGINS else None
     except (OSError, EOFError, pickle.UnpicklingError):
         return None
-    finally:
-        os.close(file)
 
 
 def _told_of(file: int) -> Packed:

@@ -19,6 +19,7 @@ from steelyard.measure.tools import Command, Ended, run_all
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.progress import Progress, Watch
 from steelyard.model.subject import RevisionFacts
+from steelyard.report.endings import how_it_ended_badly
 from steelyard.report.figures import seconds
 from steelyard.report.plain import one_line
 from steelyard.subjects.command import LAYOUT_PLACE
@@ -295,12 +296,12 @@ class _Builder:
 
 def _failure(job: Job, entry: Entry, ended: Ended) -> NotBuiltError | Literal["cut short"] | None:
     if ended.is_late:
-        how = f"did not end within {seconds(job.recipe.timeout_s or 0.0)}; allow more with --build-timeout"
+        how: str | None = f"did not end within {seconds(job.recipe.timeout_s or 0.0)}; allow more with --build-timeout"
     elif ended.status is None:
         return "cut short"
-    elif ended.status:
-        how = f"failed with exit status {ended.status}" if ended.status > 0 else f"was killed by signal {-ended.status}"
     else:
+        how = how_it_ended_badly(ended.status)
+    if how is None:
         return None
     if _is_full(entry.folder):  # which the log may have no room to say
         how += f", as its disk is full ({_ROOM})"

@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict
 
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import plain_json
+from steelyard.model.locks import lock
 from steelyard.model.writing import write_atomically
 
 USUAL_BYTES = 10 << 30
@@ -220,7 +221,8 @@ class Cache:
         except OSError:
             return False
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not lock(handle):
+                return False
             gone = self.folder / f"{_GONE}{key}-{os.getpid()}-{time.monotonic_ns()}"
             folder.rename(gone)  # at once: who waits for it sees that it is another's no longer
         except OSError:
@@ -305,12 +307,9 @@ def _is_at(handle: int, path: Path) -> bool:
 def _is_in_use(folder: Path) -> bool:
     handle = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
+        return not lock(handle)
     finally:
         os.close(handle)
-    return False
 
 
 def _facts(folder: Path) -> Facts | None:

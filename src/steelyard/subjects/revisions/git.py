@@ -10,6 +10,7 @@ from pathlib import Path
 
 from steelyard.measure.tools import Command, Ended, run
 from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.report.endings import how_it_ended_badly
 
 # As git has them within a hook.
 _OF_ANOTHER = frozenset(
@@ -138,4 +139,5 @@ def last_words(ended: Ended) -> str:
     lines = [line.strip() for line in ended.err.splitlines() if line.strip()]
     lines = [line for line in lines if line != _NAMES_NOTHING] or lines
     said = next((line for line in reversed(lines) if line.startswith(("fatal: ", "error: "))), "".join(lines[-1:]))
-    return said.removeprefix("fatal: ").removeprefix("error: ") or f"nothing (exit status {ended.status})"
+    said = said.removeprefix("fatal: ").removeprefix("error: ")
+    return said or f"nothing, and {how_it_ended_badly(ended.status or 0)}"

@@ -1,0 +1,25 @@
+"""Places for values in what the user writes: each `{name}` of a parameter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+
+
+def placeholders(argv: Sequence[str]) -> list[str]:
+    """The names of each {name} in these arguments, once."""
+    found = (name for argument in argv for name in PLACEHOLDER.findall(argument))
+    return [name for name in dict.fromkeys(found) if name.isidentifier()]
+
+
+def values_told(params: Mapping[str, str]) -> str:
+    """The values of parameters, as the name of a benchmark has them; empty for none."""
+    return ", ".join(f"{name}={value}" for name, value in params.items())
+
+
+def with_values(text: str, params: Mapping[str, str]) -> str:
+    """The text with each `{name}` of a parameter replaced; what a value has in braces stays."""
+    return PLACEHOLDER.sub(lambda found: params.get(found[1], found[0]), text)

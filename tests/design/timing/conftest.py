@@ -1,0 +1,13 @@
+"""The fixture of the tests of pairing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.design.timing.tandem_machine import Machine
+from tests.world import ScriptedWorld
+
+
+@pytest.fixture
+def machine(scripted: ScriptedWorld) -> Machine:
+    return Machine(scripted)
