@@ -57,6 +57,22 @@ class History:
         merged = _commit("merged", 902, "merged", f"from {self.names[3]}", "merge :901")
         self._import(f"{side}{merged}")
 
+    def merge_branches(self) -> str:
+        """A commit `met` of three parents on `main`, slow by its last one; the branches are named `one` and `other`.
+
+        Into `other` the line was merged before: its commits are c0, `other~2`, a merge of c2, `other`.
+        """
+        stream = [
+            _commit("one", 911, "one", f"from {self.names[1]}"),
+            _commit("other", 912, "other begins", f"from {self.names[0]}"),
+            _commit("other", 913, "merge of the line", "from :912", f"merge {self.names[2]}"),
+            _commit("other", 914, "other", "from :913") + _number(len(self.names) - 1),
+            _commit("main", 915, "met", f"from {self.names[3]}", "merge :911", "merge :914")
+            + _number(len(self.names) - 1),
+        ]
+        self._import("".join(stream))
+        return self.repo.git("rev-parse", "main")
+
     def builds(self) -> int:
         """How many builds there were."""
         file = self.world.folder / ".cache/steelyard/builds/built"
@@ -77,7 +93,7 @@ class History:
         for number in range(len(self.ms)):
             like = self.same_files.get(number, number)
             yield _commit("main", number + 1, f"{self.subject} {number}")
-            yield f"deleteall\nM 644 inline {NUMBER}\n{_data(str(like))}"
+            yield f"deleteall\n{_number(like)}"
             if like not in self.without:
                 yield f"M 755 inline prog\n{_data('#!/bin/sh')}"
             if like in self.broken:
@@ -92,6 +108,10 @@ class History:
 def _commit(branch: str, mark: int, message: str, *parents: str) -> str:
     lines = [f"commit refs/heads/{branch}", f"mark :{mark}", f"author {_PERSON}", f"committer {_PERSON}"]
     return "\n".join(lines) + "\n" + _data(message) + "".join(f"{parent}\n" for parent in parents)
+
+
+def _number(number: int) -> str:
+    return f"M 644 inline {NUMBER}\n{_data(str(number))}"
 
 
 def _data(text: str) -> str:

@@ -140,6 +140,18 @@ def test_commits_that_do_not_build_or_run_are_skipped(scripted: ScriptedWorld, g
     assert "3 commits that could not be weighed" in done.text
 
 
+def test_a_commit_that_does_not_end_is_waited_for_once(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
+    """Both of its verdicts wait for the same program."""
+    repository = git(ms=[FAST] * 4 + [1e9] + [FAST] * 2 + [SLOW] * 2)
+    done = scripted("bisect", "--good", "c0", "./prog")
+    assert done.status == 1, done
+    assert repository.names[7] in done.text
+    assert f"skipped: {repository.short(4)} did not end within 4 min" in done.err.decode()
+    folders = [spec.cwd or b"" for spec in scripted.launched]
+    (waited,) = [folder for folder in {*folders} if (Path(os.fsdecode(folder)) / NUMBER).read_text() == "4"]
+    assert folders.count(waited) == 1
+
+
 def test_where_the_slow_one_hides_among_those_that_are_skipped_a_range_is_named(
     scripted: ScriptedWorld, git: Callable[..., History]
 ) -> None:
@@ -159,6 +171,15 @@ def test_an_end_that_does_not_build(scripted: ScriptedWorld, git: Callable[..., 
     assert done.status == 3
     assert f"{repository.short(broken)[:7]} does not build" in done.err.decode()
     assert "give a --good and a --bad that build\n  | work.c:1: error: no such thing\n" in done.err.decode()
+
+
+@pytest.mark.parametrize("failing", [0, 8])
+def test_an_end_whose_command_fails(scripted: ScriptedWorld, git: Callable[..., History], failing: int) -> None:
+    repository = git(failing={failing})
+    done = bisect(scripted)
+    assert done.status == 3
+    assert f"{repository.short(failing)} failed with exit status 1" in done.err.decode()
+    assert "(bisect needs both ends: give a --good and a --bad that work.)\n" in done.err.decode()
 
 
 def test_an_end_without_the_command(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
@@ -227,6 +248,38 @@ def test_nothing_to_find(scripted: ScriptedWorld, git: Callable[..., History]) -
     done = bisect(scripted)
     assert done.status == 0
     assert "nothing to find: bad is the same as good" in done.text
+
+
+@pytest.mark.parametrize("words", [(), ("--metric", "instructions")])
+def test_what_else_changed_it_is_said_be_it_a_small_part(
+    scripted: ScriptedWorld, git: Callable[..., History], words: tuple[str, ...]
+) -> None:
+    """No step tells it from the ends, which are far more apart."""
+    repository = git(ms=[10.0] * 2 + [10.2] * 4 + [13.0] * 3)
+    done = scripted("bisect", "--good", "c0", "./prog", *words)
+    assert f"slower     {repository.names[6]}\n" in done.text
+    assert "other commits changed it as well (bad against good: slower +30.0 %" in " ".join(done.text.split())
+    done = scripted("bisect", "--good", "c2", "./prog", *words)
+    assert f"slower     {repository.names[6]}\n" in done.text
+    assert "caution" not in done.text
+
+
+def test_of_a_merge_each_line_that_it_brought_in_can_be_searched(
+    scripted: ScriptedWorld, git: Callable[..., History]
+) -> None:
+    repository = git(commits=5, slow=4)
+    merge = repository.merge_branches()
+    done = bisect(scripted, "--json", "found.json")
+    assert f"slower     {merge}\n" in done.text
+    (finding,) = json.loads(Path("found.json").read_text())["findings"]
+    one, other = (repository.repo.git("rev-parse", name)[:10] for name in ("one", "other"))
+    searches = [f"--good {repository.short(1)} --bad {one}", f"--good {repository.short(0)} --bad {other}"]
+    assert finding["remedy"] == f"search what it brought in: {', or '.join(searches)}"
+    assert finding["remedy"] in " ".join(done.text.split())
+    # Also the one into which the line had been merged before, so that its merge base is not on it.
+    done = scripted("bisect", "./prog", "--pairs", "40", *searches[1].split())
+    assert f"slower     {repository.repo.git('rev-parse', 'other')}\n" in done.text
+    assert "merge" not in done.text
 
 
 def test_what_became_faster_is_nothing_to_find(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
@@ -306,7 +359,8 @@ def test_ctrl_c_leaves_the_range_so_far(scripted: ScriptedWorld, git: Callable[.
     assert done.status == 130, done
     if launch == 120:
         assert json.loads(Path("found.json").read_text())["end"] == "interrupted"
-        assert "commits" in done.text
+        assert "4 commits" in done.text
+        assert f"go on      with what is left: --good {repository.short(4)} --bad {repository.short(8)}\n" in done.text
     else:
         assert done.out == b""
 

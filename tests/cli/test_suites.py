@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.cli import outcome
 from steelyard.model.files import load, save
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import Weighing
@@ -304,6 +305,19 @@ def test_a_baseline_is_kept_by_its_name_and_compared_with(scripted: ScriptedWorl
     slower = scripted("run", "./new", "--launches", "200", "--baseline", "main", "--save-baseline", "main")
     assert slower.status == 1
     assert load(kept).subjects[0].name == "./new"
+    assert scripted("show", "main").status == 0
+
+
+def test_a_baseline_is_kept_also_where_nobody_reads_the_report_to_its_end(
+    scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unread(*_: object, **__: object) -> None:
+        raise BrokenPipeError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(outcome, "_report", unread)
+        with pytest.raises(BrokenPipeError):
+            scripted("run", "./old", "--launches", "20", "--save-baseline", "main")
     assert scripted("show", "main").status == 0
 
 

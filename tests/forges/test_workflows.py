@@ -150,6 +150,9 @@ def test_what_others_changed_meanwhile_is_in_both_versions_on_gitlab(
     if is_merged:
         known["CI_MERGE_REQUEST_TARGET_BRANCH_SHA"] = repo.git("rev-parse", "main")
     assert (old_of(line, tmp_path, **known) / "state").read_text() == state
+    # As a runner cleans the folder that it keeps for the next job.
+    repo.git("clean", "-ffdx", "--quiet")
+    assert (old_of(line, tmp_path, **known) / "state").read_text() == state
 
 
 def run_as_the_runner(folder: Path, step: str, **variables: str) -> subprocess.CompletedProcess[str]:

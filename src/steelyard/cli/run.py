@@ -23,15 +23,17 @@ from steelyard.cli.options import (
     ShownFunctions,
     WeighingOptions,
 )
-from steelyard.cli.outputs import check_files, check_not_launched, is_printed
+from steelyard.cli.outputs import Unwritten, check_files, check_not_launched, is_printed
 from steelyard.cli.revisions import OneRevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
+from steelyard.cli.signals import uninterrupted
 from steelyard.cli.views import ShownUnits, in_units
 from steelyard.model.errors import UsageError
 from steelyard.model.values import metric_names, seconds
 
 if TYPE_CHECKING:
+    from steelyard.design.outcome import Outcome
     from steelyard.design.request import Request
     from steelyard.design.world import World
     from steelyard.model.progress import Watch
@@ -134,13 +136,21 @@ def _measured(options: RunOptions, world: World) -> int:
         check_not_launched(request, *options.files.paths(), options.launch.output)
         say_what_is_unread(options.launch)
         outcome = attempted(request, watch, world)
+    unwritten = Unwritten()
+    if kept is not None and _is_whole(outcome):  # what was interrupted is no baseline
+        with uninterrupted(), unwritten.noted():  # before it is printed, which may find nobody who reads it
+            save(outcome.record, kept, private=True)
     status = shown(outcome, options.files, world, functions=options.functions)
     if status or not isinstance(outcome.record, Run):
-        return status  # what was interrupted is no baseline, and is compared with none
+        return status  # what was interrupted is compared with none
+    unwritten.tell()
     if kept is not None:
-        save(outcome.record, kept, private=True)
         say(f"kept as the baseline {options.save_baseline}")
     return 0 if compared is None else _compared(compared, outcome.record, options, world)
+
+
+def _is_whole(outcome: Outcome) -> bool:
+    return outcome.error is None and "interrupted" not in outcome.record.stop
 
 
 def _requested(options: RunOptions, watch: Watch, world: World) -> AbstractContextManager[Request]:

@@ -104,7 +104,8 @@ class Bisection(_Part):
     skipped: list[str] = Field(default_factory=list)
     several: bool = Field(default=False, description="whether more than one commit was seen to change it")
     findings: list[Finding] = Field(
-        default_factory=list, description="what all commits share that should be their own, and what is in none of them"
+        default_factory=list,
+        description="what all commits share that should be their own, what is in none of them, how a merge is searched",
     )
     steps: list[Step] = Field(default_factory=list)
     seconds: float

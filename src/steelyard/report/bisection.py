@@ -98,10 +98,21 @@ def certainty(found: Bisection) -> str:
 
 def caution(found: Bisection) -> str | None:
     """Say that the commit is not all of the change, where it is not."""
-    if not found.several:
+    if not found.several and not _is_a_part(found):
         return None
-    whole = _evidence(found.steps[0].compared[0])
-    return f"several commits changed it; the larger part came from here ({_ends(found)}: {whole})"
+    whole = f"({_ends(found)}: {_evidence(found.steps[0].compared[0])})"
+    if found.several:
+        return f"several commits changed it; the larger part came from here {whole}"
+    return f"other commits changed it as well {whole}"
+
+
+def _is_a_part(found: Bisection) -> bool:
+    """Whether what the commit that was found changed is surely not what lies between the ends, by the margin."""
+    compared = found.steps[0].compared if found.found is not None and found.steps else []
+    if not compared or found.change is None or found.change.interval is None or compared[0].interval is None:
+        return False
+    spans = found.change.interval, compared[0].interval
+    return any(1 + one[0] > (1 + found.margin) * (1 + other[1]) for one, other in (spans, spans[::-1]))
 
 
 def _ends(found: Bisection) -> str:
@@ -113,27 +124,23 @@ def _found(sheet: Sheet, found: Bisection, commit: Commit) -> None:
     _about(sheet, commit)
     _change(sheet, found, f"against its parent {commit.parents[0][:_SHORT]}")
     sheet.row("certainty", certainty(found))
-    if len(commit.parents) > 1:
-        sheet.row(
-            "merge",
-            "it is a merge; to search what it brought in: "
-            f"--{word_of('good', found.sought)} $(git merge-base {commit.short}^1 {commit.short}^2) "
-            f"--{word_of('bad', found.sought)} {commit.short}^2",
-        )
 
 
 def _range(sheet: Sheet, found: Bisection) -> None:
     """No commit can be named; but those of which one is it."""
     suspects = found.suspects
     word = "interrupted" if found.end == "interrupted" else "undecided"
-    between = f"after {suspects[0].parents[0][:_SHORT]}, up to {suspects[-1].short}"
-    left = Text(f"{between}: {figures.count(len(suspects), 'commit')}", "bold")
+    low, high = suspects[0].parents[0][:_SHORT], suspects[-1].short
+    left = Text(f"after {low}, up to {high}: {figures.count(len(suspects), 'commit')}", "bold")
     sheet.row(word, left, *([found.why] if found.end == "range" else []), style="bold yellow")
     for commit in suspects[:_MOST_LISTED]:
         sheet.row("", sheet.name(f"{commit.short} {commit.subject}", sheet.text_width))
     if len(suspects) > _MOST_LISTED:
         sheet.row("", f"and {len(suspects) - _MOST_LISTED} more")
     _change(sheet, found, _ends(found))
+    if found.end == "interrupted":
+        older, newer = word_of("good", found.sought), word_of("bad", found.sought)
+        sheet.row("go on", f"with what is left: --{older} {low} --{newer} {high}")
 
 
 def _about(sheet: Sheet, commit: Commit) -> None:

@@ -12,7 +12,7 @@ from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load_any, save
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import Run
-from steelyard.model.subject import Benchmark, Subject
+from steelyard.model.subject import Benchmark, RevisionFacts, Subject
 from steelyard.model.unpaired import UnpairedReport
 from tests.design.scripted import MACHINE, Machine, Script, noisy, recorder, run_header, weigh
 
@@ -135,6 +135,15 @@ FACTS: dict[str, Callable[[Run], Run]] = {
     "command differs: baseline in A, ./b in B": lambda run: subject(run, command="./b"),
     "digest (SHA-256) differs: unknown in A, abc in B": lambda run: subject(run, digest="abc"),
 }
+
+
+def test_of_revisions_the_build_is_told_and_not_the_folder_that_it_is_kept_in() -> None:
+    def built(run: Run, build: str, program: str) -> Run:
+        return subject(run, revision=RevisionFacts(name="v1", commit=None, tree="0", build=build), program=program)
+
+    report = diff(built(A, "make", "/kept/1/prog"), built(AGAIN, "make -B", "/kept/2/prog"))
+    assert "--build differs: make in A, make -B in B" in notes(report)
+    assert "path differs" not in notes(report)
 
 
 def machine(run: Run, **fields: object) -> Run:

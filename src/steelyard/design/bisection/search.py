@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from steelyard.design.bisection.weighing import Weighed, logged
 from steelyard.design.runner.failure import Interrupted
 from steelyard.model.bisection import Bisection, Commit, Compared, End, Side, Sought, Step, word_of
-from steelyard.model.errors import SteelyardError, UsageError
+from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Watch
 from steelyard.model.settings import Settings
@@ -126,9 +126,9 @@ class Searching:
                 raise SearchEnded("nothing", "both commits build the same program")
             weighed = self.scales.weigh([good, bad], self.settings.margin, share)
         except NotBuiltError as error:
-            both = " and ".join(f"a --{end}" for end in self._ends)
-            needed = f"{error}; bisect needs both ends: give {both} that build"
-            raise NotBuiltError(needed, error.log) from error
+            raise NotBuiltError(f"{error}; {self._needed} that build", error.log) from error
+        if weighed.failed_launch is not None:
+            raise MeasurementError(f"{weighed.error} ({self._needed} that work.)") from weighed.error
         if weighed.error is not None:
             raise weighed.error
         if weighed.interrupted:
@@ -249,6 +249,10 @@ class Searching:
     def _ends(self) -> tuple[str, str]:
         """What the older and the newer end are called."""
         return word_of("good", self.sought), word_of("bad", self.sought)
+
+    @property
+    def _needed(self) -> str:
+        return f"bisect needs both ends: give {' and '.join(f'a --{end}' for end in self._ends)}"
 
     @property
     def _way_on(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,13 @@ from steelyard.design.findings import some_names
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.world import World
-from steelyard.model.bisection import Bisection, Commit
+from steelyard.model.bisection import Bisection, Commit, word_of
 from steelyard.model.errors import InterruptedBeforeStart, SteelyardError
 from steelyard.model.kept import Finding
 from steelyard.subjects.revisions.builds import Recipe
 from steelyard.subjects.revisions.cache import Cache
 from steelyard.subjects.revisions.git import Repository, repository_of
-from steelyard.subjects.revisions.line import line_of
+from steelyard.subjects.revisions.line import line_of, merged_lines
 from steelyard.subjects.revisions.sides import check_relative
 
 
@@ -61,7 +61,20 @@ def bisect(asked: SearchRequest, telling: Telling, world: World) -> tuple[Bisect
         "seconds": world.clock() - started,
         "findings": [*left_out, *scales.shared],
     }
-    return searching.result(ended, about), ended.error
+    result = searching.result(ended, about)
+    with suppress(InterruptedBeforeStart):  # what was found stands
+        result = result.model_copy(update={"findings": [*result.findings, *_merged(repository, result)]})
+    return result, ended.error
+
+
+def _merged(repository: Repository, result: Bisection) -> Iterator[Finding]:
+    """Say how to search what the commit that was found brought in."""
+    if result.found is None:
+        return
+    older, newer = word_of("good", result.sought), word_of("bad", result.sought)
+    if lines := merged_lines(repository, result.found):
+        searches = ", or ".join(f"--{older} {first} --{newer} {last}" for first, last in lines)
+        yield Finding(code="merge", message="the commit is a merge", remedy=f"search what it brought in: {searches}")
 
 
 def _not_committed(repository: Repository, newest: Commit) -> Iterator[Finding]:

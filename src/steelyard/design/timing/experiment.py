@@ -255,11 +255,13 @@ class Experiment:
     def _is_cut_short(self, benchmark: OpenBenchmark, error: LaunchError) -> bool:
         """Whether a command that was never measured took all the time by itself: the others have their verdicts.
 
-        Or may have, if it is the first of all: but where two of them take so long, nobody waits for a third.
+        Or may have, if it is the first of all: but where two of them take so long, nobody waits for a third, and where
+        one verdict is enough all are of one command, which is then the one that takes so long.
         """
         limited = self._settings.timeout_s is None and self._settings.harness is None
         others = [one.stop for one in self._open if one is not benchmark and not one.control]
-        may_go_on = self._pace.pairs > 0 or (len(others) > 0 and not any(others))
+        is_alone = self._until_one_changed or not others or any(others)
+        may_go_on = self._pace.pairs > 0 or not is_alone
         return limited and isinstance(error, TookTooLongError) and may_go_on and not self._has_pair(benchmark)
 
     def _has_pair(self, benchmark: OpenBenchmark) -> bool:

@@ -18,6 +18,7 @@ from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import METRICS, NOISY_METRIC, of_one_process
 from steelyard.model.ratios import with_rate
 from steelyard.model.records import Run, Weighing
+from steelyard.model.subject import Subject
 from steelyard.model.typed import typed
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report.figures import count, seconds
@@ -63,7 +64,8 @@ _SETTINGS = {
 }
 # Counts do not depend on these.
 _OF_TIMES = ("cpu", "repeat", "output", "warm_up")
-_SUBJECT = {"command": "command", "program's path": "program", "--shell": "shell"}
+_PATH = "program's path"
+_SUBJECT = {"command": "command", _PATH: "program", "--shell": "shell"}
 
 
 def run_of(record: Weighing | Run | ForeignResults, path: Path) -> Run:
@@ -174,15 +176,23 @@ def _differences(baseline: Run, candidate: Run) -> Iterator[Finding]:
         yield other_machine_finding()
     sources: tuple[tuple[dict[str, str], object, object], ...] = (
         (_FACTS, baseline.machine, candidate.machine),
-        (_SUBJECT, baseline.subjects[0], candidate.subjects[0]),
         (_SETTINGS, baseline.settings, candidate.settings),
         ({"Steelyard version": "tool"}, baseline, candidate),
     )
+    yield from _of_subjects(baseline.subjects[0], candidate.subjects[0])
     for names, one, other in sources:
         yield from _of_fields(names, one, other)
     if (digests := (baseline.subjects[0].digest, candidate.subjects[0].digest))[0] != digests[1]:
         yield from _difference("program's digest (SHA-256)", *((digest or "unknown")[:12] for digest in digests))
     yield from _of_variables(baseline, candidate)
+
+
+def _of_subjects(one: Subject, other: Subject) -> Iterator[Finding]:
+    names = dict(_SUBJECT)
+    if one.revision is not None and other.revision is not None:
+        del names[_PATH]  # the folders that builds are kept in always differ, in paths of one length
+        yield from _difference("--build", one.revision.build, other.revision.build)
+    yield from _of_fields(names, one, other)
 
 
 def counted_differently(baseline: Run, candidate: Run) -> Iterator[Finding]:

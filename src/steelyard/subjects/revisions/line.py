@@ -30,6 +30,19 @@ def line_of(repository: Repository, good: str, bad: str, sought: Sought = "slowe
     return [*_logged(repository, "-1", first), *commits]
 
 
+def merged_lines(repository: Repository, merge: Commit) -> list[tuple[str, str]]:
+    """Where each line that a commit merged left the others, and where it ends: what `line_of` can be asked for.
+
+    That is no merge base where the main line had been merged into the other one before.
+    """
+    found = []
+    for tip in merge.parents[1:]:
+        told = repository.git.answer("rev-list", "--first-parent", "--parents", f"{merge.parents[0]}..{tip}", "--")
+        oldest = (told or "").rpartition("\n")[2].split(" ")
+        found += [(parent[:10], tip[:10]) for parent in oldest[1:2]]
+    return found
+
+
 def revision_of(commit: Commit) -> Revision:
     """What is built of a commit."""
     return Revision(commit.short, commit.hash, commit.tree)
