@@ -207,7 +207,9 @@ def test_the_diff_of_two_runs() -> None:
     one = records.run()
     other = one.model_copy(update={"created": "2026-01-02T00:00:00Z"})
     found = compare_runs(one, other, margin=0.01, alpha=0.01, metrics=["active"])
-    assert "measured apart" in told(page_of_shown([found], pages.NOW))
+    text = told(page_of_shown([found], pages.NOW))
+    assert "measured apart" in text
+    assert "active: wall time less" in text  # a metric is called as in the options
 
 
 def test_what_check_found(tmp_path: Path) -> None:
