@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from steelyard.history.calibrations import to_json
 from steelyard.model.files import save
 from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.records import Weighing
 from tests.calibrations import calibration
 from tests.foreign import foreign_results, processes
 from tests.report import records
@@ -230,6 +231,87 @@ def test_shares_of_time_are_drawn_from_nothing_on(browser: Browser, tmp_path: Pa
     assert [text for text, turned, _, right in noise if text == "0" and not turned and right < 90] == ["0"]
 
 
+def on_a_phone(browser: Browser, folder: Path, record: Weighing, script: str = "") -> Page:
+    """The page of a weighing on a phone, all of its rows open."""
+    save(record, folder / "record.json")
+    (folder / "page.html").write_text(pages.page([folder / "record.json"]))
+    page = browser.new_page(viewport={"width": 360, "height": 800})
+    page.add_init_script(script)
+    show(page, (folder / "page.html").as_uri())
+    open_all(page)
+    return page
+
+
+def test_on_a_phone_axes_have_whole_names_and_more_than_one_value(browser: Browser, tmp_path: Path) -> None:
+    page = on_a_phone(browser, tmp_path, records.weighing(), _WRITTEN)
+    charts = page.evaluate("[...written].map(([on, said]) => [on.width, said])")
+    page.close()
+    assert len(charts) == 9
+    for width, said in charts:
+        name = said[0]  # of the axis below, of which uPlot writes the values next
+        values = [one for one in said[1:] if not one[1] and one[2] > name[2] - 90]
+        assert name[2] >= 0, said
+        assert name[3] <= width, said
+        assert len(values) > 1, said
+
+
+def test_where_steps_are_factors_points_at_the_ends_are_whole(browser: Browser, tmp_path: Path) -> None:
+    sizes = [4**place for place in range(7)]
+    record = records.weighing(benchmarks=tuple(f"sort/{size}" for size in sizes), pairs=8)
+    rows = [
+        row._replace(wall_ns=row.wall_ns * size // 100)
+        for number, size in enumerate(sizes)
+        for row in records.pair_rows(0.1, 8, benchmark=number)
+    ]
+    drawn = """window.rings = [];
+        const draw = CanvasRenderingContext2D.prototype.arc;
+        CanvasRenderingContext2D.prototype.arc = function (x, y, radius) {
+            if (this.canvas.closest(".whole")) rings.push([x - radius, x + radius]);
+            return draw.apply(this, arguments);
+        };"""
+    page = on_a_phone(browser, tmp_path, record.model_copy(update={"launches": Launches.of_rows(rows)}), drawn)
+    left, right = page.eval_on_selector(
+        ".whole .u-over", "over => [over.offsetLeft, over.offsetLeft + over.offsetWidth]"
+    )
+    rings = page.evaluate("rings")
+    page.close()
+    assert len(rings) >= len(sizes)
+    assert left <= min(ring[0] for ring in rings)
+    assert right >= max(ring[1] for ring in rings)
+
+
+def test_of_one_pair_the_noise_is_drawn_too(browser: Browser, tmp_path: Path) -> None:
+    page = on_a_phone(browser, tmp_path, records.weighing(pairs=1))
+    inked = (
+        page.locator(".panel", has_text="Noise meanwhile")
+        .locator("canvas")
+        .evaluate(
+            """canvas => {
+            const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            const hex = (at) => "#" + [...data.slice(at, at + 3)].map(one => one.toString(16).padStart(2, "0")).join("");
+            const wait = getComputedStyle(document.documentElement).getPropertyValue("--wait").trim();
+            return Array.from({length: data.length / 4}, (_, at) => hex(4 * at)).filter(one => one === wait).length;
+        }"""
+        )
+    )
+    page.close()
+    assert inked > 4
+
+
+def test_a_legend_on_paper_has_the_forms_that_are_drawn(page: Page) -> None:
+    open_all(page)
+    page.emulate_media(media="print")
+    told = """keys => keys.map(key => getComputedStyle(key, "::before"))
+        .map(form => [form.printColorAdjust, parseFloat(form.width)])"""
+    filled = page.eval_on_selector_all(".key:is(.points, .bars)", told)
+    dashed = page.eval_on_selector_all(".key:is(.dashes, .mark, .steps.candidate)", told)
+    page.emulate_media(media="screen")
+    assert filled
+    assert {kept for kept, _ in filled} == {"exact"}  # a filled form without its background is another one
+    assert dashed
+    assert min(width for _, width in dashed) > 17  # room for more than one dash
+
+
 def test_of_few_samples_the_middle_is_drawn_too(page: Page) -> None:
     page.evaluate(
         """() => {
@@ -316,11 +398,12 @@ def violations(page: Page, where: str, how: str) -> list[tuple[str, ...]]:
     return [tuple(one) for one in told]
 
 
-def test_all_columns_are_in_sight_where_there_is_room_for_them(page: Page) -> None:
-    resize(page, 1200, 900)
+@pytest.mark.parametrize(("width", "tables"), [(800, "#part-1-table"), (900, "table.results"), (1200, "table.results")])
+def test_all_columns_are_in_sight_where_there_is_room_for_them(page: Page, width: int, tables: str) -> None:
+    resize(page, width, 900)
     cut_off = """tables => tables.filter(one => one.scrollWidth > one.parentElement.clientWidth)
         .map(one => one.caption.textContent)"""
-    assert page.eval_on_selector_all("table.results", cut_off) == []
+    assert page.eval_on_selector_all(tables, cut_off) == []
 
 
 def test_nothing_is_wider_than_the_window(page: Page) -> None:
