@@ -4,39 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from steelyard.history.calibrations import to_json
 from steelyard.model.files import save
 from steelyard.model.launches import Launches, LaunchRow
-from steelyard.model.records import Weighing
 from tests.calibrations import calibration
 from tests.foreign import foreign_results, processes
 from tests.report import records
 from tests.report.page import pages
+from tests.report.page.browsing import WRITTEN, open_all, resize, show
 from tests.report.page.test_page import soundness
 from tests.report.test_check import looked, trouble
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("not tested without a browser: apt-get install chromium")
-    with sync_playwright() as playwright:
-        # As root, and where /dev/shm is small, it starts only like this; it is shown nothing but this page.
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -78,17 +65,6 @@ def page(window: Page, address: str) -> Iterator[Page]:
     for event, listener in listeners.items():
         window.remove_listener(event, listener)
     assert [one for one in said if one.partition("#")[0] not in (address, "about:blank")] == []
-
-
-def resize(page: Page, width: int, height: int) -> None:
-    """Make the window as large, and wait for a frame that is: on a busy machine that takes a while."""
-    page.set_viewport_size({"width": width, "height": height})
-    page.wait_for_function("width => innerWidth === width", arg=width)
-
-
-def show(page: Page, address: str) -> None:
-    page.goto(address)
-    page.wait_for_selector("html.ready")
 
 
 def names(page: Page) -> list[str]:
@@ -146,10 +122,6 @@ def test_it_is_grouped_by_parameters_of_any_name(browser: Browser, tmp_path: Pat
     page.close()
 
 
-def open_all(page: Page) -> None:
-    page.evaluate("document.querySelectorAll('tbody th button[aria-expanded=false]').forEach(one => one.click())")
-
-
 def test_every_chart_is_drawn_with_title_axes_and_words(page: Page) -> None:
     assert page.locator("#part-1 figure.drawn").count() == 1  # the curve alone: charts are drawn when they are opened
     open_all(page)
@@ -175,27 +147,13 @@ def test_every_chart_is_drawn_with_title_axes_and_words(page: Page) -> None:
             assert all("Across: " in label and "Up: " in label for label in figure["labels"])
 
 
-# What is written on each canvas: its text, whether it is turned, and from where to where it goes across the canvas.
-_WRITTEN = """window.written = new Map();
-    const write = CanvasRenderingContext2D.prototype.fillText;
-    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
-        const place = new DOMPoint(x, y).matrixTransform(this.getTransform()), turned = this.getTransform().b !== 0;
-        const width = turned ? 12 : this.measureText(text).width;
-        const before = this.textAlign === "right" ? 1 : this.textAlign === "center" || turned ? 0.5 : 0;
-        const left = place.x - width * before;
-        if (!written.has(this.canvas)) written.set(this.canvas, []);
-        written.get(this.canvas).push([text, turned, left, left + width]);
-        return write.apply(this, arguments);
-    };"""
-
-
 def written(browser: Browser, folder: Path, rows: list[LaunchRow]) -> dict[str, list[tuple[str, bool, float, float]]]:
     """What is written on the charts of a weighing with such launches, by what each is about."""
     record = records.weighing().model_copy(update={"launches": Launches.of_rows(rows)})
     save(record, folder / "record.json")
     (folder / "page.html").write_text(pages.page([folder / "record.json"]))
     page = browser.new_page(viewport={"width": 1200, "height": 900})
-    page.add_init_script(_WRITTEN)
+    page.add_init_script(WRITTEN)
     show(page, (folder / "page.html").as_uri())
     charts = page.evaluate("[...written].map(([on, said]) => [on.closest('.plot').getAttribute('aria-label'), said])")
     page.close()
@@ -229,73 +187,6 @@ def test_shares_of_time_are_drawn_from_nothing_on(browser: Browser, tmp_path: Pa
     charts = written(browser, tmp_path, pressed)
     (noise,) = (said for about, said in charts.items() if about.startswith("Noise meanwhile"))
     assert [text for text, turned, _, right in noise if text == "0" and not turned and right < 90] == ["0"]
-
-
-def on_a_phone(browser: Browser, folder: Path, record: Weighing, script: str = "") -> Page:
-    """The page of a weighing on a phone, all of its rows open."""
-    save(record, folder / "record.json")
-    (folder / "page.html").write_text(pages.page([folder / "record.json"]))
-    page = browser.new_page(viewport={"width": 360, "height": 800})
-    page.add_init_script(script)
-    show(page, (folder / "page.html").as_uri())
-    open_all(page)
-    return page
-
-
-def test_on_a_phone_axes_have_whole_names_and_more_than_one_value(browser: Browser, tmp_path: Path) -> None:
-    page = on_a_phone(browser, tmp_path, records.weighing(), _WRITTEN)
-    charts = page.evaluate("[...written].map(([on, said]) => [on.width, said])")
-    page.close()
-    assert len(charts) == 9
-    for width, said in charts:
-        name = said[0]  # of the axis below, of which uPlot writes the values next
-        values = [one for one in said[1:] if not one[1] and one[2] > name[2] - 90]
-        assert name[2] >= 0, said
-        assert name[3] <= width, said
-        assert len(values) > 1, said
-
-
-def test_where_steps_are_factors_points_at_the_ends_are_whole(browser: Browser, tmp_path: Path) -> None:
-    sizes = [4**place for place in range(7)]
-    record = records.weighing(benchmarks=tuple(f"sort/{size}" for size in sizes), pairs=8)
-    rows = [
-        row._replace(wall_ns=row.wall_ns * size // 100)
-        for number, size in enumerate(sizes)
-        for row in records.pair_rows(0.1, 8, benchmark=number)
-    ]
-    drawn = """window.rings = [];
-        const draw = CanvasRenderingContext2D.prototype.arc;
-        CanvasRenderingContext2D.prototype.arc = function (x, y, radius) {
-            if (this.canvas.closest(".whole")) rings.push([x - radius, x + radius]);
-            return draw.apply(this, arguments);
-        };"""
-    page = on_a_phone(browser, tmp_path, record.model_copy(update={"launches": Launches.of_rows(rows)}), drawn)
-    left, right = page.eval_on_selector(
-        ".whole .u-over", "over => [over.offsetLeft, over.offsetLeft + over.offsetWidth]"
-    )
-    rings = page.evaluate("rings")
-    page.close()
-    assert len(rings) >= len(sizes)
-    assert left <= min(ring[0] for ring in rings)
-    assert right >= max(ring[1] for ring in rings)
-
-
-def test_of_one_pair_the_noise_is_drawn_too(browser: Browser, tmp_path: Path) -> None:
-    page = on_a_phone(browser, tmp_path, records.weighing(pairs=1))
-    inked = (
-        page.locator(".panel", has_text="Noise meanwhile")
-        .locator("canvas")
-        .evaluate(
-            """canvas => {
-            const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-            const hex = (at) => "#" + [...data.slice(at, at + 3)].map(one => one.toString(16).padStart(2, "0")).join("");
-            const wait = getComputedStyle(document.documentElement).getPropertyValue("--wait").trim();
-            return Array.from({length: data.length / 4}, (_, at) => hex(4 * at)).filter(one => one === wait).length;
-        }"""
-        )
-    )
-    page.close()
-    assert inked > 4
 
 
 def test_a_legend_on_paper_has_the_forms_that_are_drawn(page: Page) -> None:
