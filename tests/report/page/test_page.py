@@ -190,6 +190,14 @@ def test_several_records_are_parts_of_one_page() -> None:
     assert "98.44 KiB" in told(page)
 
 
+def test_records_with_the_same_title_are_told_apart_by_their_files(tmp_path: Path) -> None:
+    for name in ("monday.json", "tuesday.json"):
+        save(records.weighing(), tmp_path / name)
+    text = told(pages.page(sorted(tmp_path.iterdir())))
+    assert [text.count(f"{name}.json") for name in ("monday", "tuesday")] == [2, 2]  # in the list, and at its part
+    assert "monday.json" not in told(pages.page([tmp_path / "monday.json"]))
+
+
 def test_an_import_and_the_diff_of_two(tmp_path: Path) -> None:
     one, other = (
         foreign_results({"sort": processes(12, level)}, name=f"{name}.json") for name, level in (("a", 1.0), ("b", 1.5))
