@@ -108,10 +108,14 @@ def test_it_is_filtered_by_text_verdict_and_tag_and_grouped(page: Page) -> None:
     assert len(names(page)) == 6
 
 
-def test_it_is_grouped_by_parameters_of_any_name(browser: Browser, tmp_path: Path) -> None:
+def test_it_is_grouped_by_parameters_of_any_name_and_by_all_tags(browser: Browser, tmp_path: Path) -> None:
     record = records.weighing(benchmarks=("a", "b"), pairs=8)
     params = [{"tag": "x", "toString": "1"}, {"tag": "y"}]
-    benchmarks = [one.model_copy(update={"params": of}) for one, of in zip(record.benchmarks, params, strict=True)]
+    tags = [["quick", "io"], ["quick"]]
+    benchmarks = [
+        one.model_copy(update={"params": of, "tags": tagged})
+        for one, of, tagged in zip(record.benchmarks, params, tags, strict=True)
+    ]
     save(record.model_copy(update={"benchmarks": benchmarks}), tmp_path / "record.json")
     (tmp_path / "page.html").write_text(pages.page([tmp_path / "record.json"]))
     page = browser.new_page()
@@ -119,6 +123,8 @@ def test_it_is_grouped_by_parameters_of_any_name(browser: Browser, tmp_path: Pat
     for name, groups in (("tag", ["tag = x", "tag = y"]), ("toString", ["toString = 1", "toString = not set"])):
         page.get_by_role("combobox", name="Group the rows").select_option(label=f"Group by parameter {name}")
         assert page.locator("tr.group th").all_inner_texts() == [f"{group} 1 row" for group in groups]
+    page.get_by_role("combobox", name="Group the rows").select_option(label="Group by tag")
+    assert page.locator("tr.group th").all_inner_texts() == ["io, quick 1 row", "quick 1 row"]  # no tag is left out
     page.close()
 
 
