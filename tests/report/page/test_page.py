@@ -185,6 +185,7 @@ def test_several_records_are_parts_of_one_page() -> None:
     page = pages.page([pages.RECORDS / "version-2-run.json", pages.RECORDS / "version-2-heap.json.gz"])
     reader = pages.read(page)
     assert reader.tags.count("h1") == 1
+    assert "<title>2 records · Steelyard</title>" in page  # not what came of one of them
     assert ("a", "href", "#part-2") in reader.attributes
     assert "_dl_relocate_object" in told(page)
     assert "98.44 KiB" in told(page)

@@ -39,7 +39,8 @@ def document(parts: Sequence[Part], made: str) -> str:
 
 def _head(parts: Sequence[Part], shipped: Assets) -> Markup:
     first = parts[0]
-    title = shorten(plain(f"{first.headline}: {first.title}"), 100)
+    told = f"{first.headline}: {first.title}" if len(parts) == 1 else figures.count(len(parts), "record")
+    title = shorten(plain(told), 100)
     return element(
         "head",
         element("meta", charset="utf-8"),
