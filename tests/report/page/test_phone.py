@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page
 
 from steelyard.model.files import save
@@ -25,14 +27,15 @@ def on_a_phone(browser: Browser, folder: Path, record: Weighing, script: str = "
     return page
 
 
-def test_on_a_phone_axes_have_whole_names_and_more_than_one_value(browser: Browser, tmp_path: Path) -> None:
-    page = on_a_phone(browser, tmp_path, records.weighing(), WRITTEN)
+@pytest.mark.parametrize("pairs", [19, 33])
+def test_axes_have_whole_names_and_more_than_one_value(browser: Browser, tmp_path: Path, pairs: int) -> None:
+    page = on_a_phone(browser, tmp_path, records.weighing(pairs=pairs), WRITTEN)
     charts = page.evaluate("[...written].map(([on, said]) => [on.width, said])")
     page.close()
     assert len(charts) == 9
     for width, said in charts:
-        name = said[0]  # of the axis below, of which uPlot writes the values next
-        values = [one for one in said[1:] if not one[1] and one[2] > name[2] - 90]
+        name, *others = said  # of the axis below, of which the values follow; then the other axis, whose name is turned
+        values = list(takewhile(lambda one: not one[1], others))
         assert name[2] >= 0, said
         assert name[3] <= width, said
         assert len(values) > 1, said

@@ -254,6 +254,13 @@ function fitting(name, room) {
   return width <= room ? FONT : fontOf(Math.max(8, (12 * room) / width));
 }
 
+// How far apart values at an axis stand on a phone: as close as their digits allow, as one alone tells nothing of a scale.
+function closest(low, high, room) {
+  const step = ((high - low) * 40) / room;
+  const decimals = Math.min(20, Math.max(0, Math.ceil(-Math.log10(step))));
+  return 8 + 7 * Math.max(low.toFixed(decimals).length, high.toFixed(decimals).length);
+}
+
 function axis(told, vertical, digits, { width, height }) {
   const across = 14 + 8 * digits;
   return {
@@ -268,8 +275,10 @@ function axis(told, vertical, digits, { width, height }) {
     ticks: { stroke: () => colour("line"), width: 1, size: 4 },
     values: (plot, values) => values.map(shortest),
     size: vertical ? across : 34,
-    // One value alone tells nothing of a scale.
-    space: (plot) => (!vertical ? (plot.width < NARROW ? 40 : 64) : height < CLOSE_BELOW ? 20 : 36),
+    space: (plot, index, low, high, room) => {
+      if (vertical) return height < CLOSE_BELOW ? 20 : 36;
+      return plot.width < NARROW ? closest(low, high, room) : 64;
+    },
   };
 }
 
