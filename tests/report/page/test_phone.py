@@ -20,7 +20,7 @@ def on_a_phone(browser: Browser, folder: Path, record: Weighing, script: str = "
     """The page of a weighing on a phone, all of its rows open."""
     save(record, folder / "record.json")
     (folder / "page.html").write_text(pages.page([folder / "record.json"]))
-    page = browser.new_page(viewport={"width": 360, "height": 800})
+    page = browser.new_page(viewport={"width": 360, "height": 800}, device_scale_factor=2)
     page.add_init_script(script)
     show(page, (folder / "page.html").as_uri())
     open_all(page)
@@ -38,6 +38,7 @@ def test_axes_have_whole_names_and_more_than_one_value(browser: Browser, tmp_pat
         values = list(takewhile(lambda one: not one[1], others))
         assert name[2] >= 0, said
         assert name[3] <= width, said
+        assert name[3] - name[2] > 7 * len(name[0]), said  # and are large enough to be read
         assert len(values) > 1, said
 
 
@@ -57,7 +58,8 @@ def test_where_steps_are_factors_points_at_the_ends_are_whole(browser: Browser, 
         };"""
     page = on_a_phone(browser, tmp_path, record.model_copy(update={"launches": Launches.of_rows(rows)}), drawn)
     left, right = page.eval_on_selector(
-        ".whole .u-over", "over => [over.offsetLeft, over.offsetLeft + over.offsetWidth]"
+        ".whole .u-over",
+        "over => [over.offsetLeft, over.offsetLeft + over.offsetWidth].map(at => at * devicePixelRatio)",
     )
     rings = page.evaluate("rings")
     page.close()

@@ -251,7 +251,8 @@ function fitting(name, room) {
   const context = make("canvas").getContext("2d");
   context.font = FONT;
   const width = context.measureText(name).width;
-  return width <= room ? FONT : fontOf(Math.max(8, (12 * room) / width));
+  // uPlot reads whole sizes alone.
+  return width <= room ? FONT : fontOf(Math.max(8, Math.floor((12 * room) / width)));
 }
 
 // How far apart values at an axis stand on a phone: as close as their digits allow, as one alone tells nothing of a scale.
