@@ -22,7 +22,7 @@ STARTING: dict[str, set[str] | None] = {
     "tests/measure/": {"compiler", "counter", "programs", "timed", "valgrind", "watched"},
     "tests/measure/test_launch_server.py": EVERY,
     "tests/packaging/": EVERY,
-    "tests/report/page/test_browser.py": EVERY,
+    "tests/report/page/": {"browser"},
     "tests/sdk/": EVERY,
     "tests/subjects/adapters/": {"awkward", "driver", "jar", "panics", "program", "slower", "suite"},
 }

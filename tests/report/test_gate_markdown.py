@@ -69,6 +69,15 @@ def test_what_failed_is_said_once() -> None:
     assert "- walk&#58; exit status 3" in alone
 
 
+def test_beside_another_weighing_a_finding_says_of_which_benchmark_it_is() -> None:
+    seen = Finding(code="short-launch", message="too short to time")
+    record = RECORD.model_copy(update={"derived": Derived(verdicts=[verdict(findings=[seen])])})
+    found = GateReport(Limits(), ["a.json"], [record], [judged("same")], [])
+    assert "- note: too short to time" in gate_markdown.page(found)
+    both = GateReport(Limits(), ["a.json", "b.json"], [record, RECORD], [judged("same")], [])
+    assert "- note: <code>sort</code>: too short to time" in gate_markdown.page(both)
+
+
 def test_what_would_decide_several_is_said_once() -> None:
     alone, both = (gate_markdown.page(report(*many("undecided", number))) for number in (1, 3))
     assert alone.count("would decide") == both.count("would decide") == 1

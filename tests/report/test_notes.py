@@ -42,6 +42,20 @@ def test_several_metrics_say_the_same_once() -> None:
     assert notes.of_weighing(weighing(), told) == [Note(TWO.message, TWO.remedy)]
 
 
+def test_what_is_seen_in_one_of_several_metrics_names_it() -> None:
+    seen = Finding(code="medians-differ", message="the medians point the other way")
+    one, two = (verdict(metric=metric, findings=[seen]) for metric in ("active", "wall"))
+    calm = verdict(metric="max_rss")
+    assert notes.of_weighing(weighing(), [one, calm]) == [Note(f"active: {seen.message}")]
+    assert notes.of_weighing(weighing(), [one, two, calm]) == [Note(f"active and wall: {seen.message}")]
+    assert notes.of_weighing(weighing(), [one]) == [Note(seen.message)]
+
+
+def test_beside_another_weighing_a_note_names_its_benchmark_too() -> None:
+    told = notes.of_weighing(weighing(), [verdict(findings=[TWO])], beside_others=True)
+    assert told == [Note(TWO.message, TWO.remedy, about=("sort",))]
+
+
 def test_of_several_benchmarks_a_note_names_those_that_it_is_about() -> None:
     assert of_two_benchmarks([TWO], [])[1:] == [Note(TWO.message, TWO.remedy, about=("sort",))]
     assert of_two_benchmarks([TWO], [TWO])[1:] == [Note(TWO.message, TWO.remedy, about=("sort", "parse"))]

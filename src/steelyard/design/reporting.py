@@ -38,7 +38,7 @@ Shown = (
 
 def page_of(paths: Sequence[Path], names: Sequence[str], now: datetime) -> str:
     """The page of some files, and what each is called; raises UsageError for one that cannot be read, naming it."""
-    return page_of_shown([_shown(path, name) for path, name in zip(paths, names, strict=True)], now)
+    return page_of_shown([_shown(path, name) for path, name in zip(paths, names, strict=True)], now, names)
 
 
 def _shown(path: Path, name: str) -> Shown:
@@ -50,10 +50,12 @@ def _shown(path: Path, name: str) -> Shown:
     return replace(judged(document, None), resumed_by=resumed_by, is_running=is_running(document, path))
 
 
-def page_of_shown(shown: Sequence[Shown], now: datetime) -> str:
-    """The page of what was measured or read, or of how two of it differ."""
+def page_of_shown(shown: Sequence[Shown], now: datetime, names: Sequence[str] = ()) -> str:
+    """The page of what was measured or read, or of how two of it differ; `names` of the files that it is read from."""
     room = budget.of_rows(sum(map(_rows, shown)))
     parts = [_part(each, room, f"{number}") for number, each in enumerate(shown, start=1)]
+    if names:
+        parts = [replace(part, source=name) for part, name in zip(parts, names, strict=True)]
     return document(parts, f"Made by Steelyard {__version__} on {now:%Y-%m-%d %H:%M} UTC.")
 
 

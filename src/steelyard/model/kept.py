@@ -24,6 +24,10 @@ NOT_AS_ASKED: Final = frozenset({SHARED, SHELL_WORDS})
 # does not, as the program writes to files.
 NOISY_ALONE: Final = "adjacent-noise"
 WRITING_ALONE: Final = "adjacent-files"
+# Of what is seen in the values of one metric, and may be otherwise in another of the same launches.
+OF_ITS_METRIC: Final = frozenset(
+    {"between-looks", "coarse-clock", "medians-differ", "order", "shared-alpha", "storms-differ"}
+)
 # That of a verdict that is withheld, as the control found the baseline different from itself.
 CONTROL_ALARM: Final = "control-alarm"
 

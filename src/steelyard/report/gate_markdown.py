@@ -192,9 +192,11 @@ def _subjects(weighing: Weighing) -> str:
 def _findings(report: GateReport) -> list[str]:
     found = [notes.Note(finding.message, finding.remedy) for finding in report.findings]
     said = {finding.message for finding in _uncompared(report)}
+    several = len(report.weighings) > 1
     for weighing in report.weighings:
         verdicts = weighing.derived.verdicts if weighing.derived else []
-        found += [note for note in notes.of_weighing(weighing, verdicts) if note not in found[:100]]
+        told = notes.of_weighing(weighing, verdicts, beside_others=several)
+        found += [note for note in told if note not in found[:100]]
     found = [note for note in found if note.message not in said]
     return notes.markdown(
         replace(note, message=_cut(note.message), remedy=_cut(note.remedy) if note.remedy else None) for note in found

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from steelyard.model.kept import NOT_AS_ASKED, Finding
+from steelyard.model.kept import NOT_AS_ASKED, OF_ITS_METRIC, Finding
 from steelyard.model.metrics import METRICS, NOISY_METRIC
 from steelyard.report import budgets, printable
 from steelyard.report.markup import code, escape
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from steelyard.model.records import Run, Weighing
     from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
     from steelyard.report.sheet import Sheet
+
+    Described = Verdict | Summary | UnpairedVerdict
 
 _MOST_NAMES = 3
 # A number with its unit, which changes with its size.
@@ -46,10 +48,13 @@ class Note:
 # --- which
 
 
-def of_weighing(record: Weighing, verdicts: Sequence[Verdict]) -> list[Note]:
-    """The notes of a weighing; its control speaks by the verdicts that it withholds."""
+def of_weighing(record: Weighing, verdicts: Sequence[Verdict], *, beside_others: bool = False) -> list[Note]:
+    """The notes of a weighing; its control speaks by the verdicts that it withholds.
+
+    Each names its benchmarks where there are several, or where those of another weighing stand `beside_others`.
+    """
     told = _with_cautions([each for each in verdicts if not each.control], record.findings)
-    return _gathered(record.findings, told, several=len(record.benchmarks) > 1)
+    return _gathered(record.findings, told, several=beside_others or len(record.benchmarks) > 1)
 
 
 def pointed_at(verdicts: Sequence[Verdict]) -> list[Note]:
@@ -93,20 +98,19 @@ def of_two_foreign(report: ForeignReport) -> list[Note]:
     return _gathered(own, told, several=len(told) > 1)
 
 
-def _with_cautions(
-    derived: Sequence[Verdict | Summary | UnpairedVerdict], general: Sequence[Finding]
-) -> list[tuple[str, list[Finding]]]:
+def _with_cautions(derived: Sequence[Described], general: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
     """What was found of each benchmark in each metric, and at last the metric's own caution, also where it is unknown.
 
     One caution names all metrics that it is of; none is told that is said in `general` already.
     """
+    named = _with_metrics(derived)
     metrics: dict[str, dict[str, None]] = {}
     for each in derived:
         if (caution := _caution(each)) is not None:
             metrics.setdefault(caution, {})[each.metric] = None
     told = []
     for each in derived:
-        found = [finding for finding in each.findings if finding.code != NOISY_METRIC]
+        found = [named(each, finding) for finding in each.findings if finding.code != NOISY_METRIC]
         caution = _caution(each)
         if caution is not None and not any(caution in finding.message for finding in general):
             found.append(Finding(code=NOISY_METRIC, message=f"{' and '.join(metrics[caution])}: {caution}"))
@@ -114,7 +118,26 @@ def _with_cautions(
     return told
 
 
-def _caution(derived: Verdict | Summary | UnpairedVerdict) -> str | None:
+def _with_metrics(derived: Sequence[Described]) -> Callable[[Described, Finding], Finding]:
+    """How a finding is told: one that is seen in the values of a metric, among several of them, with their names."""
+    if len({each.metric for each in derived}) < 2:
+        return lambda _, finding: finding
+    seen: dict[tuple[str, Finding], list[str]] = {}
+    for each in derived:
+        for finding in each.findings:
+            seen.setdefault((each.benchmark, finding), []).append(each.metric)
+
+    def named(each: Described, finding: Finding) -> Finding:
+        if finding.code not in OF_ITS_METRIC:
+            return finding
+        *others, last = dict.fromkeys(seen[each.benchmark, finding])
+        of = f"{', '.join(others)} and {last}" if others else last
+        return replace(finding, message=f"{of}: {finding.message}")
+
+    return named
+
+
+def _caution(derived: Described) -> str | None:
     return METRICS[derived.metric].caution if derived.metric in METRICS else None
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from steelyard.history.calibrations import to_json
 from steelyard.model.files import save
@@ -20,22 +19,11 @@ from tests.calibrations import calibration
 from tests.foreign import foreign_results, processes
 from tests.report import records
 from tests.report.page import pages
+from tests.report.page.browsing import WRITTEN, open_all, resize, show
 from tests.report.page.test_page import soundness
 from tests.report.test_check import looked, trouble
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("not tested without a browser: apt-get install chromium")
-    with sync_playwright() as playwright:
-        # As root, and where /dev/shm is small, it starts only like this; it is shown nothing but this page.
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -79,17 +67,6 @@ def page(window: Page, address: str) -> Iterator[Page]:
     assert [one for one in said if one.partition("#")[0] not in (address, "about:blank")] == []
 
 
-def resize(page: Page, width: int, height: int) -> None:
-    """Make the window as large, and wait for a frame that is: on a busy machine that takes a while."""
-    page.set_viewport_size({"width": width, "height": height})
-    page.wait_for_function("width => innerWidth === width", arg=width)
-
-
-def show(page: Page, address: str) -> None:
-    page.goto(address)
-    page.wait_for_selector("html.ready")
-
-
 def names(page: Page) -> list[str]:
     """The benchmarks of the suite that are shown, in their order."""
     found: list[str] = page.eval_on_selector_all(
@@ -131,10 +108,14 @@ def test_it_is_filtered_by_text_verdict_and_tag_and_grouped(page: Page) -> None:
     assert len(names(page)) == 6
 
 
-def test_it_is_grouped_by_parameters_of_any_name(browser: Browser, tmp_path: Path) -> None:
+def test_it_is_grouped_by_parameters_of_any_name_and_by_all_tags(browser: Browser, tmp_path: Path) -> None:
     record = records.weighing(benchmarks=("a", "b"), pairs=8)
     params = [{"tag": "x", "toString": "1"}, {"tag": "y"}]
-    benchmarks = [one.model_copy(update={"params": of}) for one, of in zip(record.benchmarks, params, strict=True)]
+    tags = [["quick", "io"], ["quick"]]
+    benchmarks = [
+        one.model_copy(update={"params": of, "tags": tagged})
+        for one, of, tagged in zip(record.benchmarks, params, tags, strict=True)
+    ]
     save(record.model_copy(update={"benchmarks": benchmarks}), tmp_path / "record.json")
     (tmp_path / "page.html").write_text(pages.page([tmp_path / "record.json"]))
     page = browser.new_page()
@@ -142,11 +123,9 @@ def test_it_is_grouped_by_parameters_of_any_name(browser: Browser, tmp_path: Pat
     for name, groups in (("tag", ["tag = x", "tag = y"]), ("toString", ["toString = 1", "toString = not set"])):
         page.get_by_role("combobox", name="Group the rows").select_option(label=f"Group by parameter {name}")
         assert page.locator("tr.group th").all_inner_texts() == [f"{group} 1 row" for group in groups]
+    page.get_by_role("combobox", name="Group the rows").select_option(label="Group by tag")
+    assert page.locator("tr.group th").all_inner_texts() == ["io, quick 1 row", "quick 1 row"]  # no tag is left out
     page.close()
-
-
-def open_all(page: Page) -> None:
-    page.evaluate("document.querySelectorAll('tbody th button[aria-expanded=false]').forEach(one => one.click())")
 
 
 def test_every_chart_is_drawn_with_title_axes_and_words(page: Page) -> None:
@@ -174,27 +153,13 @@ def test_every_chart_is_drawn_with_title_axes_and_words(page: Page) -> None:
             assert all("Across: " in label and "Up: " in label for label in figure["labels"])
 
 
-# What is written on each canvas: its text, whether it is turned, and from where to where it goes across the canvas.
-_WRITTEN = """window.written = new Map();
-    const write = CanvasRenderingContext2D.prototype.fillText;
-    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
-        const place = new DOMPoint(x, y).matrixTransform(this.getTransform()), turned = this.getTransform().b !== 0;
-        const width = turned ? 12 : this.measureText(text).width;
-        const before = this.textAlign === "right" ? 1 : this.textAlign === "center" || turned ? 0.5 : 0;
-        const left = place.x - width * before;
-        if (!written.has(this.canvas)) written.set(this.canvas, []);
-        written.get(this.canvas).push([text, turned, left, left + width]);
-        return write.apply(this, arguments);
-    };"""
-
-
 def written(browser: Browser, folder: Path, rows: list[LaunchRow]) -> dict[str, list[tuple[str, bool, float, float]]]:
     """What is written on the charts of a weighing with such launches, by what each is about."""
     record = records.weighing().model_copy(update={"launches": Launches.of_rows(rows)})
     save(record, folder / "record.json")
     (folder / "page.html").write_text(pages.page([folder / "record.json"]))
     page = browser.new_page(viewport={"width": 1200, "height": 900})
-    page.add_init_script(_WRITTEN)
+    page.add_init_script(WRITTEN)
     show(page, (folder / "page.html").as_uri())
     charts = page.evaluate("[...written].map(([on, said]) => [on.closest('.plot').getAttribute('aria-label'), said])")
     page.close()
@@ -228,6 +193,20 @@ def test_shares_of_time_are_drawn_from_nothing_on(browser: Browser, tmp_path: Pa
     charts = written(browser, tmp_path, pressed)
     (noise,) = (said for about, said in charts.items() if about.startswith("Noise meanwhile"))
     assert [text for text, turned, _, right in noise if text == "0" and not turned and right < 90] == ["0"]
+
+
+def test_a_legend_on_paper_has_the_forms_that_are_drawn(page: Page) -> None:
+    open_all(page)
+    page.emulate_media(media="print")
+    told = """keys => keys.map(key => getComputedStyle(key, "::before"))
+        .map(form => [form.printColorAdjust, parseFloat(form.width)])"""
+    filled = page.eval_on_selector_all(".key:is(.points, .bars)", told)
+    dashed = page.eval_on_selector_all(".key:is(.dashes, .mark, .steps.candidate)", told)
+    page.emulate_media(media="screen")
+    assert filled
+    assert {kept for kept, _ in filled} == {"exact"}  # a filled form without its background is another one
+    assert dashed
+    assert min(width for _, width in dashed) > 17  # room for more than one dash
 
 
 def test_of_few_samples_the_middle_is_drawn_too(page: Page) -> None:
@@ -316,11 +295,12 @@ def violations(page: Page, where: str, how: str) -> list[tuple[str, ...]]:
     return [tuple(one) for one in told]
 
 
-def test_all_columns_are_in_sight_where_there_is_room_for_them(page: Page) -> None:
-    resize(page, 1200, 900)
+@pytest.mark.parametrize(("width", "tables"), [(800, "#part-1-table"), (900, "table.results"), (1200, "table.results")])
+def test_all_columns_are_in_sight_where_there_is_room_for_them(page: Page, width: int, tables: str) -> None:
+    resize(page, width, 900)
     cut_off = """tables => tables.filter(one => one.scrollWidth > one.parentElement.clientWidth)
         .map(one => one.caption.textContent)"""
-    assert page.eval_on_selector_all("table.results", cut_off) == []
+    assert page.eval_on_selector_all(tables, cut_off) == []
 
 
 def test_nothing_is_wider_than_the_window(page: Page) -> None:

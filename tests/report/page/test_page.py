@@ -185,9 +185,18 @@ def test_several_records_are_parts_of_one_page() -> None:
     page = pages.page([pages.RECORDS / "version-2-run.json", pages.RECORDS / "version-2-heap.json.gz"])
     reader = pages.read(page)
     assert reader.tags.count("h1") == 1
+    assert "<title>2 records · Steelyard</title>" in page  # not what came of one of them
     assert ("a", "href", "#part-2") in reader.attributes
     assert "_dl_relocate_object" in told(page)
     assert "98.44 KiB" in told(page)
+
+
+def test_records_with_the_same_title_are_told_apart_by_their_files(tmp_path: Path) -> None:
+    for name in ("monday.json", "tuesday.json"):
+        save(records.weighing(), tmp_path / name)
+    text = told(pages.page(sorted(tmp_path.iterdir())))
+    assert [text.count(f"{name}.json") for name in ("monday", "tuesday")] == [2, 2]  # in the list, and at its part
+    assert "monday.json" not in told(pages.page([tmp_path / "monday.json"]))
 
 
 def test_an_import_and_the_diff_of_two(tmp_path: Path) -> None:
@@ -207,7 +216,9 @@ def test_the_diff_of_two_runs() -> None:
     one = records.run()
     other = one.model_copy(update={"created": "2026-01-02T00:00:00Z"})
     found = compare_runs(one, other, margin=0.01, alpha=0.01, metrics=["active"])
-    assert "measured apart" in told(page_of_shown([found], pages.NOW))
+    text = told(page_of_shown([found], pages.NOW))
+    assert "measured apart" in text
+    assert "active: wall time less" in text  # a metric is called as in the options
 
 
 def test_what_check_found(tmp_path: Path) -> None:

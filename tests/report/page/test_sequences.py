@@ -7,6 +7,7 @@ from steelyard.model.looks import Look, LookBack
 from steelyard.model.watch import Beside, Stretch, Watch
 from steelyard.report.page import sequences, units
 from tests.model.samples import row
+from tests.report.records import verdict
 
 MS = 1_000_000
 
@@ -43,6 +44,20 @@ def test_a_straggler_is_told_as_one_at_the_edge() -> None:
     assert beyond.y.tolist() == [max(one.y.max() for one in others)]
     assert beyond.y[0] < 12
     assert "to 900.0 ms; " in drawn.told
+    assert drawn.told.endswith("; 1 straggler drawn at the edge.")
+
+
+def test_what_is_drawn_at_the_edge_lies_beyond_all_marks() -> None:
+    changes = 0.001 * np.sin(np.arange(20.0))
+    changes[7], changes[9] = -0.05, 0.3  # within the interval, and beyond it
+    rows = [row(pair, side, delay_ns=0) for pair in range(20) for side in (0, 1)]
+    baseline = np.full(20, 10.0 * MS)
+    back = LookBack(Launches.of_rows(rows), baseline, baseline * (1 + changes), [])
+    drawn = sequences.pairs(verdict(change=0.0, interval=(-0.07, 0.03), pairs=20), back, 100, None)
+    told = {one.label: one.y.round(6).tolist() for one in drawn.panels[0].series}
+    assert -5.0 in told["pair"]
+    assert told["pair, beyond the edge"] == [3.0]
+    assert "from -5.00 % to +30.0 %" in drawn.told
     assert drawn.told.endswith("; 1 straggler drawn at the edge.")
 
 

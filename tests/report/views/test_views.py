@@ -182,6 +182,15 @@ def test_pairs_that_are_not_judged_are_there_and_say_why() -> None:
     assert "tried in tandem" in _line(text, 2)
 
 
+def test_where_there_is_little_room_what_disturbed_a_pair_is_told_and_not_which_side_ran_first() -> None:
+    record = with_rows(
+        [row(pair, side, 10**7, order=side)._replace(delay_ns=2 * 10**6) for pair in (0, 1) for side in (0, 1)]
+    )
+    wide, narrow = (drawn(record, PAIRS, width=width) for width in (80, 40))
+    assert "baseline" in wide.splitlines()[-1]
+    assert narrow.splitlines()[-1].split() == ["1", "0.00", "%", "waited", "20", "%", "/", "20", "%"]
+
+
 def test_pairs_stand_in_the_order_in_which_they_ran() -> None:
     rows = [one._replace(start_ns=10**9 - one.pair * 10**7) for one in pair_rows(0.01, 5)]
     found = re.findall(r"^ *(\d)  (?:base|cand)", drawn(with_rows(rows), PAIRS), re.MULTILINE)

@@ -31,7 +31,7 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
         title=f"B {runs[1].subjects[0].name} against A {runs[0].subjects[0].name}",
         headline=headline,
         verdict=word,
-        lines=[sentence(unpaired.WARNING), *(sentence(sentences.metric(one, runs[0].settings)) for one in metrics)],
+        lines=[sentence(unpaired.WARNING), *(f"{sentences.metric(one, runs[0].settings)}." for one in metrics)],
         caption=f"Verdicts at {figures.confidence(report.alpha)} confidence; the bars are {svg.legend(scale)}",
         columns=_columns("launches", scale, several=len(metrics) > 1),
         rows=[_row_of_runs(report, verdict, scale, room, several=len(metrics) > 1) for verdict in report.verdicts],

@@ -39,7 +39,8 @@ def document(parts: Sequence[Part], made: str) -> str:
 
 def _head(parts: Sequence[Part], shipped: Assets) -> Markup:
     first = parts[0]
-    title = shorten(plain(f"{first.headline}: {first.title}"), 100)
+    told = f"{first.headline}: {first.title}" if len(parts) == 1 else figures.count(len(parts), "record")
+    title = shorten(plain(told), 100)
     return element(
         "head",
         element("meta", charset="utf-8"),
@@ -60,6 +61,7 @@ def _contents(parts: Sequence[Part]) -> Markup:
             element("a", elements.name(part.title), href=f"#part-{number}"),
             " ",
             element("span", _headline(part), class_="quiet"),
+            *_source(part),
         )
         for number, part in enumerate(parts, start=1)
     ]
@@ -67,6 +69,10 @@ def _contents(parts: Sequence[Part]) -> Markup:
     return element(
         "div", heading, element("nav", element("ol", *items), aria_label="Records on this page"), class_="contents"
     )
+
+
+def _source(part: Part) -> list[Content]:
+    return [" ", element("span", elements.name(part.source), class_="source")] if part.source else []
 
 
 class _Page:
@@ -87,7 +93,7 @@ class _Page:
             "section",
             element(
                 "header",
-                element("p", part.kind, class_="kind"),
+                element("p", part.kind, *(_source(part) if several else []), class_="kind"),
                 element(heading, _headline(part), id=f"{name}-title"),
                 element("p", elements.name(part.title, 4), class_="title"),
                 *(element("p", elements.told(line)) for line in part.lines),

@@ -93,6 +93,8 @@ class Part:
     """The one that decides, where rows are of several."""
     way_on: str = ""
     """The command by which it goes on, where it is undecided."""
+    source: str = ""
+    """The file that it is read from: two records may have the same title."""
     below: list[Markup] = field(default_factory=list)
     """Small tables below the table."""
     defs: Markup = Markup()  # noqa: RUF009 - a text, and never changed

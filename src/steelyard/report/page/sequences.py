@@ -77,12 +77,15 @@ def pairs(verdict: Verdict, judged: LookBack, most: int, watch: Watch | None) ->
     units = _Units(judged.launches, judged.launches.complete_pairs(verdict.index, USED), verdict.index, watch)
     changes = 100 * relative_changes(judged.baseline, judged.candidate)
     disturbed = units.share("wait") > DISTURBED_FROM
-    series = _by_wait("pair", units.began_s, changes, disturbed, "change", most)
+    marks = _marks(verdict)
+    limits = _limits(changes, marks)
+    series = _by_wait("pair", units.began_s, changes, disturbed, "change", most, limits)
     drawn = sum(len(one.x) for one in series)
-    aside = list(_set_aside(judged.launches, verdict, _limits(changes)))
+    aside = list(_set_aside(judged.launches, verdict, limits))
     behind = sentences.behind_last_look(verdict, int(np.isfinite(changes).sum()))
-    told = _told_of_pairs(changes, int(disturbed.sum()), aside, behind)
-    panel = Panel("Candidate against baseline", _SINCE, CHANGE, [*series, *aside], _marks(verdict))
+    beyond = _stragglers(changes, limits)
+    told = _told_of_pairs(changes, int(disturbed.sum()), [*([behind] if behind else []), *_told_aside(aside), *beyond])
+    panel = Panel("Candidate against baseline", _SINCE, CHANGE, [*series, *aside], marks)
     note = thinned(drawn, len(changes), "pairs")
     return Figure("Change of every pair over time", told, [panel, *_evidence(units, most)], note)
 
@@ -107,20 +110,29 @@ def _marks(verdict: Verdict) -> list[Mark]:
     return marks
 
 
-def _limits(values: FloatArray) -> tuple[float, float]:
-    """The lowest and highest of values that are no stragglers; NaN is none of them."""
+def _limits(values: FloatArray, marks: Sequence[Mark] = ()) -> tuple[float, float]:
+    """The lowest and highest of values that are no stragglers, NaN being none of them, and of the marks beside them.
+
+    What is beyond is drawn there, which has to be the edge: a mark that lies farther out would make the axis longer.
+    """
     known = np.sort(values[np.isfinite(values)])
-    return ends(known, WIDE_FENCE) if len(known) else (-1.0, 1.0)
+    low, high = ends(known, WIDE_FENCE) if len(known) else (-1.0, 1.0)
+    at = [mark.at for mark in marks]
+    return min([low, *at]), max([high, *at])
 
 
-def _stragglers(values: FloatArray) -> list[str]:
+def _stragglers(values: FloatArray, limits: tuple[float, float]) -> list[str]:
     """Say how many are drawn at the edge, where there are any."""
-    low, high = _limits(values)
+    low, high = limits
     beyond = int((np.isfinite(values) & ((values < low) | (values > high))).sum())
     return [f"{figures.count(beyond, 'straggler')} drawn at the edge"] if beyond else []
 
 
-def _told_of_pairs(changes: FloatArray, disturbed: int, aside: Sequence[Series], behind: str | None) -> str:
+def _told_aside(aside: Sequence[Series]) -> list[str]:
+    return [f"{len(one.x):,} {one.label}" for one in aside]
+
+
+def _told_of_pairs(changes: FloatArray, disturbed: int, others: Sequence[str]) -> str:
     known = changes[np.isfinite(changes)]
     if not len(known):
         return "No pair has a relative change."
@@ -132,8 +144,7 @@ def _told_of_pairs(changes: FloatArray, disturbed: int, aside: Sequence[Series],
         text += (
             f"; in {disturbed:,} a launch waited for a processor for over {figures.percent(DISTURBED_FROM)} of its time"
         )
-    said = [*([behind] if behind else []), *(f"{len(one.x):,} {one.label}" for one in aside)]
-    return f"{'; '.join([text, *said, *_stragglers(changes)])}."
+    return f"{'; '.join([text, *others])}."
 
 
 def launches_of(
@@ -151,13 +162,14 @@ def launches_of(
     units = _Units(launches, positions[:, None], benchmark, watch)
     disturbed = units.share("wait") > DISTURBED_FROM
     shown = quantity.along(values)
-    series = _by_wait("launch", units.began_s, shown, disturbed, "baseline", most)
+    limits = _limits(shown)
+    series = _by_wait("launch", units.began_s, shown, disturbed, "baseline", most, limits)
     text = f"{figures.count(len(values), 'launch')} from {quantity.written(float(np.nanmin(values)))} to "
     text += quantity.written(float(np.nanmax(values)))
     if disturbed.any():
         share = figures.percent(DISTURBED_FROM)
         text += f"; {int(disturbed.sum()):,} waited for a processor for over {share} of their time"
-    text = "; ".join([text, *_stragglers(values)])
+    text = "; ".join([text, *_stragglers(shown, limits)])
     panel = Panel("Launches", _SINCE, quantity.axis, series)
     drawn = sum(len(one.x) for one in series)
     return Figure(
@@ -166,10 +178,15 @@ def launches_of(
 
 
 def _by_wait(
-    noun: str, x: FloatArray, y: FloatArray, disturbed: npt.NDArray[np.bool_], role: Role, most: int
+    noun: str,
+    x: FloatArray,
+    y: FloatArray,
+    disturbed: npt.NDArray[np.bool_],
+    role: Role,
+    most: int,
+    limits: tuple[float, float],
 ) -> list[Series]:
     """Those that did not wait for a processor, and those that did, in a series each."""
-    limits = _limits(y)
     return [
         *_split(noun, x, y, ~disturbed, "points", role, most, limits),
         *_split(f"{noun} that waited for a processor", x, y, disturbed, "rings", role, most, limits),

@@ -49,8 +49,12 @@ def _pairs(sheet: Sheet, record: Weighing, one: Drawn) -> None:
 def _table(sheet: Sheet, rows: Sequence[Sequence[str]], changes: FloatArray, used: Sequence[bool]) -> None:
     titles = ["pair", "first", "change"]
     widths = [max(len(title), *(len(row[place]) for row in rows)) for place, title in enumerate(titles)]
+    longest = min(max((len(row[-1]) for row in rows), default=0), max(_WHY_COLUMNS, sheet.width // 3))
+    if sum(widths) + 2 * len(widths) + longest > sheet.width:
+        # What disturbed a pair is needed more than which side ran first.
+        rows = [[row[0], *row[2:]] for row in rows]
+        del titles[1], widths[1]
     taken = sum(widths) + 2 * len(widths)
-    longest = min(max((len(row[3]) for row in rows), default=0), max(_WHY_COLUMNS, sheet.width // 3))
     cells = min(_MOST_CELLS, sheet.width - taken - (longest + 2 if longest else 0))
     known = changes[np.isfinite(changes) & np.array(used)]
     low, high = _span(known if len(known) else changes[np.isfinite(changes)])
@@ -62,12 +66,12 @@ def _table(sheet: Sheet, rows: Sequence[Sequence[str]], changes: FloatArray, use
     for row, change, is_used in zip(rows, changes, used, strict=True):
         style = "" if is_used else "dim"
         drawn = [Text(_mark(float(change), low, high, cells), style)] if draws else []
-        grid.append([*(Text(cell, style) for cell in row[:3]), *drawn, Text(sheet.name(row[3], room), "yellow")])
-    if not any(row[3] for row in rows):
+        grid.append([*(Text(cell, style) for cell in row[:-1]), *drawn, Text(sheet.name(row[-1], room), "yellow")])
+    if not any(row[-1] for row in rows):
         grid = [row[:-1] for row in grid]
     else:
         grid[0][-1] = Text(sheet.name(grid[0][-1].plain, room), "dim")
-    sheet.grid(grid, right=frozenset({0, 2}))
+    sheet.grid(grid, right=frozenset({0, len(titles) - 1}))
 
 
 def _span(changes: FloatArray) -> tuple[float, float]:

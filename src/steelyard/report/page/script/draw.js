@@ -4,11 +4,20 @@
 import { make } from "./dom.js";
 import { unpacked } from "./data.js";
 
-const FONT = "12px system-ui, sans-serif";
+const FONT = fontOf(12);
 const WHOLE = [1, 2, 5].flatMap((one) => [0, 1, 2, 3, 4, 5, 6, 7].map((power) => one * 10 ** power)).sort((a, b) => a - b);
 const DASHES = { candidate: [7, 4], steal: [6, 4], pressure: [2, 3], beside: [10, 3], fit: [6, 5] };
 const BAND_FROM = 30;
 const CLOSE_BELOW = 200;
+// Between the plot and the right edge of its canvas, as uPlot has it.
+const ASIDE = 15;
+const LABEL = 22;
+// A chart on a phone.
+const NARROW = 320;
+
+function fontOf(size) {
+  return `${size}px system-ui, sans-serif`;
+}
 
 function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -44,7 +53,10 @@ function ends(all, log, fromZero) {
     if (value < low) low = value;
     if (value > high) high = value;
   }
-  if (log) return [low / 1.15, high * 1.15];
+  if (log) {
+    const room = Math.max(1.15, (high / low) ** 0.05);
+    return [low / room, high * room];
+  }
   const room = (high - low || Math.abs(high) || 1) * 0.05;
   return [fromZero && low >= 0 ? 0 : low - room, high + room];
 }
@@ -101,19 +113,13 @@ function square(context, x, y, radius) {
 }
 
 function drawLine(context, one, place, stepped) {
+  const known = one.x.flatMap((x, index) => (one.y[index] === null ? [] : [place(x, one.y[index])]));
+  // A line of one value would not be seen.
+  if (known.length === 1) return SHAPES.points(context, ...known[0], 2 * context.lineWidth);
   context.beginPath();
-  let begun = false;
-  let before = 0;
-  one.x.forEach((x, index) => {
-    if (one.y[index] === null) return;
-    const [left, top] = place(x, one.y[index]);
-    if (!begun) context.moveTo(left, top);
-    else {
-      if (stepped) context.lineTo(left, before);
-      context.lineTo(left, top);
-    }
-    begun = true;
-    before = top;
+  known.forEach(([left, top], index) => {
+    if (index && stepped) context.lineTo(left, known[index - 1][1]);
+    context[index ? "lineTo" : "moveTo"](left, top);
   });
   context.stroke();
 }
@@ -214,12 +220,17 @@ function painter(panel, series) {
   };
 }
 
-// Of an axis whose steps are factors, 1, 2 and 5 of each power of ten; only the powers where that would be many.
-function factors(low, high) {
+// Of an axis whose steps are factors, 1, 2 and 5 of each power of ten; where that would be too many, some of the powers alone.
+function factors(low, high, most) {
   const powers = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) powers.push(power);
-  const steps = powers.length > 5 ? [1] : [1, 2, 5];
-  const found = powers.flatMap((power) => steps.map((step) => step * 10 ** power)).filter((one) => one >= low && one <= high);
+  const within = (steps, every) =>
+    powers
+      .filter((power, index) => index % every === 0)
+      .flatMap((power) => steps.map((step) => step * 10 ** power))
+      .filter((one) => one >= low && one <= high);
+  const all = within([1, 2, 5], 1);
+  const found = all.length <= most ? all : within([1], Math.ceil(powers.length / most));
   return found.length > 1 ? found : [low, Math.sqrt(low * high), high].map((one) => Number(one.toPrecision(2)));
 }
 
@@ -235,20 +246,40 @@ export function digitsOf(panels) {
   return Math.max(least, ...panels.flatMap((panel) => limits(panel, panel.series.map(readable)).y.map(widest)));
 }
 
-function axis(told, vertical, digits, height) {
+// The largest font in which the name of an axis, which stands in its middle, is not cut off.
+function fitting(name, room) {
+  const context = make("canvas").getContext("2d");
+  context.font = FONT;
+  const width = context.measureText(name).width;
+  // uPlot reads whole sizes alone.
+  return width <= room ? FONT : fontOf(Math.max(8, Math.floor((12 * room) / width)));
+}
+
+// How far apart values at an axis stand on a phone: as close as their digits allow, as one alone tells nothing of a scale.
+function closest(low, high, room) {
+  const step = ((high - low) * 40) / room;
+  const decimals = Math.min(20, Math.max(0, Math.ceil(-Math.log10(step))));
+  return 8 + 7 * Math.max(low.toFixed(decimals).length, high.toFixed(decimals).length);
+}
+
+function axis(told, vertical, digits, { width, height }) {
+  const across = 14 + 8 * digits;
   return {
-    ...(told.log ? { splits: (plot, index, low, high) => factors(low, high), filter: (plot, splits) => splits } : {}),
+    ...(told.log ? { splits: (plot, index, low, high) => factors(low, high, vertical ? 10 : plot.width < NARROW ? 5 : 14), filter: (plot, splits) => splits } : {}),
     label: told.label,
-    labelFont: FONT,
-    labelSize: 22,
+    labelFont: vertical ? FONT : fitting(told.label, width - across - LABEL + ASIDE),
+    labelSize: LABEL,
     ...(told.whole ? { incrs: WHOLE } : {}),
     font: FONT,
     stroke: () => colour("quiet"),
     grid: { stroke: () => colour("line"), width: 1 },
     ticks: { stroke: () => colour("line"), width: 1, size: 4 },
     values: (plot, values) => values.map(shortest),
-    size: vertical ? 14 + 8 * digits : 34,
-    space: !vertical ? 64 : height < CLOSE_BELOW ? 20 : 36,
+    size: vertical ? across : 34,
+    space: (plot, index, low, high, room) => {
+      if (vertical) return height < CLOSE_BELOW ? 20 : 36;
+      return plot.width < NARROW ? closest(low, high, room) : 64;
+    },
   };
 }
 
@@ -296,17 +327,17 @@ export function drawPanel(panel, into, height, shared) {
   const x = panel.follows ? shared.x : found.x;
   shared.x = x;
   const every = [...new Set(series.flatMap((one) => one.x))].filter((value) => value !== null).sort((a, b) => a - b);
+  const size = { width: Math.max(200, canvas.clientWidth), height };
   const plot = new uPlot(
     {
-      width: Math.max(200, canvas.clientWidth),
-      height,
+      ...size,
       legend: { show: false },
       cursor: { points: { show: false }, y: false, drag: { x: true, y: false }, ...(shared.key ? { sync: { key: shared.key } } : {}) },
       scales: {
         x: { time: false, distr: panel.x.log ? 3 : 1, range: (one, low, high) => (low <= every[0] && high >= every.at(-1) ? x : [low, high]) },
         y: { distr: panel.y.log ? 3 : 1, range: () => y },
       },
-      axes: [axis(panel.x, false), axis(panel.y, true, shared.digits, height)],
+      axes: [axis(panel.x, false, shared.digits, size), axis(panel.y, true, shared.digits, size)],
       series: [{}, { paths: () => null, points: { show: false } }],
       hooks: {
         draw: [painter(panel, series)],

@@ -80,7 +80,8 @@ export class Table {
   groupsOf(index) {
     const { group } = this.chosen;
     if (group === "verdict") return [this.told.verdicts[index]];
-    if (group === "tag") return this.told.tags[index].length ? this.told.tags[index].slice(0, 1) : ["no tag"];
+    // A row is in one group: of several tags it is that of all of them, as none of them is more its own.
+    if (group === "tag") return [[...this.told.tags[index]].sort().join(", ") || "no tag"];
     const name = group.slice(PARAMETER.length);
     const params = this.told.params[index];
     return [`${name} = ${Object.hasOwn(params, name) ? params[name] : "not set"}`];

@@ -1,0 +1,36 @@
+"""What the tests in a browser have in common: how a page is shown, and what is looked at."""
+
+from __future__ import annotations
+
+import shutil
+
+from playwright.sync_api import Page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+# What is written on each canvas: its text, whether it is turned, and from where to where it goes across the canvas.
+WRITTEN = """window.written = new Map();
+    const write = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        const place = new DOMPoint(x, y).matrixTransform(this.getTransform()), turned = this.getTransform().b !== 0;
+        const width = turned ? 12 : this.measureText(text).width;
+        const before = this.textAlign === "right" ? 1 : this.textAlign === "center" || turned ? 0.5 : 0;
+        const left = place.x - width * before;
+        if (!written.has(this.canvas)) written.set(this.canvas, []);
+        written.get(this.canvas).push([text, turned, left, left + width]);
+        return write.apply(this, arguments);
+    };"""
+
+
+def resize(page: Page, width: int, height: int) -> None:
+    """Make the window as large, and wait for a frame that is: on a busy machine that takes a while."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_function("width => innerWidth === width", arg=width)
+
+
+def show(page: Page, address: str) -> None:
+    page.goto(address)
+    page.wait_for_selector("html.ready")
+
+
+def open_all(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('tbody th button[aria-expanded=false]').forEach(one => one.click())")

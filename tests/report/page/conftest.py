@@ -1,0 +1,21 @@
+"""Chromium without a window, started once for all tests of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.report.page.browsing import CHROMIUM
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("not tested without a browser: apt-get install chromium")
+    with sync_playwright() as playwright:
+        # As root, and where /dev/shm is small, it starts only like this; it is shown nothing but this page.
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield started
+        started.close()
