@@ -34,7 +34,8 @@ def with_preliminaries(record: Weighing | Run, targets: Targets, runner: Runner)
         return record
     starts = [start_ns(runner.run(targets.empty_shell)) / 1e9 for _ in range(_SHELL_STARTS)]
     is_needed = all(needs_shell(subject.command) for subject in record.subjects)
-    return record.model_copy(update={"findings": [*record.findings, shell_finding(starts, is_needed=is_needed)]})
+    found = shell_finding(starts, is_needed=is_needed, is_left_in=isinstance(record, Run))
+    return record.model_copy(update={"findings": [*record.findings, found]})
 
 
 def start_ns(started: Measured) -> int:

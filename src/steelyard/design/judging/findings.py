@@ -175,8 +175,8 @@ def _shell_left_in(launches: Launches, benchmark: int, shown: str) -> Finding | 
         return None
     return Finding(
         code="shell-left-in",
-        message="the shell's start is in these figures: the command takes so little beside it that nothing would be "
-        "left of some launches",
+        message="the shell's start is in these figures after all: the command takes so little beside it that nothing "
+        "would be left of some launches",
         remedy="to see what the command itself takes, leave --shell out",
     )
 
