@@ -117,7 +117,7 @@ def survivors(killed: Sequence[str], not_killed: Sequence[str], of_hooks: Sequen
         findings.append(
             Finding(
                 code="left-behind",
-                message=f"launches left {_processes(killed)} behind, which were killed: {shown}",
+                message=f"launches left {_processes(killed)} behind, killed unless they ended by themselves: {shown}",
                 remedy="a program that goes on after its main process ended is measured only until then",
             )
         )
