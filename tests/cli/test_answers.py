@@ -297,6 +297,20 @@ def test_a_shell_that_all_commands_need_is_not_to_be_left_out(scripted: Scripted
         assert ("leave --shell out where no pipe" in text) == is_advised
 
 
+def test_what_a_shell_waits_for_a_processor_is_no_part_of_its_start(scripted: ScriptedWorld) -> None:
+    waits = measured(3.5, delay_ns=2_500_000)
+    scripted.script = lambda spec, number: waits if spec.argv[-1] == b":" else noisy(12)(spec, number)
+    text = said(scripted("compare", "./old | wc", "./new | wc", "--shell", "--pairs", "12"))
+    assert "the shell's own start takes about 1.00 ms of every launch, and is taken out of elapsed time" in text
+
+
+def test_a_run_says_that_the_start_of_its_shell_is_in_its_figures(scripted: ScriptedWorld) -> None:
+    scripted.script = lambda spec, number: measured(1) if spec.argv[-1] == b":" else noisy(12)(spec, number)
+    text = said(scripted("run", "./old | wc", "--shell", "--launches", "12"))
+    assert re.search(r"active +1[12]\.\d+ ms median", text)
+    assert "the shell's own start takes about 1.00 ms of every launch, and is in these figures" in text
+
+
 def test_a_shell_that_both_commands_lack_is_noted_once(scripted: ScriptedWorld) -> None:
     scripted.script = noisy(12)
     text = said(scripted("compare", "./old < data", "./new < data", "--pairs", "12"))

@@ -77,6 +77,19 @@ def test_threads_are_in_no_other_process(write: Write) -> None:
     assert call([*HARNESS, path], each_arguments(NAMES[0])).error == "2 threads run when the benchmarks are loaded"
 
 
+def test_threads_that_numpy_may_have_begun_are_told_a_way_out(write: Write) -> None:
+    path = write(
+        "import sys, threading, time\nsys.modules['numpy'] = sys\n"
+        "threading.Thread(target=time.sleep, args=[0.2]).start()\n@bench\ndef one(): ..."
+    )
+    begun = "2 threads run when the benchmarks are loaded"
+    way_out = "; if numpy's OpenBLAS began them, --env OPENBLAS_NUM_THREADS=1 has it begin none"
+    begins_some = call(["env", "-u", "OPENBLAS_NUM_THREADS", *HARNESS, path], each_arguments(NAMES[0]))
+    assert begins_some.error == begun + way_out
+    begins_none = call(["env", "OPENBLAS_NUM_THREADS=1", *HARNESS, path], each_arguments(NAMES[0]))
+    assert begins_none.error == begun
+
+
 def test_one_whose_threads_do_the_work_cannot_run_so(write: Write) -> None:
     """Both sides have one processor here."""
     path = write(

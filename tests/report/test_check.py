@@ -68,6 +68,14 @@ def test_what_it_allocates_stands_under_it() -> None:
     assert "heap: not seen: static" in text
 
 
+def test_what_the_heap_of_all_benchmarks_hides_is_said_once() -> None:
+    names = ("sort", "merge", "scan")
+    some = [Allocating(benchmark=name, each="launch", allocations=2, bytes=80, note="no more seen") for name in names]
+    text = printed(*(looked(benchmark=name) for name in names), allocating=some)
+    assert text.count("heap: a launch makes 2 allocations of 80 B in all") == 3
+    assert text.count("no more seen") == 1
+
+
 def test_trouble_has_its_figure_its_threshold_and_a_remedy() -> None:
     text = printed(trouble(finding="+30 % late"), looked(code="modes"))
     assert "trouble    sort\n" in text

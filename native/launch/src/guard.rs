@@ -5,6 +5,7 @@
 use crate::leftovers::Leftovers;
 use crate::sys::{self, Change};
 use std::io;
+use std::time::Duration;
 
 /// The signals on which the server kills what is running, and ends.
 pub const ENDING: [libc::c_int; 4] = [libc::SIGTERM, libc::SIGHUP, libc::SIGINT, libc::SIGQUIT];
@@ -37,6 +38,6 @@ pub fn watch(server: impl FnOnce() -> u8) -> io::Result<u8> {
             ending => sys::signal(pid, ending),
         }
     };
-    Leftovers::default().clear();
+    Leftovers::default().clear(Duration::ZERO);
     Ok(code)
 }

@@ -4,7 +4,7 @@ use crate::channel::Channel;
 use crate::counters::Counters;
 use crate::covariates::{Already, Reading, Schedule};
 use crate::failure::{Failure, Stage};
-use crate::leftovers::Leftovers;
+use crate::leftovers::{Leftovers, GRACE};
 use crate::means::Means;
 use crate::outcome::Stop;
 use crate::protocol::{latin1_encode, Report, Request};
@@ -14,6 +14,7 @@ use crate::sys::{self, Ended};
 use crate::tail::Capture;
 use crate::turns::Turns;
 use crate::wait::{self, Wait};
+use std::time::Duration;
 
 /// How launches came out.
 pub enum Launched {
@@ -50,8 +51,7 @@ pub fn run(
     if let Some(switches) = &means.switches {
         switches.begin(started.start_ns, processors);
     }
-    let wait = Wait::new(started, request.timeout_ns, captures, means.pidfd)
-        .leaving_group(request.leaves_running);
+    let wait = Wait::new(started, request.timeout_ns, captures, means.pidfd).leaving_group(true);
     let running = Running {
         request,
         started,
@@ -138,7 +138,7 @@ pub fn to_the_end(
     let failed = |failure| stop.map_or(Err(failure), |stop| Ok(Launched::Stopped(stop)));
     for (wait, (_, started, ..)) in waits.iter().zip(&of_each) {
         if let Some(error) = &wait.outcome.survived {
-            leftovers.clear();
+            leftovers.clear(Duration::ZERO);
             return failed(not_killed(started.pid, error));
         }
     }
@@ -150,7 +150,7 @@ pub fn to_the_end(
     let cleared = if of_each.iter().any(|(request, ..)| request.leaves_running) {
         Leftovers::going_on()
     } else {
-        leftovers.clear()
+        leftovers.clear(grace_of(&waits))
     };
     waited.map_err(|error| not_waited(&error))?;
     for (wait, (request, ..)) in waits.iter().zip(&of_each) {
@@ -175,6 +175,15 @@ pub fn to_the_end(
         (first.left_behind, first.not_killed) = (cleared.killed, cleared.surviving);
     }
     Ok(stop.map_or(Launched::Reports(reports, after), Launched::Stopped))
+}
+
+/// How long those that outlive a target have. Of two they are dead by then, but for daemons: one's must not be in the
+/// way of the other.
+fn grace_of(waits: &[Wait]) -> Duration {
+    match waits {
+        [one] if one.outcome.ended_by_itself() => GRACE,
+        _ => Duration::ZERO,
+    }
 }
 
 /// Of what is told of the process some was `already` there at the start.

@@ -5,11 +5,18 @@ use crate::numbers::{self, contents};
 use crate::protocol::latin1_encode;
 use crate::sys::{self, Child};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often to look again for processes that are still dying, or that others had started
 /// before they died.
 const ROUNDS: usize = 100;
+
+/// For how long those that outlive a target which has ended by itself may go on: some clean up behind it, as Python's
+/// resource tracker does, which removes the shared memory that a program has left.
+pub const GRACE: Duration = Duration::from_millis(100);
+
+/// And for how long those of them that are not asleep: on a busy machine they may have had no processor until then.
+const LONGEST_GRACE: Duration = Duration::from_secs(1);
 
 /// Time for killed processes to die.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -17,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// Those that outlived their target, "pid name" each.
 #[derive(Debug, Default)]
 pub struct Cleared {
-    /// They were killed.
+    /// They were killed, or ended by themselves meanwhile.
     pub killed: Vec<String>,
     /// They go on: they run with another's rights, wait for something that does not come, or are meant to.
     pub surviving: Vec<String>,
@@ -31,11 +38,11 @@ pub struct Leftovers {
 }
 
 impl Leftovers {
-    /// Kills and reaps every child of the server, once the target itself has been reaped; those
-    /// that had not ended by themselves are told of, once. If there are none, as is usual, that is
+    /// Kills and reaps every child of the server, once the target itself has been reaped and they have had `grace`;
+    /// those that had not ended by themselves before that are told of, once. If there are none, as is usual, that is
     /// a single system call.
-    pub fn clear(&mut self) -> Cleared {
-        let mut killed = BTreeMap::new();
+    pub fn clear(&mut self, grace: Duration) -> Cleared {
+        let mut killed = self.let_end(grace);
         let mut surviving = BTreeMap::new();
         let mut rounds = 0;
         while rounds < ROUNDS {
@@ -61,8 +68,10 @@ impl Leftovers {
                     }
                     for pid in living {
                         if sys::kill(pid).is_ok() {
-                            killed.entry(pid).or_insert_with(|| name(pid));
+                            // It may have executed another program since it was first seen.
+                            killed.insert(pid, name(pid));
                         } else {
+                            killed.remove(&pid);
                             surviving.insert(pid, name(pid));
                             self.surviving.insert(pid);
                         }
@@ -82,6 +91,37 @@ impl Leftovers {
             killed: told(killed),
             surviving: told(surviving),
         }
+    }
+
+    /// Has the children that are alive end by themselves, for so long, or for longer if they are busy: who they are.
+    fn let_end(&mut self, grace: Duration) -> BTreeMap<i32, String> {
+        let begun = Instant::now();
+        let mut outliving = BTreeMap::new();
+        let goes_on = |outliving: &BTreeMap<i32, String>| {
+            begun.elapsed() < LONGEST_GRACE && outliving.keys().any(|&pid| is_busy(pid))
+        };
+        while begun.elapsed() < grace || (!grace.is_zero() && goes_on(&outliving)) {
+            match sys::peek_child() {
+                Child::None => break,
+                Child::Ended { pid, .. } => {
+                    self.surviving.remove(&pid);
+                    if sys::reap(pid).is_err() {
+                        break;
+                    }
+                }
+                Child::Alive => {
+                    if outliving.is_empty() {
+                        let living = self.living();
+                        if living.is_empty() && self.only_known_survive() {
+                            break;
+                        }
+                        outliving.extend(living.into_iter().map(|pid| (pid, name(pid))));
+                    }
+                    std::thread::sleep(PAUSE);
+                }
+            }
+        }
+        outliving
     }
 
     /// Tells of every child of the server that is alive, and leaves it alone.
@@ -143,6 +183,13 @@ fn living_children() -> Vec<i32> {
             contents(pid, "stat").is_some_and(|stat| parse_parent(&stat) == Some((us, true)))
         })
         .collect()
+}
+
+/// Whether a process runs, waits for a processor, or for a disk.
+fn is_busy(pid: i32) -> bool {
+    let stat = contents(pid, "stat").unwrap_or_default();
+    let end = stat.iter().rposition(|&byte| byte == b')').unwrap_or(0);
+    matches!(stat.get(end + 2), Some(b'R' | b'D'))
 }
 
 /// The parent's number, and whether the process is alive.

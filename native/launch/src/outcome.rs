@@ -38,6 +38,16 @@ pub struct Outcome {
     pub survived: Option<io::Error>,
 }
 
+impl Outcome {
+    /// Whether the target was executed, and not killed.
+    #[must_use]
+    pub const fn ended_by_itself(&self) -> bool {
+        let killed =
+            self.timed_out || self.cancelled || self.stopped.is_some() || self.stop.is_some();
+        !killed && self.not_executed.is_none()
+    }
+}
+
 /// When the end of a target was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {

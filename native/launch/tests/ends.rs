@@ -161,6 +161,28 @@ fn a_background_child_is_killed_and_named() {
 }
 
 #[test]
+fn what_outlives_a_target_may_still_clean_up_behind_it() {
+    let mut driver = Driver::start();
+    let scratch = Scratch::new();
+    let path = scratch.text("shared");
+    // As Python's resource tracker does: it waits for the end of a pipe that the target has.
+    let script = format!(
+        "import os, time
+open('{path}', 'w').close()
+r, w = os.pipe()
+if os.fork() == 0:
+    os.close(w)
+    os.read(r, 1)
+    time.sleep(0.02)
+    os.unlink('{path}')
+    os._exit(0)"
+    );
+    let reply = driver.run(&python(&script));
+    assert_eq!(reply["exit_code"], 0);
+    assert!(!scratch.path("shared").exists());
+}
+
+#[test]
 fn what_is_left_running_on_purpose_goes_on_until_the_server_ends() {
     let mut driver = Driver::start();
     let scratch = Scratch::new();

@@ -117,7 +117,7 @@ def survivors(killed: Sequence[str], not_killed: Sequence[str], of_hooks: Sequen
         findings.append(
             Finding(
                 code="left-behind",
-                message=f"launches left {_processes(killed)} behind, which were killed: {shown}",
+                message=f"launches left {_processes(killed)} behind, killed unless they ended by themselves: {shown}",
                 remedy="a program that goes on after its main process ended is measured only until then",
             )
         )
@@ -151,11 +151,12 @@ def _processes(names: Sequence[str]) -> str:
     return figures.count(len(names), "process")
 
 
-def shell_finding(seconds: list[float], *, is_needed: bool) -> Finding:
+def shell_finding(seconds: list[float], *, is_needed: bool, is_left_in: bool) -> Finding:
     """Say what a shell's own start takes, from a few launches of one that does nothing; all commands may need it."""
+    takes = f"the shell's own start takes about {median(seconds) * 1e3:.2f} ms of every launch"
     return Finding(
         code="shell",
-        message=f"the shell's own start takes about {median(seconds) * 1e3:.2f} ms of every launch",
+        message=f"{takes}, and is in these figures" if is_left_in else f"{takes}, and is taken out of elapsed time",
         remedy=None if is_needed else "leave --shell out where no pipe or shell word is needed",
     )
 

@@ -13,6 +13,7 @@ from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.targets import Targets, layouts_of, longest_at_first_s
 from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.model.errors import MeasurementError
+from steelyard.model.launches import Measured
 from steelyard.model.records import Run, Weighing
 from steelyard.subjects.shell_words import needs_shell
 
@@ -31,9 +32,15 @@ def with_preliminaries(record: Weighing | Run, targets: Targets, runner: Runner)
         _compare_outputs(record, targets, runner)
     if targets.empty_shell is None:
         return record
-    starts = [runner.run(targets.empty_shell).wall_ns / 1e9 for _ in range(_SHELL_STARTS)]
+    starts = [start_ns(runner.run(targets.empty_shell)) / 1e9 for _ in range(_SHELL_STARTS)]
     is_needed = all(needs_shell(subject.command) for subject in record.subjects)
-    return record.model_copy(update={"findings": [*record.findings, shell_finding(starts, is_needed=is_needed)]})
+    found = shell_finding(starts, is_needed=is_needed, is_left_in=isinstance(record, Run))
+    return record.model_copy(update={"findings": [*record.findings, found]})
+
+
+def start_ns(started: Measured) -> int:
+    """How long an empty shell took, without its waits for a processor: those of the launches are others."""
+    return max(0, started.wall_ns - (started.delay_ns or 0))
 
 
 def _compare_outputs(record: Weighing | Run, targets: Targets, runner: Runner) -> None:

@@ -70,6 +70,18 @@ def threads() -> int:
         return 1
 
 
+def threads_that_run(loaded: str) -> str:
+    """Why no process is forked where something is `loaded`, such as "the tests are": empty if one thread runs."""
+    running = threads()
+    if running <= 1:
+        return ""
+    said = f"{running} threads run when {loaded} loaded"
+    # They are there as soon as it is imported, whatever is asked of it.
+    if "numpy" not in sys.modules or os.environ.get("OPENBLAS_NUM_THREADS") == "1":
+        return said
+    return f"{said}; if numpy's OpenBLAS began them, --env OPENBLAS_NUM_THREADS=1 has it begin none"
+
+
 def forked(run: Callable[[], bool], to: int, processor: int | None, ours: int) -> dict[str, Any]:
     """Run something in a process of its own, which alone has the file `ours`: its numbers, and what it wrote `to`."""
     sys.stdout.flush()

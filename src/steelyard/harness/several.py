@@ -6,7 +6,7 @@ import gc
 from functools import partial
 
 from steelyard.harness.arguments import ArgumentError
-from steelyard.harness.forks import Beside, forked, threads
+from steelyard.harness.forks import Beside, forked, threads_that_run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def run_each(wanted: Request, fd: int, run: Callable[[Request], bool], response:
 
     Raises ArgumentError where threads run by now, which are in no process that is forked.
     """
-    if (running := threads()) > 1:
-        raise ArgumentError(f"{running} threads run when the benchmarks are loaded")
+    if why_not := threads_that_run("the benchmarks are"):
+        raise ArgumentError(why_not)
     gc.collect()  # or what is garbage by now would stay in each of them
     beside = None if wanted.socket is None else Beside(wanted.socket)
     for one in wanted.each:

@@ -27,7 +27,7 @@ class Measured(Numbers):
     counters: Counters = ()
     """What was counted of it, where that was asked for."""
     left_behind: tuple[str, ...] = ()
-    """The processes ("PID name" each) that outlived it and were killed."""
+    """The processes ("PID name" each) that outlived it, killed unless they ended by themselves."""
     not_killed: tuple[str, ...] = ()
     """Those that could not be."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import groupby
 
 from rich.console import Console
@@ -20,11 +20,13 @@ def soundness(console: Console, found: Soundness) -> None:
     sheet = Sheet(console)
     sheet.row("checked", Text(sheet.name(found.command, 3 * sheet.text_width), "bold"))
     sheet.blank()
+    noted: set[str] = set()
     for name in found.benchmarks:
         _benchmark(sheet, name, [one for one in found.looked if one.benchmark == name])
         for one in found.allocating:
             if one.benchmark == name:
-                sheet.row("", Text(sheet.name(heap(one), 10 * sheet.text_width), "dim"))
+                sheet.row("", Text(sheet.name(heap(one, noted), 10 * sheet.text_width), "dim"))
+                noted.add(one.note)
     sheet.blank()
     troubles = found.troubles()
     bad = len({one.benchmark for one in troubles})
@@ -73,8 +75,8 @@ def _untried(sheet: Sheet, looked: Sequence[Looked]) -> None:
         sheet.row("", Text(f"{_NEVER_TRIED}: {codes}: {sheet.name(why, 10 * sheet.text_width)}", "dim"))
 
 
-def heap(one: Allocating) -> str:
-    """Say what it asks of the allocator, and what of that is not seen."""
+def heap(one: Allocating, noted: Collection[str] = ()) -> str:
+    """Say what it asks of the allocator, and what of that is not seen, unless that is `noted` already."""
     if one.allocations is None or one.bytes is None:
         return f"heap: not seen: {one.note}"
     many = f"{one.allocations:,.2f}".rstrip("0").rstrip(".")
@@ -83,7 +85,7 @@ def heap(one: Allocating) -> str:
     text = f"heap: {each} makes {many} {allocations} of {figures.size(round(one.bytes))} in all"
     if one.share is not None and one.allocations:
         text += f", about {figures.percent(one.share)} of its time"
-    return f"{text} ({one.note})" if one.note else text
+    return f"{text} ({one.note})" if one.note and one.note not in noted else text
 
 
 def in_unit(one: Looked) -> str:

@@ -70,6 +70,18 @@ def test_a_runtime_is_known_by_its_name(program: str, hint: str) -> None:
     assert hint in differing("main", program=program)[1]
 
 
+@pytest.mark.parametrize(
+    ("function", "variable"),
+    [("blas_thread_server", "OPENBLAS_NUM_THREADS"), ("gomp_barrier_wait_end", "OMP_NUM_THREADS")],
+)
+def test_what_leaves_a_library_one_thread_is_named_and_not_the_hint_of_its_runtime(
+    function: str, variable: str
+) -> None:
+    remedy = differing("main", function, program="/opt/python3.11")[1]
+    assert f"--env {variable}=1" in remedy
+    assert "python -I" not in remedy
+
+
 @pytest.mark.parametrize("before", [b"", b"x" * ((1 << 20) - 5)])
 def test_go_is_known_by_what_its_linker_leaves(tmp_path: Path, before: bytes) -> None:
     program = tmp_path / "work"

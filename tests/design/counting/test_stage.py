@@ -271,7 +271,7 @@ def test_what_outlives_its_launch_is_named_once(stage: Stage) -> None:
 
     ended = stage(fresh(), script)
     assert ended.codes() == ["lost", "left-behind"]
-    assert "4 processes behind, which were killed: daemon" in ended.message("left-behind")
+    assert "4 processes behind, killed unless they ended by themselves: daemon" in ended.message("left-behind")
 
 
 def test_what_is_in_no_count_or_not_of_the_program_is_said_once(stage: Stage) -> None:

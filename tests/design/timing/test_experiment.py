@@ -366,7 +366,7 @@ class TestEndsBadly:
         machine = self.failing(3, left_behind=("77 sleeper",), not_killed=("78 of-root",))
         record = experiment(machine, weighing(pairs=12)).run()
         assert [finding.code for finding in record.findings] == ["left-behind", "not-killed"]
-        assert "killed: sleeper" in record.findings[0].message
+        assert "killed unless they ended by themselves: sleeper" in record.findings[0].message
         assert "left 1 process behind that could not be killed and may go on: 78 of-root" in record.findings[1].message
 
     def test_processes_left_behind_are_named_once(self) -> None:

@@ -228,3 +228,10 @@ def fails(number: int, spec: LaunchSpec) -> Measured:
 def test_a_run_without_a_launch_is_refused() -> None:
     with pytest.raises(UsageError, match="no launch"):
         diff(measured(fails, 20), B)
+
+
+def test_memory_that_may_be_the_launch_server_s_is_told() -> None:
+    small = measured(scripted(max_rss_bytes=2 << 20), 20)
+    assert "little-memory: " in notes(diff(small, B, metrics=["max_rss"]))
+    large = [measured(scripted(max_rss_bytes=9 << 20, seed=seed), 20) for seed in (1, 2)]
+    assert "little-memory: " not in notes(diff(*large, metrics=["max_rss"]))

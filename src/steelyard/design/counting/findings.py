@@ -30,6 +30,11 @@ _RUNTIMES = {
     "python": "python -I and -E ignore PYTHONHASHSEED, which is fixed here: leave them out",
     "pypy": "its run-time compiler never repeats: --jit off counts the interpreter alone",
 }
+# Libraries that begin threads of their own, by their functions' names: what leaves one.
+_OF_THREADS = (
+    (r"blas", "--env OPENBLAS_NUM_THREADS=1 has OpenBLAS, which numpy loads, begin no threads"),
+    (r"gomp_|kmp_", "--env OMP_NUM_THREADS=1 has OpenMP begin no threads"),
+)
 # Where a Go program says so; its first pages hold it.
 _GO = b"Go buildinf:"
 _THREADS_FROM_NS = 1_000_000
@@ -95,10 +100,14 @@ def differing_finding(
 
     `whose` they are is the baseline's or the candidate's, None where both sides' differ or there is one side alone.
     """
-    causes = [cause for sign, cause in _SIGNS if re.search(sign, " ".join(functions), re.IGNORECASE)]
+    named = " ".join(functions)
+    causes = [cause for sign, cause in _SIGNS if re.search(sign, named, re.IGNORECASE)]
     if others_ns >= _THREADS_FROM_NS:
         causes.append("how threads or processes are scheduled")
-    hints = [hint for program in programs for hint in _hints(program)]
+    # What moves is not the runtime's then.
+    hints = [hint for sign, hint in _OF_THREADS if re.search(sign, named, re.IGNORECASE)] or [
+        hint for program in programs for hint in _hints(program)
+    ]
     where = ", ".join(functions) or "no function"
     usual = "time, pid, threads, hash seeds, addresses or a run-time compiler"
     return Finding(

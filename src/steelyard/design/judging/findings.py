@@ -12,6 +12,7 @@ from steelyard.design.judging.asleep import asleep_finding
 from steelyard.design.judging.budgets import members_of
 from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.in_tandem import tandem_finding
+from steelyard.design.judging.left_out import left_out_findings
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.judging.samples import too_short_to_tell, uneven_loops
 from steelyard.design.judging.warming import warming_findings
@@ -51,6 +52,7 @@ def data_findings(
         tandem_finding(record.launches, benchmark, shown),
         _tried(record, benchmark, asked),
         asleep_finding(record, benchmark, shown),
+        *left_out_findings(record, benchmark, shown),
         _caution(shown),
         None if judgement is None else coarse_clock(judgement.quantisation, record.settings.margin),
         _shell_left_in(record.launches, benchmark, shown),
@@ -173,8 +175,8 @@ def _shell_left_in(launches: Launches, benchmark: int, shown: str) -> Finding | 
         return None
     return Finding(
         code="shell-left-in",
-        message="the shell's start is in these figures: the command takes so little beside it that nothing would be "
-        "left of some launches",
+        message="the shell's start is in these figures after all: the command takes so little beside it that nothing "
+        "would be left of some launches",
         remedy="to see what the command itself takes, leave --shell out",
     )
 

@@ -98,7 +98,7 @@ class Runner:
     hooks: Hooks = field(default_factory=Hooks)
     programs: Programs = field(default_factory=Programs)
     left_behind: list[str] = field(default_factory=list)
-    """The processes ("PID name" each) that outlived their launch and were killed."""
+    """The processes ("PID name" each) that outlived their launch, killed unless they ended by themselves."""
     not_killed: list[str] = field(default_factory=list)
     """Those of them that could not be, and go on."""
     left_by_hooks: list[str] = field(default_factory=list)

@@ -12,6 +12,7 @@ from statistics import median_low
 from typing import Protocol
 
 from steelyard.design.findings import cold_finding, not_measured_finding
+from steelyard.design.preliminaries import start_ns
 from steelyard.design.runner.runner import TIMER, LaunchSeries, Reading, Runner
 from steelyard.design.runner.target import Shared, Target
 from steelyard.design.runner.targets import Targets
@@ -168,9 +169,7 @@ class Recorder:
     def _start_pair(self) -> None:
         """Measure what the coming pair's launches have in common beside the commands: the start of a shell."""
         if self.targets.empty_shell is not None:
-            started = self.runner.run(self.targets.empty_shell)
-            # Without its waits for a processor: those of the launches were others.
-            self._shell_starts_ns.append(max(0, started.wall_ns - (started.delay_ns or 0)))
+            self._shell_starts_ns.append(start_ns(self.runner.run(self.targets.empty_shell)))
 
     def _target(self, place: Place, longest_s: float | None) -> Target:
         draw = Draw(place.hash_seed, place.padding_bytes, place.layout)

@@ -10,6 +10,7 @@ import numpy as np
 
 from steelyard.design.findings import coarse_clock, some_names
 from steelyard.design.judging.judgement import by_benchmark, seconds_of, side_of
+from steelyard.design.judging.left_out import little_memory
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.foreign import ForeignResults
@@ -257,6 +258,7 @@ def _verdict(
         RunValues(np.log(each), seconds_of(run.launches, chosen), _unwaited(run, chosen) if shown == "wall" else None)
         for each, run, chosen in zip((one, other), runs, used, strict=True)
     ]
+    little = little_memory(float(np.median(side)) for side in (one, other)) if shown == "max_rss" else None
     hidden = clock_quantisation(one, other) if METRICS[shown].rounded else 0.0
     judgement = judge_unpaired(sides[0], sides[1], margin, alpha, quantisation=hidden)
     known = isfinite(judgement.upper - judgement.lower)
@@ -271,7 +273,7 @@ def _verdict(
         resolution=expm1(resolution(judgement, margin)) if known else None,
         baseline=with_rate(side_of(one), runs[0].benchmarks[places[0]].processed, shown, 0),
         candidate=with_rate(side_of(other), runs[1].benchmarks[places[1]].processed, shown, 0),
-        findings=list(_findings(metric, shown, judgement, sides, margin)),
+        findings=[*_findings(metric, shown, judgement, sides, margin), *([little] if little else [])],
     )
 
 

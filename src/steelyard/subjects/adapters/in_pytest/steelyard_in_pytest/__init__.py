@@ -18,7 +18,7 @@ import pytest
 
 from . import rounds
 from .rounds import clock
-from .shared import Beside, Choosing, forked, threads
+from .shared import Beside, Choosing, forked, threads_that_run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,9 +118,9 @@ class Run(Choosing):
 
     def _run_each(self, session: pytest.Session) -> bool:
         """Run every test in a process of its own, one after the other, and say what came of each."""
-        if threads() > 1:
-            self._fail(f"{threads()} threads run when the tests are loaded")
-            raise pytest.UsageError("threads run when the tests are loaded")
+        if why_not := threads_that_run("the tests are"):
+            self._fail(why_not)
+            raise pytest.UsageError(why_not)
         items = {item.nodeid: item for item in session.items}
         beside = Beside(OTHER) if any("turns" in one for one in self._each) else None
         for one in self._each:

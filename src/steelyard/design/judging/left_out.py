@@ -1,0 +1,50 @@
+"""What a number of a launch leaves out, and does not show: memory of little programs, threads beside the main one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from steelyard.model.kept import Finding
+from steelyard.model.launches import USED
+from steelyard.model.records import Run, Weighing
+
+# A process starts on the memory of the one that makes it, and the kernel counts that among its own. The launch server
+# has had 1.9 to 3.6 MiB.
+_SERVER_BYTES = 4 << 20
+_OF_MAIN_THREAD = ("delay", "timeslices")
+
+
+def left_out_findings(record: Weighing | Run, benchmark: int, shown: str) -> list[Finding]:
+    """What the launches of a benchmark have done that is not in the metric."""
+    launches = record.launches
+    chosen = launches.of(benchmark, USED)
+    if shown == "max_rss":
+        sides = np.asarray(launches.side)
+        each = [launches.metric(shown)[chosen & (sides == side)] for side in (0, 1)]
+        found = little_memory(float(np.median(values)) for values in each if len(values))
+    else:
+        by_others = ~launches.worked_alone() & ~np.isnan(launches.column("others_ns"))
+        found = _main_thread(shown) if shown in _OF_MAIN_THREAD and by_others[chosen].any() else None
+    return [] if found is None else [found]
+
+
+def little_memory(each_bytes: Iterable[float]) -> Finding | None:
+    """That a side's largest resident set may be the launch server's; None where that had less."""
+    if min(each_bytes, default=_SERVER_BYTES) >= _SERVER_BYTES:
+        return None
+    return Finding(
+        code="little-memory",
+        message="no max_rss is less than what the server that starts a launch has itself, 2 to 4 MiB: of a smaller "
+        "program it is that, and a change below it is not seen",
+        remedy="minor_faults counts the pages that a launch touches, --heap what it allocates",
+    )
+
+
+def _main_thread(shown: str) -> Finding:
+    return Finding(
+        code="main-thread",
+        message=f"{shown} is that of the main thread alone, and other threads or child processes did some of the work",
+        remedy="voluntary_switches and involuntary_switches are those of all" if shown == "timeslices" else None,
+    )
