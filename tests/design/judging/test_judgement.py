@@ -11,9 +11,12 @@ from steelyard.design.judging.judgement import summaries, verdicts
 from steelyard.design.timing.alone import Measuring
 from steelyard.model.derived import Verdict
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import IN_TANDEM, Launches, LaunchSpec, Measured
+from steelyard.model.launches import IN_TANDEM, Launches, LaunchRow, LaunchSpec, Measured
+from steelyard.model.records import Run, StopReason
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark
 from tests.design.scripted import PLAIN, Machine, Script, noisy, recorder, run_header, weigh
-from tests.model.samples import WARM_UP, row, weighing
+from tests.model.samples import WARM_UP, row, run, weighing
 
 
 def scripted(**fields: object) -> Script:
@@ -334,3 +337,38 @@ def test_how_often_another_was_given_the_processor_is_told_of_judged_launches_th
         *(row(3, side, order=IN_TANDEM + side, involuntary_switches=900) for side in (0, 1)),
     ]
     assert verdicts(weighing(rows))[0].switches_per_s == pytest.approx(2 / 0.010)
+
+
+def runs(*benchmarks: list[LaunchRow], stop: list[StopReason], **settings: Any) -> Run:
+    rows = [one._replace(benchmark=number) for number, launches in enumerate(benchmarks) for one in launches]
+    names = [Benchmark(name=f"benchmark {number}") for number in range(len(benchmarks))]
+    return run(rows, benchmarks=names, stop=stop, settings=Settings(**settings))
+
+
+KNOWN, UNKNOWN = [row(0), row(1), row(2)], [row(0), row(1, delay_ns=None), row(2)]
+
+
+@pytest.mark.parametrize("reason", ["pairs", "time"])
+def test_what_one_launch_of_a_command_does_not_tell_is_no_number(reason: StopReason) -> None:
+    with pytest.raises(MeasurementError, match="cannot measure delay"):
+        summaries(runs(KNOWN, UNKNOWN, stop=["pairs", reason], metrics=["delay"]))
+
+
+def test_a_benchmark_of_a_harness_that_does_not_tell_it_is_left_out_beside_others() -> None:
+    several = runs(UNKNOWN, KNOWN, stop=["pairs", "pairs"], metrics=["delay"], harness="protocol")
+    assert [one.benchmark for one in summaries(several)] == ["benchmark 1"]
+    with pytest.raises(MeasurementError, match="cannot measure delay"):
+        summaries(runs(UNKNOWN, UNKNOWN, stop=["pairs", "pairs"], metrics=["delay"], harness="protocol"))
+
+
+@pytest.mark.parametrize("reason", ["time", "interrupted", "failed"])
+def test_a_command_that_was_not_reached_is_left_out_beside_others(reason: StopReason) -> None:
+    found = summaries(runs(KNOWN, [], stop=["pairs", reason], metrics=["delay"]))
+    assert [one.benchmark for one in found] == ["benchmark 0"]
+
+
+def test_that_another_metric_is_not_known_stands_beside_the_first() -> None:
+    wall, cpu = summaries(runs(UNKNOWN, stop=["pairs"], metrics=["wall", "cpu", "delay"]))
+    assert (wall.metric, cpu.metric) == ("wall", "cpu")
+    codes = [[finding.code for finding in one.findings] for one in (wall, cpu)]
+    assert [found.count("undefined") for found in codes] == [1, 0]
