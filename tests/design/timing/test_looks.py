@@ -56,6 +56,9 @@ def test_a_control_shares_alpha_with_none_and_none_with_it(monkeypatch: pytest.M
     for one in members:
         looks.take(one, ended=True)
     assert sharing == [2, 2, 1]
+    members[0].stop = "failed"
+    looks.take(members[1], ended=True)
+    assert sharing[3:] == [1], "what failed leaves its share to the others"
 
 
 @pytest.mark.parametrize(("ended", "following"), [(None, 21), (13, 20)])
