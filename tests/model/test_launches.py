@@ -370,6 +370,15 @@ def test_each_benchmark_keeps_its_own_samples() -> None:
     assert [part.samples for part in parts] == [[KEPT], [KEPT[:2]]]
 
 
+def test_what_one_benchmark_s_launches_lack_another_s_keep() -> None:
+    """Samples and counters: where a launch has none, the others beside it have theirs all the same."""
+    counted = row(0, samples=SAMPLES, counters=((1000, 80, 80),))
+    rows = [counted, row(0, benchmark=1), row(1), row(1, benchmark=1), counted._replace(pair=2)]
+    parts = of(*rows).by_benchmark(2)
+    assert [part.rows() for part in parts] == [[rows[0], rows[2], rows[4]], [rows[1], rows[3]]]
+    assert [len(part.samples) for part in parts] == [3, 0]
+
+
 def test_samples_of_some_launches_only_are_refused() -> None:
     damaged = columns(row(0, samples=SAMPLES), row(1, samples=SAMPLES))
     damaged["samples"].pop()

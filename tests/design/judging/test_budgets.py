@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from steelyard.design.judging.budgets import fewest_pairs, members_of
+from steelyard.design.judging.judgement import verdicts
 from steelyard.stats.looks import Budgets
 from steelyard.stats.paired import judge
-from tests.design.scripted import weighing
+from tests.design.scripted import noisy, weigh, weighing
 
 
 @pytest.mark.parametrize("reserve", [0.0, 0.5])
@@ -24,6 +25,17 @@ def _verdict(pairs: int, reserve: float, members: int) -> str:
     found = judge(lambda n: (np.ones(n), slower[:n]), pairs, 0.01, 0.01, ended=True, members=members, budgets=budgets)
     assert found is not None
     return found.verdict
+
+
+def test_a_budget_that_keeps_some_of_alpha_for_another_ends_with_a_wider_interval() -> None:
+    """And so does another one that comes behind it, as the end of the first has spent a part."""
+    record, _ = weigh(noisy(), pairs=24, max_time_s=None, margin=0.0001)
+    keeping = record.model_copy(update={"settings": record.settings.model_copy(update={"reserve": 0.5})})
+    going_on = keeping.model_copy(update={"benchmarks": [record.benchmarks[0].model_copy(update={"ended": 15})]})
+    intervals = [verdicts(one)[0].interval for one in (record, keeping, going_on)]
+    widths = [upper - lower for lower, upper in (interval for interval in intervals if interval is not None)]
+    assert len(widths) == 3
+    assert widths == sorted(set(widths))
 
 
 def test_alpha_is_shared_by_those_that_did_not_fail() -> None:

@@ -59,6 +59,12 @@ def test_only_launches_that_were_watched_count() -> None:
     assert counts(told([stretch(1, ("a", 1.0)), stretch(2)])) == [("program", "a", 5, 10)]
 
 
+def test_a_launch_counts_as_watched_from_half_of_its_time_on() -> None:
+    places = [BEGIN + 40 * MS, BEGIN + 2 * LENGTH + 60 * MS]
+    rows = [row(0, side, start_ns=start_ns, wall_ns=LENGTH) for side, start_ns in enumerate(places)]
+    assert counts(told([stretch(0, ("a", 1.0)), stretch(2, ("a", 1.0))], rows)) == [("program", "a", 1, 1)]
+
+
 def test_repeated_pairs_count_and_those_that_are_no_measurement_do_not() -> None:
     roles = {0: WARM_UP, 1: DISTURBED, 2: TRIED}
     rows = [row(pair, side, role=roles.get(pair, row().role)) for pair in range(5) for side in (0, 1)]
@@ -81,6 +87,21 @@ def test_what_the_machine_did_is_told_by_its_kind() -> None:
         ("heat", 5),
         ("hidden", 5),
     }
+
+
+@pytest.mark.parametrize(
+    ("kind", "share"), [("program", 0.1), ("hidden_ns", 0.5), ("steal_ns", 0.05), ("stopped_ns", 0.01)]
+)
+def test_less_than_that_of_a_long_stretch_is_next_to_nothing(kind: str, share: float) -> None:
+    def of_a_second(ms: float) -> Stretch:
+        ns = round(ms * MS)
+        what: dict[str, Any] = (
+            {"beside": [Beside(name="a", processes=1, ran_ns=ns)]} if kind == "program" else {kind: ns}
+        )
+        return Stretch(start_ns=BEGIN, end_ns=BEGIN + 1000 * MS, **what)
+
+    assert told([of_a_second(950 * share)]) == []
+    assert [one.launches for one in told([of_a_second(1050 * share)])] == [20]
 
 
 WORK_NS = [1000, 1010, 1060, 1070, *[1005] * 12]
@@ -120,13 +141,16 @@ def test_it_is_not_told_without_both(work_ns: list[int], launches: list[float]) 
     assert slower(work_ns, launches) == []
 
 
-def stormy(per_stretch: list[dict[str, int]], launches: list[float]) -> list[Disturber]:
-    """What is told where interrupts came so often in each stretch, and its five launches took so many times 10 ms."""
-    stretches = [
+def storms(per_stretch: list[dict[str, int]]) -> list[Stretch]:
+    return [
         stretch(place, interrupting=[Interrupting(source=source, times=times) for source, times in found.items()])
         for place, found in enumerate(per_stretch)
     ]
-    return told(stretches, longer_rows(launches))
+
+
+def stormy(per_stretch: list[dict[str, int]], launches: list[float]) -> list[Disturber]:
+    """What is told where interrupts came so often in each stretch, and its five launches took so many times 10 ms."""
+    return told(storms(per_stretch), longer_rows(launches))
 
 
 STORM = [{}, {"the timer": 120}, {"the timer": 120, "the disk nvme0": 500}, {"the disk nvme0": 400}, *[{}] * 12]
@@ -149,6 +173,24 @@ def test_where_interrupts_and_launches_took_longer_together_they_are_told() -> N
 )
 def test_interrupts_are_not_told_without_both(per_stretch: list[dict[str, int]], launches: list[float]) -> None:
     assert stormy(per_stretch, launches) == []
+
+
+def test_what_the_launches_beside_them_waited_is_not_put_down_to_interrupts() -> None:
+    work = longer_rows([1.0] * 16)
+    rows = [
+        one._replace(delay_ns=one.wall_ns - own.wall_ns) for one, own in zip(longer_rows(LAUNCHES), work, strict=True)
+    ]
+    assert told(storms(STORM), rows) == []
+
+
+def test_a_slower_side_that_had_more_of_them_is_not_put_down_to_interrupts() -> None:
+    usual = longer_rows([1.0] * 16)
+    sides = [int(number // 5 in (2, 3) or number % 10 == 5) for number in range(len(usual))]
+    rows = [
+        one._replace(pair=number, side=side, wall_ns=one.wall_ns + side * MS)
+        for number, (one, side) in enumerate(zip(usual, sides, strict=True))
+    ]
+    assert told(storms(STORM), rows) == []
 
 
 def test_of_many_sources_each_has_to_be_the_clearer() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from steelyard.design.judging.findings import data_findings, medians_findings
+from steelyard.design.judging.findings import data_findings, medians_findings, withheld
 from steelyard.design.judging.judgement import verdicts
+from steelyard.model.counters import EVENTS, Counted, Counters
 from steelyard.model.derived import Side
 from steelyard.model.kept import VerdictName
 from steelyard.model.launches import IN_TANDEM, Sample
@@ -16,7 +17,7 @@ from steelyard.model.records import Weighing
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
 from tests.design.scripted import noisy, weigh
-from tests.model.samples import pairs, weighing
+from tests.model.samples import WARM_UP, pairs, weighing
 
 
 def said(record: Weighing, shown: str, asked: str | None = None) -> dict[str, tuple[str, str]]:
@@ -81,6 +82,51 @@ def test_where_nothing_could_be_waited_for_it_is_said(wait_s: float, offers: boo
 def test_counters_that_leave_the_kernel_out_are_told(metric: str, offers: bool, is_told: bool) -> None:
     record = of({"metrics": [metric]}, {"kernel_counters": offers})
     assert ("outside-kernel" in said(record, metric)) is is_told
+
+
+@pytest.mark.parametrize(("ran_ns", "told"), [(80, None), (40, "from 50 % or more"), (20, "from 25 % or more")])
+def test_by_how_much_a_count_is_scaled_up_is_told_of_the_launch_with_the_least(ran_ns: int, told: str | None) -> None:
+    rows = [row._replace(counters=counters((1000, 80, 80))) for row in pairs(3)]
+    rows[2], rows[3] = (
+        rows[2]._replace(counters=counters((1000, 80, ran_ns))),
+        rows[3]._replace(counters=counters(None)),
+    )
+    found = said(weighing(rows, settings=Settings(metrics=["cycles"])), "cycles").get("counters-in-turns")
+    assert found is None if told is None else found is not None and told in found[0]
+
+
+def counters(cycles: Counted | None) -> Counters:
+    return tuple(cycles if name == "cycles" else None for name in EVENTS)
+
+
+def test_a_launch_is_called_short_by_those_that_are_judged_and_ran_alone() -> None:
+    warm_up, alone, beside = ([row._replace(pair=pair) for row in pairs(1)] for pair in range(3))
+    rows = [
+        *(row._replace(role=WARM_UP, wall_ns=1_000_000) for row in warm_up),
+        *(row._replace(wall_ns=4_400_000) for row in alone),
+        *(row._replace(order=row.order + IN_TANDEM, wall_ns=20_000_000) for row in beside),
+    ]
+    assert said(weighing(rows), "active")["short-launch"][0].startswith("a launch takes 4.00 ms with the start of its")
+
+
+def test_how_often_a_short_command_is_to_be_repeated_counts_how_often_it_is() -> None:
+    record = of({"repeat": 4}, wall_ns=1_000_000, delay_ns=0)
+    assert "--repeat 100 would make a launch last 30 ms" in said(record, "active")["short-launch"][1]
+
+
+def test_a_verdict_that_is_withheld_is_no_change() -> None:
+    slower, alarm = verdicts(weigh(noisy(0.05))[0])[0], verdicts(weigh(noisy(-0.03))[0])[0]
+    found = withheld(slower, alarm, copied=False)
+    assert (slower.verdict, slower.is_change) == ("slower", True)
+    assert (found.verdict, found.is_change, found.change) == ("undecided", False, slower.change)
+    assert found.findings[0].message.startswith("the control found the baseline faster than itself (")
+
+
+@pytest.mark.parametrize("change", [0.01, -0.01])
+def test_what_one_alone_would_be_sure_of_is_told_not_to_be_enough_among_many(change: float) -> None:
+    found = verdicts(weigh(noisy(change), 8, pairs=14)[0])
+    told = [one.verdict for one in found if "shared-alpha" in [finding.code for finding in one.findings]]
+    assert {*told} == {"undecided"}
 
 
 def test_what_went_on_after_its_budget_says_what_that_look_has_spent() -> None:

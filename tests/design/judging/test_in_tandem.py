@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from steelyard.design.judging.in_tandem import tandem_finding
 from steelyard.model.kept import Finding
 from steelyard.model.launches import IN_TANDEM, Launches, LaunchRow
@@ -10,17 +12,19 @@ MS = 1_000_000
 
 def lasting(row: LaunchRow, ms: float) -> LaunchRow:
     ns = int(ms * MS)
-    return row._replace(wall_ns=ns, cpu_ns=ns, user_ns=ns, sys_ns=0, delay_ns=0, others_ns=0)
+    return row._replace(
+        wall_ns=ns, cpu_ns=ns, user_ns=ns, sys_ns=0, delay_ns=0, others_ns=0, voluntary_switches=int(ms)
+    )
 
 
-def of(alone: tuple[float, float], *beside: tuple[float, float]) -> Finding:
+def of(alone: tuple[float, float], *beside: tuple[float, float], shown: str = "active") -> Finding:
     """Of one pair that ran alone, and then of some at the same time; each lasts so many ms."""
     rows = pairs(1 + len(beside))
     times = {row.pair: both for row, both in zip(rows[::2], [alone, *beside], strict=True)}
     first = rows[0].pair
     rows = [lasting(row, times[row.pair][row.side]) for row in rows]
     placed = [row if row.pair == first else row._replace(order=row.order + IN_TANDEM) for row in rows]
-    found = tandem_finding(Launches.of_rows(placed), 0, "active")
+    found = tandem_finding(Launches.of_rows(placed), 0, shown)
     assert found is not None
     return found
 
@@ -32,8 +36,9 @@ def test_two_alike_are_each_beside_their_like() -> None:
     )
 
 
-def test_of_two_that_are_not_the_longer_one_is_not_beside_its_like() -> None:
-    said = of((8, 700), (8, 700), (8, 701)).message
+@pytest.mark.parametrize("times", [(8, 700), (700, 8)])
+def test_of_two_that_are_not_the_longer_one_is_not_beside_its_like(times: tuple[float, float]) -> None:
+    said = of(times, times, times).message
     assert said.endswith("each beside the other while both ran, and so are the times shown")
 
 
@@ -41,3 +46,9 @@ def test_how_much_longer_it_takes_is_told_side_by_side() -> None:
     """Where one side is far longer, what lies between the two is of neither."""
     said = of((10, 1000), (15, 1500), (15, 1500), (30, 1500)).message
     assert "where it takes 50 % longer than alone" in said
+
+
+def test_of_what_is_no_time_nothing_takes_longer() -> None:
+    rows = (10, 1000), (15, 1500), (15, 1500)
+    assert "longer" in of(*rows).message
+    assert of(*rows, shown="voluntary_switches").message.endswith("and so are the times shown")

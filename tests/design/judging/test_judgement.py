@@ -11,8 +11,12 @@ from steelyard.design.judging.judgement import summaries, verdicts
 from steelyard.design.timing.alone import Measuring
 from steelyard.model.derived import Verdict
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import Launches, LaunchSpec, Measured
+from steelyard.model.launches import IN_TANDEM, Launches, LaunchRow, LaunchSpec, Measured
+from steelyard.model.records import Run, StopReason
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark
 from tests.design.scripted import PLAIN, Machine, Script, noisy, recorder, run_header, weigh
+from tests.model.samples import WARM_UP, row, run, weighing
 
 
 def scripted(**fields: object) -> Script:
@@ -297,3 +301,74 @@ def test_of_a_run_that_came_to_nothing_nothing_is_shown() -> None:
     record = run_header().model_copy(update={"stop": ["time"]})
     with pytest.raises(MeasurementError, match="nothing was measured"):
         summaries(record)
+
+
+def test_too_few_pairs_for_an_interval_say_all_the_same_what_each_side_took() -> None:
+    (few,) = verdicts(weigh(noisy(0.05, 0.001), pairs=5, max_time_s=None)[0])
+    assert (few.verdict, few.interval, few.pairs) == ("undecided", None, 5)
+    assert few.change == pytest.approx(0.05, abs=0.003)
+    assert few.baseline is not None
+    assert few.candidate is not None
+    assert (few.baseline.launches, few.candidate.launches) == (5, 5)
+    assert few.candidate.median / few.baseline.median == pytest.approx(1.05, abs=0.003)
+
+
+def test_of_a_warm_up_alone_its_noise_does_not_say_how_many_pairs_are_needed() -> None:
+    record, _ = weigh(noisy(0.001, 0.05), pairs=12, max_time_s=None, warm_up=8)
+    warm_up = Launches.of_rows(record.launches.rows()[:16])
+    (found,) = verdicts(record.model_copy(update={"launches": warm_up, "stop": ["interrupted"]}))
+    assert found.change is not None
+    assert (found.pairs, found.pairs_needed) == (0, 12)
+
+
+@pytest.mark.parametrize(("measured_s", "told_s"), [(0.05, 0.05), (0.0, 0.19), (9.0, 0.19)])
+def test_a_pause_is_no_part_of_the_time_and_what_nobody_ended_took_as_long_as_its_launches(
+    measured_s: float, told_s: float
+) -> None:
+    (found,) = verdicts(weighing([row(pair, side) for pair in range(5) for side in (0, 1)], seconds=measured_s))
+    assert found.seconds == pytest.approx(told_s)
+
+
+def test_how_often_another_was_given_the_processor_is_told_of_judged_launches_that_ran_alone() -> None:
+    rows = [
+        row(0, 0, role=WARM_UP, involuntary_switches=700),
+        row(0, 1, role=WARM_UP, involuntary_switches=700),
+        *(row(pair, side, involuntary_switches=2) for pair in (1, 2) for side in (0, 1)),
+        *(row(3, side, order=IN_TANDEM + side, involuntary_switches=900) for side in (0, 1)),
+    ]
+    assert verdicts(weighing(rows))[0].switches_per_s == pytest.approx(2 / 0.010)
+
+
+def runs(*benchmarks: list[LaunchRow], stop: list[StopReason], **settings: Any) -> Run:
+    rows = [one._replace(benchmark=number) for number, launches in enumerate(benchmarks) for one in launches]
+    names = [Benchmark(name=f"benchmark {number}") for number in range(len(benchmarks))]
+    return run(rows, benchmarks=names, stop=stop, settings=Settings(**settings))
+
+
+KNOWN, UNKNOWN = [row(0), row(1), row(2)], [row(0), row(1, delay_ns=None), row(2)]
+
+
+@pytest.mark.parametrize("reason", ["pairs", "time"])
+def test_what_one_launch_of_a_command_does_not_tell_is_no_number(reason: StopReason) -> None:
+    with pytest.raises(MeasurementError, match="cannot measure delay"):
+        summaries(runs(KNOWN, UNKNOWN, stop=["pairs", reason], metrics=["delay"]))
+
+
+def test_a_benchmark_of_a_harness_that_does_not_tell_it_is_left_out_beside_others() -> None:
+    several = runs(UNKNOWN, KNOWN, stop=["pairs", "pairs"], metrics=["delay"], harness="protocol")
+    assert [one.benchmark for one in summaries(several)] == ["benchmark 1"]
+    with pytest.raises(MeasurementError, match="cannot measure delay"):
+        summaries(runs(UNKNOWN, UNKNOWN, stop=["pairs", "pairs"], metrics=["delay"], harness="protocol"))
+
+
+@pytest.mark.parametrize("reason", ["time", "interrupted", "failed"])
+def test_a_command_that_was_not_reached_is_left_out_beside_others(reason: StopReason) -> None:
+    found = summaries(runs(KNOWN, [], stop=["pairs", reason], metrics=["delay"]))
+    assert [one.benchmark for one in found] == ["benchmark 0"]
+
+
+def test_that_another_metric_is_not_known_stands_beside_the_first() -> None:
+    wall, cpu = summaries(runs(UNKNOWN, stop=["pairs"], metrics=["wall", "cpu", "delay"]))
+    assert (wall.metric, cpu.metric) == ("wall", "cpu")
+    codes = [[finding.code for finding in one.findings] for one in (wall, cpu)]
+    assert [found.count("undefined") for found in codes] == [1, 0]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from math import sqrt
+
 import numpy as np
 import pytest
 
@@ -79,3 +82,32 @@ def test_what_stops_between_the_looks_that_may_decide_says_so() -> None:
     codes = [finding.code for finding in verdict.findings]
     assert "between-looks" in codes
     assert "shared-alpha" not in codes
+
+
+@pytest.mark.parametrize(
+    ("layout", "launch", "share"), [(0.02, 0.002, (0.97, 1.01)), (0.02, 0.05, (0.6, 0.95)), (2.5, 0.002, None)]
+)
+def test_how_far_layouts_alone_leave_it_open_is_told_of_the_interval(
+    layout: float, launch: float, share: tuple[float, float] | None
+) -> None:
+    verdict = judged(layout, launch, 0.001, layouts=4)
+    assert verdict.interval is not None
+    half = sqrt((1 + verdict.interval[1]) / (1 + verdict.interval[0])) - 1
+    (said,) = [finding.message for finding in verdict.findings if finding.code == "few-layouts"]
+    told = re.search(r"with 4 of them the interval reaches (?:([0-9.]+) %|any size) to either side", said)
+    assert told is not None
+    assert told[1] is None if share is None else share[0] <= float(told[1]) / 100 / half <= share[1]
+
+
+def test_where_launches_differ_by_more_than_layouts_no_limit_of_these_is_told() -> None:
+    verdict = judged(0.001, 0.03, 0.001)
+    assert verdict.verdict == "undecided"
+    assert "few-layouts" not in [finding.code for finding in verdict.findings]
+
+
+def test_parts_are_told_from_two_pairs_of_each_layout_on() -> None:
+    few, enough = (judged(0.02, 0.005, 0.001, layouts=8, pairs=pairs).layouts for pairs in (15, 16))
+    assert few is not None
+    assert enough is not None
+    assert (few.p_value, few.parts, few.most) == (None, [], None)
+    assert (len(enough.parts), enough.most) == (3, "layout")

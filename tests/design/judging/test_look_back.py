@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
+import pytest
+
+from steelyard.design.judging import look_back as room
 from steelyard.design.judging.judgement import verdicts
 from steelyard.design.judging.look_back import look_back
+from steelyard.model.launches import FloatArray
+from steelyard.stats.looks import Look
+from steelyard.stats.paired import interval_roughly
+from steelyard.stats.signed_rank import Estimate
 from tests.report.records import weighing
 
 
@@ -19,6 +28,34 @@ def test_each_look_has_its_interval_and_the_last_is_the_verdicts() -> None:
     assert all(look.lower <= look.change <= look.upper for look in seen.looks)
     last = seen.looks[-1]
     assert (last.pairs, last.change, (last.lower, last.upper)) == (found[0].pairs, found[0].change, found[0].interval)
+
+
+@pytest.mark.parametrize(("ended", "places"), [(None, [17, 19, 21, 23, 25]), (20, [17, 19, 20, 25, 31])])
+def test_what_went_on_is_looked_at_as_it_was(ended: int | None, places: list[int]) -> None:
+    record = weighing(0.002, pairs=60, stop="pairs")
+    one = record.benchmarks[0].model_copy(update={"ended": ended})
+    settings = record.settings.model_copy(update={"reserve": 0.5, "margin": 0.0001})
+    record = record.model_copy(update={"benchmarks": [one], "settings": settings})
+    (found,) = verdicts(record)
+    (seen,) = look_back(record, [found])
+    assert seen is not None
+    assert len(seen.looks) == found.looks
+    assert [look.pairs for look in seen.looks][4:9] == places
+
+
+def test_an_interval_rests_on_the_looks_until_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[tuple[int, int, int]] = []
+
+    def interval(baseline: FloatArray, candidate: FloatArray, looks: Sequence[Look], *others: Any) -> Estimate:
+        taken.append((len(baseline), len(candidate), looks[-1].pairs))
+        return interval_roughly(baseline, candidate, looks, *others)
+
+    monkeypatch.setattr(room, "interval_roughly", interval)
+    record = weighing(0.004, pairs=20, stop="pairs")
+    (seen,) = look_back(record, verdicts(record))
+    assert seen is not None
+    assert taken == [(look.pairs,) * 3 for look in seen.looks[:-1]]
+    assert len(taken) > 3
 
 
 def test_the_pairs_are_those_that_were_judged() -> None:

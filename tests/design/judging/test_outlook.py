@@ -10,8 +10,12 @@ from benchmarks.hints_on_traces import CHANGES, Followed, follow, noises
 from benchmarks.simulation import weigh_once
 
 from steelyard.design.judging.judgement import verdicts
+from steelyard.design.judging.outlook import Needed, needed
 from steelyard.model.derived import Verdict
 from steelyard.model.records import Part
+from steelyard.model.settings import Settings
+from steelyard.stats.looks import Budgets
+from steelyard.stats.paired import judge
 from tests.design.scripted import noisy, weigh
 
 
@@ -113,3 +117,39 @@ def test_an_undecided_weighing_names_the_margin_that_its_noise_allows() -> None:
     assert verdict.margin_needed is not None
     assert 0.2 < verdict.margin_needed < 2
     assert weighed(0.001, 5.0, noise=0.0001).margin_needed is None
+
+
+def lacking(change: float, *, sign: int = 1, members: float = 1, reserve: float = 0.0) -> Needed:
+    """What 14 pairs of about such a change lack, that leave it open."""
+    noise = 0.01 * np.random.default_rng(1).standard_normal(14)
+    half = sign * (change + noise - np.median(noise)) / 2
+    sides = np.exp(-half), np.exp(half)
+    judgement = judge(lambda pairs: (sides[0][:pairs], sides[1][:pairs]), 14, 0.005, 0.01, ended=True)
+    assert judgement is not None
+    assert judgement.verdict == "undecided"
+    settings = Settings(margin=0.005, alpha=0.01, reserve=reserve)
+    return needed(judgement, settings, Budgets(reserve, None, 0.01), members)
+
+
+@pytest.mark.parametrize("members", [1, 8])
+def test_what_is_faster_lacks_as_many_pairs_as_what_is_as_much_slower(members: float) -> None:
+    slower, faster = (lacking(0.005, sign=sign, members=members).pairs for sign in (1, -1))
+    assert slower is not None
+    assert faster == slower
+
+
+def test_a_change_among_many_lacks_more_pairs_and_what_is_within_the_margin_does_not() -> None:
+    alone, among = (lacking(0.005, members=members) for members in (1, 8))
+    assert alone.pairs is not None
+    assert alone.even is not None
+    assert among.pairs is not None
+    assert among.pairs > 1.3 * alone.pairs
+    assert 14 < alone.even < alone.pairs
+    assert lacking(0.001, members=8) == lacking(0.001)
+
+
+def test_a_budget_that_keeps_some_of_alpha_lacks_more_pairs() -> None:
+    whole, keeping = (lacking(0.005, reserve=reserve).pairs for reserve in (0.0, 0.5))
+    assert whole is not None
+    assert keeping is not None
+    assert whole < keeping < 1.5 * whole

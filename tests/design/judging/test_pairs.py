@@ -49,6 +49,17 @@ def test_in_tandem_the_order_has_an_effect_of_its_own() -> None:
     assert found[12:] == pytest.approx(0.0, abs=1e-12)
 
 
+def test_what_layouts_differ_by_is_no_effect_of_the_order() -> None:
+    """Even where chance has one layout's baseline begin more often than the other's."""
+    rows = []
+    for pair, order in enumerate(2 * ORDERS):
+        layout = 1 + (1 - order if pair % 4 == 3 else order)
+        baseline, candidate = (one._replace(layout=layout) for one in launches(pair, order, costs_ns=0))
+        rows += [baseline, candidate._replace(cpu_ns=10_000_000 + layout * COSTS_NS)]
+    assert ratios(rows) == pytest.approx(ratios(rows, measured=True), abs=1e-12)
+    assert len({*np.round(ratios(rows), 9)}) == 2
+
+
 def test_by_how_much_the_second_takes_longer_is_told_of_the_way_that_pairs_run_now() -> None:
     alone = [one for pair, order in enumerate(ORDERS) for one in launches(pair, order)]
     beside = [one for pair, order in enumerate(ORDERS) for one in launches(8 + pair, order, IN_TANDEM, -COSTS_NS)]
@@ -102,6 +113,23 @@ def test_what_comes_behind_the_first_pairs_leaves_their_metric_alone() -> None:
     rows = [row(pair, side, others_ns=9_000_000 if pair == 5 else 0) for pair in range(8) for side in (0, 1)]
     pairs = MetricPairs(Launches.of_rows(rows), 0, "active")
     assert [pairs.used_metric(number) for number in (5, 6)] == ["active", "wall"]
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_thread_of_one_side_alone_falls_back_to_what_all_launches_have(side: int) -> None:
+    """Elapsed time, or once pairs ran at the same time what the processor gave to all threads."""
+    helped = [(2, side), (5, side)]
+    rows = [
+        row(pair, one, order=one + IN_TANDEM * (pair > 3), others_ns=9_000_000 * ((pair, one) in helped))
+        for pair in range(8)
+        for one in (0, 1)
+    ]
+    pairs = MetricPairs(Launches.of_rows(rows), 0, "active")
+    assert [pairs.used_metric(number) for number in (2, 3, 4, 5)] == ["active", "wall", "wall", "cpu"]
+    assert [{*values} for values in pairs.known(4)] == [{10_000_000}] * 2
+    assert [float(values.min()) for values in pairs.known(8)] == [
+        9_000_000 if one == side else 9_500_000 for one in (0, 1)
+    ]
 
 
 @pytest.mark.parametrize("side", [0, 1])

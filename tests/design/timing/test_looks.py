@@ -56,3 +56,17 @@ def test_a_control_shares_alpha_with_none_and_none_with_it(monkeypatch: pytest.M
     for one in members:
         looks.take(one, ended=True)
     assert sharing == [2, 2, 1]
+    members[0].stop = "failed"
+    looks.take(members[1], ended=True)
+    assert sharing[3:] == [1], "what failed leaves its share to the others"
+
+
+@pytest.mark.parametrize(("ended", "following"), [(None, 21), (13, 20)])
+def test_after_a_first_budget_the_next_look_is_at_a_quarter_more(ended: int | None, following: int) -> None:
+    record = weigh(one_of_many, pairs=20, max_time_s=None)[0]
+    one = record.benchmarks[0].model_copy(update={"ended": ended})
+    header, rows = record.model_copy(update={"benchmarks": [one], "stop": ["interrupted"]}), record.launches.rows()
+    kept = KeptRows(rows)
+    member = resumed(0, header, kept.of(0))
+    Looks(header, kept, [member]).take(member, ended=False)
+    assert member.look_at == following
