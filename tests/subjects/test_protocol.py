@@ -163,14 +163,6 @@ def test_a_long_list_is_read_at_once() -> None:
     assert [benchmark.name for benchmark in listed(*names)] == names
 
 
-def test_what_an_iteration_processes_is_read_and_anything_but_an_amount_is_refused() -> None:
-    assert listed("a", bytes=64, items=0.5, colour=-1) == [Listed("a", processed={"bytes": 64.0, "items": 0.5})]
-    assert listed("a", bytes=None) == [Listed("a")]
-    for amount, words in ((-5, "-5"), (0, "0"), ("12", '"12"'), (True, "true"), (1e101, "1e+101")):
-        sentence = refusal(wrote(HELLO, {"benchmark": "a", "items": amount}, END))
-        assert f'lists "a" with items of {words}: it has to be a number above 0' in sentence
-
-
 @pytest.mark.parametrize("fields", [{"tags": "slow"}, {"tags": {"a": 1}}, {"params": ["n"]}, {"params": "n"}], ids=str)
 def test_tags_and_params_of_another_kind_are_refused(fields: dict[str, Any]) -> None:
     assert "with tags that are no list, or params that are no object" in refusal(

@@ -50,6 +50,7 @@ def weighing_of_revisions(
     from steelyard.subjects.revisions.sides import subjects_of
 
     wanted = asked.revisions
+    _check_timeout(wanted)
     command = _one_command(commands)
     check_build(wanted)
     check_no_files(names or [], commands)
@@ -145,9 +146,13 @@ def check_build(wanted: Revisions, *, is_built: bool | None = None) -> None:
     """
     if wanted.build is not None and not wanted.build.strip():
         raise UsageError("--build '' is empty: give the command that builds, or leave it out")
-    seconds_in_range("--build-timeout", wanted.build_timeout, 1e-3, 1e6)
+    _check_timeout(wanted)
     if wanted.chooses("build_timeout") and not (wanted.build is not None if is_built is None else is_built):
         raise UsageError("--build-timeout is how long --build may take, and nothing is built: leave it out")
+
+
+def _check_timeout(wanted: Revisions) -> None:
+    seconds_in_range("--build-timeout", wanted.build_timeout, 1e-3, 1e6)
 
 
 def _one_command(commands: Sequence[str]) -> str:

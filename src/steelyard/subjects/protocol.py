@@ -211,10 +211,7 @@ def _listed(line: dict[str, Any]) -> Listed:
     tags, params = line.get("tags") or [], line.get("params") or {}
     if not isinstance(tags, list) or not isinstance(params, dict):
         raise LaunchError(f"lists {shown(name)} with tags that are no list, or params that are no object")
-    told = {unit: line[unit] for unit in WORK_UNITS if line.get(unit) is not None}
-    processed = amounts(told)
-    for unit in told.keys() - processed.keys():
-        raise LaunchError(f"lists {shown(name)} with {unit} of {shown(told[unit])}: it has to be a number above 0")
+    processed = amounts({unit: line.get(unit) for unit in WORK_UNITS})
     return Listed(name, tuple(map(str, tags)), {str(key): str(value) for key, value in params.items()}, processed)
 
 
