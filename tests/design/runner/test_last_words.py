@@ -60,15 +60,15 @@ _OF_GO = """panic: no rows
 
 goroutine 1 [running]:
 main.f(...)
-\t/work/w.go:4
+\t/build/w.go:4
 main.main()
-\t/work/w.go:6 +0x15
+\t/build/w.go:6 +0x15
 """
 _A_DEADLOCK_OF_GO = """fatal error: all goroutines are asleep - deadlock!
 
 goroutine 1 [chan receive]:
 main.main()
-\t/work/w.go:3 +0x25
+\t/build/w.go:3 +0x25
 """
 _OF_RUBY = """w.rb:1:in `b': no rows (RuntimeError)
 \tfrom w.rb:2:in `each'
@@ -98,11 +98,11 @@ stack traceback:
 \tw.lua:3: in main chunk
 \t[C]: at 0x557591ff72c0
 """
-_OF_PHP = """PHP Fatal error:  Uncaught RuntimeException: no rows in /work/w.php:1
+_OF_PHP = """PHP Fatal error:  Uncaught RuntimeException: no rows in /build/w.php:1
 Stack trace:
-#0 /work/w.php(1): a()
+#0 /build/w.php(1): a()
 #1 {main}
-  thrown in /work/w.php on line 1
+  thrown in /build/w.php on line 1
 """
 _CONFESSED_BY_PERL = """no rows at w.pl line 1.
 \tmain::a(1) called at w.pl line 1
@@ -129,13 +129,13 @@ BEGIN failed--compilation aborted at w.pl line 1.
         (_OF_RUST, "no rows"),
         (_OF_GO, "panic: no rows"),
         (_A_DEADLOCK_OF_GO, "fatal error: all goroutines are asleep - deadlock!"),
-        ("\t/work/w.go:6 +0x15\n", "/work/w.go:6 +0x15"),
+        ("\t/build/w.go:6 +0x15\n", "/build/w.go:6 +0x15"),
         (_OF_RUBY, "w.rb:1:in `b': no rows (RuntimeError)"),
         (_A_NAME_OF_RUBY, "w.rb:1:in '<main>': undefined method 'prnt' for main:Object (NoMethodError)"),
         (_RESCUED_IN_RUBY, "giving up"),
         (_OF_LUA, "lua5.4: w.lua:1: no rows"),
         (_OF_LUAJIT, "luajit: w.lua:1: no rows"),
-        (_OF_PHP, "PHP Fatal error:  Uncaught RuntimeException: no rows in /work/w.php:1"),
+        (_OF_PHP, "PHP Fatal error:  Uncaught RuntimeException: no rows in /build/w.php:1"),
         (_CONFESSED_BY_PERL, "no rows at w.pl line 1."),
         (_SYNTAX_OF_PERL, "syntax error at w.pl line 1, at EOF"),
         (_A_MODULE_OF_PERL, "Can't locate No/Rows.pm in @INC (you may want it) at w.pl line 1."),
