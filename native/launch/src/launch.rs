@@ -51,7 +51,7 @@ pub fn run(
     if let Some(switches) = &means.switches {
         switches.begin(started.start_ns, processors);
     }
-    let wait = Wait::new(started, request.timeout_ns, captures, means.pidfd).leaving_group(true);
+    let wait = Wait::new(started, request.timeout_ns, captures, means.pidfd).leaving_group();
     let running = Running {
         request,
         started,

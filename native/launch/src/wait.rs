@@ -104,8 +104,8 @@ impl Wait {
 
     /// For one whose group is left alone when it ends by itself.
     #[must_use]
-    pub fn leaving_group(mut self, goes_on: bool) -> Self {
-        self.group_goes_on = goes_on;
+    pub fn leaving_group(mut self) -> Self {
+        self.group_goes_on = true;
         self
     }
 

@@ -269,7 +269,7 @@ def _of_chosen(weighed: Iterable[_Weighed]) -> Iterator[_Weighed]:
 
 
 def _is_whole(outcome: Outcome) -> bool:
-    return outcome.error is None and not _is_interrupted(outcome)
+    return outcome.is_whole and not outcome.stop_came_late
 
 
 def _is_interrupted(outcome: Outcome) -> bool:

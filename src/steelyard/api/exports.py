@@ -15,13 +15,13 @@ from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.limits import Limits
 from steelyard.model.records import Run, Weighing
+from steelyard.model.sides import SIDES, SideName
 from steelyard.model.soundness import Soundness
 from steelyard.report import junit
 from steelyard.report.data import arrays, google_benchmark, hyperfine, lines, others, pyperf, samples
 from steelyard.report.data import series as of_sides
 from steelyard.report.data.series import Series
 from steelyard.report.data.table import Table
-from steelyard.report.table import SIDES, SideName
 
 Data = bytes | Iterable[bytes]
 

@@ -33,7 +33,6 @@ from steelyard.model.errors import UsageError
 from steelyard.model.values import metric_names, seconds
 
 if TYPE_CHECKING:
-    from steelyard.design.outcome import Outcome
     from steelyard.design.request import Request
     from steelyard.design.world import World
     from steelyard.model.progress import Watch
@@ -137,7 +136,7 @@ def _measured(options: RunOptions, world: World) -> int:
         say_what_is_unread(options.launch)
         outcome = attempted(request, watch, world)
     unwritten = Unwritten()
-    if kept is not None and _is_whole(outcome):  # what was interrupted is no baseline
+    if kept is not None and outcome.is_whole:  # what was interrupted is no baseline
         with uninterrupted(), unwritten.noted():  # before it is printed, which may find nobody who reads it
             save(outcome.record, kept, private=True)
     status = shown(outcome, options.files, world, functions=options.functions)
@@ -147,10 +146,6 @@ def _measured(options: RunOptions, world: World) -> int:
     if kept is not None:
         say(f"kept as the baseline {options.save_baseline}")
     return 0 if compared is None else _compared(compared, outcome.record, options, world)
-
-
-def _is_whole(outcome: Outcome) -> bool:
-    return outcome.error is None and "interrupted" not in outcome.record.stop
 
 
 def _requested(options: RunOptions, watch: Watch, world: World) -> AbstractContextManager[Request]:

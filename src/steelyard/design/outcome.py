@@ -43,6 +43,11 @@ class Outcome:
     stop_came_late: bool = False
     """Whether the user asked to stop when all of it was measured: it is whole, and nothing else is to begin."""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it was measured."""
+        return self.error is None and "interrupted" not in self.record.stop
+
     def way_on(self) -> str | None:
         """The command by which what is undecided goes on from here: another budget adds to what was measured.
 

@@ -7,15 +7,13 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice
-from typing import Any, Literal
+from typing import Any
 
 from steelyard.model.launches import COLUMNS, ROLES, LaunchRow, Sample
 from steelyard.model.records import Run, Weighing
+from steelyard.model.sides import side_names
 from steelyard.model.subject import Subject
 from steelyard.report import printable
-
-SideName = Literal["baseline", "candidate"]
-SIDES: tuple[SideName, ...] = ("baseline", "candidate")
 
 # Rows that are written at once.
 _PIECE = 10_000
@@ -66,7 +64,7 @@ def launches_csv(record: Weighing | Run) -> str:
 
 
 def _launches(record: Weighing | Run) -> Iterator[list[Any]]:
-    sides = _sides(record)
+    sides = side_names(record)
     for row in record.launches.rows():
         names = [record.benchmarks[row.benchmark].name, sides[row.side], _subject(record, row).name, ROLES[row.role]]
         launch = [*names, *row[: len(COLUMNS)]]
@@ -76,7 +74,7 @@ def _launches(record: Weighing | Run) -> Iterator[list[Any]]:
 def counts_csv(record: Weighing | Run) -> str:
     """Write every count as one row, in the order in which they were begun, with a column for each event."""
     counts = record.counting.counts if record.counting else []
-    sides = _sides(record)
+    sides = side_names(record)
     events = list(counts[0].events) if counts else []
     titles = ["benchmark_name", "side_name", "benchmark", "side", "seconds", "forked"]
     rows = (
@@ -88,10 +86,6 @@ def counts_csv(record: Weighing | Run) -> str:
         for count in counts
     )
     return csv_text([*titles, *events], rows)
-
-
-def _sides(record: Weighing | Run) -> Sequence[str]:
-    return SIDES if isinstance(record, Weighing) else ("subject",)
 
 
 def _subject(record: Weighing | Run, row: LaunchRow) -> Subject:

@@ -13,6 +13,7 @@ from steelyard.model.derived import Summary, Verdict
 from steelyard.model.kept import Finding
 from steelyard.model.metrics import METRICS, is_counted, of_one_process
 from steelyard.model.records import Run, Weighing
+from steelyard.model.sides import SIDES
 from steelyard.report import (
     counting,
     disturbances,
@@ -28,7 +29,6 @@ from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.named import benchmark_row, is_told
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
-from steelyard.report.table import SIDES
 from steelyard.report.verdicts import STYLES, emphasised, interval_of, margins_row, word_of
 from steelyard.stats.changes import relative_changes
 

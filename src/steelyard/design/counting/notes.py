@@ -8,12 +8,12 @@ from steelyard.design.counting import findings
 from steelyard.design.counting.plan import CountedSide, are_equal, by_place, has_set_aside
 from steelyard.design.findings import survivors
 from steelyard.design.judging.failures import accepted_finding, way_to_fail
-from steelyard.design.judging.sides import SIDES
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import Count
 from steelyard.model.kept import Finding
 from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Weighing
+from steelyard.model.sides import side_names
 from steelyard.stats.counts import FIRST_COUNTS
 
 
@@ -41,7 +41,8 @@ class CountNotes:
         if counted.measured.has_failed():
             ways = self._failed.setdefault(number, {}).setdefault(count.side, [])
             way = way_to_fail(counted.measured.exit_code, counted.measured.signal)
-            ways += [way] if way not in ways else []
+            if way not in ways:
+                ways.append(way)
         self._left_behind += counted.measured.left_behind
         self._not_killed += counted.measured.not_killed
         notes = self._noted.setdefault(number, [])
@@ -84,11 +85,10 @@ class CountNotes:
         failed = self._failed.get(number)
         if not failed or timed(record.settings.metrics):
             return []
-        are_two = isinstance(record, Weighing)
-        names = SIDES if are_two else ("subject",)
+        names = side_names(record)
         told = (f"of the {names[side]} failed ({', '.join(ways)})" for side, ways in sorted(failed.items()))
         name = record.benchmarks[number].name
-        return [accepted_finding(f"{name}: counted launches {' and '.join(told)}", of_two=are_two)]
+        return [accepted_finding(f"{name}: counted launches {' and '.join(told)}", of_two=len(names) > 1)]
 
     def _of_sides(self, number: int, *, late: bool) -> dict[int, list[str]]:
         """By side whose counts differ: in which functions."""

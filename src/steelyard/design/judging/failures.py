@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.design.judging.sides import SIDES
 from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.records import Run, Weighing
+from steelyard.model.sides import side_names
 from steelyard.report import figures
 
 
@@ -16,7 +16,7 @@ def failures_finding(record: Weighing | Run, benchmark: int) -> Finding | None:
     """Say how many of the judged launches failed, and how; None if none did."""
     if not record.settings.ignore_failure:
         return None
-    names = SIDES if isinstance(record, Weighing) else ("subject",)
+    names = side_names(record)
     judged = record.launches.complete_pairs(benchmark).T if len(names) > 1 else [record.launches.judged(benchmark)]
     counts = [_failed(record.launches, chosen) for chosen in judged]
     if not any(failed for failed, _, _ in counts):

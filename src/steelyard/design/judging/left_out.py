@@ -7,26 +7,26 @@ from collections.abc import Iterable
 import numpy as np
 
 from steelyard.model.kept import Finding
-from steelyard.model.launches import USED
+from steelyard.model.launches import ROLES, USED
 from steelyard.model.records import Run, Weighing
 
 # A process starts on the memory of the one that makes it, and the kernel counts that among its own. The launch server
 # has had 1.9 to 3.6 MiB.
 _SERVER_BYTES = 4 << 20
+_USED = ROLES.index(USED)
 _OF_MAIN_THREAD = ("delay", "timeslices")
 
 
 def left_out_findings(record: Weighing | Run, benchmark: int, shown: str) -> list[Finding]:
     """What the launches of a benchmark have done that is not in the metric."""
     launches = record.launches
-    chosen = launches.of(benchmark, USED)
+    found = None
     if shown == "max_rss":
-        sides = np.asarray(launches.side)
-        each = [launches.metric(shown)[chosen & (sides == side)] for side in (0, 1)]
+        each = (launches.metric(shown)[launches.select(benchmark=benchmark, role=_USED, side=side)] for side in (0, 1))
         found = little_memory(float(np.median(values)) for values in each if len(values))
-    else:
+    elif shown in _OF_MAIN_THREAD:
         by_others = ~launches.worked_alone() & ~np.isnan(launches.column("others_ns"))
-        found = _main_thread(shown) if shown in _OF_MAIN_THREAD and by_others[chosen].any() else None
+        found = _main_thread(shown) if by_others[launches.of(benchmark, USED)].any() else None
     return [] if found is None else [found]
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from steelyard.model.records import Run, Weighing
+from steelyard.model.sides import SIDES
 from steelyard.report.figures import whole_percent
-
-SIDES = ("baseline", "candidate")
 
 
 def whose(record: Weighing | Run, sides: Collection[int]) -> str:

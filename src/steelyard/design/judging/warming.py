@@ -14,12 +14,13 @@ import numpy as np
 
 from steelyard.design.judging.sides import share_of_each, whose
 from steelyard.model.kept import Finding
-from steelyard.model.launches import USED
+from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import times_ns
 from steelyard.stats.growth import shift
 
+_USED = ROLES.index(USED)
 # As much as `steelyard check` calls a drift.
 _MOST = 0.10
 # A record may have thousands of launches, and these tell it.
@@ -58,7 +59,7 @@ def warming_findings(record: Weighing | Run, benchmark: int, shown: str) -> list
 def _change(record: Weighing | Run, benchmark: int, side: int, shown: str) -> float:
     """How much longer the last third of a launch's samples takes than the first, if that is sure, and else 0."""
     launches = record.launches
-    chosen = np.flatnonzero(launches.of(benchmark, USED) & (np.asarray(launches.side) == side))
+    chosen = launches.select(benchmark=benchmark, role=_USED, side=side)
     step = 1 + len(chosen) // _ENOUGH
     ratios = [ratio for one in chosen[::step] if (ratio := _late_to_early(launches.samples[one][1:], shown)) > 0]
     if not ratios:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import replace
 
 from steelyard.design.findings import cut_short_finding
 from steelyard.design.runner.draws import draw_pair, round_order
@@ -77,8 +76,8 @@ class Measuring:
     def _measure(self) -> StopReason:
         """Launch every benchmark that has not stopped, in rounds; why they all ended at last."""
         warm_up, done = self._settings.warm_up, 0
-        first = Progress(self._name(), 0, self._limit, noun="launch", is_first=True)
-        self._watch(replace(first, seconds_left=first_given_up_s(self._header)))
+        left_s = first_given_up_s(self._header)
+        self._watch(Progress(self._name(), 0, self._limit, seconds_left=left_s, noun="launch", is_first=True))
         for number in itertools.count():
             still = [benchmark for benchmark in range(len(self._header.benchmarks)) if benchmark not in self._stopped]
             for benchmark in round_order(self._settings.seed, number, still):

@@ -16,6 +16,7 @@ from steelyard.model.launches import DISTURBED, ROLES, USED, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.samples import joined as bits
+from steelyard.model.sides import side_names
 from steelyard.model.subject import Benchmark
 from steelyard.report.data.table import (
     Column,
@@ -28,7 +29,6 @@ from steelyard.report.data.table import (
     truths,
     whole,
 )
-from steelyard.report.table import SIDES
 from steelyard.stats import cost
 
 COLUMNS: Mapping[str, str] = {
@@ -314,7 +314,7 @@ def _of_sides(
     """The columns that say what a row is of."""
     told = record.benchmarks
     subjects = np.array([[one.baseline, one.candidate] for one in told]).reshape(-1, 2)
-    names = SIDES if isinstance(record, Weighing) else ("subject",)
+    names = side_names(record)
     of_subjects = texts([one.name for one in record.subjects])
     picked = subjects[benchmarks, sides] if isinstance(record, Weighing) else np.zeros_like(benchmarks)
     return {

@@ -16,9 +16,9 @@ from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, time
 from steelyard.model.placeholders import with_values
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import times_ns
+from steelyard.model.sides import SideName
 from steelyard.model.subject import Benchmark
 from steelyard.model.units import ns_of
-from steelyard.report.table import SideName
 
 _IN_PLACE_OF_ACTIVE = ("wall", "cpu")
 

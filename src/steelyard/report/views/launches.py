@@ -12,10 +12,10 @@ from steelyard.model.foreign import ForeignResults
 from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import of_one_process
 from steelyard.model.records import Run, Weighing
+from steelyard.model.sides import SIDES
 from steelyard.report import figures
 from steelyard.report.bounds import show_left_out
 from steelyard.report.sheet import Sheet
-from steelyard.report.table import SIDES
 from steelyard.report.views.pairs import MOST_ROWS
 from steelyard.report.views.series import Drawn, FloatArray, Scale, heading
 

@@ -16,11 +16,11 @@ from steelyard.model.metrics import METRICS, Unit, is_counted, of_one_process
 from steelyard.model.patterns import is_chosen
 from steelyard.model.records import Run, Weighing
 from steelyard.model.samples import joined
+from steelyard.model.sides import SIDES
 from steelyard.model.units import PER_OPERATION, ns_of
 from steelyard.report import figures, sentences
 from steelyard.report.named import benchmark_row
 from steelyard.report.sheet import Sheet
-from steelyard.report.table import SIDES
 from steelyard.report.verdicts import STYLES
 
 FloatArray = npt.NDArray[np.float64]

@@ -1,0 +1,16 @@
+"""What the sides of a record are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from steelyard.model.records import Run, Weighing
+
+SideName = Literal["baseline", "candidate"]
+SIDES: tuple[SideName, ...] = ("baseline", "candidate")
+
+
+def side_names(record: Weighing | Run) -> Sequence[str]:
+    """The names of its sides; a run has one only."""
+    return SIDES if isinstance(record, Weighing) else ("subject",)
