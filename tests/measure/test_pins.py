@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from steelyard.measure.count import pins
 from steelyard.measure.count.pins import PADDING_NAMES, environment, is_dynamic, is_program, padded, padded_path
 from steelyard.measure.native import PRELOAD
 from steelyard.model.launches import LaunchSpec
@@ -26,7 +27,16 @@ def test_no_more_names_whatever_the_users_environment_holds() -> None:
     assert list(plain) == list(crowded)
     values = [crowded[name] for name in ("PATH", "HOME", "PYTHONHASHSEED", "LC_ALL")]
     assert values == ["/opt/bin", "/", "0", "C"]
-    assert plain["LD_PRELOAD"] == str(PRELOAD)
+    assert plain["LD_PRELOAD"].lstrip("/") == str(PRELOAD).lstrip("/")
+
+
+def test_where_steelyard_is_installed_moves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = []
+    for folder in ("/a", "/home/somebody/of/long/name"):
+        monkeypatch.setattr(pins, "PRELOAD", Path(folder, "preload.so"))
+        values.append(made({})["LD_PRELOAD"])
+        assert values[-1].endswith(f"/{folder}/preload.so")
+    assert len(set(map(len, values))) == 1
 
 
 def test_what_is_asked_for_is_passed_on_or_set() -> None:

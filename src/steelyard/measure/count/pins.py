@@ -41,7 +41,8 @@ def environment(
     """
     kept = {name: source.get(name, default) for name, default in _KEPT.items()}
     passed = {name: source[name] for name in wanted if name in source and name not in kept}
-    ours = {"LD_PRELOAD": str(PRELOAD)} if preload else {}
+    # Its length is that of no installation.
+    ours = {"LD_PRELOAD": os.fsdecode(padded_path(os.fsencode(PRELOAD)))} if preload else {}
     started = {"STEELYARD_START": "1"} if preload and start else {}
     # What differs between users comes last, so that it moves nothing.
     fixed = {**FIXED, **ours, **started}
