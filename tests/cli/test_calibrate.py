@@ -128,6 +128,17 @@ def test_no_weights_are_stored_of_what_was_interrupted(machine: ProbeMachine, tm
     assert not (tmp_path / "chart.svg").exists()
 
 
+def test_what_was_measured_before_a_failure_is_kept(machine: ProbeMachine, tmp_path: Path) -> None:
+    machine.fails_after = 33
+    error = refused("--json", str(tmp_path / "all.json"))
+    kept = tmp_path / "state/steelyard/calibrations" / f"{MACHINE.key}.interrupted.json"
+    assert error.exit_status == 3
+    assert "failed with exit status 1" in str(error)
+    assert str(error).endswith(f"; what was measured until then (33 measurements) is kept in {kept}")
+    assert (tmp_path / "all.json").read_bytes() == kept.read_bytes()
+    assert weights(tmp_path) is None
+
+
 def test_an_interrupt_before_the_first_launch_ended(machine: ProbeMachine, tmp_path: Path) -> None:
     machine.interrupted_after = 0
     error = refused("--json", str(tmp_path / "all.json"))

@@ -225,19 +225,36 @@ def test_ctrl_c_before_anything_was_measured_says_so(world: ScriptedWorld) -> No
     assert "before anything" in world.refuses("doctor", "--measure", status=130)
 
 
+def complaint(world: ScriptedWorld) -> str:
+    """What is said of a measurement that failed, below what is known without it."""
+    done = world("doctor", "--measure")
+    assert done.status == 3
+    assert "nothing else runs" in done.text
+    return done.err.decode()
+
+
 def test_probes_that_are_missing_are_named(world: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "PROBES", Path("/absent/probes"))
-    assert "/absent/probes: reinstall" in world.refuses("doctor", "--measure", status=3)
+    assert "/absent/probes: reinstall" in complaint(world)
 
 
 def test_probes_that_fail_are_an_error(world: ScriptedWorld) -> None:
     world.script = lambda spec, number: measured(1, exit_code=3)  # noqa: ARG005
-    assert "the probe linear-i32 failed" in world.refuses("doctor", "--measure", status=3)
+    assert "the probe linear-i32 failed" in complaint(world)
+
+
+def test_what_needed_no_measuring_is_written_beside_a_failure(world: ScriptedWorld) -> None:
+    machine = Machine()
+    world.script = lambda spec, number: measured(1, exit_code=3) if number > 300 else machine(spec, number)
+    assert world("doctor", "--measure", "--json", "noise.json").status == 3
+    written = world.json("noise.json")
+    assert written["noise"] is None
+    assert written["conditions"]
 
 
 def test_a_clock_that_stands_is_an_error(world: ScriptedWorld) -> None:
     world.script = lambda spec, number: measured(1)  # noqa: ARG005
-    assert "nothing can be weighed" in world.refuses("doctor", "--measure", status=3)
+    assert "nothing can be weighed" in complaint(world)
 
 
 def test_nothing_is_measured_for_a_file_that_cannot_be_written(world: ScriptedWorld) -> None:

@@ -13,7 +13,7 @@ from steelyard.api.counting import jobs_checked
 from steelyard.cli.command import Options, command
 from steelyard.cli.options import OUTPUT, json_option
 from steelyard.cli.outputs import beside_files, check_writable, is_printed, write
-from steelyard.model.errors import InterruptedBeforeEnd
+from steelyard.model.errors import InterruptedBeforeEnd, MeasurementError, SteelyardError
 from steelyard.model.values import in_range
 
 if TYPE_CHECKING:
@@ -89,9 +89,18 @@ def calibrate(options: CalibrateOptions, world: World) -> int:
     if isinstance(record, InterruptedCalibration):
         if options.json is not None:
             write(options.json, to_json(record))
-        raise InterruptedBeforeEnd(report.interrupted(record, str(kept.path)))
+        raise _ended_by(kept.failure, report.kept(record, str(kept.path)))
     with beside_files((options.json, partial(to_json, record)), (options.chart, partial(report.svg, record))):
         report.show(
             output(world.environment, beside_data=is_printed(options.chart, options.json)), record, str(kept.path)
         )
     return 0
+
+
+def _ended_by(failure: MeasurementError | None, kept: str) -> SteelyardError:
+    """What ended it before weights were fitted, the user if no failure, and what became of what was measured."""
+    if failure is None:
+        return InterruptedBeforeEnd(f"interrupted before weights could be fitted; {kept}")
+    error = MeasurementError(f"{failure}; {kept}")
+    error.lines = failure.lines
+    return error

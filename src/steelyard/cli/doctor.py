@@ -14,6 +14,7 @@ from steelyard.cli.command import Options, command
 from steelyard.cli.options import json_option
 from steelyard.cli.outputs import as_json, beside_files, check_writable, is_printed
 from steelyard.cli.status import INTERRUPTED
+from steelyard.model.errors import MeasurementError
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -45,20 +46,23 @@ def doctor(options: DoctorOptions, world: World) -> int:
     Nothing is changed, and no rights are needed. With --measure programs that are known are weighed against
     themselves, which tells how many pairs a change of 1 % will take here.
 
-    Exit status: 0, whatever is found; 3 the programs of --measure cannot be run; 130 interrupted (what was measured
-    by then is shown).
+    Exit status: 0, whatever is found; 3 the programs of --measure cannot be run (all else is shown); 130 interrupted
+    (what was measured by then is shown).
     """
     from steelyard.cli.screen import output
     from steelyard.model.conditions import Examination
     from steelyard.report.doctor import examination
 
     check_writable(options.json)
-    conditions, noise = world.examine(), None
+    conditions, noise, failure = world.examine(), None, None
     if options.measure:
         from steelyard.design.noise.findings import findings
 
-        noise = _measured(world)
-        conditions += findings(noise, conditions)
+        try:
+            noise = _measured(world)
+            conditions += findings(noise, conditions)
+        except MeasurementError as error:
+            failure = error
     found = Examination(
         tool=__version__,
         created=world.created(),
@@ -68,6 +72,8 @@ def doctor(options: DoctorOptions, world: World) -> int:
     )
     with beside_files((options.json, partial(as_json, found))):
         examination(output(world.environment, beside_data=is_printed(options.json)), found)
+    if failure is not None:
+        raise failure
     return INTERRUPTED if noise is not None and noise.interrupted else 0
 
 

@@ -1,6 +1,6 @@
 """Calibrations, one a machine: the latest one under the machine's key, beside the store of records.
 
-Beside it stands what the last one had measured that was interrupted, if none has come to its end since.
+Beside it stands what the last one had measured that was interrupted or failed, if none has come to its end since.
 """
 
 from __future__ import annotations

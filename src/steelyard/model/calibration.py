@@ -1,6 +1,6 @@
 """A calibration: what a hit of each level takes on one machine, with the measurements that say so.
 
-And one that was interrupted: the measurements until then, which say nothing yet.
+And one that was interrupted, or failed: the measurements until then, which say nothing yet.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class CountedPoints(_Part):
 
 
 class InterruptedCalibration(_Part):
-    """What one calibration had measured when the user stopped it: no weights can be fitted to a part."""
+    """What one calibration had measured when the user stopped it, or it failed: no weights can be fitted to a part."""
 
     format: Literal["steelyard-interrupted-calibration"] = "steelyard-interrupted-calibration"
     version: Literal[1] = 1

@@ -51,10 +51,10 @@ def show(console: Console, calibration: Calibration, stored: str) -> None:
     sheet.row("stored", stored)
 
 
-def interrupted(record: InterruptedCalibration, kept: str) -> str:
-    """What became of one that was interrupted, in a sentence."""
+def kept(record: InterruptedCalibration, where: str) -> str:
+    """What became of one that ended before weights were fitted, behind the reason."""
     made = figures.count(record.measurements(), "measurement")
-    return f"interrupted before weights could be fitted; what was measured until then ({made}) is kept in {kept}"
+    return f"what was measured until then ({made}) is kept in {where}"
 
 
 def caution(calibration: Calibration) -> str:

@@ -75,6 +75,8 @@ class ProbeMachine:
     without_cpu: bool = False
     interrupted_after: int | None = None
     """How many launches end before the first Ctrl-C."""
+    fails_after: int | None = None
+    """How many launches end before the first that fails."""
     insisted_after: int | None = None
     """How many launches end before the second one, which is an exception."""
     version: str = "scripted"
@@ -89,6 +91,8 @@ class ProbeMachine:
         ended = len(self.specs) + len(self.counted)
         if ended == self.insisted_after:
             raise KeyboardInterrupt
+        if ended == self.fails_after:
+            return replace(self.measured, exit_code=1)
         if ended == self.interrupted_after:
             os.kill(os.getpid(), signal.SIGINT)
             assert self.cancelled.wait(_PATIENCE_S), "nobody answered to the signal"

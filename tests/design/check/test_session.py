@@ -11,7 +11,7 @@ import pytest
 from steelyard.design.check.checker import INTERRUPTED, UNSETTLED
 from steelyard.design.check.conformance import Conformance, try_protocol
 from steelyard.design.check.session import check_target
-from steelyard.model.errors import InterruptedBeforeStart
+from steelyard.model.errors import InterruptedBeforeStart, LaunchError
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.settings import Settings
 from steelyard.model.soundness import Looked, Soundness
@@ -38,12 +38,14 @@ def checked(
     return check_target(subject("suite"), SUITE, world, lambda _: None, only=[], seconds=60.0, heap=heap), server
 
 
-def command(ms: Callable[[int], float], at: int | None = None) -> tuple[Soundness, Server]:
+def command(ms: Callable[[int], float], at: int | None = None, fails_at: int | None = None) -> tuple[Soundness, Server]:
     noise = lognormal(0.03)
 
     def script(number: int, spec: LaunchSpec) -> Measured:
-        each = 1.0 if spec.program.endswith(b"true") else ms(number)
-        return replace(PLAIN, wall_ns=round(1e6 * each * noise(0)))
+        is_empty = spec.program.endswith(b"true")
+        fails = fails_at is not None and number >= fails_at and not is_empty
+        wall_ns = round(1e6 * (1.0 if is_empty else ms(number)) * noise(0))
+        return replace(PLAIN, wall_ns=wall_ns, exit_code=7 if fails else 0)
 
     server = Server(Machine(script), at)
     return check_target(subject("work"), COMMAND, server.world(), lambda _: None, only=[], seconds=60.0), server
@@ -155,6 +157,45 @@ def test_trouble_that_an_interruption_left_is_told() -> None:
 def test_a_command_that_never_ended_is_not_judged(at: int) -> None:
     with pytest.raises(InterruptedBeforeStart, match="before the first rule was tried"):
         command(lambda _: 20, at=at)
+
+
+# --- launches that fail after others that ran
+
+
+def test_a_command_that_fails_after_a_while_is_judged_by_what_ran() -> None:
+    found, server = command(lambda _: 2, fails_at=60)
+    looked = by_benchmark(found)["work"]
+    assert len(server.machine.specs) == found.launches <= 62, "it was launched again"
+    assert [one.code for one in found.troubles()] == ["does-not-run", "too-short"]
+    assert looked["does-not-run"].finding.startswith("after 30 launches that ran, work failed with exit status 7")
+    assert looked["drift"].finding == "a launch failed before it was tried"
+    assert not found.interrupted
+
+
+def test_a_command_whose_first_launch_fails_is_not_judged() -> None:
+    with pytest.raises(LaunchError, match="exit status 7"):
+        command(lambda _: 2, fails_at=0)
+
+
+def test_a_benchmark_that_fails_after_a_while_is_no_more_called_sound() -> None:
+    doctor = Doctor(BODIES, lognormal())
+    machine = doctor.set_up()
+    answer, ran = machine.script, 0
+
+    def script(number: int, spec: LaunchSpec) -> Measured:
+        nonlocal ran
+        ran += b"--steelyard-run=two" in spec.argv
+        fails = b"--steelyard-run=two" in spec.argv and ran > 40
+        return replace(answer(number, spec), exit_code=7 if fails else 0)
+
+    machine.script = script
+    found = check_target(subject("suite"), SUITE, Server(machine).world(), lambda _: None, only=[], seconds=60.0)
+    said = by_benchmark(found)
+    assert {name: len(looked) for name, looked in said.items()} == dict.fromkeys(BODIES, RULES)
+    assert [(one.benchmark, one.code) for one in found.troubles()] == [("two", "does-not-run")]
+    assert "two failed with exit status 7" in said["two"]["does-not-run"].finding
+    assert said["two"]["too-short"].outcome == "sound"
+    assert untried(said["one"]) == untried(said["three"]) == set()
 
 
 # --- the protocol

@@ -19,7 +19,7 @@ from steelyard.history import calibrations
 from steelyard.measure.count.valgrind import caches_named, host_caches, last_levels_below
 from steelyard.model.calibration import Calibration, CountedPoints, InterruptedCalibration, LastLevel
 from steelyard.model.counting import Caches
-from steelyard.model.errors import InterruptedBeforeStart
+from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 from steelyard.model.progress import Watch
 
 # The machine's own caches, with as much of the last level as explains the times best.
@@ -28,10 +28,12 @@ FITTING_CACHES = "fit"
 
 @dataclass(frozen=True)
 class Kept:
-    """A calibration, or what was measured for one before the user stopped it; and the file in the user's store."""
+    """A calibration, or what was measured for one that ended before; and the file in the user's store."""
 
     record: Calibration | InterruptedCalibration
     path: Path
+    failure: MeasurementError | None = None
+    """What ended it before; None where the user did, or it is whole."""
 
 
 def calibrate(
@@ -46,9 +48,10 @@ def calibrate(
 
     `jobs` launches are counted at once, by default one for each processor. `caches` are what is simulated, as
     `caches_named` takes them, or FITTING_CACHES: what shares the last level with others, as virtual machines do, gets
-    less of it than it says. Raises InterruptedBeforeStart if the user stops it before anything was measured;
-    MeasurementError where Valgrind or the probes are missing, or the times are too noisy for weights; UsageError for a
-    machine that does not tell its caches.
+    less of it than it says. What fails after something was measured, be it the fit to times that are too noisy, is the
+    `failure` beside what was. Raises InterruptedBeforeStart if the user stops it before that; MeasurementError where
+    Valgrind or the probes are missing, or the first of them fails; UsageError for a machine that does not tell its
+    caches.
     """
     started, seed = world.clock(), world.new_seed()
     valgrind, facts = world.valgrind(world.environment.get("PATH")), world.facts()
@@ -73,8 +76,12 @@ def calibrate(
             calibration = _calibration(results, fields())
             return Kept(calibration, calibrations.store(calibration, world.environment))
         except (Interrupted, KeyboardInterrupt):  # after one Ctrl-C, or two
-            record = _interrupted(results, fields())
-            return Kept(record, calibrations.store_interrupted(record, world.environment))
+            record, failure = _interrupted(results, fields()), None
+        except MeasurementError as error:
+            record, failure = _interrupted(results, fields()), error
+        if record.measurements() == 0:
+            raise failure or InterruptedBeforeStart
+        return Kept(record, calibrations.store_interrupted(record, world.environment), failure)
 
 
 def _candidates(word: str, host: dict[str, str]) -> list[Caches]:
@@ -102,13 +109,10 @@ def _calibration(results: Results, fields: Mapping[str, Any]) -> Calibration:
 
 
 def _interrupted(results: Results, fields: Mapping[str, Any]) -> InterruptedCalibration:
-    """What was measured; raises InterruptedBeforeStart if that is nothing."""
+    """What was measured, be it nothing."""
     counted = [
         CountedPoints(caches=caches, points=results.points(number)) for number, (caches, _) in enumerate(results.counts)
     ]
     known = {(point.pattern, point.elements) for each in counted for point in each.points}
     times = [each for each in results.timed() if (each.pattern, each.elements) not in known]
-    record = InterruptedCalibration(**fields, counted=[each for each in counted if each.points], times=times)
-    if record.measurements() == 0:
-        raise InterruptedBeforeStart
-    return record
+    return InterruptedCalibration(**fields, counted=[each for each in counted if each.points], times=times)

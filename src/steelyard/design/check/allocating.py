@@ -10,6 +10,7 @@ from steelyard.design.check.gather import Checked
 from steelyard.design.check.judged import Judged, Rule, untried
 from steelyard.design.heap import unseen
 from steelyard.measure import heap
+from steelyard.model.errors import LaunchError
 from steelyard.model.heap import HeapUse
 from steelyard.model.launches import Draw, Measured
 from steelyard.model.soundness import Allocating
@@ -43,8 +44,11 @@ def watch(checked: Checked, amount: Amount) -> Seen:
 
 
 def of_command(checked: Checked, program: Path) -> Allocating:
-    """What one launch of a command asks for; raises LaunchError."""
-    seen = watch(checked, Amount(1, 1))
+    """What one launch of a command asks for; nothing of one that fails, and its `note` says why."""
+    try:
+        seen = watch(checked, Amount(1, 1))
+    except LaunchError as error:
+        return Allocating(benchmark=checked.name, each="launch", note=str(error))
     note = _note(checked.name, program, seen)
     if seen.use is None:
         return Allocating(benchmark=checked.name, each="launch", note=note)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,7 +23,7 @@ from steelyard.design.check.evidence import (
     sample_ns,
 )
 from steelyard.design.check.gather import Checked, Gatherer, Make
-from steelyard.design.check.judged import TOO_FEW, Judged, Rule, untried
+from steelyard.design.check.judged import TOO_FEW, Judged, Rule, State, untried
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Runner
 from steelyard.design.suite.loops import choose_loops
@@ -37,8 +37,13 @@ from steelyard.subjects.responses import arguments_of, runs_pytest
 RULES = (*lengths.BENCHMARK_RULES, *growing.RULES, *clusters.RULES)
 COMMAND_RULES = (*lengths.COMMAND_RULES, *clusters.RULES)
 
-INTERRUPTED = "interrupted before it was tried"
-UNSETTLED = "interrupted before there were launches enough to tell"
+# What a rule that had too few launches lacks, by what it says of those that there were.
+_SHORT_OF: Mapping[State, str] = {
+    "lacking": "before it was tried",
+    "perhaps": "before there were launches enough to tell",
+}
+INTERRUPTED = f"interrupted {_SHORT_OF['lacking']}"
+UNSETTLED = f"interrupted {_SHORT_OF['perhaps']}"
 
 # 14 pairs and 42 plain launches; then twice as many, and twice as many again, where something seems to be wrong.
 _LOOKS = (7, 14, 28)
@@ -97,31 +102,34 @@ class Checker:
     def benchmarks(self, harness: Harness, all_names: Sequence[str], chosen: Sequence[str]) -> list[Looked]:
         """Every rule on every chosen benchmark."""
         looked: list[Looked] = []
-        broken: dict[str, LaunchError] = {}
+        broken: dict[str, list[Looked]] = {}
         for number, name in enumerate(chosen):
             self.watch(Progress(f"trying {name}", number, len(chosen), noun="benchmark"))
             select = partial(self._select, name, harness, all_names, broken)
             looked += self._tried([names.RUNS, names.NAME], name, select)
             if name not in broken:
                 with self._until_interrupted():
-                    broken |= self._choose(name, harness)
+                    error = self._choose(name, harness)
+                    broken |= {} if error is None else {name: _stopped(name, error)}
         for number, name in enumerate(chosen):
             self.watch(Progress(f"checking {name}", number, len(chosen), noun="benchmark"))
             if name in broken:
-                looked += _never_long(name, broken[name])
+                looked += broken[name]
             else:
                 looked += self._tried(RULES, name, partial(self._benchmark, name, harness, all_names))
                 if self.heap is not None:
                     looked += self._tried([allocating.RULE], name, partial(self._heap, name, harness, self.heap))
-        return looked
+        return _without_overruled(looked)
 
     def _select(
-        self, name: str, harness: Harness, all_names: Sequence[str], broken: dict[str, LaunchError]
+        self, name: str, harness: Harness, all_names: Sequence[str], broken: dict[str, list[Looked]]
     ) -> list[Looked]:
-        """What its answer to its name shows; what keeps it from being looked at further goes to `broken`."""
+        """What its answer to its name shows; where it cannot be looked at further, `broken` has all that is to say."""
         answer = names.answer(name, all_names, lambda one: self._checked(one, harness))
-        if answer.error is not None:
-            broken[name] = answer.error
+        if isinstance(answer.error, VanishedError):
+            broken[name] = _stopped(name, answer.error)
+        elif answer.error is not None:
+            broken[name] = _none_tried(name, str(answer.error))
         return [_as_looked(names.RUNS, name, answer.runs), _as_looked(names.NAME, name, answer.name)]
 
     def _tried(self, rules: Sequence[Rule], name: str, look: Callable[[], list[Looked]]) -> list[Looked]:
@@ -146,8 +154,8 @@ class Checker:
     def _benchmark(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[Looked]:
         try:
             return self._launched(name, harness, all_names)
-        except VanishedError as error:
-            return _never_long(name, error)
+        except LaunchError as error:
+            return _stopped(name, error)
 
     def _launched(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[Looked]:
         others = self._others(name, harness, all_names)
@@ -171,7 +179,9 @@ class Checker:
 
     def _looked(self, gatherer: Gatherer, rules: Sequence[Rule]) -> list[Looked]:
         evidence = gatherer.evidence
-        if clusters.modes(evidence).state == "trouble":
+        if evidence.failure is not None:
+            rules = (names.RUNS, *rules)
+        elif clusters.modes(evidence).state == "trouble":
             with self._until_interrupted():
                 gatherer.gather_fixed()
         judged = [_judged(rule, gatherer) for rule in rules]
@@ -183,11 +193,11 @@ class Checker:
     def _checked(self, name: str, harness: Harness) -> Checked:
         return Checked(name, self.make, self.runner, harness)
 
-    def _choose(self, name: str, harness: Harness) -> dict[str, LaunchError]:
-        """Find out how many loops a sample takes; the error, by the benchmark's name, if there is none."""
+    def _choose(self, name: str, harness: Harness) -> LaunchError | None:
+        """Find out how many loops a sample takes; the error if there is none."""
         if not harness.fixes_loops or name in self._loops:
             self._loops.setdefault(name, 1)
-            return {}
+            return None
         checked = self._checked(name, harness)
 
         def take(loops: int, samples: int) -> Sequence[Sample]:
@@ -199,8 +209,8 @@ class Checker:
         try:
             self._loops[name] = choose_loops(take)
         except LaunchError as error:
-            return {name: error}
-        return {}
+            return error
+        return None
 
     def _others(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[tuple[str, int]]:
         """What runs before a benchmark to see whether that matters: the others, but for those that take long."""
@@ -233,12 +243,21 @@ class Checker:
 
 def _judged(rule: Rule, gatherer: Gatherer) -> Judged:
     """What a rule says of the launches; of fewer than there were to be it says less."""
-    if not gatherer.cut_short:
-        return rule.judge(gatherer.evidence)
-    if not gatherer.evidence.of(PLAIN):
+    evidence = gatherer.evidence
+    if not gatherer.cut_short and evidence.failure is None:
+        return rule.judge(evidence)
+    if not evidence.of(PLAIN):
         return untried(INTERRUPTED)
-    judged = rule.judge(gatherer.evidence)
-    return {"lacking": untried(INTERRUPTED), "perhaps": untried(UNSETTLED)}.get(judged.state, judged)
+    judged = rule.judge(evidence)
+    if judged.state not in _SHORT_OF:
+        return judged
+    return untried(f"{'interrupted' if gatherer.cut_short else 'a launch failed'} {_SHORT_OF[judged.state]}")
+
+
+def _without_overruled(looked: Sequence[Looked]) -> list[Looked]:
+    """Without what seemed sound in a first launch, where later ones showed that it is not."""
+    troubled = {(one.code, one.benchmark) for one in looked if one.outcome == "trouble"}
+    return [one for one in looked if one.outcome == "trouble" or (one.code, one.benchmark) not in troubled]
 
 
 def _is_open(rules: Sequence[Rule], evidence: Evidence) -> bool:
@@ -267,10 +286,13 @@ def _as_looked(rule: Rule, benchmark: str, judged: Judged) -> Looked:
     )
 
 
-def _never_long(name: str, error: LaunchError) -> list[Looked]:
-    """The findings where no number of loops makes a sample long enough, or it does not run at all."""
+def _stopped(name: str, error: LaunchError) -> list[Looked]:
+    """The findings where no number of loops makes a sample long enough, or one fails that had run before."""
     if isinstance(error, VanishedError):
-        first, *rest = RULES
-        why = untried("it takes no time that could be judged")
-        return [_as_looked(first, name, Judged("trouble", str(error))), *(_as_looked(rule, name, why) for rule in rest)]
-    return [_as_looked(rule, name, untried(str(error))) for rule in RULES]
+        _, *rest = _none_tried(name, "it takes no time that could be judged")
+        return [_as_looked(RULES[0], name, Judged("trouble", str(error))), *rest]
+    return [_as_looked(names.RUNS, name, names.failed_later(1, str(error))), *_none_tried(name, str(error))]
+
+
+def _none_tried(name: str, why: str) -> list[Looked]:
+    return [_as_looked(rule, name, untried(why)) for rule in RULES]

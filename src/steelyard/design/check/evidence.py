@@ -107,6 +107,8 @@ class Evidence:
     rounds: int = 0
     is_pytest: bool = False
     """Whether it is pytest that starts with each launch."""
+    failure: str | None = None
+    """Why a plain launch failed, the last one, after others that ran."""
 
     def of(self, kind: str) -> list[Observed]:
         """The launches of one kind."""

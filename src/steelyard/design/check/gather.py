@@ -23,7 +23,7 @@ from steelyard.design.runner.draws import PADDING_BELOW
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Reading, Runner
 from steelyard.design.runner.target import HARNESS_REMEDY, MEND_REMEDY, Target
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, VanishedError
 from steelyard.model.launches import Draw, LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Work
 
@@ -96,9 +96,9 @@ class Gatherer:
         return self.seconds * rounds * planned / max(1, len(self.evidence.launches))
 
     def gather(self, rounds: int, until: float) -> None:
-        """Go on to so many rounds in all, or until the clock says so.
+        """Go on to so many rounds in all, until the clock says so, or a plain launch fails after others that ran.
 
-        Raises LaunchError if a plain launch fails, Interrupted; the launches before that are in the evidence.
+        Raises LaunchError if the first plain launch fails, Interrupted; the launches before that are in the evidence.
         """
         started = self.clock()
         try:
@@ -110,9 +110,9 @@ class Gatherer:
             self.seconds += self.clock() - started
 
     def _gather(self, rounds: int, until: float) -> None:
-        while self.evidence.rounds < rounds:
+        while self.evidence.failure is None and self.evidence.rounds < rounds:
             for place in round_plan(self.evidence.amounts, self.seeds, self.random):
-                if self.clock() >= until and self._has_least():
+                if self.evidence.failure or (self.clock() >= until and self._has_least()):
                     return
                 self._launch(place)
             self.evidence.rounds += 1
@@ -139,11 +139,18 @@ class Gatherer:
         try:
             reading = self.checked.run(Draw(place.hash_seed, padding), amount, before, fixed=kind == FIXED)
         except LaunchError as error:
-            if kind == PLAIN:
-                raise
-            self.evidence.untried[kind] = str(error)
+            self._failed(kind, error)
             return
         self._keep(place, reading.measured, None if self.checked.harness is None else reading.samples)
+
+    def _failed(self, kind: str, error: LaunchError) -> None:
+        """Note what a launch failed of; raises it where there is nothing else to say of the benchmark."""
+        if kind != PLAIN:
+            self.evidence.untried[kind] = str(error)
+            return
+        if not self.evidence.of(PLAIN) or isinstance(error, VanishedError):
+            raise error
+        self.evidence.failure = str(error)
 
     def _empty(self) -> LaunchSpec:
         make = self.checked.empty or self.checked.make

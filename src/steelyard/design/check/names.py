@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from steelyard.design.check.evidence import Amount
+from steelyard.design.check.evidence import PLAIN, Amount, Evidence
 from steelyard.design.check.gather import Checked
 from steelyard.design.check.judged import Judged, Rule, untried
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.launches import Draw
+from steelyard.report.figures import count
 
 _NEVER, _NOT_ALONE = "it does not run", "it does not run alone"
 
@@ -59,6 +60,19 @@ def _error(one: Checked) -> LaunchError | None:
     return None
 
 
+def failed_later(ran: int, why: str) -> Judged:
+    """One of which a launch failed after others that ran."""
+    return Judged("trouble", f"after {count(ran, 'launch')} that ran, {why}", remedy=_RAN_BEFORE)
+
+
+def _always_runs(evidence: Evidence) -> Judged:
+    if evidence.failure is None:
+        return Judged("sound", "")
+    return failed_later(len(evidence.of(PLAIN)), evidence.failure)
+
+
+_RAN_BEFORE = "look at what is not the same in each launch: what it leaves on disk or running, and what is drawn for it"
+
 RUNS = Rule(
     "does-not-run",
     "it runs when it is asked for alone",
@@ -66,6 +80,7 @@ RUNS = Rule(
     "",
     "none: every listed benchmark is asked for",
     "run it by itself and mend what it complains of, or leave it out with --benchmark",
+    _always_runs,
 )
 
 NAME = Rule(

@@ -193,7 +193,7 @@ def _patterns(found: Calibration) -> Markup:
 
 
 def of_interrupted(found: InterruptedCalibration) -> Part:
-    """A calibration that was interrupted: what it had measured."""
+    """A calibration that was interrupted, or failed: what it had measured."""
     points = {
         (one.pattern, one.elements): one
         for one in [*found.times, *(point for each in found.counted for point in each.points)]
@@ -206,7 +206,7 @@ def of_interrupted(found: InterruptedCalibration) -> Part:
     return Part(
         kind="interrupted calibration",
         title=found.processor or found.machine,
-        headline="Interrupted before weights could be fitted",
+        headline="Ended before weights could be fitted",
         verdict="",
         lines=[f"{figures.count(found.measurements(), 'measurement')} until then."],
         whole=Detail(tables=[table] if rows else []),
