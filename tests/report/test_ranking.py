@@ -7,6 +7,7 @@ import io
 from rich.console import Console
 
 from steelyard.model.derived import Verdict
+from steelyard.model.kept import CONTROL_ALARM, Finding
 from steelyard.model.records import Weighing
 from steelyard.model.subject import Benchmark
 from steelyard.report import ranking
@@ -57,6 +58,14 @@ def test_without_ties_nothing_is_said_of_them() -> None:
     text = printed(*weighed(slow=SLOW, fast=FAST))
     assert "ties" not in text
     assert "2-" not in text
+
+
+def test_what_a_control_withholds_is_not_ranked_by_its_intervals_either() -> None:
+    record, verdicts = weighed(fast=("undecided", -0.4, (-0.42, -0.38)), slow=("undecided", 0.5, (0.48, 0.52)))
+    alarm = Finding(code=CONTROL_ALARM, message="the control found the baseline slower than itself")
+    text = printed(record, [one.model_copy(update={"findings": [alarm]}) for one in verdicts])
+    assert text.count("1-3  ") == 3
+    assert printed(record, verdicts).count("1-3  ") == 1
 
 
 def test_one_candidate_is_not_ranked() -> None:

@@ -190,3 +190,17 @@ def test_a_rise_that_chance_may_have_made_is_none_yet() -> None:
     up_and_down = np.repeat([1, 1, 1, 5, 0.5, 5, 0.5, 1.2, 1.2, 1.2], 2)
     assert trend(up_and_down, 10, 0.1, LEVEL).shown == "perhaps"
     assert trend(np.linspace(1, 1.01, 20), 10, 0.1, LEVEL).shown == "within"
+
+
+def test_of_a_trend_only_what_others_beside_do_not_have_is_shown() -> None:
+    rising, faster = np.linspace(1, 1.5, 100), np.linspace(1, 2, 100)
+
+    def shown(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
+        return trend(values, 10, 0.1, LEVEL, beside=rising).shown
+
+    assert shown(3 * rising) == "within"
+    assert shown(faster) == "beyond"
+    assert shown(np.linspace(1, 1.2, 100)) == "within"
+    assert shown(np.ones(100)) == "within"
+    assert trend(rising, 10, 0.1, LEVEL, beside=np.ones(100)).shown == "beyond"
+    assert trend(rising, 10, 0.1, LEVEL, beside=[1.0, 2.0]).shown == "beyond"

@@ -304,3 +304,22 @@ def test_no_resolution_where_so_few_pairs_show_nothing_of_one_of_so_many() -> No
 def test_no_resolution_without_an_interval() -> None:
     judgement = judge_look(*sides(np.array([0.1, 0.2])), only_look(2), RULES)
     assert resolution(judgement, MARGIN) is None
+
+
+def test_values_that_are_equal_but_for_a_few_have_no_verdict_against_most_pairs() -> None:
+    """Pages, or the ticks of a clock: of 14 pairs all but two or three show a change, the same to the last digit."""
+    generator = np.random.default_rng(7)
+    found = [equal_but_for_a_few(generator) for _ in range(30)]
+    assert all(one.lower <= np.log(1.01) <= one.upper for one in found)
+    words = [one.verdict for one in found]
+    assert set(words) <= {"slower", "undecided"}
+    assert words.count("slower") > 20
+
+
+def equal_but_for_a_few(generator: np.random.Generator) -> Judgement:
+    values = np.full((14, 2), 10_000.0)
+    values[generator.integers(0, 14, 3), generator.integers(0, 2, 3)] *= 1 + generator.random(3)
+    baseline, candidate = (np.round(values) * [1.0, 1.01]).T
+    found = judge(lambda n: (baseline[:n], candidate[:n]), 14, MARGIN, 0.05, ended=True)
+    assert found is not None
+    return found

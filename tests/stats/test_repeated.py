@@ -78,3 +78,14 @@ def test_an_end_stops_short_of_a_known_change_that_is_rejected(side: int) -> Non
         inner, barrier = (middle, barrier) if len(accepted(d, levels, np.array([middle]))) else (inner, middle)
     end = repeated.interval(d, levels, looks, 0.01, around, (barrier,))[0 if side < 0 else 1]
     assert end == np.nextafter(barrier, -side * inf)
+
+
+@pytest.mark.parametrize("apart", [(3, 6), (2, 10)])
+def test_a_change_that_most_pairs_show_to_the_last_digit_is_in_the_interval(apart: tuple[int, int]) -> None:
+    d = np.full(14, 0.05)
+    d[list(apart)] = -0.55, -0.49
+    looks = plan_looks(14, ended=True)[:1]
+    for side in (1, -1):
+        found = repeated.estimate(side * d, np.zeros(14), looks, 0.05, KNOWN).estimate
+        assert found.lower <= side * 0.05 <= found.upper
+        assert found.centre * side > 0

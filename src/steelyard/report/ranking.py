@@ -9,6 +9,7 @@ from math import log1p
 from rich.text import Text
 
 from steelyard.model.derived import Verdict
+from steelyard.model.kept import CONTROL_ALARM
 from steelyard.model.records import Weighing
 from steelyard.report import figures, words
 from steelyard.report.bounds import show_left_out
@@ -114,7 +115,9 @@ def _ranking(record: Weighing, group: dict[int, Verdict], *, several: bool) -> R
 
 def _standing(verdict: Verdict) -> Standing:
     change, interval = verdict.change, verdict.interval
-    known = interval is not None and interval[0] > -1
+    # What favours one side may favour one candidate before another, too.
+    is_withheld = any(finding.code == CONTROL_ALARM for finding in verdict.findings)
+    known = interval is not None and interval[0] > -1 and not is_withheld
     return Standing(
         log1p(change) if change is not None and change > -1 else 0.0,
         (log1p(interval[0]), log1p(interval[1])) if interval is not None and known else None,

@@ -7,7 +7,7 @@ at the threshold; where there is no effect at all, a wrong finding is rarer by f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import expm1, log, log1p
 from typing import Literal
@@ -21,6 +21,7 @@ from steelyard.stats.signed_rank import estimate
 _LEAST_STEP = 0.1
 
 Shown = Literal["beyond", "perhaps", "within"]
+_FROM_MOST_SHOWN: tuple[Shown, ...] = ("beyond", "perhaps", "within")
 
 
 @dataclass(frozen=True)
@@ -105,16 +106,39 @@ def memory(few: Memory, more: Memory, most: Memory, threshold_bytes: float, leve
     return Effect("perhaps" if grown.centre > threshold_bytes and goes_on else "within", max(after, 0.0))
 
 
-def trend(values: npt.ArrayLike, blocks: int, threshold: float, level: float) -> Effect:
+def trend(
+    values: npt.ArrayLike, blocks: int, threshold: float, level: float, beside: npt.ArrayLike | None = None
+) -> Effect:
     """Whether values in order of time rise or fall from block to block: Kendall's test on the blocks' minima.
 
     The minimum of a block is hardly touched by other work that comes and goes within it. The figure is the change from
-    the first third of the blocks to the last.
+    the first third of the blocks to the last. A machine that gets slower all the while makes a trend of everything: of
+    values that have others `beside` them, of what is always the same and in the same order of time, only as much is
+    shown as these do not do themselves.
     """
+    lows = _block_lows(values, blocks)
+    if lows is None:
+        return Effect("within", 0.0)
+    found = _trend_of(lows, threshold, level)
+    others = None if beside is None else _block_lows(beside, blocks)
+    if others is None:
+        return found
+    own = _trend_of(lows - others, threshold, level)
+    if own.figure * found.figure <= 0:
+        return replace(found, shown="within")
+    return replace(found, shown=max(found.shown, own.shown, key=_FROM_MOST_SHOWN.index))
+
+
+def _block_lows(values: npt.ArrayLike, blocks: int) -> npt.NDArray[np.float64] | None:
+    """The logs of the blocks' minima, shape (blocks,); None of too few values."""
     sample = np.log(np.asarray(values, dtype=np.float64))
     if len(sample) < 2 * blocks:
-        return Effect("within", 0.0)
-    lows = np.array([block.min() for block in np.array_split(sample, blocks)])
+        return None
+    return np.array([block.min() for block in np.array_split(sample, blocks)])
+
+
+def _trend_of(lows: npt.NDArray[np.float64], threshold: float, level: float) -> Effect:
+    blocks = len(lows)
     rising = int(sum(np.sign(later - lows[i]) for i in range(blocks) for later in lows[i + 1 :]))
     third = max(1, blocks // 3)
     change = float(np.median(lows[-third:]) - np.median(lows[:third]))

@@ -28,6 +28,7 @@ BoolArray = npt.NDArray[np.bool_]
 # the distance; then so much closer, in parts.
 _AWAY = np.geomspace(0.05, 2.5, 14)
 _PARTS, _ROUNDS = 5, 2
+_MOST_TIED = 8
 # Looks at less than this share of the pairs hardly ever reject what the later ones accept.
 _RECENT = 0.7
 # An end is moved out by half of this share of the half-width: four in five are rejected there, and to try one takes all
@@ -77,7 +78,7 @@ def interval(
     if not half > 0:
         return accept.bounded(around)
     away = _AWAY * half
-    grid = np.unique(np.concatenate([around.centre - away, [around.centre], around.centre + away, known]))
+    grid = np.unique(np.concatenate([around.centre - away, [around.centre], around.centre + away, known, _tied(d)]))
     accepted = np.flatnonzero(accept(grid))
     if not len(accepted):
         return accept.bounded(by_ranks(d, sequential.nominal_level(looks, alpha)))
@@ -95,6 +96,16 @@ def interval(
         for end, test in zip(moving, tests, strict=True):
             end.move(is_rejected=test.rejected)
     return ends[0].place, ends[1].place
+
+
+def _tied(d: FloatArray) -> FloatArray:
+    """The changes that several differences show to the last digit, the most frequent ones.
+
+    There alone these have no sign. So such a change may be accepted, and what is next to it on either side not.
+    """
+    values, counts = np.unique(d, return_counts=True)
+    several = counts > 1
+    return np.asarray(values[several][np.argsort(-counts[several], kind="stable")[:_MOST_TIED]])
 
 
 class _Accept:

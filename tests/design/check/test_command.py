@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -72,3 +73,25 @@ def test_drift_beside_a_neighbour_is_looked_at_for_longer(monkeypatch: pytest.Mo
     assert drifts() == len(TIMES)
     monkeypatch.setattr("steelyard.design.check.checker._COMMAND_SECONDS", (10.0,))
     assert drifts() < len(TIMES)
+
+
+def slowing(now: float) -> float:
+    """A machine whose clock rate falls by a quarter while it becomes warm."""
+    return 1 + 0.35 * (1 - math.exp(-(now - 1000) / 4))
+
+
+def test_a_machine_that_becomes_slower_is_no_drift_of_the_command() -> None:
+    found = [checked(lambda _: 20, slowing, seed)[0]["drift"] for seed in TIMES]
+    assert {one.outcome for one in found} == {"sound"}
+
+
+def test_a_drift_is_found_on_a_machine_that_becomes_slower_too() -> None:
+    found = [checked(lambda number: 20 + number / 20, slowing, seed)[0]["drift"] for seed in TIMES]
+    assert {one.outcome for one in found} == {"trouble"}
+
+
+def test_a_command_that_becomes_faster_does_so_on_a_machine_that_becomes_slower() -> None:
+    found = checked(lambda number: 40 / (1 + number / 300), slowing, 1)[0]["drift"]
+    assert found.outcome == "trouble"
+    assert found.figure is not None
+    assert found.figure < 0

@@ -69,7 +69,7 @@ def short_command(evidence: Evidence) -> Judged:
 
 
 def trend(evidence: Evidence) -> Judged:
-    """Whether a command's launches get slower or faster one after the other."""
+    """Whether a command's launches get slower or faster one after the other, and the empty ones between them do not."""
     launches = evidence.of(PLAIN)
     span = sum(one.wall_ns for one in evidence.launches) / 1e9
     fewest = _FEWEST_OF_BLOCK * _BLOCKS
@@ -80,7 +80,7 @@ def trend(evidence: Evidence) -> Judged:
             few = f"launches of {min(span, _SHORTEST_SPAN_S - 0.1):.1f} s together are too short"
             needed = f"{_SHORTEST_SPAN_S:.0f} s of them"
         return Judged("lacking", f"{few} to tell it from the machine, which takes {needed}: --max-time allows more")
-    found = growth.trend(evidence.values(PLAIN), _BLOCKS, TREND, LEVEL)
+    found = growth.trend(evidence.values(PLAIN), _BLOCKS, TREND, LEVEL, beside=evidence.values(EMPTY))
     text = f"{percent(found.figure, sign=True)} from the first launches to the last of {len(launches)}"
     return Judged(STATES[found.shown], text, found.figure)
 
