@@ -105,6 +105,17 @@ PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
         {"Cargo.toml": '[package]\nname = "prog"\n', "src/main.rs": ""},
         {"./target/release/prog": ""},
     ),
+    "cargo, a workspace of programs": (
+        {
+            "Cargo.toml": '[workspace]\nmembers = ["app", "tools/*"]\n',
+            "app/Cargo.toml": '[package]\nname = "app"\n',
+            "app/src/main.rs": "",
+            "app/src/bin/other.rs": "",
+            "tools/helper/Cargo.toml": '[package]\nname = "helper"\n[[bin]]\nname = "help-it"\n',
+            "tools/library/Cargo.toml": '[package]\nname = "library"\n',
+        },
+        {"./target/release/app": "", "./target/release/other": "", "./target/release/help-it": ""},
+    ),
     "cmake": (
         {
             "CMakeLists.txt": CMAKE,
@@ -250,6 +261,17 @@ def test_what_names_no_program_is_built_still(
     put(here_without_python.folder, files)
     assert f"steelyard.toml is written: {says} of yours into it" in here_without_python("init").err.decode()
     assert written(here_without_python.folder).build.command == build
+
+
+def test_a_root_that_is_a_library_has_the_whole_workspace_built(here_without_python: InProcess) -> None:
+    files = {
+        "Cargo.toml": '[package]\nname = "lib"\n[workspace]\nmembers = ["app"]\n',
+        "app/Cargo.toml": '[package]\nname = "app"\n',
+        "app/src/main.rs": "",
+    }
+    put(here_without_python.folder, files)
+    assert "Cargo (app)" in here_without_python("init").err.decode()
+    assert written(here_without_python.folder).build.command == "cargo build --release --workspace"
 
 
 def test_targets_are_told_by_the_names_that_the_file_has(here_without_python: InProcess) -> None:
