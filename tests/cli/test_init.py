@@ -149,6 +149,16 @@ PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
         },
         {"./steelyard.test": "go", "env -C './with space' ./steelyard.test": "go"},
     ),
+    "go, several modules": (
+        {
+            "go.work": "go 1.22\nuse ./a\nuse ./b\n",
+            "a/go.mod": "module a\n",
+            "a/x_test.go": "package a\nfunc BenchmarkX(b *testing.B) {}\n",
+            "b/go.mod": "module b\n",
+            "b/inner/y_test.go": "package y\nfunc BenchmarkY(b *testing.B) {}\n",
+        },
+        {"env -C ./a ./steelyard.test": "go", "env -C ./b/inner ./steelyard.test": "go"},
+    ),
     "pytest": (
         {"tests/test_a.py": "def test_a(benchmark):\n    pass\n", "tests/test_b.py": "def test_b():\n    pass\n"},
         {"python3 -m pytest tests/test_a.py": "pytest-benchmark"},
@@ -272,6 +282,20 @@ def test_a_root_that_is_a_library_has_the_whole_workspace_built(here_without_pyt
     put(here_without_python.folder, files)
     assert "Cargo (app)" in here_without_python("init").err.decode()
     assert written(here_without_python.folder).build.command == "cargo build --release --workspace"
+
+
+def test_a_package_of_go_is_built_where_its_module_is(here_without_python: InProcess) -> None:
+    files = {
+        "go.mod": "module x\n",
+        "more/go.mod": "module y\n",
+        "more/in/y_test.go": "func BenchmarkY(b *testing.B) {}\n",
+    }
+    put(here_without_python.folder, files)
+    assert here_without_python("init").status == 0
+    assert written(here_without_python.folder).build.command == (
+        "if ls ./more/in/*_test.go > /dev/null; then "
+        "(cd ./more && go test -c -trimpath -o ./in/steelyard.test ./in); fi"
+    )
 
 
 def test_targets_are_told_by_the_names_that_the_file_has(here_without_python: InProcess) -> None:
