@@ -88,6 +88,12 @@ class State;
 
 namespace detail {
 
+// A count as containers take it, which is another type on some systems.
+template <class Count>
+constexpr std::size_t size_of(Count count) {
+    return static_cast<std::size_t>(count);
+}
+
 inline constexpr std::uint64_t most_loops = std::uint64_t{1} << 53;  // what a JSON number holds exactly
 inline constexpr std::uint64_t most_samples = 10000;
 inline constexpr std::size_t longest_name = 500;
@@ -226,7 +232,7 @@ private:
     }
 
     int descriptor_;
-    std::string whose_, lines_;
+    std::string whose_{}, lines_{};
 };
 
 // --- Samples in turn with those of another launch -------------------------------------------------------------------
@@ -291,7 +297,7 @@ private:
     }
 
     int descriptor_ = -1;
-    std::string orders_;
+    std::string orders_{};
 };
 
 // --- The clocks ----------------------------------------------------------------------------------------------------
@@ -299,7 +305,7 @@ private:
 inline std::int64_t now(clockid_t clock) {
     timespec time{};
     ::clock_gettime(clock, &time);
-    return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
+    return std::int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
 }
 
 inline std::int64_t cpu_of_children() {
@@ -386,7 +392,7 @@ class Sampler {
 public:
     Sampler(Response& response, std::uint64_t loops, std::uint64_t samples, Partner partner = {})
         : response_(response), loops_(loops), samples_(samples), partner_(std::move(partner)) {
-        taken_.reserve(static_cast<std::size_t>(samples));
+        taken_.reserve(size_of(samples));
     }
     explicit Sampler(Response& response) : Sampler(response, 1, 0) {}
     Sampler(const Sampler&) = delete;
@@ -447,8 +453,8 @@ private:
     Partner partner_;
     int descriptor_ = -1;
     bool running_ = false, finished_ = false;
-    Reading start_, stop_;
-    std::vector<Sample> taken_;
+    Reading start_{}, stop_{};
+    std::vector<Sample> taken_{};
 };
 
 using Params = std::vector<std::pair<std::string, std::string>>;
@@ -512,7 +518,7 @@ public:
         };
         while (sampler_.more()) {
             std::vector<Slot> inputs;
-            inputs.reserve(static_cast<std::size_t>(sampler_.loops()));
+            inputs.reserve(detail::size_of(sampler_.loops()));
             while (inputs.size() < sampler_.loops()) inputs.push_back(Slot{prepare()});
             sampler_.begin();
             detail::iterate_over(body, inputs.data(), inputs.data() + inputs.size());
@@ -553,11 +559,11 @@ struct Value {
 namespace detail {
 
 struct Benchmark {
-    std::string name;
-    std::function<void(State&)> function;
-    Params params;
-    std::vector<std::string> tags;
-    std::string source;
+    std::string name{};
+    std::function<void(State&)> function{};
+    Params params{};
+    std::vector<std::string> tags{};
+    std::string source{};
 
     std::string json() const {
         std::string line = "{\"benchmark\": " + quoted(name);
@@ -579,13 +585,13 @@ private:
 };
 
 struct Declaration {
-    Benchmark plain;
-    std::vector<std::pair<std::string, std::vector<Value>>> params;
+    Benchmark plain{};
+    std::vector<std::pair<std::string, std::vector<Value>>> params{};
 };
 
 struct Registry {
-    std::vector<Benchmark> benchmarks;
-    std::string fault;  // the first that was found
+    std::vector<Benchmark> benchmarks{};
+    std::string fault{};  // the first that was found
 };
 
 // In a function, so that it is there before the first benchmark of any source file is declared.
@@ -661,9 +667,11 @@ struct Arguments {
     bool any = false, list = false;
     const char *protocol = nullptr, *fd = nullptr, *run = nullptr;
     const char *loops = nullptr, *samples = nullptr, *seed = nullptr, *lockstep = nullptr;
-    std::vector<std::string> before;  // LOOPS:NAME of each that runs first, in the same process
-    std::vector<std::string> words;   // parts of the names that a user wants to look at
+    std::vector<std::string> before{};  // LOOPS:NAME of each that runs first, in the same process
+    std::vector<std::string> words{};   // parts of the names that a user wants to look at
 
+    Arguments(const Arguments&) = delete;
+    Arguments& operator=(const Arguments&) = delete;
     Arguments(int count, char** arguments) {
         const std::pair<std::string_view, const char**> known[] = {
             {"protocol=", &protocol}, {"fd=", &fd}, {"run=", &run},

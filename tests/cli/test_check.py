@@ -52,6 +52,7 @@ BREACHES = [
     ("ns=time.perf_counter_ns() - begun", "ns=5", "its times grow with the loops"),
     ('if words["run"] not in ("one", "two"):', "if False:", "it says where a benchmark is not known, and fails"),
     ('if words["protocol"] != "1":', "if False:", "it does not answer in another version of the protocol"),
+    ('say(benchmark="one")', 'say(benchmark="one", bytes=-1)', "what an iteration processes is a number above 0"),
     ("say(steelyard=1)", 'say(steelyard=1)\nif len(words) > 3 and "list" in words: fail("?")', "it ignores words"),
     ("say(steelyard=1)", "say(steelyard=1, lockstep=True)", "it takes its samples in turn with another's"),
 ]
@@ -65,14 +66,14 @@ def harness(tool: Tool, text: str) -> str:
 def test_a_program_that_speaks_it(here: InProcess) -> None:
     done = here("check", "--protocol", harness(here, WELL))
     assert done.status == 0, done.text
-    assert "all 8 rules hold" in done.text
+    assert "all 9 rules hold" in done.text
     assert "broken" not in done.text
 
 
 def test_a_program_that_takes_its_samples_in_turn(here: InProcess) -> None:
     done = here("check", "--protocol", f"{sys.executable} -m steelyard.harness --timeit sum(range(100))")
     assert done.status == 0, done.text
-    assert "all 10 rules hold" in done.text
+    assert "all 11 rules hold" in done.text
 
 
 @pytest.mark.parametrize(("well", "ill", "rule"), BREACHES, ids=[rule for _, _, rule in BREACHES])
@@ -266,5 +267,5 @@ def test_an_interrupt_leaves_the_rules_of_the_protocol_that_were_tried(tool: Too
     assert WELL.count(unknown) == 1
     done = interrupted(tool, "check", "--protocol", harness(tool, WELL.replace(unknown, asleep)))
     assert done.err == b""
-    assert done.text.count("holds") == 5
-    assert "interrupted: 5 rules were tried until then, none of them broken" in " ".join(done.text.split())
+    assert done.text.count("holds") == 6
+    assert "interrupted: 6 rules were tried until then, none of them broken" in " ".join(done.text.split())

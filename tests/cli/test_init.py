@@ -105,6 +105,17 @@ PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
         {"Cargo.toml": '[package]\nname = "prog"\n', "src/main.rs": ""},
         {"./target/release/prog": ""},
     ),
+    "cargo, a workspace of programs": (
+        {
+            "Cargo.toml": '[workspace]\nmembers = ["app", "tools/*"]\n',
+            "app/Cargo.toml": '[package]\nname = "app"\n',
+            "app/src/main.rs": "",
+            "app/src/bin/other.rs": "",
+            "tools/helper/Cargo.toml": '[package]\nname = "helper"\n[[bin]]\nname = "help-it"\n',
+            "tools/library/Cargo.toml": '[package]\nname = "library"\n',
+        },
+        {"./target/release/app": "", "./target/release/other": "", "./target/release/help-it": ""},
+    ),
     "cmake": (
         {
             "CMakeLists.txt": CMAKE,
@@ -137,6 +148,16 @@ PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
             "z/z_test.go": "func TestZ(t *testing.T) {}\n",
         },
         {"./steelyard.test": "go", "env -C './with space' ./steelyard.test": "go"},
+    ),
+    "go, several modules": (
+        {
+            "go.work": "go 1.22\nuse ./a\nuse ./b\n",
+            "a/go.mod": "module a\n",
+            "a/x_test.go": "package a\nfunc BenchmarkX(b *testing.B) {}\n",
+            "b/go.mod": "module b\n",
+            "b/inner/y_test.go": "package y\nfunc BenchmarkY(b *testing.B) {}\n",
+        },
+        {"env -C ./a ./steelyard.test": "go", "env -C ./b/inner ./steelyard.test": "go"},
     ),
     "pytest": (
         {"tests/test_a.py": "def test_a(benchmark):\n    pass\n", "tests/test_b.py": "def test_b():\n    pass\n"},
@@ -250,6 +271,31 @@ def test_what_names_no_program_is_built_still(
     put(here_without_python.folder, files)
     assert f"steelyard.toml is written: {says} of yours into it" in here_without_python("init").err.decode()
     assert written(here_without_python.folder).build.command == build
+
+
+def test_a_root_that_is_a_library_has_the_whole_workspace_built(here_without_python: InProcess) -> None:
+    files = {
+        "Cargo.toml": '[package]\nname = "lib"\n[workspace]\nmembers = ["app"]\n',
+        "app/Cargo.toml": '[package]\nname = "app"\n',
+        "app/src/main.rs": "",
+    }
+    put(here_without_python.folder, files)
+    assert "Cargo (app)" in here_without_python("init").err.decode()
+    assert written(here_without_python.folder).build.command == "cargo build --release --workspace"
+
+
+def test_a_package_of_go_is_built_where_its_module_is(here_without_python: InProcess) -> None:
+    files = {
+        "go.mod": "module x\n",
+        "more/go.mod": "module y\n",
+        "more/in/y_test.go": "func BenchmarkY(b *testing.B) {}\n",
+    }
+    put(here_without_python.folder, files)
+    assert here_without_python("init").status == 0
+    assert written(here_without_python.folder).build.command == (
+        "if ls ./more/in/*_test.go > /dev/null; then "
+        "(cd ./more && go test -c -trimpath -o ./in/steelyard.test ./in); fi"
+    )
 
 
 def test_targets_are_told_by_the_names_that_the_file_has(here_without_python: InProcess) -> None:

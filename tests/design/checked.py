@@ -121,6 +121,8 @@ class Doctor:
     """After so long on a processor others have it for four times as long, and no sample tells of it."""
     start_feels: float = 1.0
     """How much of the machine's noise the start of a process feels, in logs: its work may use the caches less."""
+    told: float = 1.0
+    """How many ns are told for each that passes."""
 
     def looked(self, *names: str) -> list[Looked]:
         """All findings about these benchmarks, or all."""
@@ -166,7 +168,7 @@ class Doctor:
             taken.append(max(1, round(ns * factor * self.within(now))))
         if self.slice_ns is not None:
             return self._interrupted(self.slice_ns, hello, start, taken, memory)
-        lines = [f'{{"ns": {ns}, "delay_ns": 0}}' for ns in taken]
+        lines = [f'{{"ns": {max(1, round(self.told * ns))}, "delay_ns": 0}}' for ns in taken]
         return _wrote([hello, *lines], start + sum(taken), memory)
 
     def _interrupted(self, slice_ns: int, hello: str, start: int, taken: Sequence[int], memory: int) -> Measured:

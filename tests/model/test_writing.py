@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import resource
 import stat
@@ -25,6 +26,18 @@ def test_a_file_is_written_over(file: Path) -> None:
     file.write_text("old and longer than the new")
     write_atomically(file, b"new")
     assert file.read_bytes() == b"new"
+
+
+def test_what_a_kill_has_left_of_another_goes(file: Path) -> None:
+    before = [file.with_name(f".steelyard-{name}") for name in ("ab_cd012", "mine", "ab_cd013", "ab_cd014")]
+    for path in before:
+        path.touch()
+        os.utime(path, (0, 0))
+    os.utime(before[2])  # it may be of one who has yet to lock it
+    with before[3].open() as written:
+        fcntl.flock(written, fcntl.LOCK_EX)
+        write_atomically(file, b"new")
+    assert [path for path in before if path.exists()] == before[1:]
 
 
 def test_a_new_file_has_the_permissions_of_any_other(file: Path) -> None:

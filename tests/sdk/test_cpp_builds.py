@@ -40,6 +40,13 @@ def test_no_compiler_warns(folder: Path, compiler: str, standard: str) -> None:
     called(found, f"-std={standard}", *STRICT, "-fsyntax-only", HARNESS, implementation, *EXAMPLES.glob("*.cpp"))
 
 
+def test_what_a_project_may_have_on_besides_is_silent(folder: Path) -> None:
+    implementation = folder / "stricter.cpp"
+    implementation.write_text(IMPLEMENTATION)
+    more = ["-Weffc++", "-Wuseless-cast", "-Wold-style-cast", "-Wsign-conversion", "-Wzero-as-null-pointer-constant"]
+    called(need("g++"), "-std=c++17", *STRICT, *more, "-fsyntax-only", HARNESS, implementation)
+
+
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_no_c_compiler_warns(folder: Path, compiler: str) -> None:
     found = need_clang("clang") if compiler == "clang" else need("gcc")

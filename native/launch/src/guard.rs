@@ -38,6 +38,12 @@ pub fn watch(server: impl FnOnce() -> u8) -> io::Result<u8> {
             ending => sys::signal(pid, ending),
         }
     };
-    Leftovers::default().clear(Duration::ZERO);
+    let mut leftovers = Leftovers::default();
+    if code == 0 {
+        // The driver has gone: what is left was started to go on until then.
+        leftovers.dismiss();
+    } else {
+        leftovers.clear(Duration::ZERO);
+    }
     Ok(code)
 }

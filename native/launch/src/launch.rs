@@ -51,7 +51,7 @@ pub fn run(
     if let Some(switches) = &means.switches {
         switches.begin(started.start_ns, processors);
     }
-    let wait = Wait::new(started, request.timeout_ns, captures, means.pidfd).leaving_group();
+    let wait = Wait::new(started, request.timeout_ns, captures, means.pidfd);
     let running = Running {
         request,
         started,
@@ -143,6 +143,7 @@ pub fn to_the_end(
         }
     }
     let mut lost_ns = lost_by_each(&waits, means).into_iter();
+    waits.iter().for_each(Wait::resume_group);
     let ended: Vec<_> = of_each
         .iter()
         .map(|(_, started, ..)| sys::reap(started.pid))
@@ -177,12 +178,12 @@ pub fn to_the_end(
     Ok(stop.map_or(Launched::Reports(reports, after), Launched::Stopped))
 }
 
-/// How long those that outlive a target have. Of two they are dead by then, but for daemons: one's must not be in the
-/// way of the other.
+/// How long those that outlive their targets have.
 fn grace_of(waits: &[Wait]) -> Duration {
-    match waits {
-        [one] if one.outcome.ended_by_itself() => GRACE,
-        _ => Duration::ZERO,
+    if waits.iter().all(|wait| wait.outcome.ended_by_itself()) {
+        GRACE
+    } else {
+        Duration::ZERO
     }
 }
 

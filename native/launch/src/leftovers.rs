@@ -18,6 +18,9 @@ pub const GRACE: Duration = Duration::from_millis(100);
 /// And for how long those of them that are not asleep: on a busy machine they may have had no processor until then.
 const LONGEST_GRACE: Duration = Duration::from_secs(1);
 
+/// How long those have to end that were to go on until now, once they are asked to.
+const LAST_GRACE: Duration = Duration::from_secs(1);
+
 /// Time for killed processes to die.
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -91,6 +94,14 @@ impl Leftovers {
             killed: told(killed),
             surviving: told(surviving),
         }
+    }
+
+    /// Asks every child to end, as whoever stops a service does, and clears what has not after a second.
+    pub fn dismiss(&mut self) {
+        for pid in self.living() {
+            sys::signal(pid, libc::SIGTERM);
+        }
+        self.clear(LAST_GRACE);
     }
 
     /// Has the children that are alive end by themselves, for so long, or for longer if they are busy: who they are.

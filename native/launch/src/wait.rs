@@ -51,7 +51,8 @@ pub struct Wait {
     seen: Option<Seen>,
     ended: bool,
     /// Whether its group is left alone at its end.
-    group_goes_on: bool,
+    /// Whether it has a partner, which nothing that it leaves may disturb.
+    is_of_two: bool,
     /// What comes through its streams meanwhile.
     pub captures: Captures,
     /// How it has gone so far.
@@ -87,7 +88,7 @@ impl Wait {
             },
             seen: None,
             ended: false,
-            group_goes_on: false,
+            is_of_two: false,
             captures,
             outcome: Outcome::default(),
         }
@@ -99,13 +100,7 @@ impl Wait {
     pub fn of_two(mut self, executing: Executing, socket: Option<UnixStream>) -> Self {
         self.executing = Some(executing);
         self.socket = socket;
-        self
-    }
-
-    /// For one whose group is left alone when it ends by itself.
-    #[must_use]
-    pub fn leaving_group(mut self) -> Self {
-        self.group_goes_on = true;
+        self.is_of_two = true;
         self
     }
 
@@ -114,6 +109,13 @@ impl Wait {
     pub fn seen(mut self, seen: Option<Seen>) -> Self {
         self.seen = seen;
         self
+    }
+
+    /// Lets what the target has left go on, before it is reaped.
+    pub fn resume_group(&self) {
+        if self.is_of_two {
+            sys::signal_group(self.pid, libc::SIGCONT);
+        }
     }
 
     fn hear_whether_executed(&mut self) {
@@ -128,7 +130,7 @@ impl Wait {
         if self.ended {
             return;
         }
-        sys::kill_group(self.pid);
+        sys::signal_group(self.pid, libc::SIGKILL);
         match sys::kill(self.pid) {
             Ok(()) if self.deadlines.death.is_none() => {
                 self.deadlines.death = Some(sys::now_ns() + LONGEST_DEATH_NS);
@@ -167,9 +169,10 @@ impl Wait {
                 let late_ns = means.gauges.own_delay_ns().saturating_sub(woken.delay_ns);
                 let seen = self.seen.unwrap_or(Seen { end_ns, late_ns });
                 (self.outcome.end_ns, self.outcome.late_ns) = (seen.end_ns, seen.late_ns);
-                if !self.group_goes_on {
-                    // It is a zombie now, so its group can still be killed.
-                    sys::kill_group(self.pid);
+                if self.is_of_two {
+                    // It is a zombie now, so its group still has its number. What is left of it may have to clean up:
+                    // it stands still until the partner has ended, too.
+                    sys::signal_group(self.pid, libc::SIGSTOP);
                 }
                 self.outcome.after = means.gauges.read();
                 self.outcome.schedule = Schedule::of(self.pid);

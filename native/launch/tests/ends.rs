@@ -183,6 +183,25 @@ if os.fork() == 0:
 }
 
 #[test]
+fn what_was_left_running_on_purpose_is_asked_to_end_and_killed_if_it_does_not() {
+    let mut driver = Driver::start();
+    let scratch = Scratch::new();
+    let (path, deaf) = (scratch.text("pids"), scratch.text("deaf"));
+    // As a service does, which removes its socket.
+    let serves = format!("trap 'sleep 0.2; echo tidied > {path}.end; exit' TERM");
+    let script = format!(
+        "({serves}; echo $$ > {path}; while :; do sleep 0.01; done) & \
+         (trap '' TERM; sh -c 'echo $PPID > {deaf}'; while :; do sleep 0.01; done) & \
+         while ! [ -s {path} -a -s {deaf} ]; do sleep 0.01; done"
+    );
+    driver.run(&with(sh(&script), "leaves_running", json!(true)));
+    driver.hang_up();
+    let said = std::fs::read_to_string(scratch.path("pids.end"));
+    assert_eq!(said.expect("its end"), "tidied\n");
+    assert!(!is_alive(pids_in(&scratch.path("deaf"), 1)[0]));
+}
+
+#[test]
 fn what_is_left_running_on_purpose_goes_on_until_the_server_ends() {
     let mut driver = Driver::start();
     let scratch = Scratch::new();

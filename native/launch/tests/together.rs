@@ -330,6 +330,40 @@ fn a_cancel_kills_both() {
     assert_eq!(driver.run(&sh("exit 6"))["exit_code"], 6);
 }
 
+/// A target whose child removes the file once the target has ended, and writes what time it was then into another.
+fn tidied(scratch: &Scratch, name: &str) -> Value {
+    let path = scratch.text(name);
+    python(&format!(
+        "import os, time
+open('{path}', 'w').close()
+r, w = os.pipe()
+if os.fork() == 0:
+    os.close(w)
+    os.read(r, 1)
+    time.sleep(0.02)
+    os.unlink('{path}')
+    with open('{path}.new', 'w') as file: file.write(str(time.monotonic_ns()))
+    os.rename('{path}.new', '{path}.at')
+    os._exit(0)"
+    ))
+}
+
+#[test]
+fn what_outlives_one_cleans_up_behind_it_once_both_have_ended() {
+    for mut driver in [Driver::start(), Driver::without_pidfd()] {
+        let scratch = Scratch::new();
+        let long = python("import time\ntime.sleep(0.3)\n");
+        let [_, other] = run(&mut driver, &tidied(&scratch, "shared"), &long);
+        assert!(!scratch.path("shared").exists());
+        let at = std::fs::read_to_string(scratch.path("shared.at")).expect("a time");
+        let ended_ns = number(&other, "start_ns") + number(&other, "wall_ns");
+        assert!(at.parse::<u64>().expect("a number") >= ended_ns);
+        let both = [tidied(&scratch, "one"), tidied(&scratch, "other")];
+        run(&mut driver, &both[0], &both[1]);
+        assert!(!scratch.path("one").exists() && !scratch.path("other").exists());
+    }
+}
+
 #[test]
 fn neither_outlives_the_driver_the_server_or_its_guard() {
     let ends: [fn(&mut Driver); 3] = [

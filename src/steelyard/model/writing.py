@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import stat
 import tempfile
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from steelyard.model.errors import MeasurementError
+from steelyard.model.locks import lock
 
 _ACCESS_LIST = "system.posix_acl_access"
+_NEIGHBOUR = ".steelyard-"
+_IS_NEIGHBOUR = re.compile(rf"{re.escape(_NEIGHBOUR)}[a-z0-9_]{{8}}")
+# A neighbour is made first and locked then.
+_UNLOCKED_S = 60.0
 
 
 def write_atomically(path: Path, data: bytes | Iterable[bytes], *, private: bool = False) -> None:
@@ -39,9 +47,10 @@ def _pour(path: Path, data: bytes | Iterable[bytes]) -> None:
 
 
 def _replace(path: Path, data: bytes | Iterable[bytes], *, private: bool) -> None:
-    handle, neighbour = tempfile.mkstemp(prefix=".steelyard-", dir=path.parent)
+    handle, neighbour = tempfile.mkstemp(prefix=_NEIGHBOUR, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
+            lock(file.fileno())
             if not private:
                 _make_alike(path, file.fileno())
             file.writelines([data] if isinstance(data, bytes) else data)
@@ -51,6 +60,27 @@ def _replace(path: Path, data: bytes | Iterable[bytes], *, private: bool) -> Non
     except BaseException:
         Path(neighbour).unlink(missing_ok=True)
         raise
+    _sweep(path.parent)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what processes that were killed while they wrote a file have left in its folder, as far as can be."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _IS_NEIGHBOUR.fullmatch(entry.name):
+                with suppress(OSError):
+                    _remove_if_left(entry.path)
+
+
+def _remove_if_left(path: str) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        found = os.fstat(handle)
+        is_ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+        if is_ours and time.time() - found.st_mtime > _UNLOCKED_S and lock(handle):
+            os.unlink(path)  # noqa: PTH108
+    finally:
+        os.close(handle)
 
 
 def _make_alike(path: Path, file: int) -> None:

@@ -31,6 +31,8 @@ class Listed:
     params: dict[str, str] = field(default_factory=dict)
     processed: dict[str, float] = field(default_factory=dict)
     """What an iteration processes, by the unit (`model.throughput.WorkUnit`), as far as the list tells."""
+    no_amounts: dict[str, str] = field(default_factory=dict)
+    """What it told instead, as it was written, where that can be no amount; 0 is that of an input that is empty."""
 
 
 @dataclass(frozen=True)

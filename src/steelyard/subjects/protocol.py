@@ -26,6 +26,7 @@ from steelyard.subjects.responses import (
     file_holds,
     folder_of,
     in_turn,
+    is_number,
     quoted,
     results_of,
     runs_pytest,
@@ -211,8 +212,15 @@ def _listed(line: dict[str, Any]) -> Listed:
     tags, params = line.get("tags") or [], line.get("params") or {}
     if not isinstance(tags, list) or not isinstance(params, dict):
         raise LaunchError(f"lists {shown(name)} with tags that are no list, or params that are no object")
-    processed = amounts({unit: line.get(unit) for unit in WORK_UNITS})
-    return Listed(name, tuple(map(str, tags)), {str(key): str(value) for key, value in params.items()}, processed)
+    told = {unit: line[unit] for unit in WORK_UNITS if line.get(unit) is not None}
+    processed = amounts(told)
+    no_amounts = {unit: shown(value) for unit, value in told.items() if unit not in processed and not _is_zero(value)}
+    params = {str(key): str(value) for key, value in params.items()}
+    return Listed(name, tuple(map(str, tags)), params, processed, no_amounts)
+
+
+def _is_zero(told: Any) -> bool:
+    return is_number(told) and told == 0
 
 
 def _sample(line: dict[str, Any], work: Work) -> Sample:

@@ -201,8 +201,8 @@ def test_a_benchmark_that_fails_after_a_while_is_no_more_called_sound() -> None:
 # --- the protocol
 
 
-def tried(at: int | None) -> Conformance:
-    server = Server(Doctor(BODIES, lognormal()).set_up(), at)
+def tried(at: int | None = None, told: float = 1.0) -> Conformance:
+    server = Server(Doctor(BODIES, lognormal(), told=told).set_up(), at)
     return try_protocol(subject("suite"), SUITE, server.world())
 
 
@@ -213,6 +213,12 @@ def test_rules_that_were_tried_before_an_interruption_are_kept() -> None:
     found = tried(3)
     assert found.interrupted
     assert found.rules == whole.rules[:2]
+
+
+@pytest.mark.parametrize("told", [1e-3, 1.0, 2.0])
+def test_times_in_another_unit_are_found(told: float) -> None:
+    (trouble,) = [one.trouble for one in tried(told=told).rules if one.rule.startswith("its times are in ns")]
+    assert trouble is None if told == 1.0 else "in another unit" in (trouble or "")
 
 
 def test_before_the_first_rule_of_the_protocol_there_is_nothing_to_say() -> None:

@@ -22,6 +22,7 @@ from steelyard.model.subject import Benchmark, RevisionFacts
 from steelyard.model.throughput import Processed, processed_of
 from steelyard.subjects.harness import Work
 from steelyard.subjects.protocol import ProtocolHarness
+from steelyard.subjects.responses import shown
 from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS
 from tests.design.scripted import PLAIN, Script
 from tests.design.scripted_harness import (
@@ -47,6 +48,28 @@ class TestWhatIsProcessed:
         record = plan(suites, header())
         assert record.benchmarks[0].processed == processed_of({"bytes": 4096.0, "items": 7.0})
         assert messages(record, "other-work") == []
+
+    @pytest.mark.parametrize("told", [-5, "12", True, float("nan"), 1e101, []], ids=str)
+    def test_what_can_be_no_amount_is_noted_and_passed_over(self, told: object) -> None:
+        suites = machine(baseline=ONE, candidate=ONE)
+        suites.listed = {side: {"bytes": told, "items": 7} for side in ("baseline", "candidate")}
+        record = plan(suites, header())
+        assert record.benchmarks[0].processed == processed_of({"items": 7.0})
+        (said,) = messages(record, "no-amount")
+        assert said == f"there is no throughput where the harness tells no number above 0: bytes of {shown(told)} (one)"
+
+    def test_an_input_that_is_empty_has_no_throughput_and_no_note(self) -> None:
+        suites = machine(baseline=ONE, candidate=ONE)
+        suites.listed = {"baseline": {"bytes": 0, "items": None}}
+        record = plan(suites, header())
+        assert record.benchmarks[0].processed == []
+        assert messages(record, "no-amount") == []
+
+    def test_where_the_user_says_the_amount_the_harness_is_not_asked(self) -> None:
+        suites = machine(baseline=ONE, candidate=ONE)
+        suites.listed = {"baseline": {"bytes": -1}}
+        record = plan(suites, header(), Selection(processed=[Processed(unit="bytes", amount=9)]))
+        assert messages(record, "no-amount") == []
 
     def test_sides_that_do_other_work_are_noted(self) -> None:
         suites = machine(baseline=ONE, candidate=ONE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -106,6 +106,17 @@ def test_nothing_is_built_twice(build: Builder) -> None:
     with build():
         assert build.made() == ["work tree"]
     assert build.times() == 3
+
+
+@pytest.mark.parametrize(("end", "timeout_s"), [("exit 1", 60.0), ("sleep 60", 0.2), ("exit 0", 60.0)])
+def test_what_compilers_leave_among_the_temporary_files_goes(build: Builder, end: str, timeout_s: float) -> None:
+    recipe = Recipe(f"mktemp >> ../../left && {end}", timeout_s=timeout_s)
+    with suppress(NotBuiltError), build(recipes=[recipe]):
+        pass
+    left = [Path(line) for line in (build.cache.folder / "left").read_text().splitlines()]
+    assert left
+    assert [path for path in left if path.exists()] == []
+    assert [path.parent for path in left if path.parent.exists()] == []
 
 
 @pytest.mark.parametrize(

@@ -156,12 +156,12 @@ pub fn signal(pid: i32, number: libc::c_int) {
     }
 }
 
-/// Kills all processes of a group.
-pub fn kill_group(group: i32) {
+/// Sends a signal to all processes of a group, as far as that is possible.
+pub fn signal_group(group: i32, number: libc::c_int) {
     // Not -1, which stands for every process there is, and not 0, our own group.
     if group > 1 {
         // SAFETY: kill takes numbers only.
-        unsafe { libc::kill(-group, libc::SIGKILL) };
+        unsafe { libc::kill(-group, number) };
     }
 }
 

@@ -6,21 +6,24 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from steelyard.design.check.unit import Timed, trouble_with_unit
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.target import HARNESS_REMEDY, Target
 from steelyard.design.suite.loops import choose_loops
+from steelyard.design.suite.no_amounts import no_amounts_told
 from steelyard.design.world import World
 from steelyard.model.checked import Checked
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError
-from steelyard.model.launches import LaunchSpec, Sample
+from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import launch_spec, shared_environment
 from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.protocol import VERSION, ProtocolHarness
+from steelyard.subjects.responses import check_within
 
 _NO_SUCH_NAME = "no benchmark is called like this"
 _OTHER_VERSION = 1_000_000
@@ -68,16 +71,29 @@ class _Trial:
         """Every rule that can be tried: without a list there is nothing to run, so no more of them."""
         first = self._tried("it lists its benchmarks", self._lists)
         yield first
-        if first.trouble is None:
-            for rule, check in self._others():
-                yield self._tried(rule, check)
+        if first.trouble is not None:
+            return
+        for rule, check in self._of_numbers():
+            yield self._tried(rule, check)
+        grows = self._tried("its times grow with the loops", self._grows)
+        yield grows
+        if grows.trouble is None:
+            yield self._tried("its times are in ns, as far as its launches show", self._tells_ns)
+        for rule, check in self._others():
+            yield self._tried(rule, check)
+
+    def _of_numbers(self) -> list[tuple[str, Callable[[], None]]]:
+        found = [("it lists the same benchmarks again", self._lists_the_same)]
+        if any(one.processed or one.no_amounts for one in self._read[1]):
+            found.append(("what an iteration processes is a number above 0", self._tells_amounts))
+        return [
+            *found,
+            ("it takes as many samples as it is asked for", self._takes_samples),
+            ("a sample runs the loops that it is asked for", self._runs_loops),
+        ]
 
     def _others(self) -> list[tuple[str, Callable[[], None]]]:
         found = [
-            ("it lists the same benchmarks again", self._lists_the_same),
-            ("it takes as many samples as it is asked for", self._takes_samples),
-            ("a sample runs the loops that it is asked for", self._runs_loops),
-            ("its times grow with the loops", self._grows),
             ("it says where a benchmark is not known, and fails", self._refuses_unknown),
             ("it does not answer in another version of the protocol", self._refuses_version),
             ("it ignores words of later versions", self._ignores_words),
@@ -104,6 +120,10 @@ class _Trial:
         if self._read[1] != self._harness.listed(self.runner.trial(self._listing()).measured):
             raise _Broken("two calls listed different benchmarks, or in another order")
 
+    def _tells_amounts(self) -> None:
+        if told := no_amounts_told(self._read[1]):
+            raise _Broken(f"it told of {told}, of which there is no throughput")
+
     def _takes_samples(self) -> None:
         for samples in (1, 3):
             self._run(1, samples)
@@ -114,7 +134,11 @@ class _Trial:
             raise _Broken(f"asked for 7 loops, it ran {', '.join(map(str, sorted(ran)))}")
 
     def _grows(self) -> None:
-        choose_loops(self._run)
+        _ = self._loops  # which is not found if they do not
+
+    def _tells_ns(self) -> None:
+        if trouble := trouble_with_unit(self._timed, self._loops):
+            raise _Broken(trouble)
 
     def _refuses_unknown(self) -> None:
         work = Work(_NO_SUCH_NAME, 1, 1)
@@ -183,8 +207,23 @@ class _Trial:
         spec = self._harness.running(self._spec, work)
         return Target("it", spec, harness=self._harness, work=work, remedy=HARNESS_REMEDY)
 
+    @cached_property
+    def _loops(self) -> int:
+        """Those of a usual sample."""
+        return choose_loops(self._run)
+
     def _run(self, loops: int, samples: int) -> tuple[Sample, ...]:
+        return self._launched(loops, samples)[1]
+
+    def _timed(self, loops: int) -> Timed:
+        measured, samples = self._launched(loops, 1)
+        return Timed(samples[0].ns, measured.wall_ns)
+
+    def _launched(self, loops: int, samples: int) -> tuple[Measured, tuple[Sample, ...]]:
         work = Work(self._first, loops, samples)
         # Its samples are read here: a rule speaks of them without a subject.
         target = Target("it", self._harness.running(self._spec, work), harness=self._harness, remedy=HARNESS_REMEDY)
-        return self._harness.samples(self.runner.trial(target).measured, work)
+        measured = self.runner.trial(target).measured
+        found = self._harness.samples(measured, work)
+        check_within(found, measured, self._harness, work)
+        return measured, found

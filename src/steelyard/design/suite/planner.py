@@ -16,6 +16,7 @@ from steelyard.design.runner.tandem import gains_beside
 from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, listing_target, read_list
 from steelyard.design.runner.targets import of_first_layout, remedy_of_missing, with_time_limit
 from steelyard.design.suite.amounts import Amounts
+from steelyard.design.suite.no_amounts import no_amounts_finding
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.pilots import Pilots
 from steelyard.design.suite.selection import Selection, chosen_benchmarks, fitting, tagged_alike
@@ -76,6 +77,9 @@ class Planner:
         tried = [one for one in benchmarks if one.entry in trials.known]
         findings = _one_sided(self.record, [fitting(listed, selection.only, selection.tags) for listed in lists])
         findings += [*trials.findings, *trials.failures.values()]
+        if not selection.processed:
+            chosen = {one.entry for one in benchmarks}
+            findings += no_amounts_finding(one for listed in lists for one in listed if one.name in chosen)
         findings += [*other_work_finding(tried), *process_time_finding(tried), *_missed(settings, trials)]
         return self.record.model_copy(
             update={

@@ -21,6 +21,7 @@ from steelyard.subjects.responses import (
     file_holds,
     file_written,
     files_below,
+    is_number,
     json_of,
     printed_by,
     sample_of,
@@ -132,7 +133,9 @@ def processed_in(text: str) -> dict[str, float]:
         return {}
     both = told.get("ElementsAndBytes")
     told = {**told, "Elements": both.get("elements"), "Bytes": both.get("bytes")} if isinstance(both, dict) else told
-    size = told.get("Bytes", told.get("BytesDecimal"))
+    size, bits = told.get("Bytes", told.get("BytesDecimal")), told.get("Bits")
+    if size is None and is_number(bits):
+        size = bits / 8
     return amounts({"bytes": size, "items": told.get("Elements")})
 
 

@@ -25,21 +25,29 @@ _NO_PROGRAMS = frozenset(
 
 
 def go(folder: Path) -> Found | None:
-    """The packages of a Go module that have benchmarks; None without a go.mod."""
-    if not (folder / "go.mod").is_file():
+    """The packages of a Go module, or workspace, that have benchmarks; None without a go.mod or go.work."""
+    if not any((folder / name).is_file() for name in ("go.mod", "go.work")):
         return None
     tests = [path for path in files_named(folder, "_test.go") if _GO_BENCHMARK.search(text_of(path))]
     packages = [*dict.fromkeys(path.parent for path in tests)]
     lines, targets = [], []
     for package in packages:
-        way = relative(package, folder)
-        line = f"go test -c -trimpath -o {shlex.quote(f'{way}/steelyard.test')} {shlex.quote(way)}"
+        way, line = relative(package, folder), _go_build(package, folder)
         # Go refuses a package that an older revision has not yet.
         lines.append(line if package == folder else f"if ls {shlex.quote(way)}/*_test.go > /dev/null; then {line}; fi")
         enter = "" if package == folder else f"env -C {shlex.quote(way)} "
         name = folder.name if package == folder else package.relative_to(folder).as_posix()
         targets.append(FoundTarget(name or "benchmarks", f"{enter}./steelyard.test", "go"))
     return Found("Go", "\n".join(lines) or "go build ./...", targets)
+
+
+def _go_build(package: Path, folder: Path) -> str:
+    """The line that builds a package's benchmarks, in the folder of its module: Go builds those of no other there."""
+    ours = [package, *(one for one in package.parents if one.is_relative_to(folder))]
+    module = next((one for one in ours if (one / "go.mod").is_file()), folder)
+    way = relative(package, module)
+    line = f"go test -c -trimpath -o {shlex.quote(f'{way}/steelyard.test')} {shlex.quote(way)}"
+    return line if module == folder else f"(cd {shlex.quote(relative(module, folder))} && {line})"
 
 
 def maven(folder: Path) -> Found | None:

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -92,10 +93,16 @@ def cargo(folder: Path) -> Found | None:
             _build(benches),
             [one.target(benches) for one in benches],
         )
-    programs = _programs(folder, manifest)
+    programs, build = _programs(folder, manifest), "cargo build --release"
+    if not programs:
+        # Of a root with a package of its own, that one alone is what cargo builds.
+        is_whole = _package(manifest) is None or bool(_of_workspace(manifest, "default-members"))
+        build += "" if is_whole else " --workspace"
+        of_each = (_programs(one, _manifest(one) or {}) for one in _members(folder, manifest, usual=True))
+        programs = [*dict.fromkeys(chain.from_iterable(of_each))]
     return Found(
         "Cargo",
-        "cargo build --release",
+        build if programs else "cargo build --release",
         [FoundTarget(name, f"./target/release/{shlex.quote(name)}") for name in programs],
     )
 
@@ -125,10 +132,10 @@ def _package(manifest: dict[str, Any]) -> str | None:
     return str(package.get("name")) if isinstance(package, dict) and package.get("name") else None
 
 
-def _members(folder: Path, manifest: dict[str, Any]) -> list[Path]:
-    """The folders of a workspace's packages, but for the root, each once."""
+def _members(folder: Path, manifest: dict[str, Any], *, usual: bool = False) -> list[Path]:
+    """The folders of a workspace's packages, but for the root, each once; with `usual` those that it builds unasked."""
     found = dict[Path, None]()
-    for pattern in _of_workspace(manifest, "members"):
+    for pattern in (usual and _of_workspace(manifest, "default-members")) or _of_workspace(manifest, "members"):
         if Path(pattern).parts and not pattern.startswith(("/", "..")):  # "." is the root
             with suppress(ValueError, OSError):
                 found.update(dict.fromkeys(sorted(one for one in folder.glob(pattern) if one.is_dir())))
@@ -171,4 +178,5 @@ def _programs(folder: Path, manifest: dict[str, Any]) -> list[str]:
     names = [str(one["name"]) for one in declared if isinstance(one, dict) and one.get("name")]
     if not names and (folder / "src/main.rs").is_file() and (package := _package(manifest)):
         names = [package]
-    return names
+    others = (path.stem for path in sorted((folder / "src/bin").glob("*.rs")))
+    return [*dict.fromkeys((*names, *others))]

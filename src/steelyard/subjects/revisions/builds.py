@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.measure.tools import Command, Ended, run_all
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.progress import Progress, Watch
@@ -269,14 +270,19 @@ class _Builder:
             return [None] * len(missing)
         job, _ = missing[0]
         self.watch(Progress(f"building {job.revision.label}", done, of, noun=_NOUN))
-        ends = run_all([self._command(job, entry) for job, entry in missing], is_tidied=True)
+        with ExitStack() as leaving:
+            commands = [self._command(job, entry, leaving) for job, entry in missing]
+            ends = run_all(commands, is_tidied=True)
         return [_failure(job, entry, ended) for (job, entry), ended in zip(missing, ends, strict=True)]
 
-    def _command(self, job: Job, entry: Entry) -> Command:
+    def _command(self, job: Job, entry: Entry, leaving: ExitStack) -> Command:
+        # A compiler that is killed leaves its temporary files: they go with their folder.
+        with room_for("a build needs"):
+            temporary = leaving.enter_context(scratch_folder("build"))
         return Command(
             ["/bin/sh", "-c", job.recipe.written or ":"],
             entry.files / self.repository.directory,
-            build_environment(self.source, job.recipe.variables),
+            build_environment(self.source, {"TMPDIR": str(temporary), **job.recipe.variables}),
             log=entry.log,
             timeout_s=job.recipe.timeout_s,
         )

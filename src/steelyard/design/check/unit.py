@@ -1,0 +1,72 @@
+"""Whether a harness tells its times in ns: by how much longer its launches take with more loops, seen from outside.
+
+Both sides of a comparison start and set up alike, so that neither counts, however long it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil
+from typing import NamedTuple
+
+from steelyard.report.figures import seconds
+
+# Us told as ns are 1000 times too few. What is prepared outside of the clock for each iteration may take long, too.
+_FAR = 300
+# A clock's own rate, or other work that began with one launch and ended with the next, does less.
+_MORE = 1.5
+# Of samples that are to show it beside what a start differs by; they are as long as a start takes, at least.
+_LONG_NS = 200_000_000
+_TURNS, _USUAL = 5, 3
+
+
+class Timed(NamedTuple):
+    """What a launch of one sample told of it, and what the launch took, in ns."""
+
+    told_ns: int
+    wall_ns: int
+
+
+Take = Callable[[int], Timed]
+"""take(loops): run one launch, of one sample."""
+
+
+def trouble_with_unit(take: Take, loops: int) -> str | None:
+    """What is wrong with the times of a benchmark, given the loops of a usual sample; None if nothing is."""
+    if trouble := _far_shorter(take, loops):
+        return trouble
+    # Other work only adds to them.
+    told_ns, wall_ns = map(min, zip(*(take(loops) for _ in range(_USUAL)), strict=True))
+    return _longer(take, loops, max(2 * loops, ceil(loops * max(_LONG_NS, wall_ns) / told_ns)))
+
+
+def _far_shorter(take: Take, loops: int) -> str | None:
+    """Whether samples are told of far less time than their launches take for them, in each of several turns."""
+    few, many = [], []
+    for _ in range(_TURNS):
+        few.append(take(loops))
+        many.append(take(2 * loops))
+        told_ns = max(one.told_ns for one in many) / 2
+        grown_ns = min(one.wall_ns for one in many) - max(one.wall_ns for one in few)
+        if grown_ns <= _FAR * told_ns:
+            return None
+    return (
+        f"{loops:,} iterations more made its launch {seconds(grown_ns / 1e9)} longer, and it told of "
+        f"{seconds(told_ns / 1e9)} more: does it tell in another unit, or prepare so long for each iteration?"
+    )
+
+
+def _longer(take: Take, loops: int, more: int) -> str | None:
+    """Whether samples are told of more time than their launches can have taken for them, in each of several turns."""
+    few, many = [], []
+    for _ in range(_TURNS):
+        few.append(take(loops))
+        many.append(take(more))
+        told_ns = min(one.told_ns for one in many) - max(one.told_ns for one in few)
+        grown_ns = max(one.wall_ns for one in many) - min(one.wall_ns for one in few)
+        if told_ns <= _MORE * grown_ns:
+            return None
+    return (
+        f"{more - loops:,} iterations more made its launch {seconds(grown_ns / 1e9)} longer, and it told of "
+        f"{seconds(told_ns / 1e9)} more: does it tell in another unit, or of time that did not pass?"
+    )

@@ -1,0 +1,24 @@
+"""What harnesses tell in place of an amount that an iteration processes: passed over, and said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from steelyard.design.findings import some_names
+from steelyard.model.kept import Finding
+from steelyard.subjects.harness import Listed
+
+
+def no_amounts_told(listed: Iterable[Listed]) -> str:
+    """What is none, by unit and benchmark, the first of them; empty where nothing of the kind was told."""
+    told = (f"{unit} of {value} ({one.name})" for one in listed for unit, value in one.no_amounts.items())
+    return some_names([*dict.fromkeys(told)])
+
+
+def no_amounts_finding(listed: Iterable[Listed]) -> list[Finding]:
+    """Say which benchmarks have no throughput, though their harness tells of one."""
+    told = no_amounts_told(listed)
+    if not told:
+        return []
+    message = f"there is no throughput where the harness tells no number above 0: {told}"
+    return [Finding(code="no-amount", message=message, remedy="mend what it lists")]

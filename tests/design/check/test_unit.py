@@ -1,0 +1,74 @@
+"""Whether times in another unit are seen, and nothing else is taken for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from steelyard.design.check.unit import Take, Timed, trouble_with_unit
+
+LOOPS = 1_000
+EACH_NS = 1_500.0
+FEW = 5
+"""Of 500 programs whose starts differ by a factor of e, which no machine's do."""
+
+
+def launches(
+    factor: float = 1.0, *, start_ns: float = 2e6, prepare: float = 0.0, starts: Callable[[], float] = lambda: 1.0
+) -> Take:
+    """A program that tells its times by this factor, and prepares for so many times as long as it works."""
+
+    def take(loops: int) -> Timed:
+        work_ns = EACH_NS * loops
+        return Timed(max(1, round(factor * work_ns)), round(start_ns * starts() + work_ns * (1 + prepare)))
+
+    return take
+
+
+def usual_loops(factor: float) -> int:
+    """Those of a sample that is told to take 1.5 ms."""
+    return max(1, round(1_500_000 / (factor * EACH_NS)))
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e-6])
+def test_times_in_a_larger_unit(factor: float) -> None:
+    said = trouble_with_unit(launches(factor), usual_loops(factor))
+    assert said is not None
+    assert "does it tell in another unit, or prepare so long" in said
+
+
+@pytest.mark.parametrize("factor", [2.4, 10.0, 1e3, 1e6])
+def test_times_in_a_smaller_unit(factor: float) -> None:
+    said = trouble_with_unit(launches(factor, start_ns=1e9), usual_loops(factor))
+    assert said is not None
+    assert "does it tell in another unit, or of time that did not pass" in said
+
+
+def test_the_sentence_has_both_figures() -> None:
+    said = trouble_with_unit(launches(1e-3), usual_loops(1e-3))
+    assert said == (
+        "1,000,000 iterations more made its launch 1.5 s longer, and it told of 1.5 ms more: does it tell in another "
+        "unit, or prepare so long for each iteration?"
+    )
+
+
+@pytest.mark.parametrize("loops", [1, LOOPS])
+@pytest.mark.parametrize("start_ns", [1e6, 30e9])
+@pytest.mark.parametrize("prepare", [0.0, 100.0])
+def test_a_long_start_and_preparing_are_no_other_unit(loops: int, start_ns: float, prepare: float) -> None:
+    assert trouble_with_unit(launches(start_ns=start_ns, prepare=prepare), loops) is None
+
+
+def test_a_start_that_is_now_short_and_now_long_is_no_other_unit() -> None:
+    random = np.random.default_rng(1)
+
+    def lengths() -> Iterator[float]:
+        while True:
+            yield float(np.exp(random.standard_normal()))
+
+    each = lengths()
+    for start_ns in (1e7, 1e9):
+        found = [trouble_with_unit(launches(start_ns=start_ns, starts=lambda: next(each)), LOOPS) for _ in range(500)]
+        assert sum(said is not None for said in found) <= FEW, start_ns
