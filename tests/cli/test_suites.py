@@ -15,7 +15,7 @@ from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import Weighing
 from tests.design.counted import count, counted_run
 from tests.golden.programs import noise
-from tests.world import LaunchScript, ScriptedWorld, ctrl_c, measured, program_of
+from tests.world import LaunchScript, ScriptedWorld, ctrl_c, measured, program_of, steady
 
 PAIRS = ("compare", "./old {n}", "./new {n}", "-L", "n", "1,2,3")
 
@@ -183,6 +183,18 @@ def test_shards_have_each_benchmark_once_and_merge_to_the_whole(scripted: Script
             rows = [row._replace(benchmark=0) for row in part.launches.rows() if row.benchmark == place]
             now = [other.name for other in whole.benchmarks].index(one.name)
             assert [row._replace(benchmark=0) for row in whole.launches.rows() if row.benchmark == now] == rows
+
+
+@pytest.mark.parametrize(("number", "of"), [(1, "./new"), (2, "./newer")])
+def test_a_part_with_one_of_several_candidates_shows_the_two_that_were_weighed(
+    scripted: ScriptedWorld, number: int, of: str
+) -> None:
+    scripted.script = steady({"old": 12.0, "new": 18.0, "newer": 24.0})
+    scripted.executable("newer")
+    done = scripted("compare", "./old", "./new", "./newer", "--pairs", "12", "--shard", f"{number}/2")
+    assert done.status == 1
+    said = [line.split()[:2] for line in done.text.splitlines()]
+    assert said[:3] == [["baseline", "./old"], ["candidate", of], []]
 
 
 def test_a_part_of_one_benchmark_has_no_start_to_share_and_merges_all_the_same(scripted: ScriptedWorld) -> None:
