@@ -164,6 +164,25 @@ def test_a_weighing_of_fewer_pairs_than_can_show_anything_has_spent_nothing(scri
     assert whole.derived.verdicts[0].looks > 2
 
 
+@pytest.mark.parametrize(("many", "stopped"), [(3, 7), (3, 11), (14, 50), (14, 57)])
+def test_why_pairs_ran_one_after_the_other_is_said_once_of_what_was_carried_on(
+    scripted: ScriptedWorld, many: int, stopped: int
+) -> None:
+    def script(_: LaunchSpec, number: int) -> Measured:
+        if number == stopped:
+            ctrl_c()
+        return measured(12 + number * 1e-4, delay_ns=None)
+
+    scripted.script = script
+    values = ",".join(map(str, range(many)))
+    words = ("./old {n}", "./new {n}", "-L", "n", values, "--metric", "cpu", "--pairing", "tandem")
+    assert scripted("compare", *words, "--pairs", "12", "-o", "part.json").status == 130
+    assert [one.code for one in record_in("part.json").findings].count("adjacent") == 1
+    done = scripted("compare", "--resume", "part.json", "-o", "whole.json")
+    assert done.text.count("the launches of a pair ran") == 1
+    assert [one.code for one in record_in("whole.json").findings].count("adjacent") == 1
+
+
 # --- shards
 
 
