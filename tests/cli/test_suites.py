@@ -248,6 +248,13 @@ def test_a_shard_shares_alpha_with_the_whole_suite(scripted: ScriptedWorld) -> N
     assert verdicts(shard) == {"n=1": "undecided"}
 
 
+def test_a_budget_too_small_for_the_only_one_of_a_part_is_too_small_for_its_share(scripted: ScriptedWorld) -> None:
+    err = scripted(*PAIRS, "--shard", "1/3", "--pairs", "8").err.decode()
+    assert "8 pairs are too few for a verdict at its share of alpha 0.01, which takes 11;" in err
+    err = scripted("compare", "./old", "./new", "--shard", "1/1", "--max-time", "0.1").err.decode()
+    assert "too few for a verdict at alpha 0.01, which takes 8;" in err
+
+
 def test_an_option_is_no_value_of_a_parameter(scripted: ScriptedWorld) -> None:
     assert "-L takes 2 words: -L NAME A,B,C" in scripted.refuses("compare", "./old {n}", "./new {n}", "-L", "n=1", "-M")
 
