@@ -13,7 +13,7 @@ from steelyard.model.settings import Settings
 from tests.foreign import foreign_results, processes
 from tests.in_process import InProcess
 from tests.report import records
-from tests.world import ScriptedWorld
+from tests.world import ScriptedWorld, measured
 
 RECORDS = Path(__file__).resolve().parent.parent / "data" / "records"
 RUN = RECORDS / "version-2-run.json"
@@ -118,6 +118,22 @@ def test_what_measures_or_shows_writes_the_page_itself(scripted: ScriptedWorld) 
     assert scripted("diff", "a.json", "b.json", "--html", "diff.html").status == 0
     assert "measured apart" in Path("diff.html").read_text()
     assert scripted("show", "--html", "-").out.startswith(b"<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("words", [("compare", "./old", "./new"), ("run", "./new")])
+@pytest.mark.parametrize("failing", [1, 2, 9])
+def test_what_failed_is_on_the_page_once_be_it_the_list_of_a_harness(
+    scripted: ScriptedWorld, words: tuple[str, ...], failing: int
+) -> None:
+    scripted.script = lambda _, number: measured(12, exit_code=3 if number == failing else 0)
+    harness = ("--harness", "protocol") if failing == 1 else ()
+    assert scripted(*words, *harness, "-o", "record.json").status == 3
+    assert scripted("report", "record.json").status == 0
+    page = Path("report.html").read_text()
+    told = page[page.index("<body") : page.index("How it was measured")]
+    assert told.count("failed with exit status 3") == 1
+    assert told.lower().count("this is what was measured before it") <= 1
+    assert ".)." not in told
 
 
 def test_findings_on_one_line_are_findings_too(asked: InProcess) -> None:

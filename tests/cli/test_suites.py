@@ -15,7 +15,7 @@ from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import Weighing
 from tests.design.counted import count, counted_run
 from tests.golden.programs import noise
-from tests.world import LaunchScript, ScriptedWorld, ctrl_c, measured, program_of
+from tests.world import LaunchScript, ScriptedWorld, ctrl_c, measured, program_of, steady
 
 PAIRS = ("compare", "./old {n}", "./new {n}", "-L", "n", "1,2,3")
 
@@ -164,6 +164,25 @@ def test_a_weighing_of_fewer_pairs_than_can_show_anything_has_spent_nothing(scri
     assert whole.derived.verdicts[0].looks > 2
 
 
+@pytest.mark.parametrize(("many", "stopped"), [(3, 7), (3, 11), (14, 50), (14, 57)])
+def test_why_pairs_ran_one_after_the_other_is_said_once_of_what_was_carried_on(
+    scripted: ScriptedWorld, many: int, stopped: int
+) -> None:
+    def script(_: LaunchSpec, number: int) -> Measured:
+        if number == stopped:
+            ctrl_c()
+        return measured(12 + number * 1e-4, delay_ns=None)
+
+    scripted.script = script
+    values = ",".join(map(str, range(many)))
+    words = ("./old {n}", "./new {n}", "-L", "n", values, "--metric", "cpu", "--pairing", "tandem")
+    assert scripted("compare", *words, "--pairs", "12", "-o", "part.json").status == 130
+    assert [one.code for one in record_in("part.json").findings].count("adjacent") == 1
+    done = scripted("compare", "--resume", "part.json", "-o", "whole.json")
+    assert done.text.count("the launches of a pair ran") == 1
+    assert [one.code for one in record_in("whole.json").findings].count("adjacent") == 1
+
+
 # --- shards
 
 
@@ -183,6 +202,18 @@ def test_shards_have_each_benchmark_once_and_merge_to_the_whole(scripted: Script
             rows = [row._replace(benchmark=0) for row in part.launches.rows() if row.benchmark == place]
             now = [other.name for other in whole.benchmarks].index(one.name)
             assert [row._replace(benchmark=0) for row in whole.launches.rows() if row.benchmark == now] == rows
+
+
+@pytest.mark.parametrize(("number", "of"), [(1, "./new"), (2, "./newer")])
+def test_a_part_with_one_of_several_candidates_shows_the_two_that_were_weighed(
+    scripted: ScriptedWorld, number: int, of: str
+) -> None:
+    scripted.script = steady({"old": 12.0, "new": 18.0, "newer": 24.0})
+    scripted.executable("newer")
+    done = scripted("compare", "./old", "./new", "./newer", "--pairs", "12", "--shard", f"{number}/2")
+    assert done.status == 1
+    said = [line.split()[:2] for line in done.text.splitlines()]
+    assert said[:3] == [["baseline", "./old"], ["candidate", of], []]
 
 
 def test_a_part_of_one_benchmark_has_no_start_to_share_and_merges_all_the_same(scripted: ScriptedWorld) -> None:
@@ -215,6 +246,13 @@ def test_a_shard_shares_alpha_with_the_whole_suite(scripted: ScriptedWorld) -> N
     assert [one.name for one in shard.benchmarks] == ["n=1"]
     assert list(verdicts(alone).values()) == ["slower"]
     assert verdicts(shard) == {"n=1": "undecided"}
+
+
+def test_a_budget_too_small_for_the_only_one_of_a_part_is_too_small_for_its_share(scripted: ScriptedWorld) -> None:
+    err = scripted(*PAIRS, "--shard", "1/3", "--pairs", "8").err.decode()
+    assert "8 pairs are too few for a verdict at its share of alpha 0.01, which takes 11;" in err
+    err = scripted("compare", "./old", "./new", "--shard", "1/1", "--max-time", "0.1").err.decode()
+    assert "too few for a verdict at alpha 0.01, which takes 8;" in err
 
 
 def test_an_option_is_no_value_of_a_parameter(scripted: ScriptedWorld) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
@@ -187,6 +188,23 @@ def each_once(found: Sequence[tuple[str, Finding]]) -> list[Finding]:
     for name, finding in found:
         names.setdefault(finding, []).append(name)
     return [replace(one, message=f"{some_names(of)}: {one.message}") for one, of in names.items()]
+
+
+def not_again(before: Sequence[Finding], found: Sequence[tuple[str, Finding]]) -> list[Finding]:
+    """Those of `before`, but for what `each_once` of those `found` says of the same benchmarks and maybe of more."""
+    names: dict[Finding, set[str]] = {}
+    for name, finding in found:
+        names.setdefault(finding, set()).add(name)
+    return [one for one in before if not any(_says(one, finding.message, of) for finding, of in names.items())]
+
+
+def _says(finding: Finding, what: str, most: Collection[str]) -> bool:
+    """Whether it says this by name of some of these benchmarks, and of no others."""
+    told = re.fullmatch(rf"(.*?)(?: and (\d+) more)?: {re.escape(what)}", finding.message)
+    if told is None:
+        return False
+    names = told[1].split(", ")
+    return {*names} <= {*most} and len(names) + int(told[2] or 0) <= len(most)
 
 
 def own_starts_finding(why: str) -> Finding:

@@ -103,7 +103,8 @@ def _judged(outcome: Outcome, room: budget.Budget, key: str) -> Part:
 
 
 def _with_error(part: Part, error: str, outcome: Outcome) -> Part:
-    """A part that begins with what failed; how many benchmarks did is said once."""
+    """A part that begins with what failed, and does not say that again; nor how many benchmarks did."""
     failed = partly_failed(outcome.record.stop)
     lines = [line for line in part.lines if failed is None or not (error.startswith(failed) and failed in str(line))]
-    return replace(part, lines=[sentence(error), *lines])
+    notes = [note for note in part.notes if note.message != error]
+    return replace(part, lines=[sentence(error), *lines], notes=notes)

@@ -77,7 +77,7 @@ def places_of(column: Packed, count: int) -> list[npt.NDArray[np.intp]]:
 
     numbers = np.asarray(column, dtype=np.int64)
     order = np.argsort(numbers, kind="stable")
-    return np.split(order, np.searchsorted(numbers[order], np.arange(1, count)))
+    return np.split(order, np.searchsorted(numbers[order], np.arange(1, count)))[:count]  # one part at least
 
 
 def picked(column: Packed, positions: npt.NDArray[np.intp]) -> Packed:

@@ -215,6 +215,8 @@ def allowance(
     verdicts, take = f"a verdict at alpha {settings.alpha:.3g}", "takes"
     if benchmarks > 1:
         verdicts, take = f"verdicts that share alpha {settings.alpha:.3g}", "take"
+    elif settings.shard is not None and len(settings.shard.suite) > 1:  # the others are of other parts
+        verdicts = f"a verdict at its share of alpha {settings.alpha:.3g}"
     if settings.pairs is not None and settings.pairs < fewest:
         spare = _rounded_up(TO_SPARE * fewest)
         return (

@@ -169,7 +169,9 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
 
 def _sides(sheet: Sheet, record: Weighing, verdict: Verdict) -> None:
     """Print who was weighed: name and numbers on one line where both sides fit, else below each other."""
-    names = [sheet.name(subject.name, 3 * sheet.text_width) for subject in record.subjects]
+    benchmark = record.benchmarks[verdict.index]
+    weighed = [record.subjects[place].name for place in (benchmark.baseline, benchmark.candidate)]
+    names = [sheet.name(name, 3 * sheet.text_width) for name in weighed]
     sides = (verdict.baseline, verdict.candidate)
     parts = [sentences.side(part, verdict.metric) if part else [] for part in sides]
     if all(parts):

@@ -161,6 +161,12 @@ def test_one_without_a_number_is_a_problem_that_comes_before_all(held: Held) -> 
     assert (report.problems, report.findings) == (["b: nothing was measured of active"], [])
 
 
+def test_a_number_that_the_warm_up_alone_has_is_a_problem_that_does_not_deny_it(held: Held) -> None:
+    cold = verdict(verdict="undecided", change=0.05, interval=None, pairs=0)
+    report = held([cold])
+    assert (report.verdict, report.problems) == ("failed", ["sort: no more than the warm-up was measured of active"])
+
+
 def test_pairs_without_a_relative_change_are_a_problem_that_says_why(held: Held) -> None:
     said = [Finding(code="order", message="the second takes longer"), Finding(code="undefined", message="0 in some")]
     report = held([verdict(verdict="undecided", change=None, interval=None, findings=said)])

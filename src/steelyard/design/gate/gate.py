@@ -266,7 +266,9 @@ def _passed_over(report: GateReport) -> list[Finding]:
 
 
 def _said_of_none(one: Judged) -> str:
-    return f"{one.verdict.benchmark}: nothing was measured of {one.verdict.metric}{_why(one)}"
+    verdict = one.verdict
+    what = "nothing" if verdict.change is None else "no more than the warm-up"
+    return f"{verdict.benchmark}: {what} was measured of {verdict.metric}{_why(one)}"
 
 
 def _has_no_data(one: Judged) -> bool:

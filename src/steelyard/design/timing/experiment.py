@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from steelyard.design.findings import COLD, cold_finding, cut_short_finding, each_once, longer_finding
+from steelyard.design.findings import COLD, cold_finding, cut_short_finding, each_once, longer_finding, not_again
 from steelyard.design.judging.budgets import members_of
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.draws import draw_places, round_order
@@ -316,14 +316,15 @@ class Experiment:
 
     def _record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
+        before = not_again(self._header.findings, self._ways)
         return self._header.model_copy(
             update={
                 "stop": stop,
                 "seconds": self._pace.elapsed_s(),
                 "findings": [
-                    *(one for one in self._header.findings if one.code != COLD),  # it has been carried on since
+                    *(one for one in before if one.code != COLD),  # it has been carried on since
                     *self._findings,
-                    *(one for one in self._of_ways() if one not in self._header.findings),
+                    *(one for one in self._of_ways() if one not in before),
                     *(one for one in self._starts.findings if one not in self._header.findings),
                     *self._cold(stop),
                     *(longer_finding(self._settings) if self._pace.budget.is_extended else ()),

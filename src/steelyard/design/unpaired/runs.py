@@ -59,12 +59,14 @@ _SETTINGS = {
     "--prepare": "prepare",
     "--conclude": "conclude",
     "--warmup": "warm_up",
+    "--heap-shuffle": "heap_shuffle",
+    "--isolate": "isolate",
     "--ignore-failure": "ignore_failure",
     "names passed on from the environment": "environment",
     "working directory": "directory",
 }
 # Counts do not depend on these.
-_OF_TIMES = ("cpu", "repeat", "output", "warm_up")
+_OF_TIMES = ("cpu", "repeat", "output", "warm_up", "heap_shuffle", "isolate")
 _PATH = "program's path"
 _SUBJECT = {"command": "command", _PATH: "program", "--shell": "shell"}
 

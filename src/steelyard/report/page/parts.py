@@ -17,7 +17,7 @@ Key = float | str | None
 
 def sentence(text: str) -> str:
     """A text of the reports as a sentence."""
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?', '.)')) else '.'}"
 
 
 def drawn(figures: Iterable[Figure | None]) -> list[Figure]:

@@ -47,7 +47,7 @@ def part(
         title=_title(record),
         headline=headline,
         verdict=word,
-        lines=_lines(record, verdicts, running=running),
+        lines=[line for line in _lines(record, verdicts, running=running) if line != sentence(headline)],
         caption=f"Verdicts at {figures.confidence(record.settings.alpha)} confidence; the bars are {svg.legend(scale)}",
         columns=_columns(record, scale, several=len(metrics) > 1),
         rows=rows,
