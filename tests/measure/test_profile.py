@@ -132,6 +132,15 @@ def test_a_call_to_itself_is_within_it_already(read: Read) -> None:
     assert {name: part.inclusive for name, part in by_name(profile).items()} == {"main": 80, "f": 15, "g": 5}
 
 
+def test_the_line_of_a_function_is_that_of_its_own_instructions_and_the_one_with_the_most_is_first(read: Read) -> None:
+    profile = read(
+        BARE + "fl=a.c\nfn=f\n3 10\n4 5\ncfn=g\ncalls=1 9\n4 90\njfn=(1) h\njump=1 20\n4\n"
+        "fn=g\n9 40\nfn=(1)\n20 35\ntotals: 90\n"
+    )
+    found = [(part.name, part.line, part.events["Ir"]) for part in profile.functions]
+    assert found == [("g", 9, 40), ("h", 20, 35), ("f", 3, 15)]
+
+
 def test_an_impossible_sum_stays_within_the_total(read: Read) -> None:
     profile = read(BARE + "fl=a.c\nfn=f\n1 10\ncfn=g\ncalls=3 1\n1 99\nfn=g\n1 5\ntotals: 15\n")
     assert {name: part.inclusive for name, part in by_name(profile).items()} == {"f": 15, "g": 5}
