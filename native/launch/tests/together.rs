@@ -309,6 +309,13 @@ fn each_has_its_own_time() {
         (&other["timed_out"], &other["stdout"]),
         (&json!(false), &json!("done\n"))
     );
+    // That of one which has ended goes by while the other one still runs.
+    let timely = with(sh("exit 6"), "timeout_ns", json!(200 * MS));
+    let [one, _] = run(&mut driver, &timely, &sh("sleep 0.4"));
+    assert_eq!(
+        (&one["timed_out"], &one["exit_code"]),
+        (&json!(false), &json!(6))
+    );
 }
 
 #[test]
@@ -373,6 +380,22 @@ fn what_either_leaves_behind_is_killed_and_told_of_once() {
     let [one, other] = run(&mut driver, &daemon, &daemon);
     let told = |report: &Value| report["left_behind"].as_array().map_or(0, Vec::len);
     assert_eq!(told(&one) + told(&other), 2);
+}
+
+#[test]
+fn the_group_of_one_that_has_ended_is_not_in_the_way_of_the_other() {
+    let (mut driver, scratch) = (Driver::start(), Scratch::new());
+    let path = scratch.text("pid");
+    let leaves = sh(&format!(
+        "sleep 1000 & echo $! > {path}.new; mv {path}.new {path}"
+    ));
+    let waits = sh(&format!(
+        "until [ -s {path} ]; do sleep 0.01; done; \
+         until grep -q ') Z' /proc/$(cat {path})/stat; do sleep 0.01; done"
+    ));
+    let waits = with(waits, "timeout_ns", json!(5_000 * MS));
+    let [_, other] = run(&mut driver, &leaves, &waits);
+    assert_eq!(other["exit_code"], 0, "{other}");
 }
 
 #[test]
