@@ -166,6 +166,12 @@ def test_instructions_jumps_and_relative_lines(read: Read) -> None:
     assert (part.file, part.line, part.object, part.events) == ("a.c", 442, "", {"Ir": 69})
 
 
+def test_without_lines_none_is_known_and_what_is_left_out_at_the_end_is_zero(read: Read) -> None:
+    head = BARE.replace("events: Ir", "positions: instr\nevents: Ir Dr")
+    profile = read(head + "fl=a.c\nfn=f\n0x10 4\n+2 3\ntotals: 7\n")
+    assert (profile.events, profile.functions[0].line) == ({"Ir": 7, "Dr": 0}, 0)
+
+
 def test_parts_of_one_file_are_added_up(read: Read) -> None:
     part = (
         "version: 1\ncreator: callgrind-3.15.0\ncmd: a\npart: {}\npositions: line\nevents: Ir Dr\nsummary: {} 1\n\n"
@@ -207,7 +213,18 @@ def test_a_sum_that_does_not_match_is_an_error(read: Read) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["3 4 5", "3 x", "+ 1", "fn=(99)", "nonsense", "3 99999999999999x", "\x00\x01", "summary: 1 2", "events: Dr"],
+    [
+        "3 4 5",
+        "3 x",
+        "+ 1",
+        "fn=(99)",
+        "nonsense",
+        "3 99999999999999x",
+        "\x00\x01",
+        "summary: 1 2",
+        "events: Dr",
+        "events: Ir Dr",
+    ],
 )
 def test_a_line_that_nobody_writes_is_named(read: Read, line: str) -> None:
     with pytest.raises(MeasurementError, match=r"line 5 of .*profile"):

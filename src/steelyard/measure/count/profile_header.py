@@ -86,7 +86,6 @@ class Header:
     def _set_totals(self, text: str) -> None:
         # What was written, by Callgrind's own account: it stands for what the header of the part announced.
         self._set_summary(text)
-        self._close_part()
         self.ended = True
 
     def _close_part(self) -> None:
