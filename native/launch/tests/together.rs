@@ -245,6 +245,16 @@ fn one_that_ends_while_it_leads_is_timed_to_its_end() {
 }
 
 #[test]
+fn the_time_of_the_other_one_begins_behind_the_lead() {
+    let mut driver = Driver::start();
+    let mut pair = both(&sh("sleep 0.3"), &sh("exit 0"));
+    pair["together"]["lead_ns"] = json!(150 * MS);
+    let reports = driver.ask(&pair);
+    let start_ns = |place: usize| number(&reports[place], "start_ns");
+    assert!(start_ns(1) >= start_ns(0) + 150 * MS, "{reports}");
+}
+
+#[test]
 fn either_may_begin() {
     let mut driver = Driver::start();
     let scratch = Scratch::new();

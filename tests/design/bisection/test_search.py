@@ -61,12 +61,13 @@ def scales(levels: list[float], broken: frozenset[int] = frozenset()) -> Simulat
 
 
 def test_the_commit_its_change_and_every_decision_are_told() -> None:
-    found = search(scales([0, 0, 0, 0.1, 0.1]))
+    found, line = search(scales([0, 0, 0, 0.1, 0.1])), commits_of(np.zeros(5))
     assert found.end == "found"
-    assert found.found == commits_of(np.zeros(5))[3]
+    assert (found.good, found.found, found.bad, found.commits) == (line[0], line[3], line[4], 4)
     assert [step.kind for step in found.steps] == ["ends", "step", "step", "last"]
     assert [step.left for step in found.steps] == [4, 2, 1, 1]
     assert sum(step.alpha for step in found.steps) <= found.alpha
+    assert [found.change] == found.steps[-1].compared
     assert found.change is not None
     assert found.change.interval is not None
     assert found.change.interval[0] < np.expm1(0.1) < found.change.interval[1]
@@ -99,6 +100,7 @@ def test_the_last_one_is_not_named_if_its_parent_is_as_slow() -> None:
     assert found.found is None
     assert [step.kind for step in found.steps] == ["ends", "step", "step", "last"]
     assert "was not found slower" in found.why
+    assert [found.change] == found.steps[0].compared, "that of the ends"
 
 
 class Astray(SimulatedScales):
