@@ -197,6 +197,11 @@ def test_an_allocator_inside_is_recognised(tmp_path: Path, text: str, name: str)
     assert heap.own_allocator(compiled(tmp_path, "inside", source)) == name
 
 
+def test_a_program_of_go_is_recognised(tmp_path: Path) -> None:
+    (tmp_path / "go").write_bytes(b"\x7fELF\xff Go buildinf:")
+    assert heap.own_allocator(tmp_path / "go") == "Go"
+
+
 @pytest.mark.real
 def test_nothing_is_found_where_there_is_nothing(tmp_path: Path) -> None:
     assert heap.own_allocator(compiled(tmp_path, "plain", c_programs.NOTHING)) is None
@@ -212,6 +217,16 @@ def test_a_static_program_leaves_nothing(launch: Launch, tmp_path: Path) -> None
     program = compiled(tmp_path, "static", c_programs.NOTHING, "-static")
     measured, use = launch(program)
     assert (measured.exit_code, use) == (0, None)
+
+
+def test_a_library_that_is_missing_is_told_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("HEAP", "SCATTER"):
+        monkeypatch.setattr(heap, name, tmp_path / "missing.so")
+    spec = LaunchSpec(b"/bin/true", (b"/bin/true",), ())
+    with pytest.raises(MeasurementError, match="which --heap preloads: reinstall"), heap.HeapWatcher().attached(spec):
+        pass
+    with pytest.raises(MeasurementError, match="which --heap-shuffle preloads: reinstall"):
+        heap.scattered(spec, 1)
 
 
 # --- a heap in a drawn state

@@ -40,9 +40,11 @@ def test_where_steelyard_is_installed_moves_nothing(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_is_asked_for_is_passed_on_or_set() -> None:
-    source = {"PATH": "/bin", "WANTED": "1", "OTHER": "2"}
-    found = environment(source, ["WANTED", "ABSENT", "PATH"], {"TZ": "CET"}, preload=False, start=True)
+    source = {"PATH": "/bin", "WANTED": "1", "OTHER": "2", "PYTHONHASHSEED": "7"}
+    wanted = ["WANTED", "ABSENT", "PATH", "PYTHONHASHSEED"]
+    found = environment(source, wanted, {"TZ": "CET"}, preload=False, start=True)
     assert (found["WANTED"], found["TZ"]) == ("1", "CET")
+    assert found["PYTHONHASHSEED"] == "0", "what moves counts is passed on by no name alone"
     assert not {"OTHER", "ABSENT", "LD_PRELOAD", "STEELYARD_START"} & found.keys()
 
 

@@ -132,6 +132,15 @@ def test_a_call_to_itself_is_within_it_already(read: Read) -> None:
     assert {name: part.inclusive for name, part in by_name(profile).items()} == {"main": 80, "f": 15, "g": 5}
 
 
+def test_the_line_of_a_function_is_that_of_its_own_instructions_and_the_one_with_the_most_is_first(read: Read) -> None:
+    profile = read(
+        BARE + "fl=a.c\nfn=f\n3 10\n4 5\ncfn=g\ncalls=1 9\n4 90\njfn=(1) h\njump=1 20\n4\n"
+        "fn=g\n9 40\nfn=(1)\n20 35\ntotals: 90\n"
+    )
+    found = [(part.name, part.line, part.events["Ir"]) for part in profile.functions]
+    assert found == [("g", 9, 40), ("h", 20, 35), ("f", 3, 15)]
+
+
 def test_an_impossible_sum_stays_within_the_total(read: Read) -> None:
     profile = read(BARE + "fl=a.c\nfn=f\n1 10\ncfn=g\ncalls=3 1\n1 99\nfn=g\n1 5\ntotals: 15\n")
     assert {name: part.inclusive for name, part in by_name(profile).items()} == {"f": 15, "g": 5}
@@ -155,6 +164,12 @@ def test_instructions_jumps_and_relative_lines(read: Read) -> None:
     )
     (part,) = profile.functions
     assert (part.file, part.line, part.object, part.events) == ("a.c", 442, "", {"Ir": 69})
+
+
+def test_without_lines_none_is_known_and_what_is_left_out_at_the_end_is_zero(read: Read) -> None:
+    head = BARE.replace("events: Ir", "positions: instr\nevents: Ir Dr")
+    profile = read(head + "fl=a.c\nfn=f\n0x10 4\n+2 3\ntotals: 7\n")
+    assert (profile.events, profile.functions[0].line) == ({"Ir": 7, "Dr": 0}, 0)
 
 
 def test_parts_of_one_file_are_added_up(read: Read) -> None:
@@ -198,7 +213,18 @@ def test_a_sum_that_does_not_match_is_an_error(read: Read) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["3 4 5", "3 x", "+ 1", "fn=(99)", "nonsense", "3 99999999999999x", "\x00\x01", "summary: 1 2", "events: Dr"],
+    [
+        "3 4 5",
+        "3 x",
+        "+ 1",
+        "fn=(99)",
+        "nonsense",
+        "3 99999999999999x",
+        "\x00\x01",
+        "summary: 1 2",
+        "events: Dr",
+        "events: Ir Dr",
+    ],
 )
 def test_a_line_that_nobody_writes_is_named(read: Read, line: str) -> None:
     with pytest.raises(MeasurementError, match=r"line 5 of .*profile"):

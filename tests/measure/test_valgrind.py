@@ -101,6 +101,8 @@ def test_caches_are_named_or_spelt_out() -> None:
         ("I1=-1,8,64", "I1 of -1 bytes.*cannot be simulated"),
         ("I1=30000,8,64", "powers of two"),
         ("D1=0,0,0", "D1 of 0 bytes"),
+        ("LL=8M,0,64", "0 ways"),
+        ("LL=8M,16,0", "0 bytes a line"),
         ("I1=32K,32768,1", "cannot be simulated"),
         ("LL=1000000000000000,8,64", "cannot be simulated"),
         ("LL=2048M,16,64", "too large: valgrind simulates up to 1024M"),

@@ -345,6 +345,10 @@ def test_times_are_the_median_of_one_iteration_and_all_else_is_of_the_launch(met
     assert of(row(samples=SAMPLES)).metric(metric).tolist() == [value]
 
 
+def test_the_only_sample_of_a_launch_is_judged() -> None:
+    assert of(row(samples=SAMPLES[1:2])).metric("active").tolist() == [1020.0]
+
+
 def test_what_one_judged_sample_does_not_tell_is_nan() -> None:
     launches = of(row(0, samples=(*SAMPLES, Sample(10, 10_000))), row(1, samples=SAMPLES), row(2))
     assert np.array_equal(launches.metric("cpu"), [np.nan, 900.0, np.nan], equal_nan=True)

@@ -400,6 +400,31 @@ mod tests {
     }
 
     #[test]
+    fn what_the_server_waited_before_it_slept_does_not_make_it_late() {
+        let (mut wait, mut child, _) = wait_for_the_dead();
+        let woken = Woken {
+            now_ns: 9,
+            delay_ns: u64::MAX,
+        };
+        wait.look(true, false, woken, &means()).expect("known");
+        child.wait().expect("its end");
+        assert_eq!((wait.outcome.end_ns, wait.outcome.late_ns), (9, 0));
+    }
+
+    #[test]
+    fn one_that_goes_on_after_a_stop_may_stop_for_as_long_again() {
+        let mut child = Command::new("sleep").arg("1000").spawn().expect("a child");
+        let (mut wait, mut dead, _) = wait_for_the_dead();
+        dead.wait().expect("its end");
+        wait.pid = i32::try_from(child.id()).expect("a number");
+        wait.deadlines.stopped = Some((EARLIER.now_ns, libc::SIGSTOP));
+        wait.look(false, true, EARLIER, &means()).expect("known");
+        child.kill().expect("our child");
+        child.wait().expect("its end");
+        assert!(wait.deadlines.stopped.is_none());
+    }
+
+    #[test]
     fn one_that_was_seen_to_have_ended_took_no_longer_than_until_then() {
         let (wait, mut child, _) = wait_for_the_dead();
         let (end_ns, late_ns) = (5, 7);

@@ -165,21 +165,24 @@ fn what_outlives_a_target_may_still_clean_up_behind_it() {
     let mut driver = Driver::start();
     let scratch = Scratch::new();
     let path = scratch.text("shared");
-    // As Python's resource tracker does: it waits for the end of a pipe that the target has.
-    let script = format!(
-        "import os, time
+    // As Python's resource tracker does: it waits for the end of a pipe that the target has. One that is busy has longer.
+    for meanwhile in ["time.sleep(0.02)", "while time.monotonic() < end: pass"] {
+        let script = format!(
+            "import os, time
 open('{path}', 'w').close()
 r, w = os.pipe()
 if os.fork() == 0:
     os.close(w)
     os.read(r, 1)
-    time.sleep(0.02)
+    end = time.monotonic() + 0.2
+    {meanwhile}
     os.unlink('{path}')
     os._exit(0)"
-    );
-    let reply = driver.run(&python(&script));
-    assert_eq!(reply["exit_code"], 0);
-    assert!(!scratch.path("shared").exists());
+        );
+        let reply = driver.run(&python(&script));
+        assert_eq!(reply["exit_code"], 0);
+        assert!(!scratch.path("shared").exists());
+    }
 }
 
 #[test]
@@ -273,6 +276,11 @@ if os.fork() == 0:
     os._exit(0)
 time.sleep(0.1)";
     assert_eq!(left_behind(&driver.run(&python(script))), [""; 0]);
+    // Nor where the target itself is killed.
+    let late = python(&format!("{script}\ntime.sleep(1000)"));
+    let reply = driver.run(&with(late, "timeout_ns", json!(400_000_000)));
+    assert_eq!(reply["timed_out"], true);
+    assert_eq!(left_behind(&reply), [""; 0]);
 }
 
 #[test]

@@ -44,6 +44,7 @@ from steelyard.model.rows import (
     Sample,
     judged_samples,
     most_of_others,
+    says_order,
     times_ns,
 )
 from steelyard.model.tandem import shares_of_others
@@ -272,8 +273,7 @@ class Launches(_Columns):
 
         tandem = self.in_tandem()
         for position in np.flatnonzero(tandem):
-            taken = self.samples[position]
-            tandem[position] = not taken or len(taken[-1]) < len(Sample._fields)
+            tandem[position] = not says_order(self.samples[position])
         return tandem
 
     def _elapsed(self) -> FloatArray:

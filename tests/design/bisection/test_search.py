@@ -61,12 +61,14 @@ def scales(levels: list[float], broken: frozenset[int] = frozenset()) -> Simulat
 
 
 def test_the_commit_its_change_and_every_decision_are_told() -> None:
-    found = search(scales([0, 0, 0, 0.1, 0.1]))
+    found, line = search(scales([0, 0, 0, 0.1, 0.1])), commits_of(np.zeros(5))
     assert found.end == "found"
-    assert found.found == commits_of(np.zeros(5))[3]
+    assert (found.good, found.found, found.bad, found.commits) == (line[0], line[3], line[4], 4)
     assert [step.kind for step in found.steps] == ["ends", "step", "step", "last"]
+    assert [step.side for step in found.steps] == ["bad", "good", "bad", "bad"]
     assert [step.left for step in found.steps] == [4, 2, 1, 1]
     assert sum(step.alpha for step in found.steps) <= found.alpha
+    assert [found.change] == found.steps[-1].compared
     assert found.change is not None
     assert found.change.interval is not None
     assert found.change.interval[0] < np.expm1(0.1) < found.change.interval[1]
@@ -99,6 +101,7 @@ def test_the_last_one_is_not_named_if_its_parent_is_as_slow() -> None:
     assert found.found is None
     assert [step.kind for step in found.steps] == ["ends", "step", "step", "last"]
     assert "was not found slower" in found.why
+    assert [found.change] == found.steps[0].compared, "that of the ends"
 
 
 class Astray(SimulatedScales):
@@ -140,6 +143,25 @@ def test_what_became_faster_is_found_where_that_is_looked_for() -> None:
     assert found.change is not None
     assert found.change.verdict == "faster"
     assert found.several
+
+
+class Noted(SimulatedScales):
+    """They note the margins that they are given."""
+
+    margins: tuple[float, ...] = ()
+
+    def weigh(self, commits: Sequence[Commit], margin: float, share: float, **options: bool) -> Weighed:
+        self.margins = (*self.margins, margin)
+        return super().weigh(commits, margin, share, **options)
+
+
+def test_the_steps_to_what_became_faster_have_the_margins_of_those_to_what_became_slower() -> None:
+    slower, faster = (
+        Noted(np.array(levels), quiet, np.random.default_rng(5), 30) for levels in ([0, 0, 0, 0.3], [0.3, 0.3, 0.3, 0])
+    )
+    assert search(slower).end == search(faster, sought="faster").end == "found"
+    assert faster.margins == pytest.approx(slower.margins, rel=0.1)
+    assert slower.margins[1] > slower.margins[0]
 
 
 @pytest.mark.parametrize(

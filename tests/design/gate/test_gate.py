@@ -136,6 +136,8 @@ def test_what_the_control_withholds_is_no_reason_to_fail(held: Held) -> None:
     alarm = Finding(code="control-alarm", message="the control found ...")
     withheld = of(0.3, 0.2, 0.4, "undecided", findings=[alarm])
     assert held([withheld], "1%").verdict == "undecided"
+    assert held([withheld.model_copy(update={"is_change": True})], "1%").verdict == "undecided"
+    assert held([withheld], "50%").verdict == "undecided", "nor one to pass"
 
 
 def test_another_metric_decides_only_with_a_limit(held: Held) -> None:

@@ -10,6 +10,7 @@ from steelyard.design.runner.draws import (
     PADDING_BELOW,
     draw_pair,
     draw_places,
+    draw_shared_places,
     first_side,
     round_order,
 )
@@ -48,6 +49,24 @@ def test_the_plan_of_pairs_in_tandem_is_the_same_in_every_version() -> None:
     pairs = [draw_places(7, 0, pair, USED, tandem=True) for pair in range(12)]
     assert [one.side for one, _ in pairs] == [first_side(7, 0, pair) for pair in range(12)]
     assert [one.order for one, _ in pairs] == [3, 2, 3, 2, 2, 2, 3, 3, 3, 3, 3, 3]
+
+
+def test_the_plan_of_common_starts_is_the_same_in_every_version() -> None:
+    pairs = {2: 5, 1: 9}
+    rounds = [draw_shared_places(7, pairs, number, USED, 0) for number in range(8)]
+    assert [first[0].side for first, _ in rounds] == [0, 1, 0, 0, 0, 1, 0, 1]
+    for first, second in rounds:
+        assert [{place.side for place in start} for start in (first, second)] == [{first[0].side}, {second[0].side}]
+        assert [(place.benchmark, place.pair) for place in first] == [*pairs.items()]
+        assert [(place.benchmark, place.pair) for place in second] == [*pairs.items()]
+    assert {place[5:] for start in rounds[4] for place in start} == {(3335686149, 673, 0)}
+    assert [place.order for place in rounds[4][0]] == [first_side(7, *pair) for pair in pairs.items()] == [1, 1]
+
+
+def test_the_first_of_a_pair_is_the_one_that_the_coin_says() -> None:
+    for pair in range(12):
+        one, other = draw_places(7, 0, pair, USED)
+        assert (one.side, one.order, other.side, other.order) == (first_side(7, 0, pair), 0, 1 - one.side, 1)
 
 
 def test_who_is_made_first_and_who_begins_are_two_coins() -> None:

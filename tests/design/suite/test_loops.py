@@ -205,6 +205,7 @@ def tried(each_ns: float, loops: int) -> list[Sample]:
         (1500, [1000, 3900], 1500),  # slower, but not by so much
         (1500, [1000, 10], 1500),
         (1500, [1000, 30_000], 50),
+        (1500, [1000, 10_000], 150),  # the slower one's samples are no longer than they should be, nor shorter
         (50_000, [30, 9000], 1667),  # the baseline's samples still have to be told by the clock
         (1, [2_000_000, 900_000_000], 1),
         # Nor are those of the faster one too short, or those of the slower one long.
@@ -242,6 +243,13 @@ def test_a_benchmark_that_says_itself_how_many_samples_it_takes_tells_nothing_of
     """As one of Google Benchmark with `Repetitions(3)`: it takes as many, however few are asked for."""
     pilots = [Pilot(20e6, [Sample(1, 1_500_000 + 1000 * place) for place in range(many)])] * 3
     assert choose_samples(pilots, brief=pilots[0]) == choose_samples(pilots) >= 4
+
+
+def test_medians_that_differ_by_what_their_samples_do_are_no_difference_between_launches() -> None:
+    around = (0, -2000, 0, 2000, -2000, 2000)  # parts in 100,000: a variance of 0.00032, and the first is not judged
+    medians = (100_000, 103_000, 97_000)  # a variance of 0.0009, of which a fifth of that other one is the samples'
+    pilots = [Pilot(1e9, [Sample(1, 15 * each * (100_000 + off) // 100_000) for off in around]) for each in medians]
+    assert choose_samples(pilots) == 1 + round((0.00032 / (0.0009 - 0.00032 / 5) * 1e9 / 1_500_000) ** 0.5)
 
 
 def test_what_a_launch_is_off_by_does_not_count_in_step() -> None:

@@ -1,9 +1,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
+
+from steelyard.design.runner.failure import TookTooLongError
 from steelyard.design.runner.runner import Reading
-from steelyard.design.suite.pilots import beside_samples_ns
+from steelyard.design.suite.amounts import Ask
+from steelyard.design.suite.loops import Pilot
+from steelyard.design.suite.pilots import Pilots, beside_samples_ns
+from steelyard.model.errors import LaunchError
 from steelyard.model.launches import Sample
 from tests.design.scripted import PLAIN
 
@@ -25,3 +33,57 @@ def test_what_a_launch_takes_beside_its_samples_has_no_wait_for_a_processor() ->
 def test_where_not_all_waits_are_known_they_stay_in_it() -> None:
     assert beside_ms(45, 20, (22, None), (13, 3)) == 10
     assert beside_ms(45, None, (22, 12), (13, 3)) == 10
+
+
+class Failing(Pilots):
+    """Pilots whose launches fail; the times that they may take are noted."""
+
+    def __init__(self, error: LaunchError, timeout_ns: int | None = None) -> None:
+        given: Any = SimpleNamespace(trial=self.fail)
+        nothing: Any = None
+        super().__init__(nothing, nothing, [], nothing, given, nothing, False)
+        self.error, self.timeout_ns, self.most_s = error, timeout_ns, list[float]()
+
+    def fail(self, _: object) -> None:
+        raise self.error
+
+    def target(self, entry: str, ask: Ask) -> Any:  # noqa: ARG002 - as it is called
+        return SimpleNamespace(within=self.most_s.append, spec=SimpleNamespace(timeout_ns=self.timeout_ns))
+
+
+CRASHED, LATE = LaunchError("crashed"), TookTooLongError("did not end")
+
+
+@pytest.mark.parametrize(
+    ("error", "how"),
+    [(CRASHED, {}), (LATE, {}), (CRASHED, {"is_given_up": True})],
+)
+def test_a_failed_launch_is_a_failure(error: LaunchError, how: dict[str, bool]) -> None:
+    pilots = Failing(error)
+    pilots.pair_s["a"] = 1.0
+    with pytest.raises(type(error)):
+        pilots.of_one("a", Ask(0, 1, 1, **how))
+
+
+@pytest.mark.parametrize(
+    ("error", "how"),
+    [(LATE, {"is_given_up": True}), (CRASHED, {"by_process": True}), (LATE, {"by_process": True})],
+)
+def test_one_that_is_given_up_or_tried_another_way_only_has_no_samples(
+    error: LaunchError, how: dict[str, bool]
+) -> None:
+    pilots = Failing(error)
+    pilots.pair_s["a"] = 1.0
+    assert pilots.of_one("a", Ask(0, 1, 1, **how)) == Pilot(0.0, ())
+
+
+@pytest.mark.parametrize(
+    ("pair_s", "timeout_ns", "most_s"), [(1.0, None, 5.0), (0.1, None, 2.0), (1.0, 3_000_000_000, 3.0)]
+)
+def test_one_is_given_up_after_ten_times_the_launch_before_it(
+    pair_s: float, timeout_ns: int | None, most_s: float
+) -> None:
+    pilots = Failing(LATE, timeout_ns)
+    pilots.pair_s["a"] = pair_s
+    pilots.of_one("a", Ask(0, 1, 1, is_given_up=True))
+    assert pilots.most_s == [most_s]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.timing.disturbance import STEAL_TICK_NS, Repeats, is_disturbed, surely_stolen_ns
-from steelyard.model.launches import DISTURBED, ROLES, USED, Launches, LaunchRow, LaunchSpec, Measured
+from steelyard.model.launches import DISTURBED, IN_TANDEM, ROLES, USED, Launches, LaunchRow, LaunchSpec, Measured
 from tests.design.scripted import PLAIN, noisy, weigh, weighing
 from tests.model.samples import row
 
@@ -38,6 +38,16 @@ OTHERS = CALM._replace(others_ns=5_000_000)
 def test_only_what_the_metric_does_not_correct_for_disturbs(metric: str, lost: dict[str, Any], disturbed: bool) -> None:
     assert is_disturbed(CALM._replace(**lost), CALM, metric, 2) is disturbed
     assert is_disturbed(CALM, CALM._replace(**lost), metric, 2) is disturbed
+
+
+def test_in_tandem_the_turns_of_the_partner_are_no_disturbance_and_both_see_the_same_stolen_time() -> None:
+    one, other = (CALM._replace(order=IN_TANDEM + place, delay_ns=9_000_000) for place in (0, 1))
+    ticked = one._replace(steal_ns=STEAL_TICK_NS), other._replace(steal_ns=STEAL_TICK_NS)
+    stolen = one._replace(steal_ns=2 * STEAL_TICK_NS), other._replace(steal_ns=2 * STEAL_TICK_NS)
+    for metric in ("active", "wall"):
+        assert not is_disturbed(one, other, metric, 2)
+        assert not is_disturbed(*ticked, metric, 2)
+        assert is_disturbed(*stolen, metric, 2)
 
 
 class TestStolenTime:

@@ -182,9 +182,10 @@ def test_auto_tries_nothing_for_a_change_that_is_seen_at_once(machine: Machine) 
     assert machine.world.pairs_at_once == ways(machine.weighed("--pairing", "auto"))[BESIDE] == 0
 
 
-def test_auto_leaves_short_programs_as_they_are(machine: Machine) -> None:
+def test_auto_leaves_short_programs_as_they_are_but_not_where_tandem_is_asked_for(machine: Machine) -> None:
     machine.ms = 12
     assert ways(machine.weighed("--pairing", "auto", "--pairs", "100"))[BESIDE] == 0
+    assert ways(machine.weighed("--pairing", "tandem", "--pairs", "20"))[ALONE] == 0
 
 
 def test_whoever_reads_what_auto_tried_judges_as_it_was_judged(machine: Machine) -> None:

@@ -103,6 +103,12 @@ def test_what_tandem_cannot_do_is_refused(machine: Machine, options: tuple[str, 
     assert why in said
 
 
+@pytest.mark.parametrize("options", [("--metric", "wall"), ("--prepare", "true")])
+def test_what_tandem_cannot_do_is_not_even_tried(machine: Machine, options: tuple[str, ...]) -> None:
+    record = machine.weighed("--pairing", "auto", "--pairs", "40", "--margin", "0.001%", *options)
+    assert ways(record)[BESIDE] == ways(record, TRIED)[BESIDE] == machine.world.pairs_at_once == 0
+
+
 def test_a_way_that_nobody_knows_is_refused(machine: Machine) -> None:
     assert "choose from adjacent, tandem, auto" in machine.world.refuses("compare", "a", "b", "--pairing", "both")
 

@@ -185,7 +185,7 @@ class _Reader:
     def _enter_function(self, text: str) -> None:
         self._function = self._name("function", text)
         self._lines = None
-        self._header.begun, self._header.ended = True, False
+        self._header.ended = False
 
     def _enter_object(self, text: str) -> None:
         self._object = self._object_name(text)

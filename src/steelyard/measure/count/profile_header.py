@@ -20,8 +20,8 @@ class Header:
         self.events: list[str] = []
         self.positions, self.line_position = 1, 0
         self.open = True
-        # Whether costs of the last part have begun, and are over: Cachegrind sums up at the end, Callgrind before too.
-        self.begun = self.ended = False
+        # Whether the costs of the last part are over: Cachegrind's summary stands behind them, Callgrind's before them.
+        self.ended = False
         self._sums: list[list[int]] = []
         self._announced: list[int] | None = None
         self._setters: dict[str, Callable[[str], None]] = {
@@ -73,7 +73,7 @@ class Header:
         if INSTRUCTIONS not in events or (self.events and events != self.events):
             raise ValueError(text)
         self.events = events
-        self.open = self.begun = self.ended = False
+        self.open = self.ended = False
         self._close_part()
 
     def _set_summary(self, text: str) -> None:
@@ -81,12 +81,11 @@ class Header:
         if not self.events or len(counts) > len(self.events):
             raise ValueError(text)
         self._announced = counts + [0] * (len(self.events) - len(counts))
-        self.ended = self.begun or not self.call_graph
+        self.ended = not self.call_graph
 
     def _set_totals(self, text: str) -> None:
         # What was written, by Callgrind's own account: it stands for what the header of the part announced.
         self._set_summary(text)
-        self._close_part()
         self.ended = True
 
     def _close_part(self) -> None:
