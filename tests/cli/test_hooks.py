@@ -269,3 +269,18 @@ def test_one_command_has_one_around_its_launches(world: ScriptedWorld, option: s
     assert world.refuses("run", "./old", *twice) == said
     assert world.refuses("count", "./old", *twice) == said
     assert world("compare", "./old", "./new", "--pairs", "9", *twice).status in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("compare", "./old {n}", "./new {n}", "-L", "n", "1,2"), "n"),
+        (("compare", "./old", "./new", "-L", "n", "1,2"), "n"),
+        (("run", "./old {n}", "-P", "n", "1", "2"), "n"),
+    ],
+)
+def test_no_variable_has_the_value_of_a_parameter(world: ScriptedWorld, words: tuple[str, ...], name: str) -> None:
+    said = world.refuses(*words, "--env", f"SIZE={{{name}}}")
+    assert f"--env SIZE={{{name}}} is the same for all values: {{{name}}} has none there" in said
+    assert f"set it in the command, as in 'env SIZE={{{name}}} ./old" in said
+    assert not world.launched
