@@ -30,8 +30,8 @@ def lines(progress: Progress, members: Sequence[Member], width: int, height: int
     if len(left) > room - len(shown):
         left.sort(key=lambda one: one.name != progress.benchmark)
     rest = left[: room - len(shown)]
-    names = [printable.plain(one.name, encoding) for one in [*shown, *rest]]
-    widest = min(_NAME_COLUMNS, max(map(cell_len, names), default=0))
+    names = printable.shorten_apart([printable.plain(one.name, encoding) for one in [*shown, *rest]], _NAME_COLUMNS)
+    widest = max(map(cell_len, names), default=0)
     following = next((one.name for one in members if one.is_next), "")
     found = [
         _tally(progress, done, len(members), width),
