@@ -56,9 +56,10 @@ def _noise(sheet: Sheet, verdicts: Sequence[Verdict]) -> None:
         return
     worst = max(verdicts, key=lambda verdict: verdict.worst_delay or 0.0)
     launches = figures.count(disturbed, "launch")
+    every = sum(map(disturbances.launches_of, verdicts))
     where = "" if worst.worst_delay is None else f" ({sheet.name(worst.benchmark, _NAME_COLUMNS)})"
     waited = disturbances.waited(launches, worst.worst_delay) + where
-    sheet.row("noise", disturbances.with_beside(waited, disturbances.together(verdicts), waited=True))
+    sheet.row("noise", disturbances.with_beside(waited, disturbances.together(verdicts), every, waited=True))
 
 
 def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
