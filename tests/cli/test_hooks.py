@@ -271,6 +271,13 @@ def test_one_command_has_one_around_its_launches(world: ScriptedWorld, option: s
     assert world("compare", "./old", "./new", "--pairs", "9", *twice).status in (0, 1)
 
 
+@pytest.mark.parametrize("name", HOOKS)
+def test_one_that_lasts_is_told_of(world: ScriptedWorld, name: str) -> None:
+    world.script = lambda spec, number: measured(60_000) if program_of(spec) == name else plain(spec, number)
+    done = world("compare", "./old", "./old", "--pairs", "9", *AROUND)
+    assert done.err.decode().count(f"steelyard: --{name} ./{name} has run for 1 min, and has no time limit\n") == 1
+
+
 @pytest.mark.parametrize(
     ("words", "name"),
     [

@@ -129,7 +129,7 @@ class ScriptedPool:
         yield self
         self._counted = None
 
-    def launch(self, spec: LaunchSpec) -> Measured:
+    def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:  # noqa: ARG002
         if self._counted is not None:
             return self._counted.measured
         self.hooks.append(spec.program)

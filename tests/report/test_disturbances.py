@@ -57,7 +57,9 @@ def test_of_many_the_first_are_named() -> None:
 )
 def test_what_is_no_program_is_said_in_words(kind: Kind, said: str) -> None:
     name = "the timer" if kind == "interrupts" else ""
-    assert disturbances.beside([Disturber(kind=kind, name=name, launches=9, of=60, share=0.6)], 60, waited=False) == said
+    assert (
+        disturbances.beside([Disturber(kind=kind, name=name, launches=9, of=60, share=0.6)], 60, waited=False) == said
+    )
 
 
 def test_any_name_is_fit_to_print() -> None:
