@@ -129,6 +129,15 @@ def test_what_the_budget_allows_stays_above_the_line_and_is_told_to_a_file_too()
     assert piped.getvalue().startswith("steelyard: too ")
 
 
+def test_below_what_is_told_to_stay_it_goes_on_at_once() -> None:
+    out, clock = Terminal(), Clock()
+    line = LiveLine(out, clock=clock, columns=lambda: 80)
+    line(PROGRESS)
+    drawn = out.getvalue()
+    line(replace(PROGRESS, allowance="building main: make"))
+    assert out.getvalue().endswith(f"steelyard: building main: make\n{drawn}")
+
+
 def test_at_most_four_refreshes_a_second() -> None:
     out, clock = Terminal(), Clock()
     line = LiveLine(out, clock=clock)

@@ -71,6 +71,7 @@ class LiveLine:
             self.wipe()
             encoding = self._stream.encoding or "utf-8"
             self._write(f"steelyard: {printable.plain(progress.allowance, encoding)}\n")
+            self._last = None  # what stood there is shown below it at once
         if progress.waited_s is not None:
             self._tell_wait(progress, progress.waited_s)
             return

@@ -51,7 +51,8 @@ def _rank(member: Member) -> tuple[int, float]:
 def _tally(progress: Progress, done: Sequence[Member], many: int, width: int) -> str:
     counts = [(sum(one.word == word for one in done), word) for word in _ORDER]
     said = ", ".join(f"{number} {word}" for number, word in counts if number)
-    left = f"{figures.seconds(max(0.0, progress.seconds_left))} left" if progress.seconds_left is not None else ""
+    is_open = progress.seconds_left is not None and len(done) < many
+    left = f"{figures.seconds(max(0.0, progress.seconds_left or 0.0))} left" if is_open else ""
     head = f"{len(done)} of {many} done"
     choices = (
         (bar(len(done) / many, 20), head, said, left),
