@@ -83,6 +83,10 @@ def test_in_a_log_that_is_said_once_of_each() -> None:
     ]
 
 
+def test_where_the_time_is_too_short_for_any_there_is_no_limit_of_pairs() -> None:
+    assert fit(Progress("sort", 0, 0, seconds_left=4.0), "sort", 80) == "sort  0 pairs  4 s left"
+
+
 def test_it_is_wiped_at_exit_even_when_interrupted() -> None:
     out = Terminal()
 

@@ -162,7 +162,7 @@ def fit(progress: Progress, name: str, width: int) -> str:
         has_run = _has_run(progress.waited_s)
         return printable.shorten(f"{printable.shorten(name, width - len(has_run) - 1)} {has_run}".lstrip(), width)
     noun = progress.noun or "pair"
-    of_limit = f"{progress.done:,}" + (f"/{progress.limit:,}" if progress.limit is not None else "")
+    of_limit = f"{progress.done:,}" + (f"/{progress.limit:,}" if progress.limit else "")
     done = f"{of_limit} {noun if (progress.limit or progress.done) == 1 else figures.plural_of(noun)}"
     change = figures.change(progress.change) if progress.change is not None else ""
     interval = figures.interval(progress.interval) if progress.interval is not None else ""
