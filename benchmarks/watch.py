@@ -209,7 +209,7 @@ def tried(plant: Plant, program: Path, processor: int, folder: Path) -> Told:
         run(words, with_own_store(folder), accept=(0, 1))  # of many such weighings one may be a false alarm
     verdict = read_record(out)["derived"]["verdicts"][0]
     found = [Disturber.model_validate(one) for one in verdict.get("disturbers", [])]
-    said = beside(found, waited=verdict["disturbed"] > 0) or "nothing"
+    said = beside(found, 0, waited=verdict["disturbed"] > 0) or "nothing"
     names = [one.name for one in found]
     is_named = plant.name in names and f"{plant.name} ran beside" in said
     return Told(names.index(plant.name) + 1 if is_named else 0, plant.name in names, said)

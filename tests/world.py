@@ -121,8 +121,10 @@ class ScriptedServer:
     def forget_cancel(self) -> None:
         self._cancelled = False
 
-    def launch(self, spec: LaunchSpec) -> Measured:
+    def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:
         measured = self._single(spec)
+        if waiting is not None:
+            waiting(measured.wall_ns / 1e9)
         for _ in range(1, spec.repeat):
             if measured.cancelled or measured.timed_out:
                 break

@@ -248,6 +248,19 @@ def test_who_interrupts_a_weighing_is_told_how_to_carry_it_on(scripted: Scripted
     assert scripted(*shlex.split(told)).status == 1
 
 
+def test_what_has_a_name_of_the_users_is_carried_on_by_it(scripted: ScriptedWorld) -> None:
+    scripted.script = lambda _, number: interrupted() if number == 10 else measured(12)
+    done = scripted("compare", "./old", "./new", "--pairs", "30", "-o", "-mine.json", "--html", "page.html")
+    (told,) = re.findall(r"to carry on: steelyard (.+)", done.err.decode())
+    assert told == "compare --resume ./-mine.json"
+    scripted.script = noisy(12, 0.0, 0.02)
+    done = scripted(*shlex.split(told), "-o", "-mine.json", "--html", "page.html")
+    (way_on,) = re.findall(r"^go on      steelyard (.+)", done.text, re.MULTILINE)
+    assert way_on.startswith("compare --resume ./-mine.json --pairs ")
+    assert re.search(r'class="way-on">To go on: .*\./-mine\.json', Path("page.html").read_text())
+    assert scripted(*shlex.split(way_on)).status in (0, 1)
+
+
 # --- a shell that was forgotten
 
 

@@ -236,7 +236,7 @@ def test_a_file_that_the_system_cannot_execute(here: InProcess, content: str, sa
     [
         ("false", ["false failed with exit status 1", "--ignore-failure"]),
         (sh("echo first >&2; echo the last words >&2; exit 7"), ["exit status 7", "(its last words: the last words)"]),
-        (sh("kill -11 $$"), ["was killed by SIGSEGV"]),
+        (sh("kill -11 $$"), ["was killed by SIGSEGV, a segmentation fault"]),
         (sh("kill -9 $$"), ["was killed by SIGKILL, as by the kernel where memory runs out"]),
         (sh("kill -40 $$"), ["was killed by signal 40"]),
         (sh(r"printf \\033[31mred\\007\\377\\r\\n >&2; exit 1"), [r"\x1b[31mred\x07"]),

@@ -38,7 +38,10 @@ NO_LIST: dict[str, tuple[str, str]] = {
         "exit-9@list",
         "the list of old failed with exit status 9 (its last words: and its last words): is it a program",
     ),
-    "segfault@list": ("segfault@list", "the list of old was killed by SIGSEGV: is it a program of the harness"),
+    "segfault@list": (
+        "segfault@list",
+        "the list of old was killed by SIGSEGV, a segmentation fault: is it a program of the harness",
+    ),
     "error@list": (
         "error@list",
         "the list of old failed with exit status 1 and says: the input is missing,\\nsee \\x1b[31mits manual",
@@ -144,7 +147,7 @@ def test_nothing_in_common(answers: Answering) -> None:
 
 BAD: dict[str, str] = {
     "exit-9": "failed with exit status 9 (its last words: and its last words): mend it, or choose others with --bench",
-    "segfault": "was killed by SIGSEGV: mend it",
+    "segfault": "was killed by SIGSEGV, a segmentation fault: mend it",
     "error": "failed with exit status 1 and says: the input is missing,\\nsee \\x1b[31mits manual",
     "newer": "speaks version 2 of the harness protocol",
     "no-hello": "began its results with something else than the hello",
@@ -224,7 +227,7 @@ def check_partial(here: InProcess | Answering, done: Done, failed: str, *good: s
 @pytest.mark.parametrize(
     ("sides", "failed"),
     [
-        (("segfault@bad", "slower@b"), "old (bad) was killed by SIGSEGV"),
+        (("segfault@bad", "slower@b"), "old (bad) was killed by SIGSEGV, a segmentation fault"),
         (("well", "exit-9@bad,slower@b"), "new (bad) failed with exit status 9"),
         (("well", "nan@bad,slower@b"), "new (bad) gave a sample that took NaN ns"),
         (("idle@bad", "slower@b"), "bad: cpu was 0 or less in some launches"),
@@ -274,15 +277,15 @@ def test_all_fail(answers: Answering, sides: tuple[str, str], control: list[str]
 def test_where_all_fail_another_reason_is_told_too(answers: Answering) -> None:
     done = answers.weigh(*[suite("exit-9@a,exit-9@b,segfault@c", "a", "b", "c")] * 2, *SIDES)
     assert done.sentence.startswith("all 3 benchmarks failed, the first: old (a) failed with exit status 9")
-    assert "; another: old (c) was killed by SIGSEGV" in done.sentence
+    assert "; another: old (c) was killed by SIGSEGV, a segmentation fault" in done.sentence
     assert "old (b)" not in done.sentence
 
 
 def test_one_alone_that_fails_is_not_counted(answers: Answering) -> None:
     done = answers.weigh(suite("segfault@a", "a"), suite("well", "a"), *SIDES)
     assert done.sentence == (
-        "old (a) was killed by SIGSEGV: mend it, or choose others with --benchmark. (A launch sees only a small "
-        "environment: pass more with --env NAME or --inherit-env.)"
+        "old (a) was killed by SIGSEGV, a segmentation fault: mend it, or choose others with --benchmark. (A launch "
+        "sees only a small environment: pass more with --env NAME or --inherit-env.)"
     )
 
 

@@ -269,3 +269,25 @@ def test_one_command_has_one_around_its_launches(world: ScriptedWorld, option: s
     assert world.refuses("run", "./old", *twice) == said
     assert world.refuses("count", "./old", *twice) == said
     assert world("compare", "./old", "./new", "--pairs", "9", *twice).status in (0, 1)
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_one_that_lasts_is_told_of(world: ScriptedWorld, name: str) -> None:
+    world.script = lambda spec, number: measured(60_000) if program_of(spec) == name else plain(spec, number)
+    done = world("compare", "./old", "./old", "--pairs", "9", *AROUND)
+    assert done.err.decode().count(f"steelyard: --{name} ./{name} has run for 1 min, and has no time limit\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("compare", "./old {n}", "./new {n}", "-L", "n", "1,2"), "n"),
+        (("compare", "./old", "./new", "-L", "n", "1,2"), "n"),
+        (("run", "./old {n}", "-P", "n", "1", "2"), "n"),
+    ],
+)
+def test_no_variable_has_the_value_of_a_parameter(world: ScriptedWorld, words: tuple[str, ...], name: str) -> None:
+    said = world.refuses(*words, "--env", f"SIZE={{{name}}}")
+    assert f"--env SIZE={{{name}}} is the same for all values: {{{name}}} has none there" in said
+    assert f"set it in the command, as in 'env SIZE={{{name}}} ./old" in said
+    assert not world.launched

@@ -194,7 +194,7 @@ class Server:
     missing_counters: Mapping[str, int] = field(default_factory=dict)
     cancelled: bool = False
 
-    def launch(self, spec: LaunchSpec) -> Measured:
+    def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:  # noqa: ARG002
         if len(self.machine.specs) == self.interrupted_at:
             signal.raise_signal(signal.SIGINT)
         measured = self.machine.launch(spec)

@@ -24,6 +24,7 @@ from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import Count, Counting, CountSettings, CountTool, Functions
 from steelyard.model.errors import SteelyardError
 from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.progress import Progress
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Subject
 from tests.design.scripted import PLAIN, run_header, weighing
@@ -129,7 +130,7 @@ class ScriptedPool:
         yield self
         self._counted = None
 
-    def launch(self, spec: LaunchSpec) -> Measured:
+    def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:  # noqa: ARG002
         if self._counted is not None:
             return self._counted.measured
         self.hooks.append(spec.program)
@@ -172,6 +173,8 @@ class Stage:
     """Counts a record as a script says, in the place of Valgrind."""
 
     monkeypatch: pytest.MonkeyPatch
+    shown: list[Progress] = field(default_factory=list)
+    """What was told meanwhile."""
 
     def __call__(
         self, record: Weighing | Run, script: Callable[[int, LaunchSpec], Counted] | Sequence[int], jobs: int = 2
@@ -191,6 +194,6 @@ class Stage:
                 failed.append((benchmark, message))
 
         tools = CountingTools(VALGRIND, {"PATH": "/bin"}, jobs, lambda: nullcontext(pool), time.monotonic)  # type: ignore[arg-type]
-        one = CountingStage(with_tool(record, VALGRIND), tools, Sink(), lambda _: None)
+        one = CountingStage(with_tool(record, VALGRIND), tools, Sink(), self.shown.append)
         ended, error = one.run()
         return Outcome(ended, error, pool, kept, failed)

@@ -72,7 +72,7 @@ class Machine:
     is_paired: bool = False
     """Whether two are being launched at once."""
 
-    def launch(self, spec: LaunchSpec) -> Measured:
+    def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:  # noqa: ARG002
         self.events.append(f"launch {spec.program.decode()}")
         measured = replace(self.script(len(self.specs), spec), start_ns=int(self.now * 1e9))
         if spec.timeout_ns is not None and measured.wall_ns > spec.timeout_ns:

@@ -27,13 +27,19 @@ def test_noise_counts_the_disturbed_names_the_worst_and_the_repeated() -> None:
 
 def test_noise_ends_with_who_was_beside() -> None:
     assert disturbances.noise(verdict(disturbed=9, repeated=2, disturbers=[CC1PLUS])).endswith(
-        "2 disturbed pairs repeated; cc1plus ran beside 14 of 60 launches"
+        "2 disturbed pairs repeated; cc1plus ran beside 14 of 60 watched launches"
     )
+
+
+def test_where_not_all_were_watched_it_is_said_of_how_many_it_is_told() -> None:
+    """After a weighing that was killed and carried on: no other number of launches is told of all."""
+    assert disturbances.beside([program("make", 60)], 66, waited=True) == "make ran beside all 60 watched launches"
+    assert disturbances.beside([program("make", 60)], 60, waited=True) == "make ran beside all 60 launches"
 
 
 def test_of_many_the_first_are_named() -> None:
     many = [program("make", 60), CC1PLUS, program("[kswapd0]", 5), program("rsync", 4), program("cron", 3)]
-    told = disturbances.beside(many, waited=True)
+    told = disturbances.beside(many, 60, waited=True)
     assert told == "make ran beside all 60 launches, cc1plus ran beside 14, [kswapd0] ran beside 5 and 2 more"
 
 
@@ -51,22 +57,24 @@ def test_of_many_the_first_are_named() -> None:
 )
 def test_what_is_no_program_is_said_in_words(kind: Kind, said: str) -> None:
     name = "the timer" if kind == "interrupts" else ""
-    assert disturbances.beside([Disturber(kind=kind, name=name, launches=9, of=60, share=0.6)], waited=False) == said
+    assert (
+        disturbances.beside([Disturber(kind=kind, name=name, launches=9, of=60, share=0.6)], 60, waited=False) == said
+    )
 
 
 def test_any_name_is_fit_to_print() -> None:
-    told = disturbances.beside([program("\x1b[2J" + "x" * 500, 60)], waited=True)
+    told = disturbances.beside([program("\x1b[2J" + "x" * 500, 60)], 60, waited=True)
     assert told is not None
     assert told.isprintable()
     assert len(told) < 90
 
 
 def test_what_does_not_matter_is_not_said() -> None:
-    assert disturbances.beside([], waited=True) is None
-    assert disturbances.beside([program("cron", 2)], waited=True) is None
-    assert disturbances.beside([program("cron", 40, share=0.2)], waited=False) is None
-    assert disturbances.beside([program("cron", 40, share=0.2)], waited=True) is not None
-    assert disturbances.beside([program("make", 40, share=0.9)], waited=False) is not None
+    assert disturbances.beside([], 60, waited=True) is None
+    assert disturbances.beside([program("cron", 2)], 60, waited=True) is None
+    assert disturbances.beside([program("cron", 40, share=0.2)], 60, waited=False) is None
+    assert disturbances.beside([program("cron", 40, share=0.2)], 60, waited=True) is not None
+    assert disturbances.beside([program("make", 40, share=0.9)], 60, waited=False) is not None
 
 
 def test_several_benchmarks_are_told_of_together() -> None:

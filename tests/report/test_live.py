@@ -50,6 +50,43 @@ def test_before_anything_is_measured_it_says_that_the_first_launch_runs() -> Non
     assert cell_len(fit(first, "sort", 12)) <= 12
 
 
+WAIT = Progress("--setup ./make", 0, None, waited_s=12.0)
+LASTS = "--setup ./make has run for 12 s, and has no time limit"
+
+
+def test_a_command_that_lasts_is_told_of_until_it_ends() -> None:
+    out = Terminal()
+    with LiveLine(out, clock=Clock(), columns=lambda: 80) as line:
+        line(WAIT)
+        assert out.getvalue() == f"\r{LASTS}{END}"
+        line(replace(WAIT, waited_s=0.0))
+        assert out.getvalue().endswith(WIPE)
+        line(PROGRESS)
+        drawn = out.getvalue().rpartition("\r")[2]
+        line(WAIT)
+        line(replace(WAIT, waited_s=0.0))
+        assert out.getvalue().rpartition("\r")[2] == drawn
+    assert cell_len(fit(WAIT, WAIT.benchmark, 56)) <= 56
+    assert fit(WAIT, "--setup ./with/a/long/name", 56).endswith(" has run for 12 s, and has no time limit")
+    assert cell_len(fit(WAIT, WAIT.benchmark, 12)) <= 12
+
+
+def test_in_a_log_that_is_said_once_of_each() -> None:
+    piped = io.StringIO()
+    with LiveLine(piped) as line:
+        for seconds in (2.0, 12.0, 13.0, 0.0, 14.0):
+            line(replace(WAIT, waited_s=seconds))
+        line(replace(WAIT, benchmark="--cleanup \x1b[2J"))
+    assert piped.getvalue().splitlines() == [
+        f"steelyard: {LASTS}",
+        "steelyard: --cleanup \\x1b[2J has run for 12 s, and has no time limit",
+    ]
+
+
+def test_where_the_time_is_too_short_for_any_there_is_no_limit_of_pairs() -> None:
+    assert fit(Progress("sort", 0, 0, seconds_left=4.0), "sort", 80) == "sort  0 pairs  4 s left"
+
+
 def test_it_is_wiped_at_exit_even_when_interrupted() -> None:
     out = Terminal()
 
@@ -94,6 +131,15 @@ def test_what_the_budget_allows_stays_above_the_line_and_is_told_to_a_file_too()
         line(told)
     assert "\x1b" not in piped.getvalue()
     assert piped.getvalue().startswith("steelyard: too ")
+
+
+def test_below_what_is_told_to_stay_it_goes_on_at_once() -> None:
+    out, clock = Terminal(), Clock()
+    line = LiveLine(out, clock=clock, columns=lambda: 80)
+    line(PROGRESS)
+    drawn = out.getvalue()
+    line(replace(PROGRESS, allowance="building main: make"))
+    assert out.getvalue().endswith(f"steelyard: building main: make\n{drawn}")
 
 
 def test_at_most_four_refreshes_a_second() -> None:

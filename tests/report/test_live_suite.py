@@ -82,6 +82,12 @@ def test_it_says_what_is_done_what_is_open_and_what_is_next() -> None:
     assert "sort" not in text  # what is the same is counted
 
 
+def test_where_all_is_done_no_time_is_left() -> None:
+    done = [one for one in MEMBERS if one.word]
+    (text, *_) = live_suite.lines(PROGRESS, done, 80, 20, "utf-8")
+    assert text.endswith("4 of 4 done  1 slower, 1 faster, 1 same, 1 failed")
+
+
 @given(
     st.lists(
         st.builds(

@@ -55,6 +55,25 @@ def test_what_is_escaped_stays_readable(text: str, shown: str) -> None:
     assert printable.plain(text) == shown
 
 
+def test_names_that_are_cut_are_still_told_apart() -> None:
+    names = [f"./a-folder/sort-{which}-version --input data/words.txt" for which in ("new", "newer", "old")]
+    assert len({printable.shorten(name, 24) for name in names}) == 1
+    assert printable.shorten_apart([*names, "./other"], 24) == [
+        "…/sort-new-version --in…",
+        "…/sort-newer-version --…",
+        "…/sort-old-version --in…",
+        "./other",
+    ]
+    assert printable.shorten_apart([names[0], names[0]], 24) == [printable.shorten(names[0], 24)] * 2
+
+
+@given(st.lists(ANYTHING, max_size=4), st.integers(0, 30))
+def test_what_is_told_apart_is_not_too_wide(texts: list[str], width: int) -> None:
+    plain = [printable.plain(text) for text in texts]
+    assert all(cell_len(text) <= width for text in printable.shorten_apart(plain, width))
+    assert all(text.isprintable() for text in printable.shorten_apart(plain, width))
+
+
 @given(ANYTHING, ANYTHING, ANYTHING)
 def test_a_style_stays_on_what_it_was_given_to(before: str, text: str, after: str) -> None:
     start = len(Text(before))  # which takes some controls away itself

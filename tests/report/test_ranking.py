@@ -54,6 +54,13 @@ def test_the_fastest_comes_first_and_ties_are_said_to_be_ties() -> None:
     ]
 
 
+def test_long_names_are_told_apart() -> None:
+    names = [f"./a-folder-with-a-long-name/sort-{which}-version --input data/words.txt" for which in ("new", "newer")]
+    lines = printed(*weighed(**{names[0]: FAST, names[1]: SLOW})).splitlines()
+    assert "…sort-new-version --input" in lines[1]
+    assert any("…sort-newer-version --input" in line for line in lines)
+
+
 def test_without_ties_nothing_is_said_of_them() -> None:
     text = printed(*weighed(slow=SLOW, fast=FAST))
     assert "ties" not in text

@@ -240,6 +240,18 @@ def test_what_stayed_open_is_said_by_whatever_metric_it_is_judged() -> None:
     assert re.search(r"^undecided +sort: ", text, re.MULTILINE)
 
 
+@pytest.mark.parametrize("width", [20, 45, 60, 80, 90])
+def test_a_table_has_the_medians_however_long_the_names_are(width: int) -> None:
+    names = [f"./a-folder-with-a-long-name/sort-{which}-version --input data/words.txt" for which in ("new", "newer")]
+    record = records.weighing(benchmarks=tuple(names))
+    text = weighed(*(verdict(benchmark=name, index=place) for place, name in enumerate(names)), record=record)
+    lines = text.splitlines()
+    assert lines[lines.index(names[0]) + 1].split()[-4:] == ["12.81", "ms", "12.94", "ms"]
+    text = flat(weighed(*(verdict(benchmark=name) for name in names), width=width, record=record))
+    assert text.count("12.81 ms") == text.count("12.94 ms") == 2
+    assert "baseline and candidate are medians" in text
+
+
 @pytest.mark.parametrize("width", [20, 60, 80])
 def test_narrow_tables_keep_the_verdict_and_the_change(width: int) -> None:
     text = flat(weighed(*suite_verdicts(), record=records.weighing(benchmarks=SUITE), width=width))

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.model.errors import UsageError
-from steelyard.model.subject import Subject
+from steelyard.model.subject import RevisionFacts, Subject
 from steelyard.subjects.command import command_subject, with_parameters
 from steelyard.subjects.suite import benchmarks_of, parameter_list, parameter_scan
+
+_FACTS: dict[str, Any] = {"commit": None, "tree": "0", "build": None}
 
 
 def subjects(*commands: str) -> list[Subject]:
@@ -68,6 +71,15 @@ def test_a_control_weighs_the_baseline_against_itself() -> None:
 def test_two_commands_without_parameters_are_one_benchmark_named_after_the_candidate() -> None:
     (only,) = benchmarks_of(subjects("old", "new"), [], control=False)
     assert (only.name, only.params, only.candidate) == ("new", {}, 1)
+
+
+def test_several_revisions_of_one_command_are_told_apart() -> None:
+    sides = [
+        one.model_copy(update={"name": name, "command": "./it", "revision": RevisionFacts(name=name, **_FACTS)})
+        for one, name in zip(subjects("a", "b", "c"), ("good", "middle", "bad"), strict=True)
+    ]
+    assert [one.name for one in benchmarks_of(sides, [], control=False)] == ["middle", "bad"]
+    assert [one.name for one in benchmarks_of(sides[:2], [], control=False)] == ["./it"]
 
 
 def test_parameters_that_go_nowhere_or_come_twice_are_refused() -> None:

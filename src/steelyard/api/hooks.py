@@ -1,13 +1,15 @@
-"""The commands around launches: what is asked, checked."""
+"""What is around launches, their environment and commands: what is asked, checked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any, Final
 
 from steelyard.api.asked import Asked
 from steelyard.api.parameters import SEPARATOR
 from steelyard.model.errors import UsageError
+from steelyard.model.typed import in_quotes
 
 _MOST: Final = 2
 
@@ -24,6 +26,17 @@ def hooks_checked(options: Asked, *, is_alone: bool) -> dict[str, Any]:
         "conclude": _of_each("--conclude", launch.conclude, is_alone=is_alone),
         "cleanup": _once("--cleanup", launch.cleanup, varied),
     }
+
+
+def check_variables(options: Asked, commands: Sequence[str]) -> None:
+    """Raise UsageError for a variable with a parameter in its value: it would be the same in all launches."""
+    for variable, name in product(options.launch.env or [], _varied(options)):
+        if f"{{{name}}}" in variable:
+            instead = in_quotes(f"env {variable} {commands[0] if commands else 'COMMAND'}")
+            raise UsageError(
+                f"--env {variable} is the same for all values: {{{name}}} has none there; set it in the command, as "
+                f"in {instead}"
+            )
 
 
 def _varied(options: Asked) -> list[str]:

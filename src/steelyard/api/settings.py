@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from steelyard.api.asked import Asked, Judging, Launching
 from steelyard.api.counting import count_settings, counted_metrics, jobs_checked
-from steelyard.api.hooks import hooks_checked
+from steelyard.api.hooks import check_variables, hooks_checked
 from steelyard.api.layouts import layouts_checked
 from steelyard.api.mistaken import meant_revisions
 from steelyard.api.names import check_no_files
@@ -129,6 +129,7 @@ def settings_of(
 
     judging, weighing, suite = options.judging, options.weighing, options.suite
     _check_numbers(judging, options.launch, judged=judged)
+    check_variables(options, commands)
     metrics, is_harness = metric_names(judging.metric), suite.harness is not None
     if options.launch.chooses("repeat") and not timed(metrics):
         raise UsageError("--repeat is for times: counts are of one run of the command, so leave it out")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from steelyard.model.derived import Derived
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import as_saved
 from steelyard.model.records import Weighing
+from steelyard.model.typed import typed
 from steelyard.report import markdown as as_markdown
 from steelyard.report import table, terminal
 from steelyard.report.sheet import Sheet
@@ -48,7 +49,7 @@ def shown(
         # What failed is one benchmark, and the others may be undecided.
         show_way_on(outcome, files, world, beside_data=beside_data)
         raise
-    if was_interrupted(outcome):
+    if was_interrupted(outcome, files):
         return INTERRUPTED
     show_way_on(outcome, files, world, beside_data=beside_data)
     derived = outcome.record.derived
@@ -59,13 +60,27 @@ def shown(
     return said_status(names, world, strict=strict, beside_data=beside_data, only_by=only_by)
 
 
-def was_interrupted(outcome: Outcome) -> bool:
+def was_interrupted(outcome: Outcome, files: FileOptions | None = None) -> bool:
     """Whether there was more to be measured; how to carry a weighing on is said."""
     if "interrupted" not in outcome.record.stop:
         return False
-    if outcome.kept is not None and isinstance(outcome.record, Weighing):
-        say(f"to carry on: steelyard compare --resume {shlex.quote(str(outcome.kept))}")
+    there = (None if files is None else _asked_for(outcome, files)) or outcome.kept
+    if there is not None and isinstance(outcome.record, Weighing):
+        say(f"to carry on: steelyard compare --resume {typed(there)}")
     return True
+
+
+def _asked_for(outcome: Outcome, files: FileOptions) -> Path | None:
+    """The record that the user has by a name of their own, which the store does not remove one day."""
+    path = files.json
+    is_there = path is not None and not is_printed(path) and path.is_file() and not outcome.record.is_empty()
+    return path if is_there else None
+
+
+def _by_its_name(outcome: Outcome, files: FileOptions) -> Outcome:
+    """The outcome with the record that was asked for as what is carried on, if there is one."""
+    path = _asked_for(outcome, files)
+    return outcome if path is None else replace(outcome, resumed_by=str(path))
 
 
 def show_outcome(
@@ -115,7 +130,7 @@ def show_way_on(outcome: Outcome, files: FileOptions, world: World, *, beside_da
     """Print how what is undecided goes on from here; of what was interrupted more is said."""
     if not _has_results(outcome) or "interrupted" in outcome.record.stop:
         return
-    if (way_on := outcome.way_on()) is not None:
+    if (way_on := _by_its_name(outcome, files).way_on()) is not None:
         Sheet(output(world.environment, beside_data=beside_data or _prints_data(files))).command("go on", way_on)
 
 
@@ -160,7 +175,7 @@ def _contents(outcome: Outcome, files: FileOptions, world: World, functions: int
         else:
             yield files.markdown, as_markdown.run(record, derived.summaries, running=outcome.is_running)
     if _has_results(outcome) and files.html is not None:
-        yield files.html, page_of(world, outcome)
+        yield files.html, page_of(world, _by_its_name(outcome, files))
 
 
 @contextmanager

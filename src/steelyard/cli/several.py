@@ -138,7 +138,7 @@ class _Several:
         verdicts = derived.deciding() if derived else []
         self.results.append(several.Result(part.name, verdicts, _weighed(outcome), failed=error is not None))
         self.pages.append(_page(part, outcome, error, functions=self.options.functions))
-        return is_interrupted or (isinstance(outcome, Outcome) and was_interrupted(outcome))
+        return is_interrupted or (isinstance(outcome, Outcome) and was_interrupted(outcome, files))
 
     def _note_files(self, part: Part, outcome: Outcome) -> None:
         """Remember what was written of a part: launches only where there are any, and of what was stopped nothing."""

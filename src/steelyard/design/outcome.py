@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from steelyard.model.files import load, with_derived
 from steelyard.model.journal import is_being_measured
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Run, Weighing
+from steelyard.model.typed import typed
 from steelyard.report import budgets
 from steelyard.subjects.suite import MOST_BENCHMARKS
 
@@ -58,7 +58,7 @@ class Outcome:
             return None
         measured = [one for one in record.derived.verdicts if not one.control and not is_counted(one.metric)]
         option = budgets.way_on(deciding_of(measured), record)
-        return None if option is None else f"steelyard compare --resume {shlex.quote(self.resumed_by)} {option}"
+        return None if option is None else f"steelyard compare --resume {typed(Path(self.resumed_by))} {option}"
 
 
 def recall(path: Path, largest_bytes: int | None = None) -> Outcome:

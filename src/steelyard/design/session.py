@@ -128,7 +128,7 @@ def _session(
             isolated.admit(launcher.server_pid)
         check_counters(settings, launcher.missing_counters)
         cancels += [one.cancel for one in (launcher, starter) if one is not None]
-        cleaning = CleanUp(launcher, world.launcher, cancels)
+        cleaning = CleanUp(launcher, world.launcher, cancels, watch)
         try:
             yield Session(
                 world, watch, launcher, starter, interrupt, cleaning, isolated, jobs, cancels, until_one_changed

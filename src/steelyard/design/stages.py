@@ -55,7 +55,8 @@ class Session:
 
     def runner(self, hooks: Hooks | None = None, on: LaunchServer | None = None) -> Runner:
         """What launches on the session's server, or on another one, and is cleaned up behind."""
-        return self.cleaning.watch(Runner(on or self.launcher, self.interrupt.is_requested, hooks or Hooks()))
+        runner = Runner(on or self.launcher, self.interrupt.is_requested, hooks or Hooks(), watch=self.watch)
+        return self.cleaning.watch(runner)
 
     @cached_property
     def valgrind(self) -> Valgrind:

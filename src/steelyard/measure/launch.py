@@ -123,14 +123,14 @@ class Launcher:
             self._process.kill()
             self._process.wait()
 
-    def launch(self, spec: LaunchSpec) -> Measured:
-        """Run one launch to its end and return what it measured.
+    def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:
+        """Run one launch to its end and return what it measured; `waiting` is told now and then for how long, in s.
 
         Raises UsageError for a launch that cannot be set up (input, directory, processor) and MeasurementError for a
         program that cannot be executed. A non-zero exit, a signal or a time-out is returned, not raised.
         """
         try:
-            measured = self._launch_once(spec, spec.timeout_ns)
+            measured = self._launch_once(spec, spec.timeout_ns, waiting)
             for _ in range(1, spec.repeat):
                 if measured.cancelled or measured.timed_out or measured.stopped:
                     break
@@ -217,17 +217,19 @@ class Launcher:
         one, other = (result for result in results if isinstance(result, Measured))
         return one, other
 
-    def _launch_once(self, spec: LaunchSpec, timeout_ns: int | None) -> Measured:
-        result = _result(self._ask(_fields(spec, timeout_ns), timeout_ns))
+    def _launch_once(
+        self, spec: LaunchSpec, timeout_ns: int | None, waiting: Callable[[float], None] | None = None
+    ) -> Measured:
+        result = _result(self._ask(_fields(spec, timeout_ns), timeout_ns, waiting))
         if isinstance(result, SteelyardError):
             raise result
         return result
 
-    def _ask(self, fields: str, longest_ns: int | None) -> Any:
+    def _ask(self, fields: str, longest_ns: int | None, waiting: Callable[[float], None] | None = None) -> Any:
         """What the server replies to a request, which its launches delay by no more than so long."""
         try:
             self._send(f"{{{fields}}}\n".encode())
-            return self._receive(longest_ns)
+            return self._receive(longest_ns, waiting)
         except BaseException:
             # What it may reply yet would be taken for the reply to the next request: there is none.
             with suppress(OSError):
@@ -260,12 +262,14 @@ class Launcher:
         with suppress(OSError):  # a server that has ended is told of by `_receive`
             self._socket.sendall(_CANCEL)
 
-    def _receive(self, longest_ns: int | None = None) -> Any:
+    def _receive(self, longest_ns: int | None = None, waiting: Callable[[float], None] | None = None) -> Any:
         late = stopped = 0
         # A signal that comes just before a call that blocks is heard only when that returns; so it does now and then.
         while not self._arrivals.poll(_LONGEST_DEAF_MS):
             # Looks and not seconds are counted: we may have been stopped as well.
             late += 1
+            if waiting is not None:
+                waiting(late * _LONGEST_DEAF_MS / 1000)
             stopped = stopped + 1 if _is_stopped(self.server_pid) else 0
             if stopped > _MOST_LOOKS_STOPPED:
                 raise ServerLostError(

@@ -11,20 +11,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Look:
-    """What one look at the first `pairs` pairs said: relative changes, +0.01 is 1 % slower; infinite where nothing."""
+    """What one look at the first `pairs` pairs said: a relative change, +0.01 is 1 % slower."""
 
     pairs: int
     change: float
-    lower: float
-    upper: float
 
 
 @dataclass(frozen=True)
 class LookBack:
-    """The values of the pairs of one benchmark in one metric, (n,) a side, and the looks at them.
-
-    The intervals of looks before the last are from their standard error.
-    """
+    """The values of the pairs of one benchmark in one metric, (n,) a side, and the looks at them."""
 
     launches: Launches
     """Those of the benchmark alone."""

@@ -38,6 +38,8 @@ class Progress:
     is_first: bool = False
     """Whether the first launch of all begins, which may take long, or wait for something for ever: in `seconds_left` it
     is given up, if ever."""
+    waited_s: float | None = None
+    """Of a command that is not measured and lasts, as one around the launches: how long it has run; 0 once it ended."""
 
 
 Watch = Callable[[Progress], None]

@@ -54,12 +54,12 @@ def noise(verdict: Verdict | Summary) -> str:
         text = waited(_of_launches(verdict), verdict.worst_delay)
     if repeated:
         text += f"; {figures.count(repeated, 'disturbed pair')} repeated"
-    return with_beside(text, verdict.disturbers, waited=verdict.disturbed > 0)
+    return with_beside(text, verdict.disturbers, launches_of(verdict), waited=verdict.disturbed > 0)
 
 
-def with_beside(text: str, disturbers: Sequence[Disturber], *, waited: bool) -> str:
-    """Behind what is said of waits, who and what was beside the launches, where that matters."""
-    told = beside(disturbers, waited=waited)
+def with_beside(text: str, disturbers: Sequence[Disturber], launches: int, *, waited: bool) -> str:
+    """Behind what is said of waits of so many launches, who and what was beside them, where that matters."""
+    told = beside(disturbers, launches, waited=waited)
     return text if told is None else f"{text}; {told}"
 
 
@@ -70,13 +70,14 @@ def waited(launches: str, worst_delay: float | None) -> str:
 
 
 def _of_launches(verdict: Verdict | Summary) -> str:
-    launches = _launches(verdict)
+    launches = launches_of(verdict)
     if launches < verdict.disturbed:
         return figures.count(verdict.disturbed, "launch")
     return f"{verdict.disturbed:,} of {figures.count(launches, 'launch')}"
 
 
-def _launches(verdict: Verdict | Summary) -> int:
+def launches_of(verdict: Verdict | Summary) -> int:
+    """How many launches it rests on."""
     from steelyard.model.derived import Verdict
 
     if isinstance(verdict, Verdict):
@@ -84,8 +85,11 @@ def _launches(verdict: Verdict | Summary) -> int:
     return verdict.launches
 
 
-def beside(disturbers: Sequence[Disturber], *, waited: bool) -> str | None:
-    """Name who and what was beside the launches, some of which `waited`; None where that does not matter."""
+def beside(disturbers: Sequence[Disturber], launches: int, *, waited: bool) -> str | None:
+    """Name who and what was beside so many launches, some of which `waited`; None where that does not matter.
+
+    Fewer of them were watched where a part was measured by somebody who was killed.
+    """
     told = [one for one in disturbers if one.launches >= _FEW * one.of]
     if not waited:
         told = [one for one in told if one.share >= _BUSY or one.kind not in ("program", "hidden")]
@@ -94,7 +98,7 @@ def beside(disturbers: Sequence[Disturber], *, waited: bool) -> str | None:
     named = [
         _BESIDE[one.kind].format(
             name=shorten(plain(one.name), _LONGEST),
-            launches=_part(one, is_first=place == 0),
+            launches=_part(one, launches, is_first=place == 0),
             longer=figures.percent(one.share),
         )
         for place, one in enumerate(told[:_MOST_NAMED])
@@ -103,11 +107,11 @@ def beside(disturbers: Sequence[Disturber], *, waited: bool) -> str | None:
     return ", ".join(named) + (f" and {more} more" if more > 0 else "")
 
 
-def _part(one: Disturber, *, is_first: bool) -> str:
+def _part(one: Disturber, launches: int, *, is_first: bool) -> str:
     if not is_first:
         return f"{one.launches:,}"
-    launches = figures.count(one.of, "launch")
-    return f"all {launches}" if one.launches == one.of > 1 else f"{one.launches:,} of {launches}"
+    watched = figures.count(one.of, "watched launch" if one.of < launches else "launch")
+    return f"all {watched}" if one.launches == one.of > 1 else f"{one.launches:,} of {watched}"
 
 
 def together(verdicts: Sequence[Verdict]) -> list[Disturber]:
@@ -118,6 +122,6 @@ def together(verdicts: Sequence[Verdict]) -> list[Disturber]:
         launches = one.launches + (before.launches if before else 0)
         share = one.share * one.launches + (before.share * before.launches if before else 0.0)
         found[one.kind, one.name] = one.model_copy(update={"launches": launches, "share": share / launches})
-    watched = sum(max((one.of for one in verdict.disturbers), default=_launches(verdict)) for verdict in verdicts)
+    watched = sum(max((one.of for one in verdict.disturbers), default=launches_of(verdict)) for verdict in verdicts)
     told = [one.model_copy(update={"of": watched}) for one in found.values()]
     return sorted(told, key=lambda one: (-one.share * one.launches, one.name))

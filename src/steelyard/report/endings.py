@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from signal import Signals
+from typing import Final
+
+# Of the signals that a program gets for what it does, or that others than its user send.
+_MEANINGS: Final[Mapping[int, str]] = {
+    Signals.SIGHUP: "as of a terminal that was closed",
+    Signals.SIGINT: "as by Ctrl-C",
+    Signals.SIGILL: "an illegal instruction",
+    Signals.SIGTRAP: "a breakpoint or trap",
+    Signals.SIGABRT: "as by abort() or a failed assertion",
+    Signals.SIGBUS: "a bus error",
+    Signals.SIGFPE: "an arithmetic error, as a division by zero",
+    Signals.SIGKILL: "as by the kernel where memory runs out",
+    Signals.SIGSEGV: "a segmentation fault",
+    Signals.SIGPIPE: "as it wrote to a pipe that nobody reads",
+    Signals.SIGALRM: "its own alarm clock",
+    Signals.SIGTERM: "a request to end",
+    Signals.SIGXCPU: "the end of its processor time",
+    Signals.SIGXFSZ: "the end of its file size",
+    Signals.SIGSYS: "a forbidden system call",
+}
 
 
 def how_it_failed(exit_code: int | None, signal: int | None) -> str | None:
     """What it did, as a clause; None where it ended by itself with exit status 0."""
     if signal is not None:
-        likely = ", as by the kernel where memory runs out" if signal == Signals.SIGKILL else ""
-        return f"was killed by {signal_name(signal)}{likely}"
-    return f"failed with exit status {exit_code}" if exit_code else None
+        return f"was killed by {way_to_fail(None, signal)}"
+    return f"failed with {way_to_fail(exit_code, None)}" if exit_code else None
 
 
 def how_it_ended_badly(status: int) -> str | None:
     """The same of a status that is negative where a signal ended it."""
     return how_it_failed(None, -status) if status < 0 else how_it_failed(status, None)
+
+
+def way_to_fail(exit_code: int | None, signal: int | None) -> str:
+    """The exit status, or the signal with what it means."""
+    if signal is None:
+        return f"exit status {exit_code}"
+    name, meaning = signal_name(signal), _MEANINGS.get(signal)
+    return name if meaning is None else f"{name}, {meaning}"
 
 
 def signal_name(number: int) -> str:

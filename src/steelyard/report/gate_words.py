@@ -163,4 +163,5 @@ def noise(report: GateReport) -> str | None:
         return None
     worst = max(verdict.worst_delay or 0.0 for verdict in timed)
     waited = disturbances.waited(figures.count(disturbed, "launch"), worst)
-    return disturbances.with_beside(waited, disturbances.together(timed), waited=True)
+    every = sum(map(disturbances.launches_of, timed))
+    return disturbances.with_beside(waited, disturbances.together(timed), every, waited=True)

@@ -25,6 +25,8 @@ _FREE_ROWS = 2
 _BAR_COLUMNS = 16
 # A frame of so many benchmarks takes 0.3 to 1.3 ms; of more it comes the more rarely.
 _MANY = 500
+# A command that lasts for so long is told of in a log.
+_LOGGED_FROM_S = 5.0
 _USUAL_SIZE = os.terminal_size((80, 24))
 
 
@@ -51,6 +53,9 @@ class LiveLine:
         self._written: list[str] = []
         self._pause_s = _BETWEEN_REFRESHES_S
         self._last: float | None = None
+        self._behind: Progress | None = None
+        """What is shown once a command that lasts has ended."""
+        self._logged: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -66,14 +71,35 @@ class LiveLine:
             self.wipe()
             encoding = self._stream.encoding or "utf-8"
             self._write(f"steelyard: {printable.plain(progress.allowance, encoding)}\n")
+            self._last = None  # what stood there is shown below it at once
+        if progress.waited_s is not None:
+            self._tell_wait(progress, progress.waited_s)
+            return
         if not self._shows:
             return
+        self._behind = progress
         now = self._clock()
         if self._last is not None and now - self._last < self._pause_s:
             return
         self._last = now
         columns = self._columns()
         self._draw(self._lines(progress, columns), columns)
+
+    def _tell_wait(self, progress: Progress, seconds: float) -> None:
+        """Show that a command lasts; in a log that is said once."""
+        if not self._shows:
+            if seconds >= _LOGGED_FROM_S and progress.benchmark not in self._logged:
+                self._logged.add(progress.benchmark)
+                name = printable.plain(progress.benchmark, self._stream.encoding or "utf-8")
+                self._write(f"steelyard: {name} {_has_run(seconds)}\n")
+            return
+        self._last = None  # what follows is shown at once
+        shown = progress if seconds else self._behind
+        if shown is None:
+            self.wipe()
+            return
+        columns = self._columns()
+        self._draw(self._lines(shown, columns), columns)
 
     def wipe(self) -> None:
         """Remove it, so that something else can be printed in its place."""
@@ -121,6 +147,10 @@ class LiveLine:
             return _USUAL_SIZE
 
 
+def _has_run(seconds: float) -> str:
+    return f"has run for {figures.seconds(seconds)}, and has no time limit"
+
+
 def fit(progress: Progress, name: str, width: int) -> str:
     """Write the progress in at most `width` columns: what matters least is left out first."""
     if progress.is_first:
@@ -128,8 +158,11 @@ def fit(progress: Progress, name: str, width: int) -> str:
         runs, given_up_s = "the first launch runs", progress.seconds_left
         whole = runs if given_up_s is None else f"{runs}, for {figures.seconds(given_up_s)} at most"
         return whole if cell_len(whole) <= width else printable.shorten(runs, width)
+    if progress.waited_s is not None:
+        has_run = _has_run(progress.waited_s)
+        return printable.shorten(f"{printable.shorten(name, width - len(has_run) - 1)} {has_run}".lstrip(), width)
     noun = progress.noun or "pair"
-    of_limit = f"{progress.done:,}" + (f"/{progress.limit:,}" if progress.limit is not None else "")
+    of_limit = f"{progress.done:,}" + (f"/{progress.limit:,}" if progress.limit else "")
     done = f"{of_limit} {noun if (progress.limit or progress.done) == 1 else figures.plural_of(noun)}"
     change = figures.change(progress.change) if progress.change is not None else ""
     interval = figures.interval(progress.interval) if progress.interval is not None else ""

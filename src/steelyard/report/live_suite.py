@@ -30,8 +30,8 @@ def lines(progress: Progress, members: Sequence[Member], width: int, height: int
     if len(left) > room - len(shown):
         left.sort(key=lambda one: one.name != progress.benchmark)
     rest = left[: room - len(shown)]
-    names = [printable.plain(one.name, encoding) for one in [*shown, *rest]]
-    widest = min(_NAME_COLUMNS, max(map(cell_len, names), default=0))
+    names = printable.shorten_apart([printable.plain(one.name, encoding) for one in [*shown, *rest]], _NAME_COLUMNS)
+    widest = max(map(cell_len, names), default=0)
     following = next((one.name for one in members if one.is_next), "")
     found = [
         _tally(progress, done, len(members), width),
@@ -51,7 +51,8 @@ def _rank(member: Member) -> tuple[int, float]:
 def _tally(progress: Progress, done: Sequence[Member], many: int, width: int) -> str:
     counts = [(sum(one.word == word for one in done), word) for word in _ORDER]
     said = ", ".join(f"{number} {word}" for number, word in counts if number)
-    left = f"{figures.seconds(max(0.0, progress.seconds_left))} left" if progress.seconds_left is not None else ""
+    is_open = progress.seconds_left is not None and len(done) < many
+    left = f"{figures.seconds(max(0.0, progress.seconds_left or 0.0))} left" if is_open else ""
     head = f"{len(done)} of {many} done"
     choices = (
         (bar(len(done) / many, 20), head, said, left),

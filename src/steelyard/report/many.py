@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from steelyard.model.derived import Verdict, deciding_of
@@ -18,6 +19,7 @@ _NAME_COLUMNS = 24
 _MOST_OPEN = 10
 # Columns of the table, behind the name, with which it has the medians.
 _WITH_MEDIANS = 6
+_NAMES = "benchmark"
 _THROUGHPUT = "throughput"
 
 
@@ -54,9 +56,10 @@ def _noise(sheet: Sheet, verdicts: Sequence[Verdict]) -> None:
         return
     worst = max(verdicts, key=lambda verdict: verdict.worst_delay or 0.0)
     launches = figures.count(disturbed, "launch")
+    every = sum(map(disturbances.launches_of, verdicts))
     where = "" if worst.worst_delay is None else f" ({sheet.name(worst.benchmark, _NAME_COLUMNS)})"
     waited = disturbances.waited(launches, worst.worst_delay) + where
-    sheet.row("noise", disturbances.with_beside(waited, disturbances.together(verdicts), waited=True))
+    sheet.row("noise", disturbances.with_beside(waited, disturbances.together(verdicts), every, waited=True))
 
 
 def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
@@ -65,9 +68,10 @@ def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     if not undecided:
         return
     lines = []
-    for verdict in undecided[:_MOST_OPEN]:
+    names = sheet.names([verdict.benchmark for verdict in undecided], sheet.text_width - 1)
+    for verdict, name in list(zip(undecided, names, strict=True))[:_MOST_OPEN]:
         known = sentences.excluded(verdict, record.settings) or "nothing is known"
-        lines.append(Text.assemble((sheet.head_name(verdict.benchmark), "bold"), f": {known}"))
+        lines.append(Text.assemble((name, "bold"), f": {known}"))
     if len(undecided) > _MOST_OPEN:
         lines.append(Text(f"and {len(undecided) - _MOST_OPEN} more, as the table has them"))
     sheet.blank()
@@ -75,35 +79,51 @@ def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
 
 
 def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> list[str]:
-    """Print one row a benchmark; columns that do not fit are left out, the least needed first.
+    """Print one row a benchmark, below its name where both have no room on one line; what is least needed is left out.
 
-    The titles of those that are shown are returned.
+    The titles of what is shown are returned: the medians always are.
     """
-    if sheet.narrow:
-        for verdict in verdicts:
-            name = sheet.name(verdict.benchmark, sheet.width)
-            sheet.row(name, Text.assemble(word_of(verdict), f" {figures.change(verdict.change)}"), style="")
-        return []
-    head = ["benchmark", "verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
+    head = ["verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
     beside = {title: column for title, column in _beside(verdicts).items() if any(column)}
     head += beside
     cells = [
         [*_cells(verdict), *(Text(column[place]) for column in beside.values())]
         for place, verdict in enumerate(verdicts)
     ]
-    names = [Text(sheet.name(verdict.benchmark, sheet.width)) for verdict in verdicts]
-    longest = max(len(head[0]), *(name.cell_len for name in names))
-    columns = 0
-    for columns in (*range(len(head) - 1, _WITH_MEDIANS, -1), _WITH_MEDIANS, 4, 3, 2):
-        taken = [max(len(head[i + 1]), *(row[i].cell_len for row in cells)) + 2 for i in range(columns)]
-        room = sheet.width - sum(taken)
-        if room >= min(longest, _NAME_COLUMNS):
-            break
-    rows = [[Text(title, "dim") for title in head[: columns + 1]]]
-    for verdict, row in zip(verdicts, cells, strict=True):
-        rows.append([Text(sheet.name(verdict.benchmark, room)), *row[:columns]])
-    sheet.grid(rows, right=frozenset({2, 4, 5, 6}))
-    return head[: columns + 1]
+    taken = [max(map(cell_len, (title, *column))) + 2 for title, *column in zip(head, *_plain(cells), strict=True)]
+    names = sheet.names([verdict.benchmark for verdict in verdicts], sheet.width)
+    longest = max(map(cell_len, (_NAMES, *names)))
+    for least in (min(longest, _NAME_COLUMNS), 0):
+        for columns in range(len(head), _WITH_MEDIANS - 1, -1):
+            room = sheet.width - sum(taken[:columns])
+            if room >= least and not sheet.narrow:
+                _grid(sheet, head[:columns], [row[:columns] for row in cells], names, room if least else 0)
+                return head[:columns]
+    for verdict, name, row in zip(verdicts, names, cells, strict=True):
+        _listed(sheet, name, verdict, row)
+    return head[:_WITH_MEDIANS]
+
+
+def _plain(cells: Sequence[Sequence[Text]]) -> list[list[str]]:
+    return [[cell.plain for cell in row] for row in cells]
+
+
+def _grid(sheet: Sheet, head: list[str], cells: list[list[Text]], names: list[str], room: int) -> None:
+    """Print rows beside their names, for which there is so much room, or below them."""
+    right = frozenset({2, 4, 5, 6})
+    first = [sheet.name(_NAMES, room), *sheet.names(names, room)] if room else [""] * (len(names) + 1)
+    titles = [Text(title, "dim") for title in head]
+    rows = [[Text(name), *row] for name, row in zip(first, [titles, *cells], strict=True)]
+    rows[0][0].stylize("dim")
+    sheet.grid(rows, right, above=() if room else ["", *names])
+
+
+def _listed(sheet: Sheet, name: str, verdict: Verdict, cells: Sequence[Text]) -> None:
+    """Print one benchmark where there is no room for columns."""
+    _, change, interval, pairs, *medians = (cell.plain for cell in cells)
+    known = " ".join(filter(None, (change, interval)))
+    said = Text.assemble(word_of(verdict), f" {known}, {pairs} {'pair' if pairs == '1' else 'pairs'}")
+    sheet.row(name, said, *([" -> ".join(medians[:2])] if all(medians[:2]) else []), style="")
 
 
 def _throughput_rows(sheet: Sheet, verdicts: Sequence[Verdict]) -> None:

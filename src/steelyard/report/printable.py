@@ -8,7 +8,8 @@ only where a text is cut to a width.
 from __future__ import annotations
 
 import re
-from itertools import accumulate
+from collections.abc import Sequence
+from itertools import accumulate, takewhile
 
 from rich.cells import cell_len
 from rich.text import Span, Text
@@ -19,6 +20,9 @@ ELLIPSIS = "…"
 
 # A character, or one that `plain` has escaped: half of it would be another, or none.
 _PIECE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt])|.", re.DOTALL)
+
+# Of the columns of a name that begins in its middle, so many stand before what it differs in: one in so many.
+_SHARE_BEFORE = 4
 
 # Between a number and its unit, and within an interval: where no line may end.
 UNBROKEN = r"(?<=\d) (?=(?:%|ns|µs|ms|s|min|h|B|[KMGT]iB)(?![\w]))|(?<=%,) (?=[-+\d])|(?<=±) "
@@ -70,6 +74,30 @@ def shorten(text: str, width: int) -> str:
     while head and cell_len("".join([*head, ELLIPSIS, *tail])) > width:
         head = head[:-1]
     return "".join([*head, ELLIPSIS, *tail])
+
+
+def shorten_apart(texts: Sequence[str], width: int) -> list[str]:
+    """Do as `shorten` with each, but keep what tells those apart that would look alike: where they begin to differ."""
+    alike: dict[str, set[str]] = {}
+    for text in texts:
+        alike.setdefault(shorten(text, width), set()).add(text)
+    shown: dict[str, str] = {}
+    for short, group in alike.items():
+        pieces = {text: _PIECE.findall(text) for text in group}
+        in_common = sum(1 for _ in takewhile(lambda column: len({*column}) == 1, zip(*pieces.values(), strict=False)))
+        start = in_common - width // _SHARE_BEFORE if len(group) > 1 else 0
+        for text in group:
+            shown[text] = _from(pieces[text], start, width) if start > 0 else short
+    return [shown[text] for text in texts]
+
+
+def _from(pieces: list[str], start: int, width: int) -> str:
+    """A text without its beginning, and without its end where that has no room."""
+    rest = pieces[start:]
+    head = _head(rest, width - 1)
+    if len(head) < len(rest):
+        head = [*_head(rest, width - 2), ELLIPSIS]
+    return "".join([ELLIPSIS, *head])
 
 
 def _head(pieces: list[str], width: int) -> list[str]:

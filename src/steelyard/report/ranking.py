@@ -58,7 +58,7 @@ def rows(sheet: Sheet, record: Weighing, verdicts: Sequence[Verdict]) -> None:
         sheet.blank()
         places = max(len(line.place) for line in ranking.lines)
         room = max(8, sheet.text_width // 2)
-        names = [sheet.name(line.name, room) for line in ranking.lines]
+        names = sheet.names([line.name for line in ranking.lines], room)
         widest = max(Text(name).cell_len for name in names)
         lines = [
             Text.assemble(

@@ -43,6 +43,10 @@ class Sheet:
         """A name that may be of any length, as it is shown here in at most `width` columns."""
         return printable.shorten(printable.plain(text, self.encoding), width)
 
+    def names(self, texts: Sequence[str], width: int) -> list[str]:
+        """Several of them that are to be told apart."""
+        return printable.shorten_apart([printable.plain(text, self.encoding) for text in texts], width)
+
     def head_name(self, text: str) -> str:
         """A name before a colon or comma, which has its place on the same line."""
         return self.name(text, self.text_width - 1)
@@ -110,9 +114,17 @@ class Sheet:
             lines += [line.replace(_GLUE, " ") for line in broken]
         return lines
 
-    def grid(self, rows: Sequence[Sequence[Text]], right: frozenset[int] = frozenset(), *, optional: int = 0) -> None:
+    def grid(
+        self,
+        rows: Sequence[Sequence[Text]],
+        right: frozenset[int] = frozenset(),
+        *,
+        optional: int = 0,
+        above: Sequence[str] = (),
+    ) -> None:
         """Print rows of cells in aligned columns, two blanks apart; those in `right` are flushed right.
 
+        What stands `above` a row, if that is given, is on a line of its own: nothing is where that is empty.
         So many `optional` ones at the end are left out where a line has no room: a number that is cut is another one.
         """
         shown = [[printable.styled(cell, self.encoding) for cell in row] for row in rows]
@@ -121,7 +133,9 @@ class Sheet:
         while len(widths) > least and sum(widths) + 2 * (len(widths) - 1) > self.width:
             widths.pop()
         shown = [row[: len(widths)] for row in shown]
-        for row in shown:
+        for number, row in enumerate(shown):
+            if above and above[number]:
+                self.line(Text(above[number]))
             line = Text()
             for position, (cell, width) in enumerate(zip(row, widths, strict=True)):
                 blanks = " " * (width - cell.cell_len)

@@ -217,12 +217,9 @@ def _differences(baseline: FloatArray, candidate: FloatArray) -> tuple[FloatArra
     return after - before, (after + before) / 2
 
 
-def interval_roughly(
-    baseline: FloatArray, candidate: FloatArray, looks: Sequence[Look], alpha: float, quantisation: float
-) -> Estimate:
-    """Estimate and interval at the last of the looks, from its standard error: to be drawn, and no verdict's."""
-    found = weighted.roughly(*_differences(baseline, candidate), sequential.nominal_level(looks, alpha))
-    return replace(found, lower=found.lower - quantisation, upper=found.upper + quantisation)
+def change_roughly(baseline: FloatArray, candidate: FloatArray, alpha: float) -> float:
+    """The estimated log-ratio of some pairs: to be drawn, and no verdict's."""
+    return weighted.roughly(*_differences(baseline, candidate), alpha).centre
 
 
 def judge(

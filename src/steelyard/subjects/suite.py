@@ -97,8 +97,8 @@ def _digits(number: Decimal) -> int:
 def _name(candidate: Subject, params: dict[str, str], *, named: bool) -> str:
     values = values_told(params)
     if not values:
-        # The same benchmark, whichever revisions are weighed.
-        return candidate.name if candidate.revision is None else candidate.command
+        # The same benchmark, whichever revision is weighed; of several at once each is told apart.
+        return candidate.name if candidate.revision is None or named else candidate.command
     return f"{candidate.name}, {values}" if named else values
 
 

@@ -87,7 +87,7 @@ class ProbeMachine:
     """How many launch servers were opened."""
     cancelled: Event = field(default_factory=Event)
 
-    def launch(self, spec: LaunchSpec) -> Measured:
+    def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:  # noqa: ARG002
         ended = len(self.specs) + len(self.counted)
         if ended == self.insisted_after:
             raise KeyboardInterrupt

@@ -12,6 +12,7 @@ import pytest
 from steelyard.design.check.checker import Checker
 from steelyard.design.runner.runner import Runner
 from steelyard.model.launches import Draw, LaunchSpec, Measured
+from steelyard.model.progress import Progress
 from steelyard.model.soundness import Looked
 from tests.design.checked import Noise, comes_and_goes, lognormal, steady
 from tests.design.scripted import PLAIN, Machine
@@ -41,6 +42,13 @@ def test_a_sound_command_is_looked_at_for_ten_seconds() -> None:
     found, seconds = checked(lambda _: 20, steady, 1)
     assert {one.outcome for one in found.values()} == {"sound"}
     assert 10 <= seconds < 11
+
+
+def test_each_launch_is_told_of_as_they_take_long() -> None:
+    machine, shown = Machine(lambda *_: replace(PLAIN, wall_ns=20_000_000)), list[Progress]()
+    Checker(launching(b"it"), Runner(machine), 1.0, shown.append, 1, machine.clock).command("it", launching(b"empty"))
+    assert {one.benchmark for one in shown} == {"checking it"}
+    assert [one.done for one in shown] == list(range(len(machine.specs) + 1))
 
 
 def test_a_neighbour_is_no_drift_and_no_mode() -> None:

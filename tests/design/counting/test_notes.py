@@ -29,7 +29,10 @@ def test_failures_that_are_accepted_are_said_of_each_side(stage: Stage) -> None:
 
     ended = stage(fresh(ignore_failure=True), script)
     assert ended.codes() == ["failures"]
-    assert "of the baseline failed (exit status 3) and of the candidate failed (signal 11)" in ended.message("failures")
+    assert (
+        "of the baseline failed (exit status 3) and of the candidate failed (SIGSEGV, a segmentation fault)"
+        in ended.message("failures")
+    )
 
 
 def test_a_failure_of_fewer_loops_is_said_too(stage: Stage) -> None:

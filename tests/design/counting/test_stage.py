@@ -58,6 +58,11 @@ def test_first_every_side_is_counted_once_and_then_once_more() -> None:
     assert missing(run_header(**COUNTED)) == [(0, 0)]
 
 
+def test_that_counting_begins_is_told_as_one_may_take_minutes(stage: Stage) -> None:
+    stage(fresh(), lambda *_: launched(5))
+    assert [(one.done, one.limit) for one in stage.shown] == [(0, 4), (1, 4), (2, 4), (2, 4), (3, 4), (4, 4)]
+
+
 def test_a_control_is_not_counted() -> None:
     record = fresh(2)
     control = Benchmark(name="control", candidate=0, control=True)

@@ -55,7 +55,10 @@ def test_each_way_is_told() -> None:
 
     found = failures_finding(failing(ended), 0)
     assert found is not None
-    assert "of the baseline failed (signal 11, exit status 3) and 12 of 12 launches of the candidate" in found.message
+    assert (
+        "of the baseline failed (SIGSEGV, a segmentation fault; exit status 3) and 12 of 12 launches of the candidate"
+        in found.message
+    )
 
 
 def test_of_a_run_they_are_the_subject_s() -> None:

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import pytest
 
-from steelyard.design.judging import look_back as room
 from steelyard.design.judging.judgement import verdicts
 from steelyard.design.judging.look_back import look_back
-from steelyard.model.launches import FloatArray
-from steelyard.stats.looks import Look
-from steelyard.stats.paired import interval_roughly
-from steelyard.stats.signed_rank import Estimate
 from tests.report.records import weighing
 
 
-def test_each_look_has_its_interval_and_the_last_is_the_verdicts() -> None:
+def test_the_looks_are_those_that_were_taken_and_the_last_is_the_verdicts() -> None:
     record = weighing(0.004, pairs=60, stop="pairs")
     found = verdicts(record)
     (seen,) = look_back(record, found)
     assert seen is not None
     assert len(seen.looks) == found[0].looks > 3
     assert [look.pairs for look in seen.looks] == sorted({look.pairs for look in seen.looks})
-    assert all(look.lower <= look.change <= look.upper for look in seen.looks)
     last = seen.looks[-1]
-    assert (last.pairs, last.change, (last.lower, last.upper)) == (found[0].pairs, found[0].change, found[0].interval)
+    assert (last.pairs, last.change) == (found[0].pairs, found[0].change)
 
 
 @pytest.mark.parametrize(("ended", "places"), [(None, [17, 19, 21, 23, 25]), (20, [17, 19, 20, 25, 31])])
@@ -43,19 +34,14 @@ def test_what_went_on_is_looked_at_as_it_was(ended: int | None, places: list[int
     assert [look.pairs for look in seen.looks][4:9] == places
 
 
-def test_an_interval_rests_on_the_looks_until_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken: list[tuple[int, int, int]] = []
-
-    def interval(baseline: FloatArray, candidate: FloatArray, looks: Sequence[Look], *others: Any) -> Estimate:
-        taken.append((len(baseline), len(candidate), looks[-1].pairs))
-        return interval_roughly(baseline, candidate, looks, *others)
-
-    monkeypatch.setattr(room, "interval_roughly", interval)
+def test_a_change_is_that_of_the_pairs_until_then() -> None:
     record = weighing(0.004, pairs=20, stop="pairs")
     (seen,) = look_back(record, verdicts(record))
     assert seen is not None
-    assert taken == [(look.pairs,) * 3 for look in seen.looks[:-1]]
-    assert len(taken) > 3
+    changes = np.log(seen.candidate / seen.baseline)
+    assert len(seen.looks) > 3
+    for look in seen.looks:
+        assert np.log1p(look.change) == pytest.approx(np.median(changes[: look.pairs]), abs=0.001)
 
 
 def test_the_pairs_are_those_that_were_judged() -> None:

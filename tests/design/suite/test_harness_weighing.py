@@ -117,7 +117,7 @@ class TestFailures:
         assert record.stop == ["decided", "failed", "decided"]
         assert verdicts_of(record) == {"good": "same", "fine": "same"}
         assert messages(record, "failed") == [str(one.error)]
-        assert "candidate (bad) was killed by SIGSEGV" in str(one.error)
+        assert "candidate (bad) was killed by SIGSEGV, a segmentation fault" in str(one.error)
         of_bad = [row for row in record.launches.rows() if row.benchmark == 1]
         assert len([row for row in of_bad if row.side == 1]) == calls - 1
         assert len(suites.of("bad", "candidate")) == 1 + calls

@@ -179,7 +179,10 @@ class TestTheList:
     def test_a_list_that_fails_names_the_subject(self) -> None:
         for changes, says in (
             ({"exit_code": 3, "stderr": b"usage: x\n"}, r"the list of candidate failed with exit status 3 \(its last"),
-            (CRASH, r"the list of candidate was killed by SIGSEGV: is it a program of the harness"),
+            (
+                CRASH,
+                r"the list of candidate was killed by SIGSEGV, a segmentation fault: is it a program of the harness",
+            ),
             (
                 {"exit_code": 1, "stderr": b"Traceback ...\nModuleNotFoundError: No module named 'pyperf'\n"},
                 "activate the environment that has pyperf, or give the path of its Python",
@@ -377,7 +380,7 @@ class TestTheTrial:
         suites = machine(baseline=named("a", "b"), candidate={"a": fails(CRASH), "b": steady()})
         record = plan(suites, header())
         assert record.stop == ["failed", "interrupted"]
-        assert messages(record, "failed")[0].startswith("candidate (a) was killed by SIGSEGV")
+        assert messages(record, "failed")[0].startswith("candidate (a) was killed by SIGSEGV, a segmentation fault")
 
     def test_what_counts_only_takes_one_sample(self) -> None:
         suites = both(a=steady(30.0))
@@ -410,7 +413,10 @@ class TestTheTrial:
     @pytest.mark.parametrize(
         ("body", "says"),
         [
-            (fails(CRASH), r"baseline \(bad\) was killed by SIGSEGV: mend it, or choose others with --benchmark"),
+            (
+                fails(CRASH),
+                r"baseline \(bad\) was killed by SIGSEGV, a segmentation fault: mend it, or choose others with",
+            ),
             (
                 fails({"exit_code": 3, "stderr": b"no room\n"}),
                 r"baseline \(bad\) failed with exit status 3 \(its last words: no room\)",

@@ -53,6 +53,15 @@ class TestControl:
         assert (deciding.verdict, counted.verdict) == ("undecided", "same")
         assert "clocks-disagree" not in {finding.code for finding in deciding.findings}
 
+    def test_a_count_stands_beside_an_alarm_as_noise_does_not_reach_it(self) -> None:
+        record = experiment(Machine(controlled(0.02, 0.03)), with_control()).run()
+        settings = record.settings.model_copy(update={"metrics": ["active", "instructions"]})
+        counting = Counting(tool=TOOL, counts=counts([1000, 1000], [1100, 1100]))
+        deciding, counted, _ = verdicts(record.model_copy(update={"settings": settings, "counting": counting}))
+        assert (deciding.verdict, counted.verdict) == ("undecided", "slower")
+        assert "control-alarm" in {finding.code for finding in deciding.findings}
+        assert "control-alarm" not in {finding.code for finding in counted.findings}
+
     def test_it_does_not_count_among_the_benchmarks_that_share_alpha(self) -> None:
         plain = experiment(Machine(noisy(0.008, 0.004, 1)), weighing(warm_up=0)).run()
         beside = experiment(Machine(controlled(0.008, 0.0)), with_control(warm_up=0)).run()

@@ -482,6 +482,19 @@ def test_a_command_that_takes_all_the_time_costs_the_others_nothing() -> None:
     assert stuck.stop == ["failed", "failed"]
 
 
+@pytest.mark.parametrize(("sizes", "stop"), [("11", ["failed"] * 2), ("112", ["time"] * 3)])
+def test_nobody_waits_twice_for_a_baseline_that_hangs(sizes: str, stop: list[str]) -> None:
+    def script(_: int, spec: LaunchSpec) -> Measured:
+        hangs = spec.program == b"baseline" and sizes[int(spec.argv[1])] == "1"
+        return replace(PLAIN, wall_ns=(500 if hangs else 1) * 10**9)
+
+    header, machine = weighing(len(sizes), max_time_s=8.0), Machine(script)
+    named = [one.model_copy(update={"params": {"n": n}}) for one, n in zip(header.benchmarks, sizes, strict=True)]
+    header = header.model_copy(update={"benchmarks": named})
+    assert experiment(machine, header, targets=Targets(partial(_within, 8.0))).run().stop == stop
+    assert sum(one.program == b"baseline" and sizes[int(one.argv[1])] == "1" for one in machine.specs) == 1
+
+
 def test_a_command_that_was_measured_and_then_hangs_is_an_error() -> None:
     machine = Machine(lambda number, _: replace(PLAIN, wall_ns=(1 if number < 6 else 20) * 10**9))
     one = experiment(machine, weighing(max_time_s=8.5), targets=Targets(partial(_within, 8.5)))

@@ -152,7 +152,9 @@ def test_one_that_fails_in_a_forked_process_is_measured_by_itself(since: int) ->
     suites.suites = {"baseline": SUITE, "candidate": {**SUITE, "b": fails(CRASH, SUITE["b"], when=is_forked)}}
     record = weigh(suites, pairs=20, margin=1e-6)
     (message,) = messages(record, "starts")
-    assert message.startswith("in a process forked from a common start candidate (b) was killed by SIGSEGV")
+    assert message.startswith(
+        "in a process forked from a common start candidate (b) was killed by SIGSEGV, a segmentation fault"
+    )
     assert pairs_of(record) == {"a": 20, "b": 20, "c": 20}
     assert sorted(suites.together[-1]) == ["a", "c"]
     assert messages(record, "failed") == []

@@ -66,9 +66,7 @@ def looked(*looks: Look) -> LookBack:
 
 
 def test_the_last_look_alone_has_an_interval() -> None:
-    drawn = sequences.looks(
-        looked(Look(8, 0.03, 0.02, 0.04), Look(12, 0.02, 0.015, 0.025), Look(20, 0.021, -0.01, 0.05)), 0.005
-    )
+    drawn = sequences.looks(looked(Look(8, 0.03), Look(12, 0.02), Look(20, 0.021)), (-0.01, 0.05), 0.005)
     assert drawn is not None
     interval, changes = drawn.panels[0].series
     assert interval.low is not None
@@ -80,10 +78,10 @@ def test_the_last_look_alone_has_an_interval() -> None:
 
 
 def test_a_last_look_without_an_interval_is_drawn_as_it_is() -> None:
-    drawn = sequences.looks(looked(*(Look(pairs, 0.01, -np.inf, np.inf) for pairs in (8, 9, 10))), None)
+    drawn = sequences.looks(looked(*(Look(pairs, 0.01) for pairs in (8, 9, 10))), (-np.inf, np.inf), None)
     assert drawn is not None
     assert [series.draw for series in drawn.panels[0].series] == ["points"]
 
 
 def test_two_looks_are_no_way_to_be_seen() -> None:
-    assert sequences.looks(looked(Look(8, 0.03, 0.02, 0.04), Look(12, 0.02, 0.015, 0.025)), 0.005) is None
+    assert sequences.looks(looked(Look(8, 0.03), Look(12, 0.02)), (0.015, 0.025), 0.005) is None

@@ -83,8 +83,13 @@ class Checker:
         """The rules that make sense for a plain command; raises LaunchError if it fails."""
         evidence = Evidence(name, {PLAIN: Amount(1, 1), EMPTY: Amount(1, 1)})
         checked = Checked(name, self.make, self.runner, empty=empty)
-        gatherer = Gatherer(checked, evidence, _random(self.seed), self.clock)
+
+        def tell(launches: int) -> None:
+            self.watch(Progress(f"checking {name}", launches, None, noun="launch"))
+
+        gatherer = Gatherer(checked, evidence, _random(self.seed), self.clock, tell=tell)
         with self._until_interrupted():
+            tell(0)
             self._gather_for_command(gatherer)
             if self.heap is not None:
                 self.allocating.append(allocating.of_command(checked, self.heap))

@@ -81,6 +81,8 @@ class Gatherer:
     random: Random
     clock: Callable[[], float]
     others: Sequence[tuple[str, int]] = ()
+    tell: Callable[[int], None] = lambda _: None
+    """Is told how many launches there are."""
     seeds: list[int] = field(init=False)
     cut_short: bool = field(default=False, init=False)
     """Whether the user stopped it before the rounds that were asked for."""
@@ -159,6 +161,7 @@ class Gatherer:
     def _keep(self, place: Planned, measured: Measured, samples: Sequence[Sample] | None) -> None:
         where = (place.kind, self.evidence.rounds, place.pair, place.hash_seed)
         self.evidence.launches.append(observed(where, measured, samples))
+        self.tell(len(self.evidence.launches))
 
 
 # How many launches of each kind a round has; the first two stand beside a plain one each.

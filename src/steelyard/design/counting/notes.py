@@ -7,13 +7,14 @@ from collections.abc import Collection
 from steelyard.design.counting import findings
 from steelyard.design.counting.plan import CountedSide, are_equal, by_place, has_set_aside
 from steelyard.design.findings import survivors
-from steelyard.design.judging.failures import accepted_finding, way_to_fail
+from steelyard.design.judging.failures import accepted_finding
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import Count
 from steelyard.model.kept import Finding
 from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.sides import side_names
+from steelyard.report.endings import way_to_fail
 from steelyard.stats.counts import FIRST_COUNTS
 
 
@@ -86,7 +87,7 @@ class CountNotes:
         if not failed or timed(record.settings.metrics):
             return []
         names = side_names(record)
-        told = (f"of the {names[side]} failed ({', '.join(ways)})" for side, ways in sorted(failed.items()))
+        told = (f"of the {names[side]} failed ({'; '.join(ways)})" for side, ways in sorted(failed.items()))
         name = record.benchmarks[number].name
         return [accepted_finding(f"{name}: counted launches {' and '.join(told)}", of_two=len(names) > 1)]
 

@@ -119,6 +119,7 @@ class CountingStage:
 
     def _count(self, sides: Sequence[CountedSide]) -> None:
         ended = 0
+        self._tell(sides[0], len(sides))
         with closing(self._pool.do_all([partial(self._launch, side) for side in sides])) as counting:
             for number, counted in counting:
                 ended += 1
@@ -126,11 +127,14 @@ class CountingStage:
                     self._fail(sides[number][0], counted)
                     continue
                 self._keep(sides[number], counted)
-                name = self._record.benchmarks[sides[number][0]].name
-                limit = max(planned(self._record), len(self._counts) + len(sides) - ended)
-                self._watch(Progress(name, len(self._counts), limit, noun="count"))
+                self._tell(sides[number], len(sides) - ended)
         if ended < len(sides):
             raise Interrupted
+
+    def _tell(self, side: CountedSide, left: int) -> None:
+        """Tell how many counts there are, with so many `left` of those that were begun."""
+        limit = max(planned(self._record), len(self._counts) + left)
+        self._watch(Progress(self._record.benchmarks[side[0]].name, len(self._counts), limit, noun="count"))
 
     def _launch(self, side: CountedSide, runner: Runner) -> Counted | LaunchError:
         """Count one side once, on whichever thread; a benchmark of a harness that fails ends alone, so that is a value.

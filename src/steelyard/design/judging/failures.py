@@ -10,6 +10,7 @@ from steelyard.model.launches import Launches
 from steelyard.model.records import Run, Weighing
 from steelyard.model.sides import side_names
 from steelyard.report import figures
+from steelyard.report.endings import way_to_fail
 
 
 def failures_finding(record: Weighing | Run, benchmark: int) -> Finding | None:
@@ -38,17 +39,12 @@ def accepted_finding(told: str, *, of_two: bool) -> Finding:
     )
 
 
-def way_to_fail(exit_code: float | None, signal: float | None) -> str:
-    """How a launch ended that failed."""
-    return f"exit status {exit_code:.0f}" if signal is None else f"signal {signal:.0f}"
-
-
 def _failed(launches: Launches, chosen: npt.NDArray[np.intp]) -> tuple[int, int, str]:
     """How many of a side's launches failed, of how many, and in which ways."""
     signals, statuses = launches.column("signal")[chosen], launches.column("exit_code")[chosen]
     killed, ended = ~np.isnan(signals), np.isnan(signals) & (statuses > 0)
     ways = [
-        *(way_to_fail(None, number) for number in np.unique(signals[killed])),
-        *(way_to_fail(number, None) for number in np.unique(statuses[ended])),
+        *(way_to_fail(None, int(number)) for number in np.unique(signals[killed])),
+        *(way_to_fail(int(number), None) for number in np.unique(statuses[ended])),
     ]
-    return int((killed | ended).sum()), len(chosen), ", ".join(ways)
+    return int((killed | ended).sum()), len(chosen), "; ".join(ways)

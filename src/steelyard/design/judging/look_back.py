@@ -1,4 +1,4 @@
-"""The looks of a weighing seen again, one by one: the interval as it narrowed."""
+"""The looks of a weighing seen again, one by one: the change as it settled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from steelyard.model.looks import Look, LookBack
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Weighing
 from steelyard.stats.looks import plan_looks
-from steelyard.stats.paired import interval_roughly
+from steelyard.stats.paired import change_roughly
 
 
 def look_back(record: Weighing, verdicts: list[Verdict]) -> Iterator[LookBack | None]:
@@ -45,11 +45,8 @@ def _looks(pairs: MetricPairs, number: int, verdict: Verdict, record: Weighing) 
     benchmark = record.benchmarks[verdict.index]
     settings, ended = record.settings.judged_by(benchmark, verdict.metric), record.stop[verdict.index] in ENDS
     planned = plan_looks(number, ended=ended, budgets=budgets_of(settings, benchmark))
-    for taken, look in enumerate(planned, start=1):
+    for look in planned:
         if look.pairs >= verdict.pairs:
             break
-        baseline, candidate = pairs.first(look.pairs)
-        hidden = pairs.hidden_by_clock(look.pairs)
-        found = interval_roughly(baseline, candidate, planned[:taken], settings.alpha, hidden)
-        yield Look(look.pairs, *map(expm1, (found.centre, found.lower, found.upper)))
-    yield Look(verdict.pairs, verdict.change, *verdict.interval)
+        yield Look(look.pairs, expm1(change_roughly(*pairs.first(look.pairs), settings.alpha)))
+    yield Look(verdict.pairs, verdict.change)

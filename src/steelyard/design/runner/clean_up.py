@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from steelyard.design.runner.runner import LaunchServer, Runner
 from steelyard.design.runner.target import Hooks
 from steelyard.measure.launch import ServerLostError
+from steelyard.model.progress import Watch
 
 
 @dataclass
@@ -20,13 +21,15 @@ class CleanUp:
     """A server in its place, should it be lost."""
     cancels: list[Callable[[], None]]
     """What a signal calls."""
+    progress: Watch | None = None
+    """Is told of a command that lasts."""
     begun: list[Callable[[], bool]] = field(default_factory=list)
     """Each tells of one that may launch whether it has: there is nothing to clean up where nothing ran."""
     _runner: Runner | None = None
 
     def is_for(self, hooks: Hooks) -> None:
         """Have these commands run at the end."""
-        self._runner = Runner(self.launcher, hooks=hooks)
+        self._runner = Runner(self.launcher, hooks=hooks, watch=self.progress)
 
     def watch(self, runner: Runner) -> Runner:
         """Clean up behind a runner, should it launch anything."""
@@ -48,7 +51,7 @@ class CleanUp:
         except ServerLostError:
             with self.another() as launcher:
                 self.cancels.append(launcher.cancel)
-                return _run_all(Runner(launcher, hooks=runner.hooks))
+                return _run_all(Runner(launcher, hooks=runner.hooks, watch=self.progress))
 
 
 def _run_all(runner: Runner) -> Runner:

@@ -30,6 +30,11 @@ class Interrupted(Exception):  # noqa: N818 - it is no error
 class TookTooLongError(LaunchError):
     """A launch did not end in its time."""
 
+    def __init__(self, message: str, subject: int | None = None) -> None:
+        super().__init__(message)
+        self.subject = subject
+        """Which one of its record it was of."""
+
 
 def check_ended(measured: Measured, target: Target, when_late: str) -> None:
     """Raise LaunchError if a launch did not end well, Interrupted if it was cut short."""
@@ -41,9 +46,10 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
         if target.spec.repeat > 1:
             raise TookTooLongError(
                 f"{target.name} did not end {target.spec.repeat:,} times {within}: ask for fewer with --repeat, or "
-                "give them longer with --timeout"
+                "give them longer with --timeout",
+                target.subject,
             )
-        raise TookTooLongError(f"{target.name} did not end {within}: {when_late}")
+        raise TookTooLongError(f"{target.name} did not end {within}: {when_late}", target.subject)
     if measured.stopped is not None:
         raise LaunchError(f"{target.name} {_how_it_stopped(measured.stopped)}")
     how = how_it_failed(measured.exit_code, measured.signal)
@@ -67,10 +73,11 @@ def beside_its_partner(error: LaunchError) -> LaunchError:
 
 def for_want_of(left: Sequence[str], error: LaunchError) -> LaunchError:
     """The failure of a launch before which processes that --prepare had `left` ("PID name" each) were killed."""
-    return type(error)(
+    said = (
         f"{error} (What --prepare left running was killed when its command ended: {some_processes(left)}. If the "
         "launches need it, start it by --setup, whose processes go on until all is measured.)"
     )
+    return TookTooLongError(said, error.subject) if isinstance(error, TookTooLongError) else type(error)(said)
 
 
 def check_hook_ended(option: str, spec: LaunchSpec, measured: Measured) -> None:

@@ -17,6 +17,8 @@ from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.kept import Finding
 from steelyard.model.launches import Frame, LaunchSpec, Measured, Place, Sample
+from steelyard.model.progress import Progress, Watch
+from steelyard.subjects.command import command_line
 from steelyard.subjects.harness import Starting
 from steelyard.subjects.programs import Programs
 
@@ -26,6 +28,8 @@ _Together = Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]]
 TIMER = Timer()
 # Of what a set-up command prints on stderr, for the sentence that says why it failed.
 _MOST_SAID = 4096
+# A command around launches that runs for so long is told of.
+_LASTS_S = 2.0
 
 
 LaunchSeries = Callable[[Sequence[Place], Sequence[LaunchSpec], LaunchSpec | None], Sequence[Measured | SteelyardError]]
@@ -37,8 +41,11 @@ asked for, and then began no more."""
 class TargetLauncher(Protocol):
     """Whatever can run a launch."""
 
-    def launch(self, spec: LaunchSpec) -> Measured:
-        """Run one launch to its end; raises SteelyardError if it cannot be set up or executed."""
+    def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:
+        """Run one launch to its end; `waiting`, if it lasts, is told now and then for how long, in seconds.
+
+        Raises SteelyardError if it cannot be set up or executed.
+        """
 
     def launch_together(
         self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
@@ -107,6 +114,8 @@ class Runner:
     """How many were started, without the commands around them."""
     has_begun: bool = False
     """Whether anything was started, be it one of those commands."""
+    watch: Watch | None = None
+    """Is told of one of those commands that lasts."""
 
     def launch(self, target: Target, instrument: Instrument[Value], keep: Callable[[Reading[Value]], Kept]) -> Kept:
         """Run one launch under an instrument; `keep` has what came of it on disk before anything else is done.
@@ -287,7 +296,7 @@ class Runner:
             with room_for("what --setup prints needs"), scratch_folder("setup") as folder:
                 said = folder / "stderr"  # and no pipe, which breaks behind what goes on
                 said.touch()
-                measured = self._run_hook(replace(spec, stderr=os.fsencode(said), leaves_running=True))
+                measured = self._run_hook("--setup", replace(spec, stderr=os.fsencode(said), leaves_running=True))
                 measured = replace(measured, stderr=said.read_bytes()[-_MOST_SAID:])
             check_hook_ended("--setup", spec, measured)
 
@@ -318,13 +327,27 @@ class Runner:
             raise Interrupted
         self.run_hook(option, self.hooks.of(specs, target))
 
+    def _watched(self, option: str, spec: LaunchSpec, watch: Watch) -> Measured:
+        """Run a command that may last, of which nothing else would be seen."""
+        told, name = list[float](), f"{option} {command_line(spec.argv)}"
+
+        def waiting(seconds: float) -> None:
+            if seconds >= _LASTS_S:
+                told.append(seconds)
+                watch(Progress(name, 0, None, waited_s=seconds))
+
+        measured = self.launcher.launch(spec, waiting)
+        if told:
+            watch(Progress(name, 0, None, waited_s=0.0))
+        return measured
+
     def run_hook(self, option: str, spec: LaunchSpec) -> None:
         """Run the command that an option named; raises MeasurementError if it fails, Interrupted if it is cut short."""
-        check_hook_ended(option, spec, self._run_hook(spec))
+        check_hook_ended(option, spec, self._run_hook(option, spec))
 
-    def _run_hook(self, spec: LaunchSpec) -> Measured:
+    def _run_hook(self, option: str, spec: LaunchSpec) -> Measured:
         self.has_begun = True
-        measured = self.launcher.launch(spec)
+        measured = self.launcher.launch(spec) if self.watch is None else self._watched(option, spec, self.watch)
         self.left_by_hooks += measured.left_behind
         self.not_killed += measured.not_killed
         return measured

@@ -118,7 +118,7 @@ class Experiment:
         for pair in range(self._settings.warm_up):
             cold = [one for one in self._open if one.warm_ups <= pair and one.stop is None]
             due = {one.number: self._another_number(one) if one.is_half_warm else pair for one in cold}
-            while due:
+            while due := {number: pair for number, pair in due.items() if self._open[number].stop is None}:
                 # Asked again each time: what has failed to start with the others starts by itself.
                 group = self._starts.groups([*due])[0]
                 if self._pace.pairs and self._pace.is_up(len(group), 0):
@@ -244,7 +244,8 @@ class Experiment:
                 benchmark.attempts += 1
             elif self._is_cut_short(benchmark, error):
                 self._findings.append(cut_short_finding(longest_s or longest_launch_s(self._settings) or 0.0))
-                benchmark.stop = "time"
+                for one in self._hanging(benchmark, error):
+                    one.stop = "time"
             else:
                 error = beside_its_partner(error) if tandem else error
                 self._fail(benchmark, error, str(error))
@@ -259,10 +260,19 @@ class Experiment:
         one verdict is enough all are of one command, which is then the one that takes so long.
         """
         limited = self._settings.timeout_s is None and self._settings.harness is None
-        others = [one.stop for one in self._open if one is not benchmark and not one.control]
+        hanging = self._hanging(benchmark, error)
+        others = [one.stop for one in self._open if one not in hanging and not one.control]
         is_alone = self._until_one_changed or not others or any(others)
         may_go_on = self._pace.pairs > 0 or not is_alone
         return limited and isinstance(error, TookTooLongError) and may_go_on and not self._has_pair(benchmark)
+
+    def _hanging(self, benchmark: OpenBenchmark, error: LaunchError) -> list[OpenBenchmark]:
+        """Those that are not measured because a launch of this one took too long: all with this baseline, if it is."""
+        baselines = [(one.baseline, one.params) for one in self._header.benchmarks]
+        mine = baselines[benchmark.number]
+        alike = [one for one in self._open if baselines[one.number] == mine]
+        is_of_baseline = isinstance(error, TookTooLongError) and error.subject == mine[0]
+        return alike if is_of_baseline and not any(map(self._has_pair, alike)) else [benchmark]
 
     def _has_pair(self, benchmark: OpenBenchmark) -> bool:
         launches = self._recorder.rows.launches_of(benchmark.number)

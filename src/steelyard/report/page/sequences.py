@@ -232,21 +232,18 @@ def _evidence(units: _Units, most: int) -> list[Panel]:
     return [Panel("Noise meanwhile", _SINCE, SHARE, series, follows=True)]
 
 
-def looks(judged: LookBack, margin: float | None) -> Figure | None:
-    """The change at each look at the data, and at the last one its interval; None of too few looks.
-
-    Earlier looks have no interval: it would be of another kind than that of the verdict, and not to be held against it.
-    """
+def looks(judged: LookBack, bounds: tuple[float, float] | None, margin: float | None) -> Figure | None:
+    """The change at each look at the data, and at the last one the `bounds` of its interval; None of too few looks."""
     known = [look for look in judged.looks if isfinite(look.change)]
     if len(known) < _FEWEST_LOOKS:
         return None
     x, changes = np.array([float(look.pairs) for look in known]), 100 * np.array([look.change for look in known])
     first, last = known[0], known[-1]
     interval, said = [], ""
-    if isfinite(last.lower) and isfinite(last.upper):
-        low, high = 100 * np.array([last.lower]), 100 * np.array([last.upper])
+    if bounds is not None and np.isfinite(bounds).all():
+        low, high = (np.array([100 * end]) for end in bounds)
         interval.append(Series("interval of the last look", "range", "change", x[-1:], changes[-1:], low, high))
-        said = f" {figures.interval((last.lower, last.upper))}"
+        said = f" {figures.interval(bounds)}"
     text = f"After {first.pairs:,} pairs {figures.change(first.change)}, after {last.pairs:,}, at look "
     text += f"{len(judged.looks)}, {figures.change(last.change)}{said}."
     marks = [_NO_CHANGE]

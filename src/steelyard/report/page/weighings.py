@@ -202,7 +202,7 @@ def _timed(verdict: Verdict, back: LookBack, record: Weighing, room: budget.Budg
     return [
         sequences.pairs(verdict, back, room.points, watch),
         distributions.both_sides(samples, quantity, room.points),
-        sequences.looks(back, verdict.margin),
+        sequences.looks(back, verdict.interval, verdict.margin),
         distributions.four_plot("4-plot of the pairs' changes", changes, CHANGE, room.points, "change"),
         measured.inside(launches, positions, verdict.metric, quantity, room),
     ]
