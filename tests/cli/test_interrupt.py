@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -231,3 +232,21 @@ def test_a_full_disk_is_a_failed_measurement_and_keeps_what_there_is(tool: Tool)
     (kept,) = tool.kept()
     assert len(load(kept).launches) > 5
     assert tool("show").status == 0
+
+
+def test_an_interrupt_before_the_verdict_was_shown_names_the_record(tool: Tool) -> None:
+    program = """
+import signal
+from steelyard.cli import main, outcome
+
+outcome._report = lambda *_, **options: signal.raise_signal(signal.SIGINT)
+main.main()
+"""
+    words = [sys.executable, "-c", program, "run", "true", "--launches", "3"]
+    done = subprocess.run(words, capture_output=True, **tool.surroundings)
+    assert done.returncode == 130
+    (record,) = tool.kept()
+    assert done.stderr.decode().splitlines()[-1] == (
+        f"steelyard: interrupted; what was measured is kept: steelyard show {record}"
+    )
+    assert tool("show", record).status == 0

@@ -15,8 +15,9 @@ from types import FrameType
 
 from steelyard.cli.refusals import check_room, refusal
 from steelyard.cli.say import say
-from steelyard.cli.signals import ENDING
+from steelyard.cli.signals import ENDING, interrupted
 from steelyard.cli.status import BROKEN_PIPE, FAILED, INTERRUPTED
+from steelyard.report.plain import plain
 
 
 def main() -> None:
@@ -67,7 +68,7 @@ def _collect_rarely() -> None:
 def _quit(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature is signal's
     """Leave at once: nothing is measured yet, or all is kept. An exception could be lost in the middle of an import."""
     with suppress(OSError):
-        os.write(2, b"steelyard: interrupted\n")
+        os.write(2, os.fsencode(f"steelyard: {plain(interrupted())}\n"))
     os._exit(INTERRUPTED)
 
 
@@ -105,7 +106,7 @@ def _status() -> int:
         return end.code if isinstance(end.code, int) else FAILED
     except KeyboardInterrupt:  # a second Ctrl-C while measuring
         _ignore_signals()
-        say("interrupted")
+        say(interrupted())
         return INTERRUPTED
     except BrokenPipeError:
         status = BROKEN_PIPE  # the reader of our output has gone: nobody is left to tell

@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steelyard.cli import signals
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions
 from steelyard.cli.outputs import Content, Unwritten, is_printed, page_of, write
 from steelyard.cli.say import say
 from steelyard.cli.screen import output
-from steelyard.cli.signals import uninterrupted
 from steelyard.cli.status import INTERRUPTED, said_status
 from steelyard.design.outcome import Outcome
 from steelyard.design.world import World
@@ -98,8 +98,10 @@ def show_outcome(
 
     A failed measurement writes a record, with the raw launches if there are any, and raises its error.
     """
+    if outcome.kept is not None:
+        signals.kept(typed(outcome.kept))
     unwritten, to_print = Unwritten(), None  # the verdict is still worth its words
-    with uninterrupted():
+    with signals.uninterrupted():
         for path, data in _contents(outcome, files, world, functions):
             if is_printed(path):
                 to_print = data  # last, as its reader may keep it waiting

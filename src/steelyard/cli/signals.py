@@ -12,6 +12,18 @@ from typing import Any
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
+_said = ["interrupted"]
+
+
+def kept(record: str) -> None:
+    """From now on whoever interrupts the command is told of a record, as a shell takes its path: nothing showed it."""
+    _said[:] = [f"interrupted; what was measured is kept: steelyard show {record}"]
+
+
+def interrupted() -> str:
+    """What is said where a signal ends the command at once."""
+    return _said[0]
+
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
