@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 
-from tests.tool import PATIENCE_S, STEELYARD, InFolder, environment_in, name_of
+from tests.tool import PATIENCE_S, STEELYARD, InFolder, environment_in, name_of, told_of
 
 
 @dataclass(frozen=True)
@@ -111,21 +111,19 @@ class Tool(InFolder):
     def processes(self) -> list[str]:
         """Every process that was started from here: our folder is in its environment or its arguments."""
         mark = str(self.folder).encode()
-        return [
-            f"{process.pid} {name}"
-            for process in psutil.process_iter()
-            if process.pid != os.getpid() and mark in _marks(process.pid) and (name := name_of(process))
-        ]
+        others = (pid for pid in psutil.pids() if pid != os.getpid() and mark in _marks(pid))
+        return [f"{pid} {name}" for pid in others if (name := _name_of(pid))]
+
+
+def _name_of(pid: int) -> str:
+    try:
+        return name_of(psutil.Process(pid))
+    except psutil.NoSuchProcess:
+        return ""
 
 
 def _marks(pid: int) -> bytes:
-    found = b""
-    for name in ("environ", "cmdline"):
-        try:
-            found += Path(f"/proc/{pid}/{name}").read_bytes()
-        except OSError:
-            continue  # it has ended meanwhile, or is no process of ours
-    return found
+    return told_of(pid, "environ") + told_of(pid, "cmdline")
 
 
 def python(script: str) -> str:

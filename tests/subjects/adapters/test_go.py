@@ -347,7 +347,7 @@ def test_a_planted_slowdown(here: InProcess, awkward: Path, slower: Path) -> Non
 
 
 def test_of_what_one_thread_computes_both_of_a_pair_share_a_processor(here: InProcess, awkward: Path) -> None:
-    words = ("-b", "BenchmarkSteady", "-b", "BenchmarkDeep/one/one", "--pairs", "8", "--margin", "0.001%")
+    words = ("-b", "BenchmarkSteady", "-b", "BenchmarkDeep/one/one", *FEW_PAIRS, "--margin", "0.001%")
     assert here("compare", "--harness", "go", str(awkward), str(awkward), *words, *FILES).status in (0, 1)
     record = here.json()
     timed_by_process = {one["name"] for one in record["benchmarks"] if one.get("clock") == "process"}
@@ -363,7 +363,7 @@ def test_of_what_one_thread_computes_both_of_a_pair_share_a_processor(here: InPr
 def test_those_that_fail_are_named(here: InProcess, awkward: Path, slower: Path) -> None:
     names = ("Steady", "Fails", "FailsLater", "Reads", "HidesItsTime", "IgnoresN")
     chosen = [word for name in names for word in ("-b", f"Benchmark{name}")]
-    done = here("compare", "--harness", "go", str(awkward), str(slower), *chosen, *FILES, "--pairs", "8")
+    done = here("compare", "--harness", "go", str(awkward), str(slower), *chosen, *FILES, *FEW_PAIRS)
     assert done.status == 3
     record = here.json()
     assert [one["benchmark"] for one in record["derived"]["verdicts"]] == ["BenchmarkSteady"]

@@ -50,7 +50,9 @@ def jar() -> Path:
 
     def make(place: Path) -> None:
         words = ["mvn", "-q", "-B", "package", f"-Dbuilt={place}"]
-        done = subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, timeout=600)
+        # Maven as well takes half of the time so.
+        environment = {**os.environ, "MAVEN_OPTS": " ".join([*LIGHT, os.environ.get("MAVEN_OPTS", "")])}
+        done = subprocess.run(words, cwd=PROJECT, env=environment, capture_output=True, text=True, timeout=600)
         if done.returncode and re.search(
             "Could not (transfer|resolve)|Unknown host|could not be resolved", done.stdout
         ):
