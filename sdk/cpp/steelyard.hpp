@@ -57,6 +57,15 @@
 #define STEELYARD_FLOAT_REGISTER_ "w"
 #endif
 
+// An iteration is to take as many instructions however short the body is: from GCC 13 on -O2 unrolls the short loops.
+#if defined(__clang__)
+#define STEELYARD_NOT_UNROLLED_ _Pragma("clang loop unroll(disable)")
+#elif __GNUC__ >= 8
+#define STEELYARD_NOT_UNROLLED_ _Pragma("GCC unroll 1")
+#else
+#define STEELYARD_NOT_UNROLLED_
+#endif
+
 namespace steelyard {
 
 inline constexpr const char* version = "0.1.0";
@@ -114,11 +123,13 @@ __attribute__((always_inline)) inline void once(Body& body, Input&... input) {
 // hang on the code before it.
 template <class Body>
 __attribute__((noinline, aligned(64))) void iterate(Body& body, std::uint64_t loops) {
+    STEELYARD_NOT_UNROLLED_
     for (; loops != 0; --loops) once(body);
 }
 
 template <class Body, class Input>
 __attribute__((noinline, aligned(64))) void iterate_over(Body& body, Input* input, Input* end) {
+    STEELYARD_NOT_UNROLLED_
     for (; input != end; ++input) once(body, input->value);
 }
 

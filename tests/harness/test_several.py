@@ -32,7 +32,10 @@ def processes(said: str) -> list[tuple[str, ...]]:
     return [*dict.fromkeys(tuple(line.split()) for line in said.splitlines())]
 
 
-def test_each_has_a_process_of_its_own_and_the_file_is_loaded_once(write: Write) -> None:
+def test_each_has_a_process_of_its_own_and_the_file_is_loaded_once(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # what a benchmark prints is there without it, too
     called = call([*HARNESS, write(SUITE)], each_arguments(*reversed(NAMES)))
     said = processes(called.stdout)
     assert [word for word, _ in said] == ["loaded", "two", "one"]

@@ -30,11 +30,18 @@ class Watched:
     @contextmanager
     def once_it_sleeps(self, action: Callable[[], object]) -> Iterator[None]:
         """Do something in a signal handler, as soon as the server has a target."""
+        looking = False
 
+        # On a busy machine a look lasts longer than the time to the next, which interrupts it and may act before it.
         def look() -> None:
-            if not self.targets and (found := self.server.children()):
+            nonlocal looking
+            if looking or self.targets:
+                return
+            looking = True
+            if found := self.server.children():
                 self.targets.extend(found)
                 action()
+            looking = False
 
         with alarm(0.02, look, again=0.02):
             yield

@@ -46,8 +46,8 @@ STEELYARD_BENCH_PARAM(sized, "n", 10, 1000) {
 STEELYARD_MAIN()
 """
 C_LEFT = r"""
-STEELYARD_BENCH(breaks) { STEELYARD_RUN(state) { break; } }
-STEELYARD_BENCH(returns) { STEELYARD_RUN(state) { return; } }
+STEELYARD_BENCH(breaks) { STEELYARD_RUN(state) { if (steelyard_seed(state) == 1) break; } }
+STEELYARD_BENCH(returns) { STEELYARD_RUN(state) { if (steelyard_seed(state) == 1) return; } }
 """
 IMPLEMENTATION = '#define STEELYARD_IMPLEMENTATION\n#include "steelyard.hpp"\n'
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests import builds
 from tests.c_programs import need_valgrind
-from tests.sdk.cpp_programs import EXAMPLES, SDK, STRICT, asked, called, driven, need, run
+from tests.sdk.cpp_programs import EXAMPLES, IMPLEMENTATION, SDK, STRICT, asked, called, driven, need, run
 
 # --- what is timed ---------------------------------------------------------------------------------------------------
 
@@ -80,6 +80,29 @@ def test_the_count_of_an_iteration_is_exact_and_the_same_in_any_environment(
     each = of_an_iteration(program, name, tmp_path)
     assert each == int(each) >= least
     assert each == of_an_iteration(program, name, tmp_path, loops=3000, SOMETHING="x" * 12345)
+
+
+@pytest.fixture(scope="session")
+def unrolled() -> Path:
+    """Empty benchmarks in C++ and in C, whose loops the compiler is asked to unroll; GCC 13 does so by itself."""
+    flags = (*STRICT, "-funroll-loops")
+    in_c, in_cpp = [need("gcc"), "-std=c11", *flags], [need("g++"), "-std=c++17", *flags]
+    c_source = '#include "steelyard.h"\nSTEELYARD_BENCH(in_c) { STEELYARD_RUN(state) {} }\n'
+    cpp_source = f"{IMPLEMENTATION}STEELYARD_BENCH(in_cpp) {{ state.run([] {{}}); }}\nSTEELYARD_MAIN()\n"
+
+    def make(place: Path) -> None:
+        (place / "bench.c").write_text(c_source)
+        (place / "bench.cpp").write_text(cpp_source)
+        called(*in_c, "-c", place / "bench.c", "-o", place / "bench.o")
+        called(*in_cpp, place / "bench.cpp", place / "bench.o", "-o", place / "unrolled")
+
+    return builds.built("cpp-unrolled", make, *in_c, *in_cpp, c_source, cpp_source, SDK) / "unrolled"
+
+
+@pytest.mark.parametrize("name", ["in_cpp", "in_c"])
+def test_the_loop_is_not_unrolled(unrolled: Path, tmp_path: Path, name: str) -> None:
+    # Of a loop that is unrolled twice an iteration would take one instruction, or one and a half.
+    assert of_an_iteration(unrolled, name, tmp_path) == 2
 
 
 def test_set_up_is_not_counted(harness: Path, tmp_path: Path) -> None:

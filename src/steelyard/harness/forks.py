@@ -137,4 +137,7 @@ def _end_with(run: Callable[[], bool]) -> NoReturn:
     try:
         status = 0 if run() else 1
     finally:
+        for stream in (sys.stdout, sys.stderr):  # what the benchmark printed is held there, and ends with the process
+            with suppress(Exception):
+                stream.flush()
         os._exit(status)

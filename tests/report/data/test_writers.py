@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from typing import Any
 
 import numpy as np
@@ -81,9 +82,11 @@ def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ImportError(name)
 
     monkeypatch.setattr(arrays, "import_module", without)
-    with pytest.raises(UsageError, match=r"pip install 'steelyard\[parquet\]'"):
+    # Another pip than that of this Python would install it elsewhere, or refuse.
+    monkeypatch.setattr(sys, "executable", "/my env/bin/python3")
+    with pytest.raises(UsageError, match=r": '/my env/bin/python3' -m pip install 'steelyard\[parquet\]'"):
         arrays.parquet(TABLE)
-    with pytest.raises(UsageError, match="need pandas or polars"):
+    with pytest.raises(UsageError, match=r"need pandas or polars.*: '/my env/bin/python3' -m pip install pandas"):
         arrays.frame(TABLE)
     with pytest.raises(UsageError, match="choose from pandas, polars"):
         arrays.frame(TABLE, "dask")

@@ -58,7 +58,7 @@ class Profile:
 
 
 def read_profile(path: Path) -> Profile:
-    """Read a file of Cachegrind or Callgrind, Valgrind 3.15 to 3.26, in bounded memory.
+    """Read a file of Cachegrind or Callgrind, Valgrind 3.15 to 3.27, in bounded memory.
 
     Raises MeasurementError if it cannot be read, is no such file, was cut short, or if the functions do not add up to
     its own summary.

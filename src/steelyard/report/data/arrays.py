@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import shlex
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -19,7 +21,7 @@ def parquet(table: Table) -> bytes:
     Texts are dictionary-encoded, numbers of 64 bits, and what is not known is null.
     """
     arrow = _module(
-        "pyarrow", "Parquet is written by pyarrow, which is not installed: pip install 'steelyard[parquet]'"
+        "pyarrow", f"Parquet is written by pyarrow, which is not installed: {_pip()} install 'steelyard[parquet]'"
     )
     writer = import_module("pyarrow.parquet")
     out = io.BytesIO()
@@ -56,7 +58,12 @@ def frame(table: Table, library: str | None = None) -> Any:
         except ImportError:
             continue
         return _in_pandas(found, table) if name == "pandas" else _in_polars(found, table)
-    raise UsageError(f"data frames need {' or '.join(wanted)}, which is not installed: pip install {wanted[0]}")
+    raise UsageError(f"data frames need {' or '.join(wanted)}, which is not installed: {_pip()} install {wanted[0]}")
+
+
+def _pip() -> str:
+    """The pip of this Python: another one is on the path where its virtual environment is not entered."""
+    return f"{shlex.quote(sys.executable)} -m pip"
 
 
 def _in_pandas(pandas: Any, table: Table) -> Any:
