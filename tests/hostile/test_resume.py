@@ -62,7 +62,10 @@ def carried_on(here: InProcess, journal: Path | str) -> Weighing:
 def check_is_whole(record: Weighing, begun: Run | Weighing, torn: int = 0) -> None:
     """All that was begun, but for what is torn, stands at the beginning; no launch is missing or there twice."""
     rows = begun.launches.rows()[: len(begun.launches) - torn]
-    assert record.launches.rows()[: len(rows)] == rows
+    # Whether the pair that was cut was disturbed, and is repeated, its second launch tells as well.
+    cut = rows[-1].pair
+    there = zip(record.launches.rows(), rows, strict=False)
+    assert [row._replace(role=before.role) if row.pair == cut else row for row, before in there] == rows
     assert record.settings == begun.settings
     assert record.stop[0] in ("pairs", "decided", "futile")
     places = list(zip(record.launches.pair, record.launches.side, strict=True))
