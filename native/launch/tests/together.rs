@@ -80,8 +80,8 @@ fn turns_are_as_short_as_asked_for() {
     let short = slices(&driver.ask(&pair));
     pair["together"]["turn_ns"] = json!(null);
     let usual = slices(&driver.ask(&pair));
-    // 100 ms of each are 324 turns of that length.
-    assert!(short > 160 && usual < 120, "{short} {usual}");
+    // 100 ms of each are 324 turns of that length; what else runs here cuts more of the usual ones.
+    assert!(short > 160 && short > 2 * usual, "{short} {usual}");
 }
 
 #[test]
@@ -434,7 +434,7 @@ fn what_either_leaves_behind_is_killed_and_told_of_once() {
 }
 
 #[test]
-fn the_group_of_one_that_has_ended_is_not_in_the_way_of_the_other() {
+fn what_one_that_has_ended_leaves_stands_still_beside_the_other() {
     let (mut driver, scratch) = (Driver::start(), Scratch::new());
     let path = scratch.text("pid");
     let leaves = sh(&format!(
@@ -442,7 +442,7 @@ fn the_group_of_one_that_has_ended_is_not_in_the_way_of_the_other() {
     ));
     let waits = sh(&format!(
         "until [ -s {path} ]; do sleep 0.01; done; \
-         until grep -q ') Z' /proc/$(cat {path})/stat; do sleep 0.01; done"
+         until grep -q ') T' /proc/$(cat {path})/stat; do sleep 0.01; done"
     ));
     let waits = with(waits, "timeout_ns", json!(5_000 * MS));
     let [_, other] = run(&mut driver, &leaves, &waits);
