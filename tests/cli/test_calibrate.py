@@ -8,6 +8,7 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -20,7 +21,10 @@ from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 from tests.calibrations import kept_weights
 from tests.design.calibration.machine import ProbeMachine, shared
 from tests.design.scripted import MACHINE, PLAIN
-from tests.tool import Tool, ended, wait_until
+from tests.tool import Tool, ended, name_of, wait_until
+
+# So much processor time is that of several probes.
+_SEVERAL_S = 0.2
 
 app = typer.Typer(rich_markup_mode=None)
 app.command()(calibrate)
@@ -161,14 +165,14 @@ def test_an_interrupt_leaves_what_was_measured(tool: Tool) -> None:
         pytest.skip("valgrind is not installed: nothing can be calibrated")
     if not native.PROBES.is_file():
         pytest.skip("the probes are not built: nothing can be calibrated")
-    seen: set[str] = set()
 
-    def several_were_launched() -> bool:
-        seen.update(line for line in tool.processes() if line.startswith(str(native.PROBES)))
-        return len(seen) > 2  # so that the first of them has ended
+    def walked() -> bool:
+        # The processor time of those that have ended: each is there for some ms only.
+        servers = [one for one in psutil.Process(process.pid).children(recursive=True) if "launch" in name_of(one)]
+        return any(one.cpu_times().children_user > _SEVERAL_S for one in servers)
 
     with tool.started("calibrate", "--json", "found.json") as process:
-        wait_until(several_were_launched, "probes walk")
+        wait_until(walked, "probes have walked")
         process.send_signal(signal.SIGINT)
         done = ended(process)
     assert done.status == 130, done
