@@ -11,6 +11,7 @@ from steelyard.design.judging.judgement import verdicts
 from steelyard.design.timing.experiment import Experiment
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.model.counting import Counting
+from steelyard.model.derived import Verdict
 from steelyard.model.launches import DISTURBED, ROLES, USED, Launches, LaunchSpec, Measured
 from steelyard.model.records import Weighing
 from steelyard.model.subject import Benchmark
@@ -45,19 +46,22 @@ class TestControl:
         assert found[0].findings[0].code == "control-alarm"
         assert "slower than itself" in found[0].findings[0].message
 
-    def test_counts_disagree_with_no_verdict_that_is_withheld(self) -> None:
+    @staticmethod
+    def counted_beside_an_alarm(candidate: int) -> tuple[Verdict, Verdict]:
+        """The verdicts by time, which is withheld, and by counts, of which the baseline has 1,000."""
         record = experiment(Machine(controlled(0.02, 0.03)), with_control()).run()
         settings = record.settings.model_copy(update={"metrics": ["active", "instructions"]})
-        counting = Counting(tool=TOOL, counts=counts([1000, 1000], [1000, 1000]))
+        counting = Counting(tool=TOOL, counts=counts([1000, 1000], [candidate, candidate]))
         deciding, counted, _ = verdicts(record.model_copy(update={"settings": settings, "counting": counting}))
+        return deciding, counted
+
+    def test_counts_disagree_with_no_verdict_that_is_withheld(self) -> None:
+        deciding, counted = self.counted_beside_an_alarm(1000)
         assert (deciding.verdict, counted.verdict) == ("undecided", "same")
         assert "clocks-disagree" not in {finding.code for finding in deciding.findings}
 
     def test_a_count_stands_beside_an_alarm_as_noise_does_not_reach_it(self) -> None:
-        record = experiment(Machine(controlled(0.02, 0.03)), with_control()).run()
-        settings = record.settings.model_copy(update={"metrics": ["active", "instructions"]})
-        counting = Counting(tool=TOOL, counts=counts([1000, 1000], [1100, 1100]))
-        deciding, counted, _ = verdicts(record.model_copy(update={"settings": settings, "counting": counting}))
+        deciding, counted = self.counted_beside_an_alarm(1100)
         assert (deciding.verdict, counted.verdict) == ("undecided", "slower")
         assert "control-alarm" in {finding.code for finding in deciding.findings}
         assert "control-alarm" not in {finding.code for finding in counted.findings}

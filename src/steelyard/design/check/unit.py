@@ -50,10 +50,7 @@ def _far_shorter(take: Take, loops: int) -> str | None:
         grown_ns = min(one.wall_ns for one in many) - max(one.wall_ns for one in few)
         if grown_ns <= _FAR * told_ns:
             return None
-    return (
-        f"{loops:,} iterations more made its launch {seconds(grown_ns / 1e9)} longer, and it told of "
-        f"{seconds(told_ns / 1e9)} more: does it tell in another unit, or prepare so long for each iteration?"
-    )
+    return f"{_apart(loops, grown_ns, told_ns)}, or prepare so long for each iteration?"
 
 
 def _longer(take: Take, loops: int, more: int) -> str | None:
@@ -66,7 +63,11 @@ def _longer(take: Take, loops: int, more: int) -> str | None:
         grown_ns = max(one.wall_ns for one in many) - min(one.wall_ns for one in few)
         if told_ns <= _MORE * grown_ns:
             return None
+    return f"{_apart(more - loops, grown_ns, told_ns)}, or of time that did not pass?"
+
+
+def _apart(iterations: int, grown_ns: float, told_ns: float) -> str:
     return (
-        f"{more - loops:,} iterations more made its launch {seconds(grown_ns / 1e9)} longer, and it told of "
-        f"{seconds(told_ns / 1e9)} more: does it tell in another unit, or of time that did not pass?"
+        f"{iterations:,} iterations more made its launch {seconds(grown_ns / 1e9)} longer, and it told of "
+        f"{seconds(told_ns / 1e9)} more: does it tell in another unit"
     )
