@@ -18,6 +18,7 @@ from steelyard.design import world
 from steelyard.measure import native
 from steelyard.model.calibration import InterruptedCalibration
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
+from steelyard.report.figures import count
 from tests.calibrations import kept_weights
 from tests.design.calibration.machine import ProbeMachine, shared
 from tests.design.scripted import MACHINE, PLAIN
@@ -183,6 +184,6 @@ def test_an_interrupt_leaves_what_was_measured(tool: Tool) -> None:
     done.check_is_tidy()
     announced, said = done.err.decode().splitlines()
     assert announced.startswith("steelyard: times ")
-    assert f"({record.measurements()} measurements) is kept in {kept}" in said
+    assert f"({count(record.measurements(), 'measurement')}) is kept in {kept}" in said
     assert done.out == b""
     assert (tool.folder / "found.json").read_bytes() == kept.read_bytes()
