@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
 from types import SimpleNamespace
@@ -13,15 +12,6 @@ import pytest
 from steelyard.harness import worker
 
 Write = Callable[..., Path]
-
-
-@pytest.fixture(scope="package", autouse=True)
-def little_garbage() -> Iterator[None]:
-    """Garbage is collected before samples: among all that a run of tests keeps that would take most of a second."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from typing import TYPE_CHECKING
 
-from playwright.sync_api import Page
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 # What is written on each canvas: its text, whether it is turned, and from where to where it goes across the canvas.

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
 from tests.report.page.browsing import CHROMIUM
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("not tested without a browser: apt-get install chromium")
+    # Only here: each worker that collects these tests would load it.
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         # As root, and where /dev/shm is small, it starts only like this; it is shown nothing but this page.
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])

@@ -7,10 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page
 
 from steelyard.history.calibrations import to_json
 from steelyard.model.files import save
@@ -22,6 +21,9 @@ from tests.report.page import pages
 from tests.report.page.browsing import WRITTEN, open_all, resize, show
 from tests.report.page.test_page import soundness
 from tests.report.test_check import looked, trouble
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import takewhile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, Page
 
 from steelyard.model.files import save
 from steelyard.model.launches import Launches
@@ -14,6 +14,9 @@ from steelyard.model.records import Weighing
 from tests.report import records
 from tests.report.page import pages
 from tests.report.page.browsing import WRITTEN, open_all, show
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 
 def on_a_phone(browser: Browser, folder: Path, record: Weighing, script: str = "") -> Page:
