@@ -61,7 +61,7 @@ def test_the_first_call_is_not_believed(write: Write) -> None:
         "@bench\ndef sleeps(): time.sleep(0.02)"
     )
     work, sleeps = shown(path).stdout.splitlines()
-    assert re.search(r"\d ns an iteration \([\d,]+ loops\)", work)
+    assert re.search(r"\d [nµ]s an iteration \([\d,]+ loops\)", work)
     assert sleeps.endswith(" ms an iteration (1 loop)")
 
 
