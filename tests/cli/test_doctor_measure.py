@@ -18,7 +18,7 @@ from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.noise import Counted
 from tests.design.noise.machine import Machine, is_loop
 from tests.in_process import InProcess
-from tests.world import OFFERS, ScriptedServer, ScriptedWorld, ctrl_c, measured
+from tests.world import OFFERS, ScriptedServer, ScriptedWorld, at_launch, ctrl_c, measured
 
 
 def slowed(told: dict[str, Any], work: str) -> float:
@@ -202,14 +202,7 @@ def test_no_right_to_pin_leaves_the_rest(world: ScriptedWorld) -> None:
 
 
 def test_ctrl_c_shows_what_was_measured_until_then(world: ScriptedWorld) -> None:
-    machine = Machine()
-
-    def interrupted(spec: LaunchSpec, number: int) -> Measured:
-        if number == 300:
-            ctrl_c()
-        return machine(spec, number)
-
-    world.script = interrupted
+    world.script = at_launch(300, ctrl_c, Machine())
     told = found(world, status=130)
     assert told["noise"]["interrupted"]
     assert world.launches < 310

@@ -10,7 +10,7 @@ import pytest
 from steelyard.design.timing.trial import FEWEST_TRIED, FOR_EACH_TRIED
 from steelyard.model.launches import DISTURBED, TRIED, LaunchSpec, Measured
 from tests.design.timing.tandem_machine import ALONE, BESIDE, Machine, notes, ways
-from tests.world import Killed, ctrl_c, kill, measured, program_of
+from tests.world import Killed, at_launch, ctrl_c, kill, measured, program_of
 
 
 def test_what_fails_in_tandem_alone_runs_one_after_the_other(machine: Machine) -> None:
@@ -54,23 +54,13 @@ def test_an_interrupted_weighing_goes_on_as_it_would_have(
 
 
 def test_an_interrupted_pair_in_tandem_is_lost_whole(machine: Machine) -> None:
-    def script(spec: LaunchSpec, number: int) -> Measured:
-        if number == 11:
-            ctrl_c()
-        return machine(spec, number)
-
-    machine.world.script = script
+    machine.world.script = at_launch(11, ctrl_c, machine)
     record = machine.weighed("--pairing", "tandem")
     assert record["launches"]["pair"] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
 
 
 def test_a_kill_between_the_rows_of_a_pair_leaves_an_unused_half(machine: Machine) -> None:
-    def script(spec: LaunchSpec, number: int) -> Measured:
-        if number == 12:
-            kill()
-        return machine(spec, number)
-
-    machine.world.script = script
+    machine.world.script = at_launch(12, kill, machine)
     with pytest.raises(Killed):
         machine.weighed("--pairing", "tandem")
     (journal,) = [path for path in machine.world.kept() if path.name.endswith(".journal")]
