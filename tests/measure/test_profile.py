@@ -14,6 +14,7 @@ from steelyard.measure.count.profile import FunctionCost, Profile, Profiles, rea
 from steelyard.model.errors import MeasurementError
 from steelyard.stats.attribution import Function, attribute, shown
 from tests import builds
+from tests.c_programs import need_valgrind
 
 DATA = Path(__file__).parents[1] / "data" / "profiles"
 Read = Callable[[str], Profile]
@@ -360,8 +361,7 @@ def functions(profile: Profile) -> list[Function]:
 
 @pytest.fixture(scope="module", params=COMPILERS)
 def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    if shutil.which("valgrind") is None:
-        pytest.skip("there is no valgrind")
+    need_valgrind()
     folder = tmp_path_factory.mktemp("programs")
     old, new = built(request.param, 40, folder / "old"), built(request.param, 2_000, folder / "new")
     return old, new
