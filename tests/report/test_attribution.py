@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-import io
 import re
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from steelyard.report import attribution
 from steelyard.report.sheet import Sheet
 from steelyard.stats.attribution import Rest, Row
+from tests.report.records import on_screen
 
 HOSTILE = "f\x1b[2J\u202e|`<b>*x*"
 ROWS = [
@@ -25,9 +24,7 @@ BASELINE = 10_000_000
 
 
 def printed(rows: list[Row], rest: Rest, width: int = 80, total: int = TOTAL, baseline: int = BASELINE) -> str:
-    out = io.StringIO()
-    attribution.show(Sheet(Console(file=out, width=width)), rows, rest, total, baseline)
-    return out.getvalue()
+    return on_screen(lambda console: attribution.show(Sheet(console), rows, rest, total, baseline), width)
 
 
 def test_the_table_at_80_columns() -> None:
