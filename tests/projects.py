@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,7 +68,7 @@ class ProjectWorld(ScriptedWorld):
 
     def records(self, *names: str) -> list[dict[str, Any]]:
         """Records that were written to files."""
-        return [json.loads((self.folder / name).read_bytes()) for name in names]
+        return [self.json(name) for name in names]
 
 
 def project_world(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> ProjectWorld:

@@ -473,7 +473,7 @@ def test_a_real_repository(here: InProcess) -> None:
     names = git("log", "--reverse", "--format=%H").splitlines()
     build = "test $(cat number) != 2 || exit 9; cp work.in work; chmod +x work"
     done = here("bisect", "--good", names[0], "--build", build, "./work", "--json", "found.json", "--max-time", "20")
-    found = json.loads((here.folder / "found.json").read_text())
+    found = here.json("found.json")
     assert done.status in (1, 4), done
     suspects = [one["hash"] for one in found["suspects"]]
     assert names[3] in suspects

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -44,8 +43,7 @@ def found(world: ScriptedWorld, status: int = 0) -> dict[str, Any]:
 
 
 def kept(world: ScriptedWorld) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads((world.folder / "noise.json").read_text())
-    return told
+    return world.json("noise.json")
 
 
 def condition(told: dict[str, Any], code: str) -> dict[str, str]:
