@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,8 +13,8 @@ from steelyard.api import project
 from steelyard.api.project import Sides
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.subjects.revisions.sides import Side
-from tests.golden.programs import PLAIN, Call, Program
-from tests.world import ScriptedWorld, ctrl_c, measured, program_of
+from tests.golden.programs import Call, Program
+from tests.world import ScriptedWorld, at_launch, ctrl_c, measured, program_of
 
 TWO = """
 [[target]]
@@ -52,13 +50,7 @@ class ProjectWorld(ScriptedWorld):
 
     def press_ctrl_c(self, launch: int) -> None:
         """Have the user interrupt in the middle of a launch, by its number."""
-
-        def script(spec: LaunchSpec, number: int) -> Measured:
-            if number == launch:
-                ctrl_c()
-            return self.takes(spec, number)
-
-        self.script = script
+        self.script = at_launch(launch, ctrl_c, self.takes)
 
     def drives(self, **suites: Program) -> None:
         """Have the programs of these names be suites of a harness, the same on both sides."""
@@ -66,7 +58,7 @@ class ProjectWorld(ScriptedWorld):
         def script(spec: LaunchSpec, number: int) -> Measured:
             words = [os.fsdecode(word) for word in spec.argv]
             call = Call(program_of(spec), suites[program_of(spec)], number, words[1:], number)
-            return replace(PLAIN, **call.measured())
+            return measured(0, **call.measured())
 
         self.script = script
 
@@ -76,7 +68,7 @@ class ProjectWorld(ScriptedWorld):
 
     def records(self, *names: str) -> list[dict[str, Any]]:
         """Records that were written to files."""
-        return [json.loads((self.folder / name).read_bytes()) for name in names]
+        return [self.json(name) for name in names]
 
 
 def project_world(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> ProjectWorld:

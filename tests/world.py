@@ -76,6 +76,22 @@ def steady(ms: Mapping[str, float]) -> LaunchScript:
     return lambda spec, number: measured(ms[program_of(spec)] * (1 + number * 1e-6))
 
 
+def alike(_: LaunchSpec, number: int) -> Measured:
+    """Launches of 12 ms, each a little longer than the one before it."""
+    return measured(12 + number * 1e-5)
+
+
+def at_launch(number: int, happens: Callable[[], None], script: LaunchScript = alike) -> LaunchScript:
+    """A script, and what happens in the middle of the launch of this number, such as `ctrl_c` or `kill`."""
+
+    def launch(spec: LaunchSpec, now: int) -> Measured:
+        if now == number:
+            happens()
+        return script(spec, now)
+
+    return launch
+
+
 def program_of(spec: LaunchSpec) -> str:
     """The name of the program that a launch runs."""
     return Path(os.fsdecode(spec.program)).name

@@ -47,7 +47,7 @@ def repeated(job: Job, name: str, many: int) -> list[str]:
 
 def renamed(job: Job, name: str, source: str = "slower") -> str:
     """The record with a benchmark of another name, as somebody else may have written it."""
-    fields = json.loads((job.folder / f"{source}.json").read_text())
+    fields = job.json(f"{source}.json")
     fields["benchmarks"][0]["name"] = name
     for subject in fields["subjects"]:
         subject["name"] = name

@@ -22,7 +22,7 @@ from steelyard.subjects.revisions.git import Git
 from tests.histories import AUTHOR, BUILD, NUMBER, History
 from tests.in_process import InProcess
 from tests.tool import Done
-from tests.world import ScriptedWorld, ctrl_c, program_of
+from tests.world import ScriptedWorld, at_launch, ctrl_c, program_of
 
 pytestmark = pytest.mark.real
 
@@ -348,13 +348,7 @@ def test_a_subject_line_steers_no_terminal(scripted: ScriptedWorld, git: Callabl
 @pytest.mark.parametrize("launch", [25, 120])
 def test_ctrl_c_leaves_the_range_so_far(scripted: ScriptedWorld, git: Callable[..., History], launch: int) -> None:
     repository = git()
-
-    def interrupted(spec: LaunchSpec, number: int) -> Measured:
-        if number == launch:
-            ctrl_c()
-        return repository.script(spec, number)
-
-    scripted.script = interrupted
+    scripted.script = at_launch(launch, ctrl_c, repository.script)
     done = bisect(scripted, "--json", "found.json")
     assert done.status == 130, done
     if launch == 120:
@@ -479,7 +473,7 @@ def test_a_real_repository(here: InProcess) -> None:
     names = git("log", "--reverse", "--format=%H").splitlines()
     build = "test $(cat number) != 2 || exit 9; cp work.in work; chmod +x work"
     done = here("bisect", "--good", names[0], "--build", build, "./work", "--json", "found.json", "--max-time", "20")
-    found = json.loads((here.folder / "found.json").read_text())
+    found = here.json("found.json")
     assert done.status in (1, 4), done
     suspects = [one["hash"] for one in found["suspects"]]
     assert names[3] in suspects

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import Weighing
 from steelyard.subjects.revisions.cache import Cache
 from tests.in_process import InProcess
+from tests.loaded import weighing_in
 from tests.repositories import BUILD, Repo, script
-from tests.world import Killed, ScriptedWorld, kill, measured, program_of
+from tests.world import Killed, ScriptedWorld, at_launch, kill, measured, program_of
 
 pytestmark = pytest.mark.real
 
@@ -48,9 +48,7 @@ def repo(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> Repo:
 
 
 def record_of(path: str = "../record.json") -> Weighing:
-    record = load(Path(path))
-    assert isinstance(record, Weighing)
-    return record
+    return weighing_in(path)
 
 
 def kept(scripted: ScriptedWorld) -> list[str]:
@@ -177,13 +175,7 @@ def test_the_same_programs_are_not_measured(scripted: ScriptedWorld, repo: Repo)
 @pytest.mark.usefixtures("repo")
 def test_what_was_killed_is_carried_on_in_all_layouts(scripted: ScriptedWorld) -> None:
     launch, removed = scripted.script, []
-
-    def until_killed(spec: LaunchSpec, number: int) -> Measured:
-        if number == 11:
-            kill()
-        return launch(spec, number)
-
-    scripted.script = until_killed
+    scripted.script = at_launch(11, kill, launch)
     with pytest.raises(Killed):
         scripted(*BASE, "--build", IN_LAYOUTS, "--layouts", "3")
     journal = scripted.kept()[-1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from steelyard.measure import native
 from steelyard.model.calibration import InterruptedCalibration
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 from steelyard.report.figures import count
+from tests.c_programs import need_valgrind
 from tests.calibrations import kept_weights
 from tests.design.calibration.machine import ProbeMachine, shared
 from tests.design.scripted import MACHINE, PLAIN
@@ -162,8 +162,7 @@ def test_help_names_the_exit_statuses() -> None:
 
 
 def test_an_interrupt_leaves_what_was_measured(tool: Tool) -> None:
-    if shutil.which("valgrind") is None:
-        pytest.skip("valgrind is not installed: nothing can be calibrated")
+    need_valgrind()
     if not native.PROBES.is_file():
         pytest.skip("the probes are not built: nothing can be calibrated")
 

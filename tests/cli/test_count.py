@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +16,9 @@ from steelyard.stats.counts import counts_needed
 from tests import c_programs
 from tests.c_programs import compiled, need_callgrind_header, need_valgrind
 from tests.calibrations import calibration
+from tests.cli.refusing import Refuses
 from tests.in_process import InProcess
 from tests.tool import environment_in, sh
-
-Refuses = Callable[..., str]
-
-
-@pytest.fixture
-def refuses(asked: InProcess) -> Refuses:
-    """Run one command line, which is refused before anything is started; the sentence it says."""
-    return asked.refuses
 
 
 @pytest.fixture
@@ -243,8 +235,8 @@ def test_the_same_caches_may_be_written_out(loops: InProcess, calibrated: Caches
 @pytest.mark.usefixtures("calibrated")
 @pytest.mark.parametrize("command", [["count", "true"], ["compare", "true", "true"]], ids=str)
 @pytest.mark.parametrize("caches", ["article", "small"])
-def test_calibrated_weights_of_other_caches_are_refused(refuses: Refuses, command: list[str], caches: str) -> None:
-    sentence = refuses(*command, "--metric", "cost", "--weights", "calibrated", "--caches", caches)
+def test_calibrated_weights_of_other_caches_are_refused(asked: InProcess, command: list[str], caches: str) -> None:
+    sentence = asked.refuses(*command, "--metric", "cost", "--weights", "calibrated", "--caches", caches)
     assert "fitted with the caches I1=32768,8,64:D1=32768,8,64:LL=4194304,16,64" in sentence
     assert f"not with --caches {caches}: leave --caches out" in sentence
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -18,7 +17,7 @@ from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.noise import Counted
 from tests.design.noise.machine import Machine, is_loop
 from tests.in_process import InProcess
-from tests.world import OFFERS, ScriptedServer, ScriptedWorld, ctrl_c, measured
+from tests.world import OFFERS, ScriptedServer, ScriptedWorld, at_launch, ctrl_c, measured
 
 
 def slowed(told: dict[str, Any], work: str) -> float:
@@ -44,8 +43,7 @@ def found(world: ScriptedWorld, status: int = 0) -> dict[str, Any]:
 
 
 def kept(world: ScriptedWorld) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads((world.folder / "noise.json").read_text())
-    return told
+    return world.json("noise.json")
 
 
 def condition(told: dict[str, Any], code: str) -> dict[str, str]:
@@ -202,14 +200,7 @@ def test_no_right_to_pin_leaves_the_rest(world: ScriptedWorld) -> None:
 
 
 def test_ctrl_c_shows_what_was_measured_until_then(world: ScriptedWorld) -> None:
-    machine = Machine()
-
-    def interrupted(spec: LaunchSpec, number: int) -> Measured:
-        if number == 300:
-            ctrl_c()
-        return machine(spec, number)
-
-    world.script = interrupted
+    world.script = at_launch(300, ctrl_c, Machine())
     told = found(world, status=130)
     assert told["noise"]["interrupted"]
     assert world.launches < 310

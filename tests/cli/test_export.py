@@ -111,7 +111,7 @@ def test_pyperf_compares_both_sides_of_a_weighing(weighed: ScriptedWorld, tool: 
     assert (old.mean(), new.mean()) == pytest.approx((0.012, 0.018), rel=1e-3)
     command = [sys.executable, "-m", "pyperf", "compare_to", *files]
     assert b"1.50x slower" in subprocess.run(command, capture_output=True, check=True, env=tool.environment).stdout
-    assert json.loads((weighed.folder / "baseline.json").read_text())["metadata"]["steelyard_metric"] == "active"
+    assert weighed.json("baseline.json")["metadata"]["steelyard_metric"] == "active"
 
 
 def test_of_repeated_processes_each_file_has_the_mean(scripted: ScriptedWorld) -> None:

@@ -13,20 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.model.files import load
-from steelyard.model.records import Run, Weighing
+from steelyard.model.records import Weighing
 from tests.cli.answering import Answering
 from tests.in_process import InProcess, suite
+from tests.loaded import run_in, weighing_in
 from tests.tool import Done, Tool, ended, wait_until
 
 FILES = ("--json", "record.json", "--markdown", "table.md", "--csv", "launches.csv")
 SIDES = ("--names", "old,new")
-
-
-def weighing(path: Path) -> Weighing:
-    record = load(path)
-    assert isinstance(record, Weighing)
-    return record
 
 
 # --- the list
@@ -376,7 +370,7 @@ def check_resumed(tool: Tool, begun: Weighing, file: Path) -> None:
     done = tool("compare", "--resume", file, "--json", "whole.json")
     assert done.status == 3
     assert "1 of 3 benchmarks failed, the first: old (bad) failed with exit status 9" in done.err.decode()
-    whole = weighing(tool.folder / "whole.json")
+    whole = weighing_in(tool.folder / "whole.json")
     assert whole.benchmarks == begun.benchmarks
     assert whole.settings == begun.settings
     assert whole.stop[1] == "failed"
@@ -402,7 +396,7 @@ def test_an_interrupt_while_measuring_and_going_on(tool: Tool, here: InProcess) 
     assert done.status == 130
     assert b"interrupted: this is what was measured until then" in done.out
     assert b"old (bad) failed with exit status 9" in b" ".join(done.out.split())
-    record = weighing(tool.folder / "record.json")
+    record = weighing_in(tool.folder / "record.json")
     assert record.stop == ["interrupted", "failed", "interrupted"]
     assert len(record.launches) >= 8
     assert all(record.launches.samples)
@@ -418,7 +412,7 @@ def test_a_kill_leaves_a_journal_with_its_samples_and_it_goes_on(tool: Tool, her
     wait_until(lambda: not tool.processes(), "every process has gone")
     (journal,) = tool.kept()
     assert journal.suffix == ".journal"
-    begun = weighing(journal)
+    begun = weighing_in(journal)
     assert begun.stop == ["interrupted", "failed", "interrupted"]
     assert len(begun.launches) >= 8
     for row in begun.launches.rows():
@@ -437,8 +431,7 @@ def test_an_interrupted_run_keeps_what_it_has(tool: Tool, here: InProcess) -> No
         process.send_signal(signal.SIGINT)
         done = ended(process)
     assert done.status == 130
-    record = load(tool.folder / "record.json")
-    assert isinstance(record, Run)
+    record = run_in(tool.folder / "record.json")
     assert record.stop == ["interrupted"] * 2
     assert len(record.launches) >= 1
     assert here("show").out == done.out

@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from steelyard.model.files import load
-from steelyard.model.records import Weighing
 from tests.cli.gate_job import Job, changed, renamed
+from tests.loaded import weighing_in
 from tests.world import measured, program_of, steady
 
 # --- the exit status
@@ -142,8 +142,7 @@ def test_one_that_failed_is_no_pass(job: Job) -> None:
 
 
 def test_one_in_which_nothing_was_measured_is_no_pass(job: Job) -> None:
-    record = load(job.folder / "same.json")
-    assert isinstance(record, Weighing)
+    record = weighing_in(job.folder / "same.json")
     empty = record.launches.by_benchmark(2)[1]
     done = job("gate", changed(job, "same", launches=empty, stop=["interrupted"]))
     assert done.status == 3

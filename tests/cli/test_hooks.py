@@ -11,21 +11,11 @@ import pytest
 
 from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
-from steelyard.model.records import Weighing
-from tests.world import Killed, ScriptedWorld, ctrl_c, kill, measured, program_of
+from tests.loaded import weighing_in
+from tests.world import Killed, ScriptedWorld, alike, at_launch, ctrl_c, kill, measured, program_of
 
 HOOKS = ("setup", "prepare", "conclude", "cleanup")
 AROUND = tuple(word for name in HOOKS for word in (f"--{name}", f"./{name}"))
-
-
-def plain(_: LaunchSpec, number: int) -> Measured:
-    return measured(12 + number * 1e-5)
-
-
-def killed_at_the_ninth(spec: LaunchSpec, number: int) -> Measured:
-    if number == 9:
-        kill()
-    return plain(spec, number)
 
 
 def interrupted(*_: object) -> Measured:
@@ -35,7 +25,7 @@ def interrupted(*_: object) -> Measured:
 
 @pytest.fixture
 def world(scripted: ScriptedWorld) -> ScriptedWorld:
-    scripted.script = plain
+    scripted.script = alike
     for name in HOOKS:
         scripted.executable(name)
     return scripted
@@ -132,7 +122,7 @@ def test_none_of_them_is_measured(world: ScriptedWorld) -> None:
 def test_what_the_set_up_leaves_running_is_told_of(world: ScriptedWorld) -> None:
     def starting(spec: LaunchSpec, number: int) -> Measured:
         assert spec.leaves_running == (program_of(spec) == "setup")
-        return measured(12, not_killed=("77 nginx",)) if spec.leaves_running else plain(spec, number)
+        return measured(12, not_killed=("77 nginx",)) if spec.leaves_running else alike(spec, number)
 
     world.script = starting
     text = " ".join(world("compare", "./old", "./new", "--pairs", "9", *AROUND).text.split())
@@ -148,7 +138,7 @@ def test_what_is_left_running_before_each_launch_is_told_to_be_gone(
     def starting(spec: LaunchSpec, number: int) -> Measured:
         if program_of(spec) == "prepare":
             return measured(12, left_behind=(f"{number} postgres",))
-        return measured(12 + number * 1e-5, **ended) if program_of(spec) == "new" else plain(spec, number)
+        return measured(12 + number * 1e-5, **ended) if program_of(spec) == "new" else alike(spec, number)
 
     world.script = starting
     done = world("compare", "./old", "./new", "--pairs", "9", "--prepare", "./prepare")
@@ -163,7 +153,7 @@ def test_a_program_may_be_made_anew_before_all_launches(world: ScriptedWorld) ->
     def building(spec: LaunchSpec, number: int) -> Measured:
         if program_of(spec) == "setup":
             world.executable("new", "built anew")
-        return plain(spec, number)
+        return alike(spec, number)
 
     world.script = building
     done = world("compare", "./old", "./new", "--pairs", "9", "--setup", "./setup", "-o", "record.json")
@@ -187,10 +177,10 @@ def test_a_set_up_that_fails_or_is_interrupted_measures_nothing(world: ScriptedW
 
 
 def test_a_weighing_that_is_carried_on_is_set_up_again(world: ScriptedWorld) -> None:
-    world.script = killed_at_the_ninth
+    world.script = at_launch(9, kill)
     with pytest.raises(Killed):
         world("compare", "./old", "./new", "--pairs", "9", *AROUND)
-    world.script = plain
+    world.script = alike
     (journal,) = world.kept()
     done = world("compare", "--resume", journal)
     assert done.status == 0
@@ -207,7 +197,7 @@ def test_what_was_cleaned_up_is_set_up_for_the_rest(world: ScriptedWorld) -> Non
             world.executable("new")
         if program_of(spec) == "cleanup":
             (world.folder / "new").unlink()
-        return interrupted() if number == interrupted_at else plain(spec, number)
+        return interrupted() if number == interrupted_at else alike(spec, number)
 
     world.script, interrupted_at = making, 9
     assert world("compare", "./old", "./new", "--pairs", "9", *AROUND).status == 130
@@ -219,7 +209,7 @@ def test_what_was_cleaned_up_is_set_up_for_the_rest(world: ScriptedWorld) -> Non
 
 @pytest.mark.parametrize("command", ["compare", "run"])
 def test_a_clean_up_that_is_interrupted_is_told_of(world: ScriptedWorld, command: str) -> None:
-    world.script = lambda spec, number: interrupted() if program_of(spec) == "cleanup" else plain(spec, number)
+    world.script = lambda spec, number: interrupted() if program_of(spec) == "cleanup" else alike(spec, number)
     words = ("compare", "./old", "./new", "--pairs", "9") if command == "compare" else ("run", "./old")
     done = world(*words, *AROUND)
     assert done.status == (0 if command == "compare" else 130)
@@ -230,8 +220,7 @@ def test_cleaning_up_takes_no_time_of_pairs(world: ScriptedWorld) -> None:
     def needed_s() -> float:
         world.launches = 0
         world("compare", "./old", "./new", "--pairs", "9", "--seed", "1", *AROUND, "-o", "record.json")
-        record = load(Path("record.json"))
-        assert isinstance(record, Weighing)
+        record = weighing_in("record.json")
         assert record.derived is not None
         found = record.derived.verdicts[0].seconds_needed
         assert found is not None
@@ -249,9 +238,9 @@ def test_cleaning_up_takes_no_time_of_pairs(world: ScriptedWorld) -> None:
 def test_a_set_up_that_makes_another_program_is_not_mixed_with_it(world: ScriptedWorld) -> None:
     def building(spec: LaunchSpec, number: int) -> Measured:
         world.executable("new", "built anew")
-        return plain(spec, number)
+        return alike(spec, number)
 
-    world.script = killed_at_the_ninth
+    world.script = at_launch(9, kill)
     with pytest.raises(Killed):
         world("compare", "./old", "./new", "--pairs", "9", "--setup", "./setup")
     (journal,) = world.kept()
@@ -273,7 +262,7 @@ def test_one_command_has_one_around_its_launches(world: ScriptedWorld, option: s
 
 @pytest.mark.parametrize("name", HOOKS)
 def test_one_that_lasts_is_told_of(world: ScriptedWorld, name: str) -> None:
-    world.script = lambda spec, number: measured(60_000) if program_of(spec) == name else plain(spec, number)
+    world.script = lambda spec, number: measured(60_000) if program_of(spec) == name else alike(spec, number)
     done = world("compare", "./old", "./old", "--pairs", "9", *AROUND)
     assert done.err.decode().count(f"steelyard: --{name} ./{name} has run for 1 min, and has no time limit\n") == 1
 

@@ -7,14 +7,13 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from pathlib import Path
 
 import psutil
 import pytest
 
 from steelyard.model.files import load
-from steelyard.model.records import Weighing
 from tests.in_process import InProcess
+from tests.loaded import weighing_in
 from tests.tool import SOME_TIME, Done, Tool, announced, ended, name_of, sh, status_of, wait_until
 
 # Six launches that end soon, a warm-up pair and two pairs, and a seventh that never does.
@@ -31,12 +30,6 @@ def is_stuck(tool: Tool) -> bool:
 def servers(driver: subprocess.Popen[bytes]) -> list[psutil.Process]:
     """The launch server and whoever guards it."""
     return [child for child in psutil.Process(driver.pid).children(recursive=True) if "launch" in name_of(child)]
-
-
-def kept_record(file: Path) -> Weighing:
-    record = load(file)
-    assert isinstance(record, Weighing)
-    return record
 
 
 def check_ended_well(done: Done) -> None:
@@ -84,8 +77,8 @@ def test_an_interrupt_while_it_measures(tool: Tool, here: InProcess, number: sig
 
 def check_is_kept(tool: Tool, here: InProcess, done: Done) -> None:
     """What was measured until then is in the file that was asked for and on the store, and is shown alike."""
-    record = kept_record(tool.folder / "record.json")
-    assert [record] == [kept_record(kept) for kept in tool.kept()]
+    record = weighing_in(tool.folder / "record.json")
+    assert [record] == [weighing_in(kept) for kept in tool.kept()]
     assert record.stop == ["interrupted"]
     assert len(record.launches) > 0
     assert b"interrupted" in done.out
@@ -101,11 +94,11 @@ def test_the_launch_in_flight_is_cut_short_and_all_before_it_is_kept(tool: Tool)
     check_ended_well(done)
     assert not tool.processes()
     assert b"interrupted" in done.out
-    record = kept_record(tool.folder / "record.json")
+    record = weighing_in(tool.folder / "record.json")
     assert record.stop == ["interrupted"]
     assert len(record.launches) == 6
     assert len(tool.lines("launches.csv")) == 7
-    assert record == kept_record(tool.kept()[0])
+    assert record == weighing_in(tool.kept()[0])
 
 
 def test_a_weighing_that_was_interrupted_can_be_carried_on(tool: Tool, here: InProcess) -> None:
@@ -113,13 +106,13 @@ def test_a_weighing_that_was_interrupted_can_be_carried_on(tool: Tool, here: InP
         wait_until(lambda: is_stuck(tool), "the seventh launch")
         process.send_signal(signal.SIGTERM)
         check_ended_well(ended(process))
-    begun = kept_record(tool.folder / "record.json")
+    begun = weighing_in(tool.folder / "record.json")
     (tool.folder / "log").unlink()
     (tool.folder / "log").symlink_to("/dev/null")  # so that no line is counted any more
     done = tool("compare", "--resume", "record.json", "--json", "whole.json")
     announced(done.err)
     assert done.status == status_of(tool.json("whole.json"))
-    whole = kept_record(tool.folder / "whole.json")
+    whole = weighing_in(tool.folder / "whole.json")
     assert whole.launches.rows()[:6] == begun.launches.rows()
     assert whole.settings == begun.settings
     assert len(whole.stop) == 1
@@ -161,7 +154,7 @@ def test_a_second_interrupt_harms_nothing(tool: Tool, here: InProcess, pause: fl
     check_ended_well(done)
     wait_until(lambda: not tool.processes(), "every process has gone")
     (kept,) = tool.kept()  # the record, or the journal if it did not come to that
-    assert len(kept_record(kept).launches) == 6
+    assert len(weighing_in(kept).launches) == 6
     assert here("show").status == 0
 
 
@@ -182,7 +175,7 @@ def test_a_second_interrupt_ends_it_even_if_the_server_does_not_answer(tool: Too
         done = ended(process)
     check_ended_well(done)
     wait_until(lambda: not tool.processes(), "every process has gone")
-    assert len(kept_record(tool.kept()[0]).launches) == 6
+    assert len(weighing_in(tool.kept()[0]).launches) == 6
 
 
 def test_a_driver_that_is_killed_takes_its_launch_along_and_leaves_its_journal(tool: Tool, here: InProcess) -> None:
@@ -193,12 +186,12 @@ def test_a_driver_that_is_killed_takes_its_launch_along_and_leaves_its_journal(t
     wait_until(lambda: not tool.processes(), "every process has gone")
     (journal,) = tool.kept()
     assert journal.suffix == ".journal"
-    assert len(kept_record(journal).launches) == 6
+    assert len(weighing_in(journal).launches) == 6
     shown = here("show")
     assert shown.status == 0
     assert "interrupted" in shown.text
     # Carried on, it ends, and the finished record takes the journal's place.
-    begun = kept_record(journal).launches.rows()
+    begun = weighing_in(journal).launches.rows()
     (tool.folder / "log").unlink()
     (tool.folder / "log").symlink_to("/dev/null")
     done = tool("compare", "--resume", journal)
@@ -206,7 +199,7 @@ def test_a_driver_that_is_killed_takes_its_launch_along_and_leaves_its_journal(t
     assert kept.name.endswith(".json.gz")
     announced(done.err)
     assert done.status == status_of(tool.shown())
-    assert kept_record(kept).launches.rows()[:6] == begun
+    assert weighing_in(kept).launches.rows()[:6] == begun
 
 
 def test_a_server_that_is_killed_with_all_below_it_is_a_failed_measurement(tool: Tool) -> None:
@@ -218,8 +211,8 @@ def test_a_server_that_is_killed_with_all_below_it_is_a_failed_measurement(tool:
         done = ended(process)
     assert done.status == 3
     assert "the launch server ended unexpectedly" in done.sentence
-    assert kept_record(tool.folder / "record.json").stop == ["failed"]
-    assert len(kept_record(tool.folder / "record.json").launches) == 6
+    assert weighing_in(tool.folder / "record.json").stop == ["failed"]
+    assert len(weighing_in(tool.folder / "record.json").launches) == 6
 
 
 def test_a_full_disk_is_a_failed_measurement_and_keeps_what_there_is(tool: Tool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from dataclasses import replace
@@ -23,8 +22,7 @@ from tests.world import ScriptedWorld, ctrl_c, measured
 def record(scripted: ScriptedWorld, *options: str) -> dict[str, Any]:
     done = scripted("run", "./old", "--launches", "3", *options, "-o", "record.json")
     assert done.status == 0, done
-    found: dict[str, Any] = json.loads((scripted.folder / "record.json").read_text())
-    return found
+    return scripted.json("record.json")
 
 
 def test_the_quietest_processor_is_said_and_kept(scripted: ScriptedWorld) -> None:
@@ -124,7 +122,7 @@ def test_launches_run_in_a_group_of_their_own_that_is_removed(tool: Tool) -> Non
     if b"another weighing that runs right now" in done.err:
         pytest.skip("somebody else measures on that processor")
     assert done.status == 0
-    isolation = json.loads((tool.folder / "record.json").read_text())["isolation"]
+    isolation = tool.json("record.json")["isolation"]
     if isolation["group"] is None:
         pytest.skip(isolation["missing"])
     out = (tool.folder / "out").read_text()

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.derived import Verdict
-from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.layouts import LayoutFacts
 from steelyard.model.records import Weighing
-from tests.world import LaunchScript, ScriptedWorld, ctrl_c, measured, program_of
+from tests.loaded import weighing_in
+from tests.world import LaunchScript, ScriptedWorld, at_launch, ctrl_c, measured, program_of
 
 COMMANDS = ("./old-{layout}", "./new-{layout}")
 # By how much the candidate is slower in each of ten layouts; on average it is not.
@@ -39,9 +39,7 @@ def by_layout(effects: tuple[float, ...], change: float = 0.0, noise: float = 0.
 
 def weighed(world: ScriptedWorld, *words: str, status: int = 0) -> Weighing:
     assert world("compare", *COMMANDS, "--pairs", "60", "-o", "record.json", *words).status == status
-    record = load(world.folder / "record.json")
-    assert isinstance(record, Weighing)
-    return record
+    return weighing_in(world.folder / "record.json")
 
 
 def verdict_of(record: Weighing) -> Verdict:
@@ -153,19 +151,12 @@ def test_a_weighing_that_is_carried_on_keeps_to_its_layouts(scripted: ScriptedWo
     whole = by_layout((0.0, 0.01, -0.01))
     scripted.script = whole
     plan = {row.pair: row.layout for row in weighed(scripted, "--layouts", "3", "--seed", "5").launches.rows()}
-
-    def interrupted(spec: LaunchSpec, number: int) -> Measured:
-        if number == scripted_from + 20:
-            ctrl_c()
-        return whole(spec, number)
-
-    scripted_from, scripted.script = scripted.launches, interrupted
+    scripted.script = at_launch(scripted.launches + 20, ctrl_c, whole)
     scripted("compare", *COMMANDS, "--layouts", "3", "--seed", "5", "--pairs", "60")
     scripted.script = whole
     journal = scripted.kept()[-1]
     scripted("compare", "--resume", journal, "-o", "resumed.json")
-    resumed = load(scripted.folder / "resumed.json")
-    assert isinstance(resumed, Weighing)
+    resumed = weighing_in(scripted.folder / "resumed.json")
     known = [row for row in resumed.launches.rows() if row.pair in plan]
     assert len(known) > 40
     assert all(row.layout == plan[row.pair] for row in known)
@@ -173,13 +164,7 @@ def test_a_weighing_that_is_carried_on_keeps_to_its_layouts(scripted: ScriptedWo
 
 def test_a_layout_that_was_built_anew_keeps_it_from_being_carried_on(scripted: ScriptedWorld) -> None:
     builds(scripted, 3)
-
-    def script(spec: LaunchSpec, number: int) -> Measured:
-        if number == 9:
-            ctrl_c()
-        return by_layout((0.0,) * 3)(spec, number)
-
-    scripted.script = script
+    scripted.script = at_launch(9, ctrl_c, by_layout((0.0,) * 3))
     scripted("compare", *COMMANDS, "--layouts", "3", "--pairs", "60")
     scripted.executable("new-2", "another one")
     sentence = scripted.refuses("compare", "--resume", scripted.kept()[-1])

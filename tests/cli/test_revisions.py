@@ -13,7 +13,7 @@ import pytest
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.subjects.revisions.cache import Cache, Kept
 from tests.repositories import BUILD, Repo, script, slower_work_tree
-from tests.world import Killed, ScriptedWorld, kill, measured
+from tests.world import Killed, ScriptedWorld, at_launch, kill, measured
 
 pytestmark = pytest.mark.real
 
@@ -153,13 +153,7 @@ def test_one_program_may_read_what_differs_beside_it(
 def journal(scripted: ScriptedWorld, repo: Repo) -> Path:  # noqa: ARG001 - the place
     """A weighing of revisions that was killed."""
     launch = scripted.script
-
-    def until_killed(spec: LaunchSpec, number: int) -> Measured:
-        if number == 11:
-            kill()
-        return launch(spec, number)
-
-    scripted.script = until_killed
+    scripted.script = at_launch(11, kill, launch)
     with pytest.raises(Killed):
         scripted("compare", "--base", "main", *BUILT, "./program", "--pairs", "12")
     scripted.script = launch

@@ -15,7 +15,7 @@ from steelyard.model.errors import MeasurementError
 from steelyard.model.files import load
 from steelyard.model.journal import Journal
 from steelyard.model.launches import WARM_UP, LaunchSpec, Measured
-from steelyard.model.records import Run, Weighing
+from tests.loaded import run_in, weighing_in
 from tests.world import (
     MACHINE,
     OFFERS,
@@ -23,6 +23,7 @@ from tests.world import (
     Killed,
     ScriptedServer,
     ScriptedWorld,
+    at_launch,
     ctrl_c,
     kill,
     measured,
@@ -46,8 +47,7 @@ def test_a_weighing_from_its_command_line_to_its_record(scripted: ScriptedWorld)
     assert "slower     +50.0 % [+50.0 %, +50.0 %]" in done.text
     (kept,) = scripted.kept()
     assert kept.name.startswith("20260101T120000.000000-weighing-")
-    record = load(kept)
-    assert isinstance(record, Weighing)
+    record = weighing_in(kept)
     assert record.machine == MACHINE.model_copy(update={"offers": OFFERS})
     assert (record.created, record.settings.seed) == ("2026-01-01T12:00:00+00:00", SEED)
     assert len(record.launches) == len(scripted.launched)
@@ -59,8 +59,7 @@ def test_a_run(scripted: ScriptedWorld) -> None:
     done = scripted("run", "./old", "--launches", "9", "--json", "record.json")
     assert done.status == 0
     assert "12.00 ms median" in done.text
-    record = load(Path("record.json"))
-    assert isinstance(record, Run)
+    run_in("record.json")
     assert len(scripted.launched) == 10  # one to warm up
 
 
@@ -149,35 +148,19 @@ def test_a_launch_that_takes_too_long(scripted: ScriptedWorld) -> None:
 
 
 def test_an_interruption_keeps_what_had_ended(scripted: ScriptedWorld) -> None:
-    def script(_: LaunchSpec, number: int) -> Measured:
-        if number == 11:
-            ctrl_c()
-        return measured(12 + number * 1e-5)
-
-    scripted.script = script
+    scripted.script = at_launch(11, ctrl_c)
     assert scripted("compare", "./old", "./old", "--pairs", "40").status == 130
     record = load(scripted.kept()[-1])
     assert (len(record.launches), record.stop) == (10, ["interrupted"])
 
 
 def test_a_second_interruption_at_once_is_the_same_one(scripted: ScriptedWorld) -> None:
-    def script(_: LaunchSpec, number: int) -> Measured:
-        if number == 11:
-            ctrl_c()
-            ctrl_c()
-        return measured(12 + number * 1e-5)
-
-    scripted.script = script
+    scripted.script = at_launch(11, ctrl_c, at_launch(11, ctrl_c))
     assert scripted("compare", "./old", "./old", "--pairs", "40").status == 130
 
 
 def test_what_was_killed_is_carried_on(scripted: ScriptedWorld) -> None:
-    def script(_: LaunchSpec, number: int) -> Measured:
-        if number == 19:
-            kill()
-        return measured(12 + number * 1e-5)
-
-    scripted.script = script
+    scripted.script = at_launch(19, kill)
     with pytest.raises(Killed):
         scripted("compare", "./old", "./old", "--pairs", "12")
     (journal,) = scripted.kept()
@@ -198,12 +181,7 @@ def test_what_was_killed_is_carried_on(scripted: ScriptedWorld) -> None:
 
 
 def test_an_interrupted_record_stays_beside_the_one_that_carries_it_on(scripted: ScriptedWorld) -> None:
-    def script(_: LaunchSpec, number: int) -> Measured:
-        if number == 19:
-            ctrl_c()
-        return measured(12 + number * 1e-5)
-
-    scripted.script = script
+    scripted.script = at_launch(19, ctrl_c)
     assert scripted("compare", "./old", "./old", "--pairs", "12").status == 130
     (begun,) = scripted.kept()
     done = scripted("compare", "--resume", begun.name)
@@ -303,12 +281,7 @@ def test_of_several_alone_those_that_the_time_was_up_before_keep_none_from_being
 def test_a_warm_up_that_was_cut_in_two_warms_up_neither_side(
     scripted: ScriptedWorld, warm_up: int, ends_at: int
 ) -> None:
-    def script(_: LaunchSpec, number: int) -> Measured:
-        if number == ends_at:
-            ctrl_c()
-        return measured(12.0)
-
-    scripted.script = script
+    scripted.script = at_launch(ends_at, ctrl_c)
     words = ("compare", "./old", "./new", "--warmup", str(warm_up), "--pairs", "8")
     assert scripted(*words, "-o", "part.json").status == 130
     assert scripted("compare", "--resume", "part.json", "-o", "whole.json").status == 0

@@ -15,7 +15,8 @@ from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import Weighing
 from tests.design.counted import count, counted_run
 from tests.golden.programs import noise
-from tests.world import LaunchScript, ScriptedWorld, ctrl_c, measured, program_of, steady
+from tests.loaded import weighing_in
+from tests.world import LaunchScript, ScriptedWorld, at_launch, ctrl_c, measured, program_of, steady
 
 PAIRS = ("compare", "./old {n}", "./new {n}", "-L", "n", "1,2,3")
 
@@ -29,12 +30,6 @@ def noisy(change: float, share: float = 0.02) -> LaunchScript:
 
 def by_parameter(**scripts: LaunchScript) -> LaunchScript:
     return lambda spec, number: scripts[f"n{spec.argv[-1].decode()}"](spec, number)
-
-
-def record_in(path: str | Path) -> Weighing:
-    record = load(Path(path))
-    assert isinstance(record, Weighing)
-    return record
 
 
 def verdicts(record: Weighing) -> dict[str, str]:
@@ -54,7 +49,7 @@ def test_an_undecided_weighing_goes_on_with_what_it_has(scripted: ScriptedWorld)
     assert scripted("compare", "--resume", kept.name, "--pairs", "5").status == 0
     done = scripted("compare", "--resume", "first.json", "--max-time", "60", "-o", "whole.json")
     assert done.status == 1
-    before, after = record_in("first.json"), record_in("whole.json")
+    before, after = weighing_in("first.json"), weighing_in("whole.json")
     count = len(before.launches)
     assert after.launches.rows()[:count] == before.launches.rows()
     assert len(scripted.launched) == len(after.launches) - count
@@ -71,8 +66,10 @@ def test_the_plan_is_that_of_one_that_was_never_stopped(scripted: ScriptedWorld)
     scripted("compare", "--resume", "first.json", "--pairs", "5", "-o", "second.json")
     scripted.launches = 0
     scripted("compare", "./old", "./new", "--pairs", "25", "-o", "at-once.json")
-    drawn = [(row.pair, row.side, row.order, row.hash_seed) for row in record_in("at-once.json").launches.rows()]
-    assert [(row.pair, row.side, row.order, row.hash_seed) for row in record_in("second.json").launches.rows()] == drawn
+    drawn = [(row.pair, row.side, row.order, row.hash_seed) for row in weighing_in("at-once.json").launches.rows()]
+    assert [
+        (row.pair, row.side, row.order, row.hash_seed) for row in weighing_in("second.json").launches.rows()
+    ] == drawn
 
 
 def test_so_many_pairs_more_reach_to_the_next_look(scripted: ScriptedWorld) -> None:
@@ -81,7 +78,7 @@ def test_so_many_pairs_more_reach_to_the_next_look(scripted: ScriptedWorld) -> N
     scripted("compare", "./old", "./new", "--pairs", "20", "-o", "first.json")
     for more, pairs in ((1, 25), (5, 25), (6, 31)):
         scripted("compare", "--resume", "first.json", "--pairs", str(more), "-o", f"{more}.json")
-        assert record_in(f"{more}.json").settings.pairs == pairs
+        assert weighing_in(f"{more}.json").settings.pairs == pairs
 
 
 def test_the_first_end_is_counted_once_however_often_it_goes_on(scripted: ScriptedWorld) -> None:
@@ -89,39 +86,30 @@ def test_the_first_end_is_counted_once_however_often_it_goes_on(scripted: Script
     scripted("compare", "./old", "./new", "--pairs", "20", "-o", "0.json")
     for number in range(3):
         scripted("compare", "--resume", f"{number}.json", "--pairs", "5", "-o", f"{number + 1}.json")
-        assert record_in(f"{number + 1}.json").benchmarks[0].ended == 20
+        assert weighing_in(f"{number + 1}.json").benchmarks[0].ended == 20
 
 
 def test_what_is_killed_while_it_goes_on_is_carried_on_as_it_was(scripted: ScriptedWorld) -> None:
     scripted.script = noisy(0.0)
     scripted("compare", "./old", "./new", "--pairs", "20", "-o", "first.json")
-    scripted.script = interrupting(noisy(0.0), at=scripted.launches + 5)
+    scripted.script = at_launch(scripted.launches + 5, ctrl_c, noisy(0.0))
     assert scripted("compare", "--resume", "first.json", "--pairs", "11", "-o", "cut.json").status == 130
     scripted.script = noisy(0.0)
     refused = scripted.refuses("compare", "--resume", "cut.json", "--max-time", "9")
     assert "cut.json was interrupted, and has the rest of its own budget" in refused
     scripted("compare", "--resume", "cut.json", "-o", "whole.json")
-    whole = record_in("whole.json")
+    whole = weighing_in("whole.json")
     assert (whole.stop, whole.benchmarks[0].ended, whole.settings.pairs) == (["pairs"], 20, 31)
-
-
-def interrupting(script: LaunchScript, at: int) -> LaunchScript:
-    def launch(spec: LaunchSpec, number: int) -> Measured:
-        if number == at:
-            ctrl_c()
-        return script(spec, number)
-
-    return launch
 
 
 def test_of_a_suite_only_what_is_undecided_goes_on(scripted: ScriptedWorld) -> None:
     scripted.script = by_parameter(n1=noisy(0.5, 0.001), n2=noisy(0.0, 0.0005), n3=noisy(0.012))
     scripted(*PAIRS, "--pairs", "20", "-o", "first.json")
-    first = record_in("first.json")
+    first = weighing_in("first.json")
     assert Counter(verdicts(first).values()) == {"slower": 1, "same": 1, "undecided": 1}
     scripted("compare", "--resume", "first.json", "--max-time", "60", "-o", "whole.json")
     assert {spec.argv[-1] for spec in scripted.launched} == {b"3"}
-    whole = record_in("whole.json")
+    whole = weighing_in("whole.json")
     assert verdicts(whole) == {**verdicts(first), "n=3": "slower"}
     assert [one.ended for one in whole.benchmarks] == [None, None, 20]
 
@@ -147,7 +135,7 @@ def changed(record: Weighing, **update: object) -> Weighing:
 def test_what_does_not_go_on(scripted: ScriptedWorld, change: Callable[[Weighing], Weighing], why: str) -> None:
     scripted.script = noisy(0.0)
     scripted("compare", "./old", "./new", "--pairs", "20", "-o", "first.json")
-    save(change(record_in("first.json")), Path("other.json"))
+    save(change(weighing_in("first.json")), Path("other.json"))
     assert why in scripted.refuses("compare", "--resume", "other.json", "--pairs", "20")
     assert not scripted.launched
 
@@ -155,11 +143,11 @@ def test_what_does_not_go_on(scripted: ScriptedWorld, change: Callable[[Weighing
 def test_a_weighing_of_fewer_pairs_than_can_show_anything_has_spent_nothing(scripted: ScriptedWorld) -> None:
     scripted.script = noisy(0.0)
     scripted("compare", "./old", "./new", "--max-time", "0.15", "-o", "first.json")
-    first = record_in("first.json")
+    first = weighing_in("first.json")
     assert first.derived is not None
     assert 0 < first.derived.verdicts[0].pairs < 8
     scripted("compare", "--resume", "first.json", "--pairs", "10", "-o", "whole.json")
-    whole = record_in("whole.json")
+    whole = weighing_in("whole.json")
     assert whole.derived is not None
     assert whole.derived.verdicts[0].looks > 2
 
@@ -168,19 +156,14 @@ def test_a_weighing_of_fewer_pairs_than_can_show_anything_has_spent_nothing(scri
 def test_why_pairs_ran_one_after_the_other_is_said_once_of_what_was_carried_on(
     scripted: ScriptedWorld, many: int, stopped: int
 ) -> None:
-    def script(_: LaunchSpec, number: int) -> Measured:
-        if number == stopped:
-            ctrl_c()
-        return measured(12 + number * 1e-4, delay_ns=None)
-
-    scripted.script = script
+    scripted.script = at_launch(stopped, ctrl_c, lambda _, number: measured(12 + number * 1e-4, delay_ns=None))
     values = ",".join(map(str, range(many)))
     words = ("./old {n}", "./new {n}", "-L", "n", values, "--metric", "cpu", "--pairing", "tandem")
     assert scripted("compare", *words, "--pairs", "12", "-o", "part.json").status == 130
-    assert [one.code for one in record_in("part.json").findings].count("adjacent") == 1
+    assert [one.code for one in weighing_in("part.json").findings].count("adjacent") == 1
     done = scripted("compare", "--resume", "part.json", "-o", "whole.json")
     assert done.text.count("the launches of a pair ran") == 1
-    assert [one.code for one in record_in("whole.json").findings].count("adjacent") == 1
+    assert [one.code for one in weighing_in("whole.json").findings].count("adjacent") == 1
 
 
 # --- shards
@@ -190,10 +173,10 @@ def test_shards_have_each_benchmark_once_and_merge_to_the_whole(scripted: Script
     scripted.script = by_parameter(n1=noisy(0.0, 0.001), n2=noisy(0.2, 0.001), n3=noisy(0.0, 0.001))
     for number in (1, 2):
         scripted(*PAIRS, "--shard", f"{number}/2", "-o", f"{number}.json")
-    parts = [record_in(f"{number}.json") for number in (1, 2)]
+    parts = [weighing_in(f"{number}.json") for number in (1, 2)]
     assert [[one.name for one in part.benchmarks] for part in parts] == [["n=1", "n=3"], ["n=2"]]
     assert scripted("merge", "2.json", "1.json", "-o", "all.json").status == 1
-    whole = record_in("all.json")
+    whole = weighing_in("all.json")
     assert [one.name for one in whole.benchmarks] == ["n=1", "n=2", "n=3"]
     assert verdicts(whole) == {"n=1": "same", "n=2": "slower", "n=3": "same"}
     assert len(whole.launches) == sum(len(part.launches) for part in parts)
@@ -219,7 +202,7 @@ def test_a_part_with_one_of_several_candidates_shows_the_two_that_were_weighed(
 def test_a_part_of_one_benchmark_has_no_start_to_share_and_merges_all_the_same(scripted: ScriptedWorld) -> None:
     for number in (1, 2):
         scripted(*PAIRS, "--pairs", "12", "--shard", f"{number}/2", "-o", f"{number}.json")
-    save(with_settings(record_in("1.json"), starts="shared"), Path("shared.json"))
+    save(with_settings(weighing_in("1.json"), starts="shared"), Path("shared.json"))
     for parts in (("shared.json", "2.json"), ("2.json", "shared.json")):
         assert scripted("merge", *parts, "-o", "all.json").status in (0, 1)
 
@@ -230,7 +213,7 @@ def test_parts_on_processors_of_their_own_merge(scripted: ScriptedWorld) -> None
         scripted(*PAIRS, "--pairs", "12", "--shard", f"{number}/2", "-o", f"{number}.json")
         path = Path(f"{number}.json")
         pairing = ("auto", "adjacent")[number - 1]
-        save(with_settings(record_in(str(path)), cpu=number, cpu_choice=f"chosen {number}", pairing=pairing), path)
+        save(with_settings(weighing_in(str(path)), cpu=number, cpu_choice=f"chosen {number}", pairing=pairing), path)
     assert scripted("merge", "1.json", "2.json", "-o", "all.json").status in (0, 1)
 
 
@@ -242,7 +225,7 @@ def test_a_shard_shares_alpha_with_the_whole_suite(scripted: ScriptedWorld) -> N
     many = ",".join(map(str, range(1, 60)))
     scripted.launches = 0
     scripted(*words, many, "--pairs", "18", "--shard", "1/59", "-o", "shard.json")
-    alone, shard = record_in("alone.json"), record_in("shard.json")
+    alone, shard = weighing_in("alone.json"), weighing_in("shard.json")
     assert [one.name for one in shard.benchmarks] == ["n=1"]
     assert list(verdicts(alone).values()) == ["slower"]
     assert verdicts(shard) == {"n=1": "undecided"}
@@ -269,7 +252,7 @@ def test_what_does_not_merge(scripted: ScriptedWorld) -> None:
     scripted.script = noisy(0.0, 0.001)
     for number in (1, 2):
         scripted(*PAIRS, "--pairs", "12", "--shard", f"{number}/2", "-o", f"{number}.json")
-    first, second = record_in("1.json"), record_in("2.json")
+    first, second = weighing_in("1.json"), weighing_in("2.json")
     save(with_settings(first, shard=None), Path("whole.json"))
     scripted("run", "./old", "--launches", "9", "-o", "run.json")
     assert "whole.json is no part of a suite" in scripted.refuses("merge", "1.json", "whole.json")
@@ -304,12 +287,12 @@ def test_parts_of_several_machines_are_told(scripted: ScriptedWorld) -> None:
     scripted.script = noisy(0.0, 0.001)
     for number in (1, 2):
         scripted(*PAIRS, "--pairs", "12", "--shard", f"{number}/2", "-o", f"{number}.json", "--control")
-    second = record_in("2.json")
+    second = weighing_in("2.json")
     save(changed(second, machine=second.machine.model_copy(update={"key": "f" * 16})), Path("2.json"))
     done = scripted("merge", "1.json", "2.json", "-o", "all.json", "--markdown", "all.md")
     assert "merged of 2 parts, measured on 2 kinds of machine" in done.text
-    whole = record_in("all.json")
-    assert [part.machine.key for part in whole.parts] == [record_in("1.json").machine.key, "f" * 16]
+    whole = weighing_in("all.json")
+    assert [part.machine.key for part in whole.parts] == [weighing_in("1.json").machine.key, "f" * 16]
     assert sorted(place for part in whole.parts for place in part.benchmarks) == list(range(len(whole.benchmarks)))
     assert [one.control for one in whole.benchmarks] == [False] * 3 + [True] * 2
     text = Path("all.md").read_text()
@@ -323,7 +306,7 @@ def test_benchmarks_that_are_decided_leave_their_time_to_those_that_are_open(scr
     easy = noisy(0.5, 0.001)
     scripted.script = by_parameter(n1=easy, n2=noisy(0.0, 0.012), n3=easy)
     scripted(*PAIRS, "--max-time", "5.5", "-o", "record.json")
-    record = record_in("record.json")
+    record = weighing_in("record.json")
     of_each = Counter(record.launches.benchmark)
     fair_share = 5.5 / 3 / (2 * 0.012)
     assert of_each[1] / 2 > 1.5 * fair_share
@@ -407,7 +390,7 @@ def test_a_run_that_cannot_be_compared_is_a_baseline_all_the_same(scripted: Scri
 
 
 def test_an_interrupted_run_is_no_baseline(scripted: ScriptedWorld) -> None:
-    scripted.script = interrupting(noisy(0.0), at=9)
+    scripted.script = at_launch(9, ctrl_c, noisy(0.0))
     assert scripted("run", "./old", "--save-baseline", "main").status == 130
     assert "no baseline 'main' is kept" in scripted.refuses("run", "./old", "--baseline", "main")
 

@@ -9,10 +9,10 @@ import pytest
 
 from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
-from steelyard.model.records import Run, Weighing
 from steelyard.model.watch import Beside, Stretch, Watch
 from tests.in_process import InProcess
-from tests.world import Killed, ScriptedWorld, kill, measured
+from tests.loaded import run_in, weighing_in
+from tests.world import Killed, ScriptedWorld, at_launch, kill, measured
 
 S = 1_000_000_000
 STARTED = 1000 * S
@@ -29,12 +29,6 @@ def stretches(name: str, *, begin: int, end: int, of: int) -> list[Stretch]:
     return found
 
 
-def killed_at_21(_: LaunchSpec, number: int) -> Measured:
-    if number == 21:
-        kill()
-    return measured(12.5)
-
-
 def disturbed(_: LaunchSpec, number: int) -> Measured:
     return measured(12.5, delay_ns=500_000 if number % 4 == 0 else 0)
 
@@ -43,8 +37,7 @@ def test_who_ran_beside_is_said_and_kept(scripted: ScriptedWorld) -> None:
     scripted.script = disturbed
     scripted.stretches = stretches("cc1plus", begin=2, end=4, of=40)
     done = scripted("compare", "./old", "./new", "--pairs", "40", "--json", "record.json")
-    record = load(Path("record.json"))
-    assert isinstance(record, Weighing)
+    record = weighing_in("record.json")
     assert record.watch is not None
     ended_ns = scripted.seconds * S
     assert record.watch == Watch(stretches=[one for one in scripted.stretches if one.end_ns <= ended_ns])
@@ -58,8 +51,7 @@ def test_who_ran_beside_is_said_and_kept(scripted: ScriptedWorld) -> None:
 def test_it_can_be_left_out(scripted: ScriptedWorld) -> None:
     scripted.stretches = stretches("cc1plus", begin=0, end=9, of=9)
     assert scripted("run", "./old", "--launches", "9", "--no-watch", "--json", "record.json").status == 0
-    record = load(Path("record.json"))
-    assert isinstance(record, Run)
+    record = run_in("record.json")
     assert (scripted.watches, record.watch, record.settings.watch) == (0, None, False)
     assert b'"watch": {' not in Path("record.json").read_bytes()
     assert scripted("run", "./old", "--launches", "9").status == 0
@@ -68,17 +60,15 @@ def test_it_can_be_left_out(scripted: ScriptedWorld) -> None:
 
 def test_what_was_seen_before_a_kill_is_kept_and_what_comes_after_is_added(scripted: ScriptedWorld) -> None:
     scripted.stretches = stretches("make", begin=0, end=40, of=40)
-    scripted.script = killed_at_21
+    scripted.script = at_launch(21, kill, lambda *_: measured(12.5))
     with pytest.raises(Killed):
         scripted.status_of(["compare", "./old", "./old", "--pairs", "20", "--metric", "wall"])
     (journal,) = scripted.kept()
-    kept = load(journal)
-    assert isinstance(kept, Weighing)
+    kept = weighing_in(journal)
     assert kept.watch == Watch(stretches=scripted.stretches[:2])  # of 20 launches, 0.25 s
     scripted.script, scripted.stretches = (lambda *_: measured(12.5)), scripted.stretches[2:]
     assert scripted("compare", "--resume", journal, "--json", "record.json").status == 0
-    record = load(Path("record.json"))
-    assert isinstance(record, Weighing)
+    record = weighing_in("record.json")
     assert record.watch is not None
     assert len(record.watch.stretches) > 2
     assert record.watch.stretches[:2] == kept.watch.stretches

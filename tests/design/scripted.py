@@ -20,30 +20,10 @@ from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, Subject
 from steelyard.subjects.programs import Programs
+from tests.world import measured
 
 MACHINE = MachineFacts(key="0", cpu_model="scripted", architecture="none", cores_logical=1)
-PLAIN = Measured(
-    start_ns=0,
-    wall_ns=12_000_000,
-    spawn_ns=100_000,
-    cpu_ns=11_900_000,
-    delay_ns=0,
-    timeslices=1,
-    user_ns=11_900_000,
-    sys_ns=0,
-    max_rss_bytes=2**20,
-    minor_faults=100,
-    major_faults=0,
-    voluntary_switches=0,
-    involuntary_switches=0,
-    others_ns=0,
-    pressure_ns=0,
-    steal_ns=0,
-    lost_ns=None,
-    written_blocks=0,
-    exit_code=0,
-    signal=None,
-)
+PLAIN = measured(11.9, wall_ns=12_000_000, max_rss_bytes=2**20, voluntary_switches=0, lost_ns=None)
 
 # script(number of the launch, spec) -> what it measures
 Script = Callable[[int, LaunchSpec], Measured]

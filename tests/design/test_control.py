@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import Weighing
-from tests.world import ScriptedWorld, ctrl_c, measured
+from tests.loaded import weighing_in
+from tests.world import ScriptedWorld, at_launch, ctrl_c, measured
 
 CONTROL = ("--control", "--pairs", "8", "-o", "record.json")
 
@@ -23,9 +23,7 @@ def elf(world: ScriptedWorld, name: str = "old") -> Path:
 
 def weighed(world: ScriptedWorld, *words: str) -> Weighing:
     assert world("compare", *words, *CONTROL).status == 0
-    record = load(world.folder / "record.json")
-    assert isinstance(record, Weighing)
-    return record
+    return weighing_in(world.folder / "record.json")
 
 
 def alike(spec: LaunchSpec, number: int) -> Measured:
@@ -133,18 +131,11 @@ def test_an_alarm_says_that_it_was_a_copy(scripted: ScriptedWorld) -> None:
 
 def test_one_that_was_interrupted_goes_on_with_a_new_copy(scripted: ScriptedWorld) -> None:
     elf(scripted)
-
-    def script(spec: LaunchSpec, number: int) -> Measured:
-        if number == 12:
-            ctrl_c()
-        return alike(spec, number)
-
-    scripted.script = script
+    scripted.script = at_launch(12, ctrl_c, alike)
     assert scripted("compare", "./old", "./new", *CONTROL).status == 130
     (kept,) = scripted.kept()
     done = scripted("compare", "--resume", kept, "-o", "record.json")
     assert done.status == 0, done
-    record = load(scripted.folder / "record.json")
-    assert isinstance(record, Weighing)
+    record = weighing_in(scripted.folder / "record.json")
     assert len([spec for spec in scripted.launched if b"control-scratch" in spec.program]) > 1
     assert [code for code, _ in said(record)] == ["control-copy"]

@@ -12,11 +12,11 @@ import pytest
 from steelyard.design import session
 from steelyard.design.outcome import recall
 from steelyard.model.errors import UnwrittenError
-from steelyard.model.files import load, save
+from steelyard.model.files import save
 from steelyard.model.journal import Journal
 from steelyard.model.launches import LaunchSpec, Measured
-from steelyard.model.records import Weighing
-from tests.world import ScriptedWorld, ctrl_c, measured, program_of
+from tests.loaded import weighing_in
+from tests.world import ScriptedWorld, at_launch, ctrl_c, measured, program_of
 
 COMPARE = ("compare", "./old {n}", "./new {n}", "-L", "n", "1,2")
 GO_ON = ("--max-time", "60", "-o", "more.json")
@@ -46,14 +46,8 @@ def weighed(scripted: ScriptedWorld) -> Weighed:
     return weighed
 
 
-def record_of(path: str) -> Weighing:
-    record = load(Path(path))
-    assert isinstance(record, Weighing)
-    return record
-
-
 def stops(path: str) -> list[str]:
-    return [*record_of(path).stop]
+    return [*weighing_in(path).stop]
 
 
 def said(path: str) -> list[str]:
@@ -68,9 +62,9 @@ def check_goes_on(world: ScriptedWorld) -> None:
     assert said("more.json") == ["slower", "undecided"]
     world.script = plain
     assert world("compare", "--resume", "more.json", "-o", "whole.json").status == 1
-    first = [row for row in record_of("whole.json").launches.rows() if row.benchmark == 0]
-    assert first == [row for row in record_of("record.json").launches.rows() if row.benchmark == 0]
-    assert record_of("whole.json").stop[0] == "pairs"
+    first = [row for row in weighing_in("whole.json").launches.rows() if row.benchmark == 0]
+    assert first == [row for row in weighing_in("record.json").launches.rows() if row.benchmark == 0]
+    assert weighing_in("whole.json").stop[0] == "pairs"
 
 
 def test_an_interrupt_before_anything_is_measured(weighed: Weighed, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,14 +81,7 @@ def test_an_interrupt_before_anything_is_measured(weighed: Weighed, monkeypatch:
 
 def test_an_interrupt_while_the_heap_is_watched(weighed: Weighed) -> None:
     world = weighed("--heap")
-    before = world.launches
-
-    def interrupted(spec: LaunchSpec, number: int) -> Measured:
-        if number == before + 2:
-            ctrl_c()
-        return plain(spec, number)
-
-    world.script = interrupted
+    world.script = at_launch(world.launches + 2, ctrl_c, plain)
     assert world("compare", "--resume", "record.json", *GO_ON).status == 130
     assert len(world.launched) == 2
     check_goes_on(world)
@@ -131,8 +118,8 @@ def test_what_a_suite_took_to_be_tried_is_used_up_when_it_is_carried_on(
 
     scripted.script = interrupted
     assert scripted("compare", "./old", "./new", *budget, "-o", "half.json").status == 130
-    save(record_of("half.json").model_copy(update={"preparing_s": 18.0}), Path("half.json"))
+    save(weighing_in("half.json").model_copy(update={"preparing_s": 18.0}), Path("half.json"))
     scripted("compare", "--resume", "half.json", "-o", "whole.json")
-    whole = record_of("whole.json")
+    whole = weighing_in("whole.json")
     assert (whole.stop, whole.settings.max_time_s) == (["time"], 30)
     assert whole.seconds == pytest.approx(left_s, abs=1.5)

@@ -17,6 +17,7 @@ from steelyard.design.runner.draws import draw_places
 from steelyard.model.files import load
 from steelyard.model.launches import IN_TANDEM, USED, LaunchSpec, Measured
 from steelyard.model.records import Weighing
+from tests.loaded import weighing_in
 from tests.world import Killed, LaunchScript, ScriptedWorld, ctrl_c, kill, measured, program_of
 
 
@@ -87,8 +88,7 @@ def test_what_is_said_is_what_is_kept_however_often_it_is_cut_short(
         live = json.loads(Path("live.json").read_text())
         scripted("show", "live.json", "--json", "shown.json")
         assert json.loads(Path("shown.json").read_text()) == live
-        record = load(Path("live.json"))
-        assert isinstance(record, Weighing)
+        record = weighing_in("live.json")
         check_launches(record)
         if "interrupted" not in record.stop:
             break

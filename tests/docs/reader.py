@@ -12,7 +12,7 @@ from pathlib import Path
 
 from steelyard.model.launches import LaunchSpec, Measured
 from tests.repositories import Repo
-from tests.world import ScriptedWorld, ctrl_c, measured, steady
+from tests.world import ScriptedWorld, at_launch, ctrl_c, measured, steady
 
 # Google Benchmark's, by which `--harness auto` knows a program.
 _SIGN = "benchmark_list_tests"
@@ -136,14 +136,7 @@ def _unfinished(world: ScriptedWorld) -> None:
     """A weighing that was interrupted, and one that came to no verdict."""
     world.script = lambda _, number: measured(12 + number * 7 % 5)
     world("compare", "./old", "./new", "--pairs", "8", "-o", "undecided.json")
-    last = world.launches + 9
-
-    def script(spec: LaunchSpec, number: int) -> Measured:
-        if number == last:
-            ctrl_c()
-        return _STEADY(spec, number)
-
-    world.script = script
+    world.script = at_launch(world.launches + 9, ctrl_c, _STEADY)
     world("compare", "./old", "./new", "-o", "interrupted.json")
 
 

@@ -12,30 +12,7 @@ from statistics import NormalDist
 from typing import Any
 
 from steelyard.model.errors import SteelyardError
-from steelyard.model.launches import Measured
 
-PLAIN = Measured(
-    start_ns=0,
-    wall_ns=0,
-    spawn_ns=100_000,
-    cpu_ns=0,
-    delay_ns=0,
-    timeslices=1,
-    user_ns=0,
-    sys_ns=0,
-    max_rss_bytes=2 << 20,
-    minor_faults=100,
-    major_faults=0,
-    voluntary_switches=1,
-    involuntary_switches=0,
-    others_ns=0,
-    pressure_ns=0,
-    steal_ns=0,
-    lost_ns=None,
-    written_blocks=0,
-    exit_code=0,
-    signal=None,
-)
 # What happens in one launch: it measures this instead, it cannot be begun at all, or something else is done meanwhile.
 Event = Mapping[str, Any] | SteelyardError | Callable[[], object]
 Words = Sequence[str]

@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,8 +15,8 @@ import pytest
 
 from steelyard.model.errors import SteelyardError
 from steelyard.model.launches import LaunchSpec, Measured
-from tests.golden.programs import PLAIN, Call, Program
-from tests.world import VALGRIND, Killed, ScriptedWorld, ctrl_c, in_place, kill
+from tests.golden.programs import Call, Program
+from tests.world import VALGRIND, Killed, ScriptedWorld, ctrl_c, in_place, kill, measured
 
 _PID = 4321
 
@@ -139,12 +139,8 @@ class World(ScriptedWorld):
             fields |= {"wall_ns": spec.timeout_ns, "timed_out": True, "exit_code": None, "signal": 9}
         cpu_ns = fields["wall_ns"] - fields.get("delay_ns", 0)
         sys_ns = min(cpu_ns, 900_000)
-        worked = {
-            "cpu_ns": cpu_ns,
-            "user_ns": cpu_ns - sys_ns,
-            "sys_ns": sys_ns,
-        }
-        return replace(PLAIN, **{**worked, **fields})
+        worked = {"cpu_ns": cpu_ns, "user_ns": cpu_ns - sys_ns, "sys_ns": sys_ns, "lost_ns": None}
+        return measured(0, **{**worked, **fields})
 
 
 def _parted(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:

@@ -16,6 +16,7 @@ from tests import c_programs
 from tests.c_programs import compiled, need_valgrind
 from tests.hostile.tool import Tool, kill
 from tests.in_process import InProcess
+from tests.loaded import run_in
 from tests.tool import sh, wait_until
 
 Mounting = Callable[..., list[str]]
@@ -61,9 +62,7 @@ def counted(here: InProcess, *words: str) -> Run:
     """Count what can be, and return the record."""
     done = here("count", *words, "-o", "record.json")
     assert (done.status, done.err) == (0, b"")
-    record = load(here.folder / "record.json")
-    assert isinstance(record, Run)
-    return record
+    return run_in(here.folder / "record.json")
 
 
 def codes(record: Run | Weighing) -> set[str]:

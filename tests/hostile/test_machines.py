@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -130,7 +129,7 @@ def test_without_proc(tool: Tool, mounting: Mounting) -> None:
     assert codes(tool.folder / "record.json") >= {"metric-fallback"}
     words = ("--pairs", "12", "--wait-quiet", "1", "--json", "weighing.json")
     done = tool("compare", command, command, *words, within=within)
-    weighing = json.loads((tool.folder / "weighing.json").read_bytes())
+    weighing = tool.json("weighing.json")
     assert (done.status, done.err) == (status_of(weighing), "")
     assert {verdict["metric"] for verdict in weighing["derived"]["verdicts"]} == {"wall"}
     sentence = tool.fails(command, "--metric", "delay", within=within)
@@ -157,7 +156,7 @@ def test_without_pressure(tool: Tool, mounting: Mounting) -> None:
     done = tool(
         "compare", "true", "true", "--pairs", "12", "--wait-quiet", "60", "--json", "weighing.json", within=within
     )
-    assert (done.status, done.err) == (status_of(json.loads((tool.folder / "weighing.json").read_bytes())), "")
+    assert (done.status, done.err) == (status_of(tool.json("weighing.json")), "")
     assert "no-pressure" in codes(tool.folder / "weighing.json")
 
 
@@ -210,7 +209,7 @@ def test_one_processor_only(tool: Tool) -> None:
     cpu = min(os.sched_getaffinity(0))
     words = ("--pairs", "12", "--json", "record.json")
     done = tool("compare", "true", "true", *words, within=["taskset", "-c", str(cpu)])
-    assert (done.status, done.err) == (status_of(json.loads((tool.folder / "record.json").read_bytes())), "")
+    assert (done.status, done.err) == (status_of(tool.json("record.json")), "")
     assert tool.run("true", "--cpu", str(cpu), within=["taskset", "-c", str(cpu)]).status == 0
 
 

@@ -14,6 +14,7 @@ from steelyard.model.kept import VERSION
 from steelyard.model.records import Run, Weighing
 from tests.hostile.tool import Tool, edit, kill
 from tests.in_process import InProcess
+from tests.loaded import weighing_in
 from tests.tool import SOME_TIME, announced, status_of, wait_until
 
 PAIRS = 12
@@ -54,9 +55,7 @@ def carried_on(here: InProcess, journal: Path | str) -> Weighing:
     done = here("compare", "--resume", journal, "--json", "record.json")
     announced(done.err)
     assert done.status == status_of(here.json())
-    record = load(here.folder / "record.json")
-    assert isinstance(record, Weighing)
-    return record
+    return weighing_in(here.folder / "record.json")
 
 
 def check_is_whole(record: Weighing, begun: Run | Weighing, torn: int = 0) -> None:
@@ -87,8 +86,7 @@ def test_the_installed_command_carries_it_on_wherever_it_is(tool: Tool, here: In
     begun = load(journal)
     done = tool("compare", "--resume", journal, within=["sh", "-ec", 'cd /; exec "$@"', "sh"])
     (kept,) = tool.kept()
-    record = load(kept)
-    assert isinstance(record, Weighing)
+    record = weighing_in(kept)
     check_is_whole(record, begun)
     announced(done.err)
     assert done.status == status_of(here.shown(kept))

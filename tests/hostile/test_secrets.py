@@ -11,7 +11,7 @@ import pytest
 
 from steelyard.model.launches import LaunchSpec, Measured
 from tests.golden.world import World
-from tests.world import Killed, ScriptedWorld, kill, measured
+from tests.world import Killed, ScriptedWorld, at_launch, kill, measured
 
 SECRETS = ("--env", "API_TOKEN=hunter2", "--env", "DATABASE=postgres://me:hunter2@db", "--env", "MODE=fast")
 FILES = ("--json", "record.json", "--markdown", "table.md", "--csv", "launches.csv")
@@ -44,12 +44,7 @@ def test_no_file_has_a_secret(scripted: ScriptedWorld, words: tuple[str, ...]) -
 
 
 def test_no_journal_has_a_secret(scripted: ScriptedWorld) -> None:
-    def script(_: LaunchSpec, number: int) -> Measured:
-        if number == 9:
-            kill()
-        return measured(12)
-
-    scripted.script = script
+    scripted.script = at_launch(9, kill)
     with pytest.raises(Killed):
         scripted("compare", "./old", "./new", *SECRETS)
     check_nothing_is_told(scripted.folder)

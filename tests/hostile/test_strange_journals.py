@@ -16,7 +16,7 @@ from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
 from tests.hostile.tool import edit
 from tests.tool import announced
-from tests.world import Killed, ScriptedWorld, kill, measured, program_of
+from tests.world import Killed, ScriptedWorld, at_launch, kill, measured, program_of
 
 EVIL = "\x1b]0;evil\x07\x9b31m\u202e\n"
 
@@ -27,14 +27,7 @@ def steady(spec: LaunchSpec, number: int) -> Measured:
 
 def killed(world: ScriptedWorld, *words: str) -> Path:
     """The journal of a weighing that was killed in its ninth launch."""
-    before = world.launches
-
-    def script(spec: LaunchSpec, number: int) -> Measured:
-        if number == before + 9:
-            kill()
-        return steady(spec, number)
-
-    world.script = script
+    world.script = at_launch(world.launches + 9, kill, steady)
     with pytest.raises(Killed):
         world("compare", *(words or ("./old", "./new")), "--pairs", "12")
     world.script = steady

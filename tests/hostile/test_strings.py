@@ -140,4 +140,4 @@ def test_a_check_of_a_command_that_is_no_utf_8_is_kept(scripted: ScriptedWorld) 
     scripted.script = lambda spec, number: measured(12)  # noqa: ARG005
     done = scripted("check", "./old 'caf\udce9'", "--json", "found.json", "--max-time", "2")
     assert done.status in (0, 1), done
-    assert json.loads((scripted.folder / "found.json").read_bytes())["command"] == "./old 'caf\udce9'"
+    assert scripted.json("found.json")["command"] == "./old 'caf\udce9'"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.model.files import load
 from steelyard.model.records import Weighing
 from tests.hostile.tool import Tool
 from tests.in_process import InProcess
+from tests.loaded import weighing_in
 from tests.tool import sh, wait_until
 
 SHORT = ("--pairs", "12")
@@ -22,9 +22,7 @@ HUGE = "9" * 400
 def weighed(here: InProcess, *words: str) -> Weighing:
     """Weigh what noise may decide; whatever its verdict, the exit status is that one's."""
     here.compared(*words)
-    record = load(here.folder / "record.json")
-    assert isinstance(record, Weighing)
-    return record
+    return weighing_in(here.folder / "record.json")
 
 
 # --- parameters

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from steelyard.measure.launch import Launcher
+from tests.c_programs import need_valgrind
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,4 @@ def script(tmp_path: Path) -> Callable[[str, int], bytes]:
 
 @pytest.fixture
 def valgrind() -> str:
-    found = shutil.which("valgrind")
-    if found is None:
-        pytest.skip("there is no valgrind on this machine")
-    return found
+    return need_valgrind()

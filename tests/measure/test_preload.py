@@ -17,6 +17,7 @@ from steelyard.measure.launch import Launcher
 from steelyard.measure.native import PRELOAD
 from steelyard.model.counting import CountSettings
 from steelyard.model.launches import LaunchSpec
+from tests.c_programs import compiled
 from tests.measure.counting import Counting
 
 # Each function once, through the dynamic linker: an older C library has no arc4random of its own.
@@ -114,19 +115,8 @@ int main(void) {
 """
 
 
-@pytest.fixture
-def compiler() -> str:
-    found = shutil.which("cc")
-    if found is None:
-        pytest.skip("there is no C compiler (cc) on this machine")
-    return found
-
-
-def compiled(compiler: str, folder: Path, text: str, *flags: str) -> Path:
-    source, program = folder / "program.c", folder / "program"
-    source.write_text(text)
-    subprocess.run([compiler, "-O1", *flags, "-o", program, source, "-ldl"], check=True)
-    return program
+def program_of(folder: Path, text: str, *flags: str) -> Path:
+    return compiled(folder, "program", text, "-Wl,--no-as-needed", "-ldl", *flags)
 
 
 def printed(program: Path, *, preload: bool) -> str:
@@ -143,8 +133,8 @@ def counted(valgrind: str, options: list[str], program: Path, **env: str) -> int
     return int(found[1].replace(",", ""))
 
 
-def test_every_run_draws_the_same(compiler: str, tmp_path: Path) -> None:
-    program = compiled(compiler, tmp_path, DRAWS)
+def test_every_run_draws_the_same(tmp_path: Path) -> None:
+    program = program_of(tmp_path, DRAWS)
     first = printed(program, preload=True)
     assert first == printed(program, preload=True)
     drawn = first.splitlines()
@@ -153,33 +143,32 @@ def test_every_run_draws_the_same(compiler: str, tmp_path: Path) -> None:
     assert int(drawn[3].split()[1]) < 1000
 
 
-def test_without_it_randomness_is_what_it_was(compiler: str, tmp_path: Path) -> None:
-    program = compiled(compiler, tmp_path, WORK.replace("return 0", "return times % 100 + 1"))
+def test_without_it_randomness_is_what_it_was(tmp_path: Path) -> None:
+    program = program_of(tmp_path, WORK.replace("return 0", "return times % 100 + 1"))
     codes = {subprocess.run([program], env={}, check=False).returncode for _ in range(20)}
     assert len(codes) > 1
 
 
-def test_what_the_c_library_refuses_is_refused(compiler: str, tmp_path: Path) -> None:
-    program = compiled(compiler, tmp_path, REFUSALS)
+def test_what_the_c_library_refuses_is_refused(tmp_path: Path) -> None:
+    program = program_of(tmp_path, REFUSALS)
     expected = "0 -1 1\n-1 1\n-1 1 257\n"
     assert printed(program, preload=True) == expected
 
 
 @pytest.mark.parametrize("preload", [True, False])
-def test_every_thread_is_told_its_stack(compiler: str, tmp_path: Path, preload: bool) -> None:
-    program = compiled(compiler, tmp_path, STACKS)
+def test_every_thread_is_told_its_stack(tmp_path: Path, preload: bool) -> None:
+    program = program_of(tmp_path, STACKS)
     assert printed(program, preload=preload) == "1 1\n1 1\n"
 
 
 def test_finding_the_stack_costs_the_same_wherever_files_are(
-    compiler: str,
     valgrind: str,  # noqa: ARG001 - it skips where there is none
     tmp_path: Path,
 ) -> None:
     deep = tmp_path / ("a-long-name-" * 8)
     deep.mkdir()
     # To wait for a thread costs what the machine makes of it.
-    program = compiled(compiler, tmp_path, STACKS, "-DALONE")
+    program = program_of(tmp_path, STACKS, "-DALONE")
     elsewhere = Path(shutil.copy(program, deep / program.name))
     with Launcher() as launcher:
         counter = Counting(launcher.launch, Counter(Valgrind.found(), CountSettings()))
@@ -193,14 +182,14 @@ def spec(program: Path) -> LaunchSpec:
     return LaunchSpec(path, (path,), tuple(f"{name}={value}".encode() for name, value in env.items()))
 
 
-def test_counts_of_a_program_that_draws_are_equal(compiler: str, valgrind: str, tmp_path: Path) -> None:
-    program = compiled(compiler, tmp_path, WORK)
+def test_counts_of_a_program_that_draws_are_equal(valgrind: str, tmp_path: Path) -> None:
+    program = program_of(tmp_path, WORK)
     options = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
     assert len({counted(valgrind, options, program) for _ in range(3)}) == 1
 
 
-def test_counting_starts_with_the_program_and_not_with_the_loader(compiler: str, valgrind: str, tmp_path: Path) -> None:
-    program = compiled(compiler, tmp_path, WORK)
+def test_counting_starts_with_the_program_and_not_with_the_loader(valgrind: str, tmp_path: Path) -> None:
+    program = program_of(tmp_path, WORK)
     always = ["--tool=callgrind", "--callgrind-out-file=/dev/null"]
     later = [*always, "--instr-atstart=no"]
     assert counted(valgrind, later, program) == 0

@@ -24,7 +24,7 @@ def counted(**counts: tuple[int, int, int]) -> Counters:
 
 
 def test_each_event_is_a_metric_of_timed_launches() -> None:
-    assert tuple(name for name, metric in METRICS.items() if metric.event) == EVENTS
+    assert tuple(name for name in METRICS if name in EVENTS) == EVENTS
     assert not any(METRICS[name].counted for name in EVENTS)
     assert events_of(["wall", "cycles", "task_clock"]) == ("task_clock", "cycles")
 

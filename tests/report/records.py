@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
+
 import numpy as np
+from rich.console import Console
 
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.kept import Finding
@@ -167,6 +171,13 @@ def run(*, stop: StopReason = "pairs", benchmarks: tuple[str, ...] = ("sort",), 
         launches=Launches.of_rows(rows),
         subjects=[subject(name)],
     )
+
+
+def on_screen(show: Callable[[Console], None], width: int = 80) -> str:
+    """What is printed on a screen of so many columns."""
+    out = io.StringIO()
+    show(Console(file=out, width=width))
+    return out.getvalue()
 
 
 def flat(text: str) -> str:

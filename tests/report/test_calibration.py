@@ -11,16 +11,14 @@ from steelyard.model.calibration import Calibration, LastLevel
 from steelyard.report.calibration import CHART_COLUMNS, caution, chart, furthest, show, svg
 from tests.calibrations import calibration, pattern_fit, point
 
-from .records import flat
+from .records import flat, on_screen
 
 HOSTILE = "\x1b[2J\u202e<b>&\udcff"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def printed(shown: Calibration, width: int = 80) -> str:
-    out = io.StringIO()
-    show(Console(file=out, width=width), shown, "/home/me/calibrations/0.json")
-    return out.getvalue()
+    return on_screen(lambda console: show(console, shown, "/home/me/calibrations/0.json"), width)
 
 
 def test_weights_and_the_caution_come_first() -> None:

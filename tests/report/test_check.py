@@ -1,13 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import StringIO
 from typing import Any
-
-from rich.console import Console
 
 from steelyard.model.soundness import Allocating, Looked, Soundness
 from steelyard.report.check import soundness
+from tests.report.records import on_screen
 
 
 def looked(**fields: Any) -> Looked:
@@ -39,13 +37,9 @@ def printed(
         looked=list(found),
         allocating=list(allocating),
     )
-    console = Console(file=StringIO(), width=width, force_terminal=False, markup=False, highlight=False)
-    soundness(console, report)
-    file = console.file
-    assert isinstance(file, StringIO)
-    lines = file.getvalue().splitlines()
-    assert all(len(line) <= width and line == line.rstrip() for line in lines)
-    return file.getvalue()
+    text = on_screen(lambda console: soundness(console, report), width)
+    assert all(len(line) <= width and line == line.rstrip() for line in text.splitlines())
+    return text
 
 
 def test_what_is_sound_takes_a_line() -> None:

@@ -1,24 +1,19 @@
 from __future__ import annotations
 
-import io
-
-from rich.console import Console
-
 from steelyard.model.conditions import Condition, Examination
 from steelyard.model.machine import MachineFacts
 from steelyard.report.doctor import examination
+from tests.report.records import on_screen
 
 
 def printed(*conditions: Condition, width: int = 80) -> str:
-    written = io.StringIO()
     found = Examination(
         tool="0",
         created="2026-01-01T00:00:00",
         machine=MachineFacts(key="k", cpu_model="Abacus", architecture="x86_64", cores_logical=2, virtualization="kvm"),
         conditions=list(conditions),
     )
-    examination(Console(file=written, width=width, color_system=None), found)
-    return written.getvalue()
+    return on_screen(lambda console: examination(console, found), width)
 
 
 def test_what_disturbs_comes_first_with_its_remedy() -> None:

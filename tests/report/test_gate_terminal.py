@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from io import StringIO
-
 import pytest
-from rich.console import Console
 
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.kept import NOISY_ALONE, Finding
 from steelyard.model.limits import Limits
 from steelyard.report import gate_terminal, junit
-from tests.report.records import UNDECIDED, weighing
+from tests.report.records import UNDECIDED, flat, on_screen, weighing
 
 NOISY = Finding(code=NOISY_ALONE, message="pairs vary by 3 %", remedy="--pairing auto runs both at once")
 
@@ -34,9 +31,7 @@ def opened(benchmarks: int, *findings: Finding) -> GateReport:
 
 
 def shown(report: GateReport) -> str:
-    out = StringIO()
-    gate_terminal.show(Console(file=out, width=100), report)
-    return " ".join(out.getvalue().split())
+    return flat(on_screen(lambda console: gate_terminal.show(console, report), 100))
 
 
 @pytest.mark.parametrize(("benchmarks", "note"), [(1, "note pairs vary by 3 %"), (2, "note b0, b1: pairs vary by 3 %")])

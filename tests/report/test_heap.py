@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
 from steelyard.model.records import Run, Weighing
 from steelyard.report import heap, terminal
 from steelyard.report.sheet import Sheet
-from tests.report.records import SLOWER, weighing
+from tests.report.records import SLOWER, on_screen, weighing
 
 
 def launch(side: int = 0, benchmark: int = 0, cpu_ns: int = 10_000_000, **changes: Any) -> HeapLaunch:
@@ -27,9 +25,7 @@ def watched(*launches: HeapLaunch, **options: Any) -> Weighing:
 
 
 def shown(record: Weighing | Run, width: int = 100) -> list[str]:
-    out = io.StringIO()
-    heap.rows(Sheet(Console(file=out, width=width)), record)
-    lines = out.getvalue().splitlines()
+    lines = on_screen(lambda console: heap.rows(Sheet(console), record), width).splitlines()
     assert all(cell_len(line) <= width for line in lines)
     return lines
 
@@ -80,9 +76,7 @@ def test_nothing_is_shown_of_what_was_not_watched() -> None:
 
 def test_a_weighing_shows_it_in_the_terminal_and_in_markdown() -> None:
     record = watched(launch(), launch(1))
-    out = io.StringIO()
-    terminal.weighing(Console(file=out, width=100), record, [SLOWER])
-    assert "allocations" in out.getvalue()
+    assert "allocations" in on_screen(lambda console: terminal.weighing(console, record, [SLOWER]))
     assert "| <code>sort</code> | allocations | 1,000 | 1,000 | none |" in heap.markdown(record)
 
 

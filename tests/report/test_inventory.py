@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from steelyard.model.inventory import Entry
 from steelyard.report.inventory import show
+from tests.report.records import on_screen
 
 
 def entry(*subjects: str, time: str = "20260101T120000.000000", name: str | None = None, **verdicts: int) -> Entry:
@@ -27,9 +26,7 @@ def entry(*subjects: str, time: str = "20260101T120000.000000", name: str | None
 
 
 def lines(*entries: Entry, width: int = 80) -> list[str]:
-    out = io.StringIO()
-    show(Console(file=out, width=width), entries, Path("/kept"))
-    found = out.getvalue().splitlines()
+    found = on_screen(lambda console: show(console, entries, Path("/kept")), width).splitlines()
     assert all(cell_len(line) <= width for line in found)
     return found[1:]
 

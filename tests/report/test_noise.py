@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import io
-
-from rich.console import Console
-
 from steelyard.model.noise import Expected, Noise, Spread, Timer, Way, Work
 from steelyard.report.noise import noise
 from steelyard.report.sheet import Sheet
+from tests.report.records import on_screen
 
 
 def spread(work: Work, ms: float, way: Way = "adjacent", cpu: int | None = None) -> Spread:
@@ -67,9 +64,7 @@ FOUND = Noise(
 
 
 def printed(width: int) -> list[str]:
-    written = io.StringIO()
-    noise(Sheet(Console(file=written, width=width, color_system=None)), FOUND)
-    return written.getvalue().splitlines()
+    return on_screen(lambda console: noise(Sheet(console), FOUND), width).splitlines()
 
 
 def test_each_length_has_its_pairs_and_their_time_within_80_columns() -> None:

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable
 from dataclasses import replace
-
-from rich.console import Console
 
 from steelyard.model.kept import Finding
 from steelyard.report import markdown, notes, terminal
 from steelyard.report.notes import Note
 from steelyard.report.sheet import Sheet
-from tests.report.records import SLOWER, SUMMARY, run, verdict, weighing
+from tests.report.records import SLOWER, SUMMARY, on_screen, run, verdict, weighing
 
 ONE, TWO = (Finding(code=name, message=f"what {name} says", remedy=f"do {name}") for name in ("one", "two"))
-
-
-def printed(show: Callable[[Console], None]) -> str:
-    out = io.StringIO()
-    show(Console(file=out, width=80))
-    return out.getvalue()
 
 
 def of_two_benchmarks(*findings: list[Finding], metric: str = "active") -> list[Note]:
@@ -107,8 +97,8 @@ def test_each_format_shows_the_same_notes_in_the_same_order() -> None:
     record, told = weighing(findings=(ONE,)), [verdict(findings=[TWO])]
     measured, described = run().model_copy(update={"findings": [ONE]}), [SUMMARY.model_copy(update={"findings": [TWO]})]
     for text in (
-        printed(lambda console: terminal.weighing(console, record, told)),
-        printed(lambda console: terminal.run(console, measured, described)),
+        on_screen(lambda console: terminal.weighing(console, record, told)),
+        on_screen(lambda console: terminal.run(console, measured, described)),
         markdown.weighing(record, told),
         markdown.run(measured, described),
     ):
@@ -122,7 +112,7 @@ def test_many_names_are_cut_short_and_a_hostile_one_is_made_safe() -> None:
     assert notes.markdown([note]) == [
         "note: <code>a&#92;n&#124;b</code>, <code>c</code>, <code>d</code> and 2 more: too short (more work)"
     ]
-    text = printed(lambda console: notes.show(Sheet(console), [note]))
+    text = on_screen(lambda console: notes.show(Sheet(console), [note]))
     assert [line.split() for line in text.splitlines()] == [
         ["note", "a\\n|b,", "c,", "d", "and", "2", "more:", "too", "short"],
         ["more", "work"],

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import io
-
-from rich.console import Console
-
 from steelyard.model.derived import Verdict
 from steelyard.model.kept import CONTROL_ALARM, Finding
 from steelyard.model.records import Weighing
@@ -13,7 +9,7 @@ from steelyard.model.subject import Benchmark
 from steelyard.report import ranking
 from steelyard.report.sheet import Sheet
 from tests.report import records
-from tests.report.records import verdict
+from tests.report.records import on_screen, verdict
 
 
 def weighed(*sizes: str, **told: tuple[str, float, tuple[float, float] | None]) -> tuple[Weighing, list[Verdict]]:
@@ -32,9 +28,7 @@ def weighed(*sizes: str, **told: tuple[str, float, tuple[float, float] | None]) 
 
 
 def printed(record: Weighing, verdicts: list[Verdict], width: int = 80) -> str:
-    out = io.StringIO()
-    ranking.rows(Sheet(Console(file=out, width=width)), record, verdicts)
-    return out.getvalue()
+    return on_screen(lambda console: ranking.rows(Sheet(console), record, verdicts), width)
 
 
 FAST = ("faster", -0.4, (-0.42, -0.38))

@@ -20,7 +20,19 @@ from steelyard.report.strip import ZERO
 from steelyard.report.verdicts import open_end
 
 from . import records
-from .records import FASTER, LEANING, SAME, SAME_BUT_REAL, SLOWER, SUMMARY, TOO_FEW, UNDECIDED, flat, verdict
+from .records import (
+    FASTER,
+    LEANING,
+    SAME,
+    SAME_BUT_REAL,
+    SLOWER,
+    SUMMARY,
+    TOO_FEW,
+    UNDECIDED,
+    flat,
+    on_screen,
+    verdict,
+)
 
 HOSTILE = "\x1b[2J\x9b31m\u202e\udcff\n名前|`<b>" + "x" * 90
 SUITE = ("parse", "emit", "a-benchmark-with-quite-a-long-name[param=17,other=abc]", "sort")
@@ -32,15 +44,9 @@ def suite_verdicts() -> list[Verdict]:
     return [each.model_copy(update={"benchmark": name, "index": index}) for index, (each, name) in members]
 
 
-def printed(show: Callable[[Console], None], width: int = 80) -> str:
-    out = io.StringIO()
-    show(Console(file=out, width=width))
-    return out.getvalue()
-
-
 def weighed(*verdicts: Verdict, width: int = 80, record: Weighing | None = None) -> str:
     record = record or records.weighing()
-    return printed(lambda console: terminal.weighing(console, record, list(verdicts)), width)
+    return on_screen(lambda console: terminal.weighing(console, record, list(verdicts)), width)
 
 
 def test_throughput_stands_below_a_table_that_has_no_room_for_it() -> None:
@@ -86,7 +92,7 @@ EXAMPLES: dict[str, Callable[[Console], None]] = {
 @pytest.mark.parametrize("width", [8, 20, 33, 50, 80, 120])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_no_line_is_too_wide_and_nothing_unprintable_is_printed(name: str, width: int) -> None:
-    lines = printed(EXAMPLES[name], width).split("\n")
+    lines = on_screen(EXAMPLES[name], width).split("\n")
     assert len(lines) > 1
     for line in lines:
         assert cell_len(line) <= width
@@ -164,7 +170,7 @@ def test_undecided_names_its_bounds_and_the_budget_that_would_decide() -> None:
 
 
 def test_the_last_line_of_an_open_end_names_strict() -> None:
-    assert flat(printed(partial(open_end, said=not_strict()))) == (
+    assert flat(on_screen(partial(open_end, said=not_strict()))) == (
         "exit status 0, as nothing was found slower; with --strict it is 4, as it stayed undecided"
     )
 
@@ -184,7 +190,9 @@ def test_a_run_of_several_says_once_what_the_metric_is_and_what_is_not_known() -
         SUMMARY.model_copy(update={"benchmark": name, "index": place, "worst_delay": None, "disturbed": 0})
         for place, name in enumerate(("sort", "parse", "emit"))
     ]
-    text = flat(printed(lambda console: terminal.run(console, records.run(benchmarks=("sort", "parse", "emit")), told)))
+    text = flat(
+        on_screen(lambda console: terminal.run(console, records.run(benchmarks=("sort", "parse", "emit")), told))
+    )
     assert text.count("wall time less the time spent waiting") == 1
     assert text.count("this machine does not tell") == 1
 
@@ -195,7 +203,7 @@ def test_interrupted_says_so_first() -> None:
 
 
 def test_findings_come_with_their_remedies_and_their_lines() -> None:
-    text = printed(EXAMPLES["slower"])
+    text = on_screen(EXAMPLES["slower"])
     assert re.search(r"note +the clock\\x07 is\n +not fixed\n +run\\x1b `steelyard tune`", text)
 
 
@@ -266,7 +274,7 @@ def test_the_strip_belongs_to_the_benchmark_and_the_metric() -> None:
 
 
 def test_a_run_shows_its_level_and_how_quiet_it_was() -> None:
-    text = flat(printed(EXAMPLES["run"]))
+    text = flat(on_screen(EXAMPLES["run"]))
     for said in (
         "subject ./sort data.bin",
         "active 12.81 ms median [12.70 ms, 12.95 ms] at 99 % confidence",
@@ -280,22 +288,22 @@ def test_a_run_shows_its_level_and_how_quiet_it_was() -> None:
 
 def test_a_run_that_varies_by_itself_is_noisy_though_nothing_waited() -> None:
     summary = SUMMARY.model_copy(update={"quality": "noisy", "disturbed": 0, "worst_delay": 0.0})
-    text = flat(printed(lambda console: terminal.run(console, records.run(), [summary])))
+    text = flat(on_screen(lambda console: terminal.run(console, records.run(), [summary])))
     assert "noise noisy, though no launch waited long for a processor" in text
 
 
 def test_a_run_is_not_called_quiet_where_nobody_tells() -> None:
     summary = SUMMARY.model_copy(update={"quality": "quiet", "disturbed": 0, "worst_delay": None})
-    text = flat(printed(lambda console: terminal.run(console, records.run(), [summary])))
+    text = flat(on_screen(lambda console: terminal.run(console, records.run(), [summary])))
     assert "noise not known, this machine does not tell" in text
     assert "quiet" not in text
     noisy = summary.model_copy(update={"quality": "noisy"})
-    assert "noise noisy: not known" in flat(printed(lambda console: terminal.run(console, records.run(), [noisy])))
+    assert "noise noisy: not known" in flat(on_screen(lambda console: terminal.run(console, records.run(), [noisy])))
 
 
 def test_a_run_with_two_modes_points_at_them() -> None:
     summary = SUMMARY.model_copy(update={"modes": [12.7e6, 15e6]})
-    text = flat(printed(lambda console: terminal.run(console, records.run(), [summary])))
+    text = flat(on_screen(lambda console: terminal.run(console, records.run(), [summary])))
     assert "crowd at 12.70 ms and 15.00 ms" in text
 
 
@@ -311,7 +319,7 @@ def weighed_and_run(benchmark: Benchmark, argv: tuple[str, ...] = ("./bench",)) 
     weighing = records.weighing().model_copy(update={"benchmarks": [benchmark], "subjects": sides})
     run = records.run().model_copy(update={"benchmarks": [benchmark], "subjects": sides[:1]})
     slower, level = verdict(benchmark=benchmark.name), SUMMARY.model_copy(update={"benchmark": benchmark.name})
-    return [weighed(slower, record=weighing), printed(lambda console: terminal.run(console, run, [level]))]
+    return [weighed(slower, record=weighing), on_screen(lambda console: terminal.run(console, run, [level]))]
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from steelyard.model.derived import Side
 from steelyard.model.kept import Finding
@@ -14,7 +12,7 @@ from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import unpaired
 
 from . import records
-from .records import flat
+from .records import flat, on_screen
 
 HOSTILE = "\x1b[2J\x9b31m\u202e\udcff\n名前|`<b>" + "x" * 90
 SLOWER = UnpairedVerdict(
@@ -45,9 +43,7 @@ def report(
 
 
 def printed(shown: UnpairedReport, width: int = 80) -> str:
-    out = io.StringIO()
-    unpaired.show(Console(file=out, width=width), shown)
-    return out.getvalue()
+    return on_screen(lambda console: unpaired.show(console, shown), width)
 
 
 @pytest.mark.parametrize("verdict", [SLOWER, UNDECIDED, CANNOT_TELL])

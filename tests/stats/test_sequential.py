@@ -185,7 +185,7 @@ def test_an_exact_test_leaves_a_quarter_of_its_share_to_the_ranks() -> None:
     exact_before = looks[:-1][::2][-1]
     none = np.zeros(1)
     by_scores, by_ranks = (
-        float(sign_flip.sums(signed)[1][0])
+        float(sign_flip.p_values(signed)[0])
         for signed in (native.signed_scores(d, levels, none), native.signed_ranks(d, none))
     )
     assert by_scores > 4 * by_ranks

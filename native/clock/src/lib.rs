@@ -25,6 +25,8 @@ pub mod deadlines;
 mod environment;
 mod libc;
 pub mod mark;
+#[path = "../../preload/src/panic.rs"]
+mod panic;
 mod start;
 pub mod waited;
 
@@ -38,13 +40,4 @@ fn alone() -> std::sync::MutexGuard<'static, ()> {
         .unwrap_or_else(|poisoned| poisoned.into_inner());
     clock::lag_by(0);
     alone
-}
-
-/// There is nothing to tell and nobody to tell it to.
-#[cfg(not(test))]
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    loop {
-        core::hint::spin_loop();
-    }
 }

@@ -20,6 +20,8 @@ mod clock;
 mod environment;
 pub mod interpose;
 mod libc;
+#[path = "../../preload/src/panic.rs"]
+mod panic;
 pub mod real;
 pub mod slot;
 mod start;
@@ -32,13 +34,4 @@ fn alone() -> std::sync::MutexGuard<'static, ()> {
     ALONE
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-/// There is nothing to tell and nobody to tell it to.
-#[cfg(not(test))]
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    loop {
-        core::hint::spin_loop();
-    }
 }

@@ -17,15 +17,7 @@
 mod client_requests;
 pub mod counting;
 mod environment;
+mod panic;
 pub mod random;
 pub mod stack;
 mod start;
-
-/// There is nothing to tell and nobody to tell it to.
-#[cfg(not(test))]
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    loop {
-        core::hint::spin_loop();
-    }
-}

@@ -14,19 +14,12 @@
 
 #[path = "../../preload/src/environment.rs"]
 mod environment;
+#[path = "../../preload/src/panic.rs"]
+mod panic;
 
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 use environment::{value_of, Strings};
-
-/// There is nothing to tell and nobody to tell it to.
-#[cfg(not(test))]
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    loop {
-        core::hint::spin_loop();
-    }
-}
 
 /// In the environment, the seed that the state is drawn from, in digits.
 const SEED: &[u8] = b"STEELYARD_HEAP_SEED=";

@@ -22,7 +22,7 @@ from steelyard.design.world import World
 from steelyard.model.derived import Derived
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import as_saved
-from steelyard.model.records import Weighing
+from steelyard.model.records import Run, Weighing
 from steelyard.model.typed import typed
 from steelyard.report import markdown as as_markdown
 from steelyard.report import table, terminal
@@ -60,14 +60,18 @@ def shown(
     return said_status(names, world, strict=strict, beside_data=beside_data, only_by=only_by)
 
 
-def was_interrupted(outcome: Outcome, files: FileOptions | None = None) -> bool:
+def was_interrupted(outcome: Outcome, files: FileOptions) -> bool:
     """Whether there was more to be measured; how to carry a weighing on is said."""
     if "interrupted" not in outcome.record.stop:
         return False
-    there = (None if files is None else _asked_for(outcome, files)) or outcome.kept
-    if there is not None and isinstance(outcome.record, Weighing):
-        say(f"to carry on: steelyard compare --resume {typed(there)}")
+    say_how_to_carry_on(outcome.record, _asked_for(outcome, files) or outcome.kept)
     return True
+
+
+def say_how_to_carry_on(record: Weighing | Run, path: Path | None) -> None:
+    """Name the command that carries on the weighing that is kept there; a run is not carried on."""
+    if path is not None and isinstance(record, Weighing):
+        say(f"to carry on: steelyard compare --resume {typed(path)}")
 
 
 def _asked_for(outcome: Outcome, files: FileOptions) -> Path | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -55,7 +55,7 @@ def show(options: ShowOptions, world: World) -> int:
 
 
 def _show(options: ShowOptions, world: World) -> None:
-    from steelyard.cli.outcome import show_outcome
+    from steelyard.cli.outcome import say_how_to_carry_on, show_outcome
     from steelyard.design.outcome import recall
     from steelyard.model.derived import Derived
     from steelyard.model.foreign import NotMeasuredError
@@ -77,20 +77,17 @@ def _show(options: ShowOptions, world: World) -> None:
         return
     if not views or outcome.record.derived is None:  # what has failed says so
         show_outcome(outcome, files, world, functions=options.functions)
-        _say_how_to_carry_on(outcome, path, world)
+        if _can_be_carried_on(outcome, path, world):
+            say_how_to_carry_on(outcome.record, path)
         return
     shown = view.prepared(outcome.record, outcome.record.derived, views, chosen)
     show_outcome(outcome, files, world, drawn=partial(view.show, record=outcome.record, shown=shown, views=views))
 
 
-def _say_how_to_carry_on(outcome: Outcome, path: Path, world: World) -> None:
-    """Name the command that carries on what was interrupted or killed, where it would be taken here."""
-    from steelyard.cli.outcome import was_interrupted
-
+def _can_be_carried_on(outcome: Outcome, path: Path, world: World) -> bool:
     if "interrupted" not in outcome.record.stop or not path.is_file():  # from a pipe it cannot be read again
-        return
-    if not outcome.is_running and outcome.record.machine.key == world.facts().key:
-        was_interrupted(replace(outcome, kept=path))
+        return False
+    return not outcome.is_running and outcome.record.machine.key == world.facts().key
 
 
 def _path(asked: Path | None, world: World) -> Path:

@@ -331,8 +331,7 @@ def cut_short_finding(seconds: float) -> Finding:
 
 def some_names(names: Sequence[str]) -> str:
     """Names for a sentence: the first of them, and how many more there are."""
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return figures.some(names, _MOST_NAMES)
 
 
 def coarse_clock(hidden: float, margin: float) -> Finding | None:

@@ -29,8 +29,6 @@ class Metric:
     caution: str | None = None
     counted: bool = False
     """Counted under Valgrind instead of timed: from what was counted, not from the launches."""
-    event: bool = False
-    """Counted by the kernel or the processor of launches that are timed, where these can."""
 
     @property
     def column(self) -> str:
@@ -62,12 +60,12 @@ METRICS: dict[str, Metric] = {
         Metric("voluntary_switches", "count", False, "times it gave its processor up"),
         Metric("involuntary_switches", "count", False, "times it lost its processor"),
         Metric("timeslices", "count", False, "times it was put on a processor"),
-        Metric("task_clock", "ns", True, "time on a processor, of all threads, as the scheduler has it", event=True),
-        Metric("migrations", "count", False, "moves from one processor to another", event=True),
-        Metric("cycles", "count", False, "clock cycles of the processor, at whatever rate it had", event=True),
-        Metric("retired_instructions", "count", False, "instructions that the processor completed", event=True),
-        Metric("branch_misses", "count", False, "branches that the processor had foretold wrongly", event=True),
-        Metric("cache_misses", "count", False, "accesses that the processor's last cache did not serve", event=True),
+        Metric("task_clock", "ns", True, "time on a processor, of all threads, as the scheduler has it"),
+        Metric("migrations", "count", False, "moves from one processor to another"),
+        Metric("cycles", "count", False, "clock cycles of the processor, at whatever rate it had"),
+        Metric("retired_instructions", "count", False, "instructions that the processor completed"),
+        Metric("branch_misses", "count", False, "branches that the processor had foretold wrongly"),
+        Metric("cache_misses", "count", False, "accesses that the processor's last cache did not serve"),
         Metric("instructions", "count", False, "instructions executed, as Valgrind counts them", counted=True),
         Metric("cost", "count", False, "weighted sum of simulated cache hits: a convention, not a time", counted=True),
         Metric("l1_hits", "count", False, "accesses that the simulated first-level caches served", counted=True),

@@ -101,10 +101,9 @@ def beside(disturbers: Sequence[Disturber], launches: int, *, waited: bool) -> s
             launches=_part(one, launches, is_first=place == 0),
             longer=figures.percent(one.share),
         )
-        for place, one in enumerate(told[:_MOST_NAMED])
+        for place, one in enumerate(told)
     ]
-    more = len(told) - _MOST_NAMED
-    return ", ".join(named) + (f" and {more} more" if more > 0 else "")
+    return figures.some(named, _MOST_NAMED)
 
 
 def _part(one: Disturber, launches: int, *, is_first: bool) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -84,6 +84,12 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 def plural_of(noun: str) -> str:
     """The regular one: `pairs`, `launches`."""
     return noun + ("es" if noun.endswith(("s", "ch")) else "s")
+
+
+def some(names: Sequence[str], most: int) -> str:
+    """Write the first of some names, and how many more there are: `a, b and 3 more`."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def duration(ns: float) -> str:

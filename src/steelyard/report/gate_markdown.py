@@ -181,12 +181,9 @@ def _open(one: Judged, *, several: bool, alone: bool) -> str:
 
 
 def _subjects(weighing: Weighing) -> str:
-    baseline, *candidates = (code(subject.name) for subject in weighing.subjects[:4])
-    more = len(weighing.subjects) - 1 - len(candidates)
-    others = f" and {more} more" if more else ""
-    return f"baseline {baseline}, {'candidates' if len(weighing.subjects) > 2 else 'candidate'} " + (
-        f"{', '.join(candidates)}{others}  "
-    )
+    baseline, *candidates = (code(subject.name) for subject in weighing.subjects)
+    called = "candidates" if len(candidates) > 1 else "candidate"
+    return f"baseline {baseline}, {called} {figures.some(candidates, 3)}  "
 
 
 def _findings(report: GateReport) -> list[str]:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from steelyard.model.kept import NOT_AS_ASKED, OF_ITS_METRIC, Finding
 from steelyard.model.metrics import METRICS, NOISY_METRIC
-from steelyard.report import budgets, printable
+from steelyard.report import budgets, figures, printable
 from steelyard.report.markup import code, escape
 
 if TYPE_CHECKING:
@@ -194,7 +194,4 @@ def _item(note: Note) -> str:
 
 
 def _about(note: Note, shown: Callable[[str], str]) -> str:
-    if not note.about:
-        return ""
-    more = len(note.about) - _MOST_NAMES
-    return ", ".join(map(shown, note.about[:_MOST_NAMES])) + (f" and {more} more: " if more > 0 else ": ")
+    return f"{figures.some([*map(shown, note.about)], _MOST_NAMES)}: " if note.about else ""

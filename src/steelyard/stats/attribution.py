@@ -60,8 +60,6 @@ class Row:
     file: str
     line: int
     object: str
-    baseline: int | None
-    candidate: int | None
     change: int
     inclusive_change: int | None
     status: Status
@@ -221,8 +219,6 @@ def _both(old: Function, new: Function) -> Row:
         file=new.file,
         line=new.line,
         object=new.object,
-        baseline=old.own,
-        candidate=new.own,
         change=new.own - old.own,
         inclusive_change=(new.inclusive or 0) - (old.inclusive or 0) if known else None,
         status="changed" if old.name == new.name else "renamed",
@@ -231,10 +227,9 @@ def _both(old: Function, new: Function) -> Row:
 
 
 def _new(new: Function) -> Row:
-    where = (new.name, new.file, new.line, new.object)
-    return Row(*where, None, new.own, new.own, new.inclusive, "new")
+    return Row(new.name, new.file, new.line, new.object, new.own, new.inclusive, "new")
 
 
 def _vanished(old: Function) -> Row:
-    where = (old.name, old.file, old.line, old.object)
-    return Row(*where, old.own, None, -old.own, None if old.inclusive is None else -old.inclusive, "vanished")
+    inclusive = None if old.inclusive is None else -old.inclusive
+    return Row(old.name, old.file, old.line, old.object, -old.own, inclusive, "vanished")

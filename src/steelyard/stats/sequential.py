@@ -235,7 +235,7 @@ def _exact(d: FloatArray, levels: FloatArray, whole: WholeScores, change: float)
         return joint.p_value(_flipped(whole))
     asked = np.array([change])
     both = np.concatenate([native.signed_scores(d, levels, asked), native.signed_ranks(d, asked)])
-    by_scores, by_ranks = sign_flip.sums(both)[1].tolist()
+    by_scores, by_ranks = sign_flip.p_values(both).tolist()
     return float(min(1.0, by_scores / _SCORES_SHARE, by_ranks / (1 - _SCORES_SHARE)))
 
 

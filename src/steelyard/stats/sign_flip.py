@@ -36,13 +36,13 @@ def rarest(n: int) -> float:
     return float(2.0 ** (1 - min(n, 1000)))
 
 
-def sums(signed: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the sum of each row of signed scores, (r, n), and its two-sided p-value, (r,) both.
+def p_values(signed: FloatArray) -> FloatArray:
+    """The two-sided p-value of each row of signed scores, (r, n): shape (r,).
 
     A score of 0 has no sign, and so no part in it.
     """
-    scores, totals, unit = _rounded(signed)
-    return totals * unit, _p_values(totals, scores)
+    scores, totals = _rounded(signed)
+    return _p_values(totals, scores)
 
 
 def rejects(signed: FloatArray, level: float) -> BoolArray:
@@ -51,7 +51,7 @@ def rejects(signed: FloatArray, level: float) -> BoolArray:
     Only p-values that may be on either side of the level are worked out. Of scores of which a few outweigh all others
     it rejects too seldom, as their sum is rarer than a normal one: that can only widen an interval.
     """
-    scores, totals, _ = _rounded(signed)
+    scores, totals = _rounded(signed)
     deviations = np.abs(totals) / np.maximum(np.sqrt((scores**2).sum(axis=1)), 1)
     rejected = deviations > sqrt(2 * log(2 / level))  # which are certainly rarer, by Hoeffding's inequality
     open_ones = np.flatnonzero((deviations > _NEAR * normal_quantile(level)) & ~rejected)
@@ -60,14 +60,14 @@ def rejects(signed: FloatArray, level: float) -> BoolArray:
     return np.asarray(rejected)
 
 
-def _rounded(signed: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """The scores in whole units, (r, n), their signed sums and what a unit is, (r,)."""
+def _rounded(signed: FloatArray) -> tuple[IntArray, IntArray]:
+    """The scores in whole units, (r, n), and their signed sums, (r,)."""
     sizes = np.abs(signed)
     units = UNITS if signed.shape[1] <= _MANY else UNITS // 2
     unit = np.maximum(sizes.max(axis=1, keepdims=True) / units, np.finfo(float).tiny)
     # At least one unit: a score that were rounded to 0 would take its sign out of the test.
     scores = np.maximum(np.rint(sizes / unit), sizes > 0).astype(np.int64)
-    return scores, (np.sign(signed).astype(np.int64) * scores).sum(axis=1), unit[:, 0]
+    return scores, (np.sign(signed).astype(np.int64) * scores).sum(axis=1)
 
 
 def _p_values(totals: IntArray, scores: IntArray) -> FloatArray:

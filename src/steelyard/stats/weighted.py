@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, sqrt
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,7 @@ from steelyard.stats.signed_rank import Estimate
 from steelyard.stats.signed_rank import estimate as by_ranks
 from steelyard.stats.summary import row_medians
 
-__all__ = ["Estimate", "Tested", "estimate", "roughly", "signed_scores", "tested"]
+__all__ = ["Estimate", "estimate", "roughly", "signed_scores", "tested"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -35,16 +34,9 @@ _BESIDE, _ROUNDS = 0.04, 2
 _ROUGH_STEPS = 2
 
 
-class Tested(NamedTuple):
-    """What the test says of some hypothesised changes: the sums of scores and the two-sided p-values, (r,) each."""
-
-    sums: FloatArray
-    p_values: FloatArray
-
-
-def tested(d: FloatArray, levels: FloatArray, changes: npt.ArrayLike) -> Tested:
-    """Test hypothesised changes (r,), log-ratios, of differences d (n,) at levels (n,), in the order of the pairs."""
-    return Tested(*sign_flip.sums(signed_scores(d, levels, changes)))
+def tested(d: FloatArray, levels: FloatArray, changes: npt.ArrayLike) -> FloatArray:
+    """The two-sided p-values (r,) of hypothesised changes (r,), log-ratios; d and levels (n,) in the pairs' order."""
+    return sign_flip.p_values(signed_scores(d, levels, changes))
 
 
 def estimate(d: FloatArray, levels: FloatArray, level: float, asked: Sequence[float] = ()) -> Estimate:
@@ -109,14 +101,14 @@ def _around(centre: float, half: float, d: FloatArray) -> FloatArray:
 def _ends(d: FloatArray, levels: FloatArray, level: float, inside: FloatArray, outside: FloatArray) -> FloatArray:
     """The rejected changes next to the accepted ones, lower and upper: each between an accepted and a rejected one."""
     places = np.stack([inside, outside], axis=1)
-    p_values = tested(d, levels, places.ravel()).p_values.reshape(2, 2)
+    p_values = tested(d, levels, places.ravel()).reshape(2, 2)
     for _ in range(_ROUNDS):
         distances = np.sqrt(-np.log(np.minimum(p_values, 1 - 1e-12)))  # about linear in the change
         sought = sqrt(-np.log(level))
         share = (sought - distances[:, 0]) / np.maximum(distances[:, 1] - distances[:, 0], 1e-12)
         shares = np.clip(share[:, None] + np.array([-_BESIDE, 0.0, _BESIDE]), _BESIDE, 1 - _BESIDE)
         tried = places[:, :1] + shares * (places[:, 1:] - places[:, :1])
-        found = tested(d, levels, tried.ravel()).p_values.reshape(2, -1)
+        found = tested(d, levels, tried.ravel()).reshape(2, -1)
         tried = np.concatenate([places[:, :1], tried, places[:, 1:]], axis=1)
         found = np.concatenate([p_values[:, :1], found, p_values[:, 1:]], axis=1)
         holds = found > level

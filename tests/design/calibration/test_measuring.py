@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 from collections import Counter as Tally
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from steelyard.model.counting import Caches
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import Measured
 from steelyard.model.progress import Progress
+from tests.c_programs import need_valgrind
 from tests.design.calibration.machine import L1_NS, LL_NS, RAM_NS, VALGRIND, ProbeMachine, rates, walked
 from tests.design.scripted import PLAIN
 
@@ -159,8 +159,7 @@ def test_missing_probes_are_an_error(tmp_path: Path, probes: Path) -> None:
 
 def test_real_probes_under_a_real_valgrind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    if shutil.which("valgrind") is None:
-        pytest.skip("valgrind is not installed: no real walk was counted")
+    need_valgrind()
     if not native.PROBES.is_file():
         pytest.skip("the probes are not built: no real walk was counted")
     random = SweepPoint("random-i32", whole_walk(50_000), 0)

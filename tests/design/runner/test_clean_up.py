@@ -11,7 +11,7 @@ import pytest
 
 from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
-from tests.world import ScriptedWorld, ctrl_c, measured, program_of
+from tests.world import ScriptedWorld, at_launch, ctrl_c, measured, program_of
 
 TWELVE = ("--pairs", "12", "--cleanup", "./sweep")
 
@@ -81,12 +81,7 @@ def test_what_it_fails_in_itself_says_less(world: ScriptedWorld) -> None:
 
 
 def test_an_interrupted_weighing_stays_one_whose_clean_up_failed(world: ScriptedWorld) -> None:
-    def script(spec: LaunchSpec, number: int) -> Measured:
-        if number == 6:
-            ctrl_c()
-        return measured(12.0, exit_code=int(program_of(spec) == "sweep"))
-
-    world.script = script
+    world.script = at_launch(6, ctrl_c, lambda spec, _: measured(12.0, exit_code=int(program_of(spec) == "sweep")))
     done = world("compare", "./old", "./new", *TWELVE)
     assert done.status == 130
     assert "the --cleanup command './sweep' failed with exit status 1" in done.text

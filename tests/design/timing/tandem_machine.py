@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
@@ -45,8 +44,7 @@ class Machine:
     def weighed(self, *options: str) -> dict[str, Any]:
         done = self.world("compare", "./old", "./new", "--json", "r.json", *options)
         assert done.status in (0, 1, 130), done
-        record: dict[str, Any] = json.loads((self.world.folder / "r.json").read_text())
-        return record
+        return self.world.json("r.json")
 
 
 def ways(record: dict[str, Any], role: str = USED) -> dict[str, int]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from steelyard.model.launches import LaunchSpec, Measured
@@ -30,7 +28,7 @@ def weighed(world: ScriptedWorld, *options: str) -> str | None:
     """Weigh by 10 pairs; what the record says of the addresses."""
     done = world("compare", "./old", "./new", "--pairs", "10", "--json", "r.json", *options)
     assert done.status in (0, 130)
-    record = json.loads((world.folder / "r.json").read_text())
+    record = world.json("r.json")
     addresses: str | None = record["settings"].get("addresses")
     return addresses
 

@@ -19,6 +19,7 @@ from steelyard.model.records import Run
 from tests.design.scripted import PLAIN, Machine, noisy, recorder, without_files
 from tests.design.scripted import run_header as of_command
 from tests.design.scripted_harness import Asked, Body, Suites, fails, machine, planner, run_header, steady
+from tests.design.suite.made import named
 
 CRASH = {"exit_code": None, "signal": 6}
 
@@ -29,10 +30,6 @@ def measuring(suites: Suites, shown: list[Progress] | None = None, options: Any 
     targets = without_files(targets_of(record, {}))
     shown = [] if shown is None else shown
     return Measuring(record, recorder(suites, targets=targets, **(options or {})), suites.clock, shown.append)
-
-
-def bodies(*names: str) -> dict[str, Body]:
-    return {name: steady() for name in names}
 
 
 def after(launches: int, how: dict[str, Any]) -> Body:
@@ -49,7 +46,7 @@ def after(launches: int, how: dict[str, Any]) -> Body:
 
 class TestRounds:
     def test_every_round_visits_all_in_an_order_that_is_drawn(self) -> None:
-        record = measuring(machine(baseline=bodies("a", "b", "c")), pairs=10, max_time_s=None, seed=4).run()
+        record = measuring(machine(baseline=named("a", "b", "c")), pairs=10, max_time_s=None, seed=4).run()
         visited = record.launches.benchmark
         rounds = [tuple(visited[place : place + 3]) for place in range(0, len(visited), 3)]
         assert rounds == [tuple(round_order(4, number, [0, 1, 2])) for number in range(11)]
@@ -58,11 +55,11 @@ class TestRounds:
         assert list(record.launches.pair) == [number for number in range(11) for _ in range(3)]
 
     def test_the_first_rounds_warm_up(self) -> None:
-        record = measuring(machine(baseline=bodies("a", "b")), pairs=3, max_time_s=None, warm_up=2).run()
+        record = measuring(machine(baseline=named("a", "b")), pairs=3, max_time_s=None, warm_up=2).run()
         assert [ROLES[role] for role in record.launches.role] == [WARM_UP] * 4 + [USED] * 6
 
     def test_each_launch_has_the_seed_of_its_place(self) -> None:
-        suites = machine(baseline=bodies("a", "b"))
+        suites = machine(baseline=named("a", "b"))
         record = measuring(suites, pairs=5, max_time_s=None, seed=9).run()
         measured = suites.asked[-len(record.launches) :]
         expected = [draw_pair(9, row.benchmark, row.pair).hash_seed for row in record.launches.rows()]
@@ -70,7 +67,7 @@ class TestRounds:
         assert len(set(expected)) == len(expected)
 
     def test_time_ends_it_with_as_many_of_each(self) -> None:
-        suites = machine(baseline=bodies("a", "b"))
+        suites = machine(baseline=named("a", "b"))
         record = measuring(suites, max_time_s=3).run()
         counts = Counter(record.launches.benchmark)
         assert counts[0] == counts[1] > 10
@@ -79,7 +76,7 @@ class TestRounds:
 
     def test_it_tells_how_far_it_is(self) -> None:
         shown: list[Progress] = []
-        measuring(machine(baseline=bodies("a", "b")), shown, pairs=4, max_time_s=None).run()
+        measuring(machine(baseline=named("a", "b")), shown, pairs=4, max_time_s=None).run()
         rounds = [(one.benchmark, one.done, one.limit) for one in shown if one.benchmark == "2 benchmarks"]
         assert rounds == [("2 benchmarks", n, 4) for n in (0, 1, 2, 3, 4)]
         assert [one.is_first for one in shown] == [True] + [False] * (len(shown) - 1)
@@ -87,7 +84,7 @@ class TestRounds:
         assert {one.noun for one in shown} == {"launch"}
         assert sorted(launches) == [(name, done) for name in "ab" for done in (0, 0, 1, 2, 3)]
         shown.clear()
-        measuring(machine(baseline=bodies("a")), shown, pairs=1, max_time_s=None).run()
+        measuring(machine(baseline=named("a")), shown, pairs=1, max_time_s=None).run()
         assert shown[0].benchmark == "a"
 
     def test_a_command_is_one_benchmark(self) -> None:
@@ -217,7 +214,7 @@ class TestFailures:
 class TestInterrupts:
     @pytest.mark.parametrize("launches", range(7))
     def test_what_was_measured_stands(self, launches: int) -> None:
-        suites = machine(baseline=bodies("a", "b"))
+        suites = machine(baseline=named("a", "b"))
         one = measuring(suites, options={"interrupted": lambda: len(suites.rows) == launches})
         record = one.run()
         assert (record.stop, len(record.launches), one.error) == (["interrupted"] * 2, launches, None)

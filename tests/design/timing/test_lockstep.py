@@ -55,8 +55,7 @@ class Suite:
         command = ("compare", "./old", "./new", "--harness", "protocol", "--json", "r.json")
         done = self.world(*command, "--max-time", "20", *options)
         assert done.status in (0, 1), done
-        record: dict[str, Any] = json.loads((self.world.folder / "r.json").read_text())
-        return record
+        return self.world.json("r.json")
 
 
 @pytest.fixture
@@ -133,7 +132,7 @@ def test_so_is_one_with_several_threads(suite: Suite) -> None:
 def test_the_record_is_judged_the_same_when_it_is_read(suite: Suite) -> None:
     record = suite.weighed("--pairing", "tandem")
     assert suite.world("show", "r.json", "--json", "again.json").status in (0, 1)
-    again = json.loads((suite.world.folder / "again.json").read_text())
+    again = suite.world.json("again.json")
     assert again["derived"]["verdicts"] == record["derived"]["verdicts"]
     used = [ROLES[role] for role in again["launches"]["role"]].count(USED)
     assert used == 2 * record["pairs"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -92,7 +91,7 @@ def test_of_several_those_are_named_that_run_one_after_the_other(machine: Machin
         machine.world.executable(name)
     words = ("./old", "./new", "./newer", "./newest", "--pairing", "tandem", "--pairs", "20", "--json", "r.json")
     assert machine.world("compare", *words).status == 0
-    found = json.loads((machine.world.folder / "r.json").read_text())["findings"]
+    found = machine.world.json("r.json")["findings"]
     (message,) = [one["message"] for one in found if one["code"] == "adjacent"]
     assert message.startswith("./newer, ./newest: it waits for something else than a processor, so ")
 
@@ -194,10 +193,10 @@ def test_whoever_reads_what_auto_tried_judges_as_it_was_judged(machine: Machine)
     for shard in ("1", "2"):
         assert machine.world(*parameters, "--shard", f"{shard}/2", "--json", f"{shard}.json").status == 0
     assert machine.world("merge", "1.json", "2.json", "--json", "r.json").status == 0
-    record = json.loads((machine.world.folder / "r.json").read_text())
+    record = machine.world.json("r.json")
     tried = ways(record, TRIED)[BESIDE]
     assert tried >= 8
-    parts = [json.loads((machine.world.folder / f"{shard}.json").read_text()) for shard in ("1", "2")]
+    parts = [machine.world.json(f"{shard}.json") for shard in ("1", "2")]
     alone = [part["derived"]["verdicts"][0] for part in parts]
     for one, other in zip(alone, record["derived"]["verdicts"], strict=True):
         assert [one[name] for name in ("pairs", "change")] == [other[name] for name in ("pairs", "change")]

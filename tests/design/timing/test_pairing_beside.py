@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any, Literal
 
@@ -200,7 +199,7 @@ def test_what_left_tandem_for_its_caches_does_so_again_when_it_is_carried_on(tur
     assert ways(first) == {ALONE: 20, BESIDE: 0}
     done = turning.world("compare", "--resume", "r.json", "--pairs", "5", "--json", "more.json")
     assert done.status == 0, done
-    more = json.loads((turning.world.folder / "more.json").read_text())
+    more = turning.world.json("more.json")
     assert ways(more) == {ALONE: 30, BESIDE: 0}
     assert ways(more, TRIED) == ways(first, TRIED)
 

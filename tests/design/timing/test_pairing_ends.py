@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
 from steelyard.design.timing.trial import FEWEST_TRIED, FOR_EACH_TRIED
 from steelyard.model.launches import DISTURBED, TRIED, LaunchSpec, Measured
 from tests.design.timing.tandem_machine import ALONE, BESIDE, Machine, notes, ways
-from tests.world import Killed, ctrl_c, kill, measured, program_of
+from tests.world import Killed, at_launch, ctrl_c, kill, measured, program_of
 
 
 def test_what_fails_in_tandem_alone_runs_one_after_the_other(machine: Machine) -> None:
@@ -46,7 +44,7 @@ def test_an_interrupted_weighing_goes_on_as_it_would_have(
         machine.world.script = machine
         resumed = machine.world("compare", "--resume", "r.json", "--json", "s.json")
         assert resumed.status in (0, 1), resumed
-        record = json.loads((machine.world.folder / "s.json").read_text())
+        record = machine.world.json("s.json")
         assert ways(record)[ALONE] <= ways(whole)[ALONE] + 1  # the half of the pair that was cut in two
         assert ways(record)[BESIDE] > 0
         assert ways(record, TRIED)[BESIDE] == ways(whole, TRIED)[BESIDE] == (0 if way == "tandem" else 2 * FEWEST_TRIED)
@@ -54,23 +52,13 @@ def test_an_interrupted_weighing_goes_on_as_it_would_have(
 
 
 def test_an_interrupted_pair_in_tandem_is_lost_whole(machine: Machine) -> None:
-    def script(spec: LaunchSpec, number: int) -> Measured:
-        if number == 11:
-            ctrl_c()
-        return machine(spec, number)
-
-    machine.world.script = script
+    machine.world.script = at_launch(11, ctrl_c, machine)
     record = machine.weighed("--pairing", "tandem")
     assert record["launches"]["pair"] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
 
 
 def test_a_kill_between_the_rows_of_a_pair_leaves_an_unused_half(machine: Machine) -> None:
-    def script(spec: LaunchSpec, number: int) -> Measured:
-        if number == 12:
-            kill()
-        return machine(spec, number)
-
-    machine.world.script = script
+    machine.world.script = at_launch(12, kill, machine)
     with pytest.raises(Killed):
         machine.weighed("--pairing", "tandem")
     (journal,) = [path for path in machine.world.kept() if path.name.endswith(".journal")]
@@ -79,7 +67,7 @@ def test_a_kill_between_the_rows_of_a_pair_leaves_an_unused_half(machine: Machin
     machine.world.script = machine
     done = machine.world("compare", "--resume", journal, "--json", "r.json")
     assert done.status in (0, 1), done
-    record = json.loads((machine.world.folder / "r.json").read_text())
+    record = machine.world.json("r.json")
     assert record["launches"]["pair"].count(4) == 1
     assert machine.world.is_paired is False
 
@@ -148,7 +136,7 @@ def test_so_does_what_the_end_of_an_earlier_budget_judged(machine: Machine) -> N
     assert ways(first)[BESIDE] == 16
     machine.others[ALONE] = machine.others[BESIDE] = THREADS
     assert machine.world("compare", "--resume", "r.json", "--pairs", "12", "--json", "s.json").status in (0, 1)
-    record = json.loads((machine.world.folder / "s.json").read_text())
+    record = machine.world.json("s.json")
     assert ways(record)[BESIDE] > 16
     assert ways(record)[ALONE] > 0
     assert ways(record, TRIED) == {ALONE: 0, BESIDE: 0}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from tests.golden.programs import Program
 from tests.golden.scenarios.scenario import pair, scenario
 from tests.golden.world import World
@@ -118,7 +116,7 @@ def control_that_alarms(world: World) -> None:
     pair(world, 12.6e6)
     world.run(*words)
     # The same plan again, in which whatever is the second side of the control takes longer.
-    launches = json.loads((world.folder / "record.json").read_text())["launches"]
+    launches = world.json("record.json")["launches"]
     places = [place for place in zip(launches["benchmark"], launches["side"], strict=True) if place != (0, 1)]
     slower = {
         len(places) + number: {"wall_ns": 12_300_000} for number, place in enumerate(places, 1) if place == (1, 1)

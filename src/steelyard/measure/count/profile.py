@@ -52,7 +52,6 @@ class Profile:
     """One process: its totals by event, and its functions, the one with the most instructions first."""
 
     command: str
-    pid: int | None
     events: dict[str, int]
     functions: list[FunctionCost]
 
@@ -274,7 +273,7 @@ class _Reader:
                 # Two functions of one name that call each other, or a stack that was left by a jump, can exceed it.
                 function.inclusive = min(function.inclusive or 0, totals[INSTRUCTIONS])
         functions.sort(key=lambda part: (-part.events[INSTRUCTIONS], part.name, part.object))
-        return Profile((header.command or "").strip(), header.pid, totals, functions)
+        return Profile((header.command or "").strip(), totals, functions)
 
     def _merged(self, name: str, of_object: str, parts: list[tuple[str, _Tally]]) -> FunctionCost:
         """Make one function of its activations: what deeper ones did is within what the first one called already."""

@@ -15,7 +15,6 @@ class Header:
 
     def __init__(self) -> None:
         self.command: str | None = None
-        self.pid: int | None = None
         self.call_graph = False
         self.events: list[str] = []
         self.positions, self.line_position = 1, 0
@@ -26,7 +25,6 @@ class Header:
         self._announced: list[int] | None = None
         self._setters: dict[str, Callable[[str], None]] = {
             "cmd": self._set_command,
-            "pid": self._set_pid,
             "creator": self._set_creator,
             "positions": self._set_positions,
             "events": self._set_events,
@@ -56,9 +54,6 @@ class Header:
     def _set_command(self, text: str) -> None:
         self.command = text
         self.open = True
-
-    def _set_pid(self, text: str) -> None:
-        self.pid = int(text)
 
     def _set_creator(self, text: str) -> None:
         self.call_graph = text.startswith("callgrind")

@@ -20,10 +20,11 @@ def parquet(table: Table) -> bytes:
 
     Texts are dictionary-encoded, numbers of 64 bits, and what is not known is null.
     """
-    arrow = _module(
-        "pyarrow", f"Parquet is written by pyarrow, which is not installed: {_pip()} install 'steelyard[parquet]'"
-    )
-    writer = import_module("pyarrow.parquet")
+    try:
+        arrow, writer = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        missing = f"Parquet is written by pyarrow, which is not installed: {_pip()} install 'steelyard[parquet]'"
+        raise UsageError(missing) from error
     out = io.BytesIO()
     written = {name: _in_arrow(arrow, column) for name, column in table.columns.items()}
     # Measured values hardly ever repeat: to look for those that do takes as long as to write them.
@@ -97,10 +98,3 @@ def _polars_series(polars: Any, name: str, column: Column) -> Any:
         return series
     nothing = polars.Series(name, [None], dtype=series.dtype).new_from_index(0, len(series))
     return series.zip_with(polars.Series(name, ~unknown), nothing)
-
-
-def _module(name: str, missing: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise UsageError(missing) from error

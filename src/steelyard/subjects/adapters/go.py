@@ -72,7 +72,7 @@ _TIMED = re.compile(r"([0-9]{1,18})((?:\t *\S+ \S+)+)\s*")
 _MOST_TIMED = 1000
 _TIME, _RATE = "ns/op", "MB/s"
 _FAILED = re.compile(r"--- FAIL: \S+\n((?:    .*\n?)+)")
-_PANIC = re.compile(r"^(?:panic|fatal error): .*", re.MULTILINE)
+PANIC = re.compile(r"^(?:panic|fatal error): .*", re.MULTILINE)
 _META = re.compile(r"[\\.+*?()|\[\]{}^$]")
 
 
@@ -120,7 +120,7 @@ class Go(Harness):
     def complaint(self, measured: Measured) -> str | None:
         """What it said on b.Fatal or b.Error, or why it panicked, instead of the end of a stack's listing."""
         failed = _FAILED.search(end_of_stdout(measured))
-        panic = _PANIC.search(end_of_stderr(measured))
+        panic = PANIC.search(end_of_stderr(measured))
         said = " ".join(failed[1].split()) if failed else panic[0] if panic else None
         return said and f"says: {said[:MOST_CHARACTERS]}"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from steelyard.model.errors import LaunchError
 from steelyard.model.foreign import PROCESSOR
 from steelyard.model.kept import Finding
-from steelyard.subjects.adapters.go import GoResult, processed_in, results_in, untimed_in
+from steelyard.subjects.adapters.go import PANIC, GoResult, processed_in, results_in, untimed_in
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, facts, grouped
 from steelyard.subjects.responses import quoted
 
@@ -18,7 +18,6 @@ _RESULT = re.compile(r"^Benchmark\S*[ \t]+[0-9]+\s.*\sns/op", re.MULTILINE)
 _KEY = re.compile(r"(goos|goarch|pkg|cpu): (.+)")
 _END = re.compile(r"(PASS|FAIL|ok)(\s.*)?")
 _FAILED = re.compile(r"^[ \t]*--- FAIL: (Benchmark\S*)", re.MULTILINE)
-_PANIC = re.compile(r"^(?:panic|fatal error): .*", re.MULTILINE)
 _MOST_CHARACTERS = 200
 _UNTIMED = "it tells no time (ns/op), or none that is a number"
 
@@ -81,7 +80,7 @@ def _processes(text: str) -> Iterator[_Process]:
 
 
 def _check_whole(text: str) -> None:
-    if panic := _PANIC.search(text):
+    if panic := PANIC.search(text):
         raise LaunchError(f"ended before its time: {panic[0][:_MOST_CHARACTERS]}")
     last = text[text.rfind("\n") + 1 :]
     if last.startswith("Benchmark") and not results_in(last):
