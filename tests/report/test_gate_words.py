@@ -6,10 +6,11 @@ import pytest
 
 from steelyard.model.derived import Verdict
 from steelyard.model.gate import GateReport, Judged
+from steelyard.model.launches import Launches
 from steelyard.model.limits import Limit, Limits
 from steelyard.model.settings import Settings
 from steelyard.report import gate_words
-from tests.report.records import LEANING, SLOWER, UNDECIDED, verdict, weighing
+from tests.report.records import LEANING, SLOWER, UNDECIDED, row, verdict, weighing
 
 
 @pytest.mark.parametrize(
@@ -87,3 +88,13 @@ def test_the_method_tells_where_a_verdict_decides_without_a_limit(
     held = None if of is None else limits[of]
     judged = [Judged("a.json", weighing(), SLOWER, held, "within", deciding=True, reason="decided")]
     assert gate_words.methods(GateReport(Limits(limits=limits), ["a.json"], [weighing()], judged))[-1] == said
+
+
+@pytest.mark.parametrize(
+    ("in_tandem", "said"),
+    [(0, "adjacent pairs in an"), (1, "pairs, some of them in tandem, in an"), (3, "pairs in tandem in an")],
+)
+def test_the_method_tells_how_the_pairs_ran_and_not_how_they_were_asked_for(in_tandem: int, said: str) -> None:
+    rows = [row(pair, side, 10**7, order=side + 2 * (pair < in_tandem)) for pair in range(3) for side in (0, 1)]
+    record = weighing(settings=Settings(pairing="adjacent")).model_copy(update={"launches": Launches.of_rows(rows)})
+    assert gate_words.methods(GateReport(Limits(), ["a.json"], [record]))[0].startswith(said)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from steelyard.model.derived import Verdict
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.kept import CONTROL_ALARM
+from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Weighing
 from steelyard.report import budgets, disturbances, figures, printable, sentences
@@ -134,8 +137,18 @@ def _method(weighing: Weighing) -> str:
     metrics = ", ".join(sentences.metric(name, settings) for name in settings.metrics)
     if all(METRICS[name].counted for name in settings.metrics):
         return f"counted under Valgrind; {judged}; {metrics}"
-    pairing = {"adjacent": "adjacent pairs", "tandem": "pairs in tandem"}.get(settings.pairing, "pairs")
-    return f"{pairing} in an order drawn at random, seed {settings.seed}; {judged}; {metrics}"
+    return f"{_pairs(weighing)} in an order drawn at random, seed {settings.seed}; {judged}; {metrics}"
+
+
+def _pairs(weighing: Weighing) -> str:
+    """Name the pairs that were judged by how they ran: what was asked for may have been left."""
+    judged = np.asarray(weighing.launches.role, dtype=int) == ROLES.index(USED)
+    tandem = weighing.launches.in_tandem()[judged]
+    if not len(tandem):
+        return "pairs"
+    if not tandem.any():
+        return "adjacent pairs"
+    return "pairs in tandem" if tandem.all() else "pairs, some of them in tandem,"
 
 
 def machines(report: GateReport) -> list[str]:
