@@ -10,6 +10,7 @@ import pytest
 from steelyard.design.gate import gate as room
 from steelyard.design.gate.gate import gate, of_one
 from steelyard.design.identical import EVERY_BENCHMARK
+from steelyard.design.merging import merged
 from steelyard.design.outcome import Outcome, derive
 from steelyard.model.derived import Derived, Verdict
 from steelyard.model.errors import MeasurementError
@@ -239,6 +240,26 @@ def test_a_part_of_a_suite_says_that_others_are_not_here(tmp_path: Path, monkeyp
     for report in (gate(both[1:], limits, of_parts=True), of_one("2", Outcome(records["2"]), limits)):
         assert (report.verdict, report.problems) == ("passed", [])
         assert [finding.message for finding in report.findings] == [alone]
+
+
+def test_the_parts_of_what_was_merged_count_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = {}
+    for number, name in ((1, "a"), (2, "b")):
+        part = weighing(
+            benchmarks=(name,), settings=Settings(seed=number, shard=Shard(number=number, of=2, suite=["a", "b"]))
+        )
+        records[str(number)] = part
+    records["all"] = merged([(Path(name), part) for name, part in records.items()])
+    judged = [verdict(benchmark="a"), verdict(benchmark="b", index=1)]
+    records["all"] = records["all"].model_copy(update={"derived": Derived(verdicts=judged)})
+    for name in records:
+        (tmp_path / name).touch()
+    monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
+    report = gate([(name, tmp_path / name) for name in records], limits_from(["10%"]))
+    assert (report.verdict, report.sources) == ("passed", ["all"])
+    assert [finding.message for finding in report.findings] == [
+        f"{number} is a part of what was merged as all, and counts once" for number in (1, 2)
+    ]
 
 
 def test_a_suite_of_which_parts_lack_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,8 +79,9 @@ def _report(
 
 
 def _without_copies(read: Sequence[_Read]) -> Iterator[_Read]:
-    """The same, of each weighing its first record alone; of one that was carried on, that which has all of it."""
+    """The same, of each weighing its first record alone; of one that was carried on or merged, what has all of it."""
     firsts: dict[Hashable, str] = {}
+    merged = _merged(read)
     akin: dict[Hashable, list[_Read]] = {}
     for one in read:
         if (begun := _beginning(one.weighing)) is not None:
@@ -91,10 +92,27 @@ def _without_copies(read: Sequence[_Read]) -> Iterator[_Read]:
         whole = max((other for other in alike if _goes_on_from(one, other)), default=one, key=_launches)
         if first != one.name:
             yield _Read(one.name, None, None, [_once(one.name, f"holds the same weighing as {first}")])
+        elif one.weighing is not None and (all_parts := merged.get(_measuring(one.weighing))):
+            yield _Read(one.name, None, None, [_once(one.name, f"is a part of what was merged as {all_parts}")])
         elif whole is not one:
             yield _Read(one.name, None, None, [_once(one.name, f"was carried on as {whole.name}")])
         else:
             yield one
+
+
+def _merged(read: Sequence[_Read]) -> dict[Hashable, str]:
+    """The record that each part of a suite was merged into, of those that are here."""
+    wholes = [(one.name, one.weighing) for one in read if one.weighing is not None]
+    return {
+        (part.created, part.machine.key, part.seed, part.seconds): name
+        for name, whole in wholes
+        for part in whole.parts
+    }
+
+
+def _measuring(weighing: Weighing) -> Hashable:
+    """What a merged record tells of a part by which it is known."""
+    return weighing.created, weighing.machine.key, weighing.settings.seed, weighing.seconds
 
 
 def _beginning(weighing: Weighing | None) -> Hashable:
