@@ -316,10 +316,10 @@ def test_one_that_is_measured_right_now_has_no_answer_yet(tmp_path: Path) -> Non
 
 
 def test_how_to_carry_on_what_was_interrupted_can_be_pasted(monkeypatch: pytest.MonkeyPatch) -> None:
-    record = weighing(stop="interrupted")
-    opened = verdict(verdict="undecided")
-    monkeypatch.setattr(room, "recall", lambda *_: Outcome(with_derived(record, Derived(verdicts=[opened]))))
-    (problem,) = gate([("r 3.json", HERE)], limits_from([])).problems
+    record = weighing(stop="interrupted", settings=Settings(metrics=["active", "max_rss"]))
+    opened = [verdict(verdict="undecided", metric=metric) for metric in record.settings.metrics]
+    monkeypatch.setattr(room, "recall", lambda *_: Outcome(with_derived(record, Derived(verdicts=opened))))
+    (problem,) = gate([("r 3.json", HERE)], limits_from(["1%", "max_rss=1%"])).problems
     assert (
         problem == "r 3.json was interrupted with 1 benchmark open: steelyard compare --resume 'r 3.json' carries it on"
     )

@@ -297,7 +297,7 @@ def _has_no_data(one: Judged) -> bool:
 def _interrupted(report: GateReport) -> list[str]:
     """Which weighings were ended before some of their benchmarks were: that these stayed open is no answer."""
     left = (one for one in report.undecided if one.reason == "interrupted" and not _has_no_data(one))
-    ended = Counter(one.source for one in left)
+    ended = Counter(source for source, _ in {(one.source, one.verdict.index): None for one in left})
     return [
         f"{source} was interrupted with {count(many, 'benchmark')} open: "
         f"steelyard compare --resume {'FILE' if source == '-' else shlex.quote(source)} carries it on"
