@@ -192,6 +192,17 @@ def test_of_one_program_any_benchmark_may_be_required_and_limited(held: Held) ->
     assert (report.verdict, report.problems, report.findings) == ("passed", [], [])
 
 
+def test_beside_one_program_what_is_required_and_was_not_measured_is_said(held: Held) -> None:
+    one_program = Finding(code=IDENTICAL, message="identical: both sides build the same program")
+    unasked = of(0.0, 0.0, 0.0, "same", pairs=0, benchmark=EVERY_BENCHMARK)
+    of_another = verdict(verdict="same", index=1)
+    report = held([unasked, of_another], findings=[one_program], require=["so*", "parse", "BM_*"])
+    assert report.verdict == "passed"
+    assert [finding.message.partition(";")[0] for finding in report.findings] == [
+        "required, and not among what was measured: parse, BM_*"
+    ]
+
+
 def test_benchmarks_that_failed_are_a_problem_beside_the_others(held: Held) -> None:
     report = held([verdict(verdict="same")], error=MeasurementError("1 of 2 benchmarks failed, the first: x"))
     assert (report.verdict, report.problems) == ("failed", ["a.json: 1 of 2 benchmarks failed, the first: x"])

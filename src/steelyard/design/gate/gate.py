@@ -74,7 +74,7 @@ def _report(
     alone = list(_parts_alone(weighings))
     problems += [] if of_parts else [_MISSING.format(one.message) for one in alone]
     findings = [*findings, *(finding for one in read for finding in one.findings)]
-    findings += [*_passed_over(report), *_unused(report), *(alone if of_parts else [])]
+    findings += [*_passed_over(report), *_unused(report), *_unasked(report), *(alone if of_parts else [])]
     return replace(report, problems=problems, findings=findings)
 
 
@@ -329,6 +329,19 @@ def _unheld(report: GateReport) -> list[str]:
 def _stands_for_all(report: GateReport) -> bool:
     """Whether a verdict is of one program on both sides, not asked for its benchmarks: any may be its own."""
     return any(one.verdict.benchmark == EVERY_BENCHMARK and one.weighing.identical for one in report.judged)
+
+
+def _unasked(report: GateReport) -> list[Finding]:
+    """Say which required benchmarks are none of those judged, and may be one program's, or gone."""
+    names = {one.verdict.benchmark for one in report.judged} - {EVERY_BENCHMARK} | _elsewhere(report)
+    lacking = [pattern for pattern in report.limits.require if not fits(names, [pattern])]
+    if not (names and lacking and _stands_for_all(report)):
+        return []
+    message = (
+        f"required, and not among what was measured: {some_names(lacking)}; taken for benchmarks of a program that is "
+        "one on both sides, which was not asked for its own"
+    )
+    return [Finding(code="not-asked-for", message=message)]
 
 
 def _parts_alone(weighings: Mapping[str, Weighing]) -> Iterator[Finding]:
