@@ -148,6 +148,19 @@ def test_what_is_missing_is_said(forge: Forge, job: dict[str, str], reply: Reply
     assert forge.comments == []
 
 
+@pytest.mark.parametrize("text", [None, f"{sticky.marker('Steelyard')}\nbefore"])
+def test_a_locked_conversation_is_no_lacking_permission(forge: Forge, job: dict[str, str], text: str | None) -> None:
+    if text is not None:
+        forge.comment(text, BOT)
+    refused = Reply(403, {"message": "Unable to create comment because issue is locked."})
+    forge.first = [lambda asked: refused if asked.method in ("POST", "PATCH") and "graphql" not in asked.path else None]
+    forge.first *= 3
+    api = github.client(job)
+    with pytest.raises(ForgeError, match="conversation is locked") as found:
+        sticky.put(github.Comments.of(job, api), "Steelyard", "text")
+    assert "permissions" not in str(found.value)
+
+
 def test_without_a_token_there_is_no_comment(job: dict[str, str]) -> None:
     with pytest.raises(ForgeError, match="GITHUB_TOKEN in the environment"):
         github.client({**job, "GITHUB_TOKEN": " "})

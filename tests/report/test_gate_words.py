@@ -6,10 +6,11 @@ import pytest
 
 from steelyard.model.derived import Verdict
 from steelyard.model.gate import GateReport, Judged
+from steelyard.model.launches import Launches
 from steelyard.model.limits import Limit, Limits
 from steelyard.model.settings import Settings
 from steelyard.report import gate_words
-from tests.report.records import LEANING, SLOWER, UNDECIDED, verdict, weighing
+from tests.report.records import LEANING, SLOWER, UNDECIDED, row, verdict, weighing
 
 
 @pytest.mark.parametrize(
@@ -58,3 +59,42 @@ def test_of_two_benchmarks_half_is_one() -> None:
     assert told is not None
     assert "of half the benchmarks a change of 1.00 %" in told
     assert "of the noisiest one of 3.00 %" in told
+
+
+def test_of_a_benchmark_in_two_metrics_launches_and_resolution_are_told_once() -> None:
+    record, limit = weighing(), Limit(above=0.1, metric="max_rss")
+    seen = [(verdict(resolution=0.03), None), (verdict(metric="max_rss", resolution=0.01), limit)]
+    judged = [Judged("a.json", record, one, of, "within", deciding=True, reason="decided") for one, of in seen]
+    report = GateReport(Limits(limits=[limit]), ["a.json"], [record], judged)
+    assert gate_words.resolution(report) == "a change of 3.00 % would have been found 9 times out of 10"
+    assert (gate_words.noise(report) or "").startswith("14 launches waited")
+
+
+@pytest.mark.parametrize(
+    ("limits", "of", "said"),
+    [
+        ([Limit(above=0.02)], 0, "the gate fails above 2%"),
+        ([Limit(above=0.02, benchmark="p*")], 0, "the gate fails above p*=2%"),
+        (
+            [Limit(above=0.02, benchmark="p*")],
+            None,
+            "the gate fails above p*=2%, and without such a limit where the verdict is slower",
+        ),
+    ],
+)
+def test_the_method_tells_where_a_verdict_decides_without_a_limit(
+    limits: list[Limit], of: int | None, said: str
+) -> None:
+    held = None if of is None else limits[of]
+    judged = [Judged("a.json", weighing(), SLOWER, held, "within", deciding=True, reason="decided")]
+    assert gate_words.methods(GateReport(Limits(limits=limits), ["a.json"], [weighing()], judged))[-1] == said
+
+
+@pytest.mark.parametrize(
+    ("in_tandem", "said"),
+    [(0, "adjacent pairs in an"), (1, "pairs, some of them in tandem, in an"), (3, "pairs in tandem in an")],
+)
+def test_the_method_tells_how_the_pairs_ran_and_not_how_they_were_asked_for(in_tandem: int, said: str) -> None:
+    rows = [row(pair, side, 10**7, order=side + 2 * (pair < in_tandem)) for pair in range(3) for side in (0, 1)]
+    record = weighing(settings=Settings(pairing="adjacent")).model_copy(update={"launches": Launches.of_rows(rows)})
+    assert gate_words.methods(GateReport(Limits(), ["a.json"], [record]))[0].startswith(said)

@@ -199,12 +199,12 @@ class Comments:
 
     def update(self, number: int, text: str) -> str:
         """Write another text over a comment; raises ForgeError."""
-        with explained(_MISSING):
+        with explained(_MISSING), _told_of_a_lock():
             return _place(self._api.ask("PATCH", f"{self._comments}/{number}", {"body": text}))
 
     def create(self, text: str) -> str:
         """Write a new comment; raises ForgeError."""
-        with explained(_MISSING):
+        with explained(_MISSING), _told_of_a_lock():
             return _place(self._api.ask("POST", self._of_pull, {"body": text}))
 
     def _author(self) -> str:
@@ -224,6 +224,17 @@ class Comments:
         viewer = data.get("viewer") if isinstance(data, dict) else None
         login = viewer.get("login") if isinstance(viewer, dict) else None
         return login if isinstance(login, str) and login else _USUAL_AUTHOR
+
+
+@contextmanager
+def _told_of_a_lock() -> Iterator[None]:
+    """Say that a conversation is locked, which GitHub refuses by the same status as a lacking permission."""
+    try:
+        yield
+    except ForgeError as error:
+        if error.status != 403 or "is locked" not in str(error):
+            raise
+        raise ForgeError("the pull request's conversation is locked: no comment until it is unlocked") from None
 
 
 def _is_too_soon(answer: Any) -> bool:

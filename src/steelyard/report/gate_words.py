@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from steelyard.model.derived import Verdict
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.kept import CONTROL_ALARM
+from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Weighing
 from steelyard.report import budgets, disturbances, figures, printable, sentences
@@ -113,10 +116,18 @@ def what_would_decide(opened: Sequence[Judged]) -> list[str]:
 def methods(report: GateReport) -> list[str]:
     """Say how it was measured, judged and held to limits: what holds of several weighings once."""
     said = dict.fromkeys(_method(weighing) for weighing in report.weighings)
-    limits = ", ".join(map(str, report.limits.limits))
-    gate = f"fails above {limits}" if limits else "fails where the verdict is slower"
     strict = "; what stays undecided fails too" if report.limits.strict else ""
-    return [*said, f"the gate {gate}{strict}"]
+    return [*said, f"the gate fails {_where_it_fails(report)}{strict}"]
+
+
+def _where_it_fails(report: GateReport) -> str:
+    """Name the limits, and the verdict where one decides without any."""
+    limits = ", ".join(map(str, report.limits.limits))
+    by_verdict = "where the verdict is slower"
+    if not limits:
+        return by_verdict
+    has_others = any(one.limit is None for one in report.deciding)
+    return f"above {limits}" + (f", and without such a limit {by_verdict}" if has_others else "")
 
 
 def _method(weighing: Weighing) -> str:
@@ -126,8 +137,18 @@ def _method(weighing: Weighing) -> str:
     metrics = ", ".join(sentences.metric(name, settings) for name in settings.metrics)
     if all(METRICS[name].counted for name in settings.metrics):
         return f"counted under Valgrind; {judged}; {metrics}"
-    pairing = {"adjacent": "adjacent pairs", "tandem": "pairs in tandem"}.get(settings.pairing, "pairs")
-    return f"{pairing} in an order drawn at random, seed {settings.seed}; {judged}; {metrics}"
+    return f"{_pairs(weighing)} in an order drawn at random, seed {settings.seed}; {judged}; {metrics}"
+
+
+def _pairs(weighing: Weighing) -> str:
+    """Name the pairs that were judged by how they ran: what was asked for may have been left."""
+    judged = np.asarray(weighing.launches.role, dtype=int) == ROLES.index(USED)
+    tandem = weighing.launches.in_tandem()[judged]
+    if not len(tandem):
+        return "pairs"
+    if not tandem.any():
+        return "adjacent pairs"
+    return "pairs in tandem" if tandem.all() else "pairs, some of them in tandem,"
 
 
 def machines(report: GateReport) -> list[str]:
@@ -143,7 +164,7 @@ def _machine(weighing: Weighing) -> str:
 
 def resolution(report: GateReport) -> str | None:
     """Say how small a change would have been found, over all benchmarks."""
-    known = sorted(one.verdict.resolution for one in report.deciding if one.verdict.resolution is not None)
+    known = sorted(one.resolution or 0.0 for one in _first_with(report, "resolution"))
     if not known:
         return None
     if len(known) == 1:
@@ -157,7 +178,7 @@ def resolution(report: GateReport) -> str | None:
 
 def noise(report: GateReport) -> str | None:
     """Say how many launches other work on the machine disturbed."""
-    timed = [one.verdict for one in report.deciding if one.verdict.worst_delay is not None]
+    timed = _first_with(report, "worst_delay")
     disturbed = sum(verdict.disturbed for verdict in timed)
     if not disturbed:
         return None
@@ -165,3 +186,10 @@ def noise(report: GateReport) -> str | None:
     waited = disturbances.waited(figures.count(disturbed, "launch"), worst)
     every = sum(map(disturbances.launches_of, timed))
     return disturbances.with_beside(waited, disturbances.together(timed), every, waited=True)
+
+
+def _first_with(report: GateReport, known: str) -> list[Verdict]:
+    """Of each benchmark the first verdict of which this is known; those in other metrics rest on the same launches."""
+    some = [one for one in report.deciding if getattr(one.verdict, known) is not None]
+    found = {(id(one.weighing), one.verdict.index): one.verdict for one in reversed(some)}
+    return [*reversed(found.values())]

@@ -211,7 +211,8 @@ def test_a_run_of_nothing() -> None:
 
 
 def both(timed: str, counted: str) -> list[Verdict]:
-    return with_disagreements([verdict(verdict=timed), verdict(metric="instructions", verdict=counted)])
+    of_counts = verdict(metric="instructions", verdict=counted, change=0.0)
+    return with_disagreements([verdict(verdict=timed), of_counts])
 
 
 def test_what_disagrees_is_said_once_beside_the_verdict_that_decides() -> None:

@@ -10,6 +10,7 @@ import pytest
 from steelyard.design.gate import gate as room
 from steelyard.design.gate.gate import gate, of_one
 from steelyard.design.identical import EVERY_BENCHMARK
+from steelyard.design.merging import merged
 from steelyard.design.outcome import Outcome, derive
 from steelyard.model.derived import Derived, Verdict
 from steelyard.model.errors import MeasurementError
@@ -191,6 +192,17 @@ def test_of_one_program_any_benchmark_may_be_required_and_limited(held: Held) ->
     assert (report.verdict, report.problems, report.findings) == ("passed", [], [])
 
 
+def test_beside_one_program_what_is_required_and_was_not_measured_is_said(held: Held) -> None:
+    one_program = Finding(code=IDENTICAL, message="identical: both sides build the same program")
+    unasked = of(0.0, 0.0, 0.0, "same", pairs=0, benchmark=EVERY_BENCHMARK)
+    of_another = verdict(verdict="same", index=1)
+    report = held([unasked, of_another], findings=[one_program], require=["so*", "parse", "BM_*"])
+    assert report.verdict == "passed"
+    assert [finding.message.partition(";")[0] for finding in report.findings] == [
+        "required, and not among what was measured: parse, BM_*"
+    ]
+
+
 def test_benchmarks_that_failed_are_a_problem_beside_the_others(held: Held) -> None:
     report = held([verdict(verdict="same")], error=MeasurementError("1 of 2 benchmarks failed, the first: x"))
     assert (report.verdict, report.problems) == ("failed", ["a.json: 1 of 2 benchmarks failed, the first: x"])
@@ -239,6 +251,26 @@ def test_a_part_of_a_suite_says_that_others_are_not_here(tmp_path: Path, monkeyp
     for report in (gate(both[1:], limits, of_parts=True), of_one("2", Outcome(records["2"]), limits)):
         assert (report.verdict, report.problems) == ("passed", [])
         assert [finding.message for finding in report.findings] == [alone]
+
+
+def test_the_parts_of_what_was_merged_count_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = {}
+    for number, name in ((1, "a"), (2, "b")):
+        part = weighing(
+            benchmarks=(name,), settings=Settings(seed=number, shard=Shard(number=number, of=2, suite=["a", "b"]))
+        )
+        records[str(number)] = part
+    records["all"] = merged([(Path(name), part) for name, part in records.items()])
+    judged = [verdict(benchmark="a"), verdict(benchmark="b", index=1)]
+    records["all"] = records["all"].model_copy(update={"derived": Derived(verdicts=judged)})
+    for name in records:
+        (tmp_path / name).touch()
+    monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
+    report = gate([(name, tmp_path / name) for name in records], limits_from(["10%"]))
+    assert (report.verdict, report.sources) == ("passed", ["all"])
+    assert [finding.message for finding in report.findings] == [
+        f"{number} is a part of what was merged as all, and counts once" for number in (1, 2)
+    ]
 
 
 def test_a_suite_of_which_parts_lack_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,10 +327,10 @@ def test_one_that_is_measured_right_now_has_no_answer_yet(tmp_path: Path) -> Non
 
 
 def test_how_to_carry_on_what_was_interrupted_can_be_pasted(monkeypatch: pytest.MonkeyPatch) -> None:
-    record = weighing(stop="interrupted")
-    opened = verdict(verdict="undecided")
-    monkeypatch.setattr(room, "recall", lambda *_: Outcome(with_derived(record, Derived(verdicts=[opened]))))
-    (problem,) = gate([("r 3.json", HERE)], limits_from([])).problems
+    record = weighing(stop="interrupted", settings=Settings(metrics=["active", "max_rss"]))
+    opened = [verdict(verdict="undecided", metric=metric) for metric in record.settings.metrics]
+    monkeypatch.setattr(room, "recall", lambda *_: Outcome(with_derived(record, Derived(verdicts=opened))))
+    (problem,) = gate([("r 3.json", HERE)], limits_from(["1%", "max_rss=1%"])).problems
     assert (
         problem == "r 3.json was interrupted with 1 benchmark open: steelyard compare --resume 'r 3.json' carries it on"
     )

@@ -423,6 +423,22 @@ def test_a_submodule_that_is_not_here_is_said(build: Builder, tmp_path: Path) ->
     build.repo = cloned(build.repo, tmp_path / "clone")
     with build("HEAD", recipes=[Recipe()]) as sides:
         assert sides[0].notes == [NOT_HERE.format("sub")]
+    with pytest.raises(NotBuiltError, match=NOT_HERE.format("sub")), build("HEAD", recipes=[Recipe("cat sub/data")]):
+        pass
+
+
+def test_a_shallow_submodule_without_the_commit_is_fetched_whole(build: Builder, tmp_path: Path) -> None:
+    inner = Repo.made(tmp_path / "inner", data="1")
+    older = inner.git("rev-parse", "HEAD")
+    inner.commit("later", data="2")
+    build.repo.git("submodule", "--quiet", "add", "--depth=1", f"file://{inner.folder}", "sub")
+    build.repo.git("update-index", "--cacheinfo", f"160000,{older},sub")
+    build.repo.git("commit", "--quiet", "--message", "sub")
+    with pytest.raises(UsageError) as error, build("HEAD", "HEAD", recipes=[Recipe()]):
+        pass
+    told = str(error.value).partition(f"sub at {older[:7]}, which is not here: git ")[2]
+    build.repo.git(*told.split())
+    build.repo.git("-C", "sub", "cat-file", "-e", older)
 
 
 def cloned(repo: Repo, folder: Path) -> Repo:

@@ -153,9 +153,16 @@ def _is_go(program: str) -> bool:
 def disagreement(timed: Verdict, counted: Verdict) -> Finding | None:
     """What it means that the two clocks do not say the same; None where they do, or one of them says nothing."""
     meaning = _MEANINGS.get((timed.verdict, counted.verdict))
-    if meaning is None:
+    if meaning is None or _is_as_counted(timed, counted):
         return None
     return Finding(code="clocks-disagree", message=meaning.format(timed=timed.metric, counted=counted.metric))
+
+
+def _is_as_counted(timed: Verdict, counted: Verdict) -> bool:
+    """Whether the time may have changed by just what was counted, whose change a margin alone calls the same."""
+    if counted.verdict != "same" or counted.change is None or timed.interval is None:
+        return False
+    return timed.interval[0] <= counted.change <= timed.interval[1]
 
 
 _SLOWER_WITH_AS_MANY = (

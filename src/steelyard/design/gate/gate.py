@@ -74,13 +74,14 @@ def _report(
     alone = list(_parts_alone(weighings))
     problems += [] if of_parts else [_MISSING.format(one.message) for one in alone]
     findings = [*findings, *(finding for one in read for finding in one.findings)]
-    findings += [*_passed_over(report), *_unused(report), *(alone if of_parts else [])]
+    findings += [*_passed_over(report), *_unused(report), *_unasked(report), *(alone if of_parts else [])]
     return replace(report, problems=problems, findings=findings)
 
 
 def _without_copies(read: Sequence[_Read]) -> Iterator[_Read]:
-    """The same, of each weighing its first record alone; of one that was carried on, that which has all of it."""
+    """The same, of each weighing its first record alone; of one that was carried on or merged, what has all of it."""
     firsts: dict[Hashable, str] = {}
+    merged = _merged(read)
     akin: dict[Hashable, list[_Read]] = {}
     for one in read:
         if (begun := _beginning(one.weighing)) is not None:
@@ -91,10 +92,27 @@ def _without_copies(read: Sequence[_Read]) -> Iterator[_Read]:
         whole = max((other for other in alike if _goes_on_from(one, other)), default=one, key=_launches)
         if first != one.name:
             yield _Read(one.name, None, None, [_once(one.name, f"holds the same weighing as {first}")])
+        elif one.weighing is not None and (all_parts := merged.get(_measuring(one.weighing))):
+            yield _Read(one.name, None, None, [_once(one.name, f"is a part of what was merged as {all_parts}")])
         elif whole is not one:
             yield _Read(one.name, None, None, [_once(one.name, f"was carried on as {whole.name}")])
         else:
             yield one
+
+
+def _merged(read: Sequence[_Read]) -> dict[Hashable, str]:
+    """The record that each part of a suite was merged into, of those that are here."""
+    wholes = [(one.name, one.weighing) for one in read if one.weighing is not None]
+    return {
+        (part.created, part.machine.key, part.seed, part.seconds): name
+        for name, whole in wholes
+        for part in whole.parts
+    }
+
+
+def _measuring(weighing: Weighing) -> Hashable:
+    """What a merged record tells of a part by which it is known."""
+    return weighing.created, weighing.machine.key, weighing.settings.seed, weighing.seconds
 
 
 def _beginning(weighing: Weighing | None) -> Hashable:
@@ -279,7 +297,7 @@ def _has_no_data(one: Judged) -> bool:
 def _interrupted(report: GateReport) -> list[str]:
     """Which weighings were ended before some of their benchmarks were: that these stayed open is no answer."""
     left = (one for one in report.undecided if one.reason == "interrupted" and not _has_no_data(one))
-    ended = Counter(one.source for one in left)
+    ended = Counter(source for source, _ in {(one.source, one.verdict.index): None for one in left})
     return [
         f"{source} was interrupted with {count(many, 'benchmark')} open: "
         f"steelyard compare --resume {'FILE' if source == '-' else shlex.quote(source)} carries it on"
@@ -311,6 +329,19 @@ def _unheld(report: GateReport) -> list[str]:
 def _stands_for_all(report: GateReport) -> bool:
     """Whether a verdict is of one program on both sides, not asked for its benchmarks: any may be its own."""
     return any(one.verdict.benchmark == EVERY_BENCHMARK and one.weighing.identical for one in report.judged)
+
+
+def _unasked(report: GateReport) -> list[Finding]:
+    """Say which required benchmarks are none of those judged, and may be one program's, or gone."""
+    names = {one.verdict.benchmark for one in report.judged} - {EVERY_BENCHMARK} | _elsewhere(report)
+    lacking = [pattern for pattern in report.limits.require if not fits(names, [pattern])]
+    if not (names and lacking and _stands_for_all(report)):
+        return []
+    message = (
+        f"required, and not among what was measured: {some_names(lacking)}; taken for benchmarks of a program that is "
+        "one on both sides, which was not asked for its own"
+    )
+    return [Finding(code="not-asked-for", message=message)]
 
 
 def _parts_alone(weighings: Mapping[str, Weighing]) -> Iterator[Finding]:

@@ -89,7 +89,7 @@ def _check_out_submodule(
     if theirs is None:
         raise UsageError(
             f"{revision.label} has the submodule {module.path} at {module.commit[:7]}, which is not here: "
-            f"git -C {module.path} fetch"
+            f"git -C {module.path} fetch{' --unshallow' if _is_shallow(known) else ''}"
         )
     inner = Places(places.files / module.path, places.git / "modules" / module.name)
     _link(inner, theirs.folder, module.commit)
@@ -115,6 +115,11 @@ def _having(git: Git, places: Sequence[Path], module: Submodule) -> Git | None:
         if theirs.answer("rev-parse", "--verify", "--quiet", f"{module.commit}^{{commit}}"):
             return theirs
     return None
+
+
+def _is_shallow(places: Sequence[Path]) -> bool:
+    """Whether a submodule is here without its older commits, which no mere fetch brings."""
+    return any((place / "shallow").exists() for place in places)
 
 
 def brought(repository: Repository, revision: Revision) -> list[str]:
