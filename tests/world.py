@@ -101,6 +101,7 @@ class ScriptedServer:
     version, server_pid = "scripted", 0
     missing_counters: Mapping[str, int] = MappingProxyType({"cycles": errno.ENOENT, "migrations": errno.EACCES})
     offers = OFFERS
+    waiting: Callable[[float], None] | None = None
 
     def __init__(
         self,
@@ -123,8 +124,8 @@ class ScriptedServer:
 
     def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:
         measured = self._single(spec)
-        if waiting is not None:
-            waiting(measured.wall_ns / 1e9)
+        if (told := waiting or self.waiting) is not None:
+            told(measured.wall_ns / 1e9)
         for _ in range(1, spec.repeat):
             if measured.cancelled or measured.timed_out:
                 break
