@@ -57,6 +57,11 @@ def told(content: Content) -> Markup:
     )
 
 
+def long_told(content: str) -> Markup:
+    """The same of a sentence that may be of any length: its middle is left out where it is too long."""
+    return told(printable.shorten(printable.plain(content), LONGER * LONGEST_NAME))
+
+
 def unbroken(content: str) -> Markup:
     """A text of which no option breaks behind its hyphens."""
     parts = _OPTION.split(content)

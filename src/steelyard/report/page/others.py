@@ -77,7 +77,7 @@ def _said(one: Looked) -> list[Content]:
         if one.figure is not None and one.outcome == "trouble"
         else ""
     )
-    return [elements.name(one.finding + origin, elements.LONGER), elements.name(one.remedy, elements.LONGER)]
+    return [elements.long_told(one.finding + origin), elements.long_told(one.remedy)]
 
 
 # --- calibrations
@@ -224,7 +224,7 @@ def of_bisection(found: Bisection) -> Part:
         bisection.decision(step, number, numbers[-1], found.sought).partition(": ")
         for step, number in zip(found.steps, numbers, strict=True)
     ]
-    body = [[elements.name(what), elements.name(said, 4)] for what, _, said in decisions]
+    body = [[elements.name(what), elements.long_told(said)] for what, _, said in decisions]
     tables = [elements.table("The decisions on the way", ["step", "decision"], body)] if body else []
     suspects = [
         [element("code", one.short), elements.name(one.subject, 2), elements.name(one.author), one.date]
