@@ -331,6 +331,22 @@ def test_a_package_of_go_is_built_where_its_module_is(here_without_python: InPro
     )
 
 
+@pytest.mark.real
+def test_a_build_of_gradle_leaves_one_jar_and_ends_where_it_fails(here: InProcess) -> None:
+    put(here.folder, PROJECTS["gradle"][0])
+    made = "for one in . inner/deep; do mkdir -p $one/build/libs; echo $1$2 > $one/build/libs/x-$$-jmh.jar; done\n"
+    here.write("gradlew", f"#!/bin/sh\n{made}test ! -e fails\n")
+    here("init")
+    build = written(here.folder).build.command
+    assert build is not None
+    for _ in range(2):
+        subprocess.run(["/bin/sh", "-c", build], cwd=here.folder, check=True)
+    assert (here.folder / "build/steelyard-jmh.jar").read_text() == "-qjmhJar\n"
+    assert (here.folder / "inner/deep/build/steelyard-jmh.jar").read_text() == "-q:inner:deep:jmhJar\n"
+    here.write("fails", "")
+    assert subprocess.run(["/bin/sh", "-c", build], cwd=here.folder, check=False).returncode
+
+
 def test_targets_are_told_by_the_names_that_the_file_has(here_without_python: InProcess) -> None:
     put(here_without_python.folder, PROJECTS["several of Python"][0])
     said = here_without_python("init").err.decode()

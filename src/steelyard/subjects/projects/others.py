@@ -103,8 +103,8 @@ def gradle(folder: Path) -> Found | None:
         built, jar = (shlex.quote((place / "build" / name).as_posix()) for name in ("libs", "steelyard-jmh.jar"))
         # The jar has the name of the folder and a version in its own. An older revision may not have the project yet.
         lines.append(
-            f"if [ -f {shlex.quote(path.relative_to(folder).as_posix())} ]; then rm -f {built}/*-jmh.jar && "
-            f"{run} -q {shlex.quote(task)} && cp {built}/*-jmh.jar {jar}; fi"
+            f"if [ -f {shlex.quote(path.relative_to(folder).as_posix())} ]; then rm -f {built}/*-jmh.jar; "
+            f"{run} -q {shlex.quote(task)}; cp {built}/*-jmh.jar {jar}; fi"
         )
         targets.append(FoundTarget(place.name or "benchmarks", f"java -jar {jar}", "jmh"))
     return Found("Gradle with JMH", "\n".join(lines), targets)
