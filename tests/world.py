@@ -380,7 +380,7 @@ def in_place(world: ScriptedWorld, patch: pytest.MonkeyPatch) -> None:
     """Have this process be in the world's folder, and do in turn what it would do side by side."""
     patch.chdir(world.folder)
     patch.setattr(pool, "ThreadPoolExecutor", world.executor)
-    patch.setattr(pool, "as_they_end", lambda futures: (future for future in futures if future.run() is None))
+    patch.setattr(pool, "as_they_end", lambda futures, _: (future for future in futures if future.run() is None))
 
 
 @pytest.fixture
