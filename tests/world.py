@@ -117,6 +117,7 @@ class ScriptedServer:
     version, server_pid = "scripted", 0
     missing_counters: Mapping[str, int] = MappingProxyType({"cycles": errno.ENOENT, "migrations": errno.EACCES})
     offers = OFFERS
+    waiting: Callable[[float], None] | None = None
 
     def __init__(
         self,
@@ -139,8 +140,8 @@ class ScriptedServer:
 
     def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:
         measured = self._single(spec)
-        if waiting is not None:
-            waiting(measured.wall_ns / 1e9)
+        if (told := waiting or self.waiting) is not None:
+            told(measured.wall_ns / 1e9)
         for _ in range(1, spec.repeat):
             if measured.cancelled or measured.timed_out:
                 break
@@ -395,7 +396,7 @@ def in_place(world: ScriptedWorld, patch: pytest.MonkeyPatch) -> None:
     """Have this process be in the world's folder, and do in turn what it would do side by side."""
     patch.chdir(world.folder)
     patch.setattr(pool, "ThreadPoolExecutor", world.executor)
-    patch.setattr(pool, "as_they_end", lambda futures: (future for future in futures if future.run() is None))
+    patch.setattr(pool, "as_they_end", lambda futures, _: (future for future in futures if future.run() is None))
 
 
 @pytest.fixture

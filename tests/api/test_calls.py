@@ -96,6 +96,7 @@ def test_what_is_asked_reaches_the_launches(scripted: ScriptedWorld) -> None:
 def test_progress_is_told(scripted: ScriptedWorld) -> None:
     told: list[Progress] = []
     steelyard.compare(BOTH, pairs=12, progress=told.append, world=scripted.outside())
+    assert all(now.benchmark for now in told)
     assert told
     assert {(one.benchmark, one.noun) for one in told} == {("./new", None)}
 

@@ -253,6 +253,7 @@ def test_what_has_a_name_of_the_users_is_carried_on_by_it(scripted: ScriptedWorl
     done = scripted("compare", "./old", "./new", "--pairs", "30", "-o", "-mine.json", "--html", "page.html")
     (told,) = re.findall(r"to carry on: steelyard (.+)", done.err.decode())
     assert told == "compare --resume ./-mine.json"
+    assert re.search(r'class="way-on">To go on: .*\./-mine\.json</code>', Path("page.html").read_text())
     scripted.script = noisy(12, 0.0, 0.02)
     done = scripted(*shlex.split(told), "-o", "-mine.json", "--html", "page.html")
     (way_on,) = re.findall(r"^go on      steelyard (.+)", done.text, re.MULTILINE)

@@ -435,3 +435,18 @@ def test_an_interrupted_run_keeps_what_it_has(tool: Tool, here: InProcess) -> No
     assert record.stop == ["interrupted"] * 2
     assert len(record.launches) >= 1
     assert here("show").out == done.out
+
+
+def test_beside_a_kept_run_what_did_not_fail_is_compared_and_what_is_not_is_said(answers: Answering) -> None:
+    few = ("run", "--harness", "protocol", "--launches", "3")
+    answers(*few, suite("well", "bad", "good"), "--save-baseline", "main")
+    done = answers(*few, suite("exit-9@bad", "bad", "good"), "--baseline", "main", "--save-baseline", "newer")
+    assert done.status == 3
+    compared = done.text.partition("measured apart")
+    assert compared[1], done.text
+    assert "good" in compared[0].rpartition("baseline")[2] + compared[2]
+    assert "not kept as the baseline newer, as not all was measured" in done.err.decode()
+    assert "not compared" not in done.err.decode()
+    assert done.err.decode().splitlines()[-1].startswith("steelyard: 1 of 2 benchmarks failed")
+    done = answers(*few, suite("exit-9@bad", "bad"), "--baseline", "main")
+    assert "not compared with the baseline main, as not all was measured" in done.err.decode()

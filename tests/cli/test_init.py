@@ -205,6 +205,34 @@ PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
         {"pom.xml": f"{JMH}<uberjar.name>benchmarks</uberjar.name>"},
         {"java -jar target/benchmarks.jar": "jmh"},
     ),
+    "gradle": (
+        {
+            "gradlew": "",
+            "build.gradle.kts": 'plugins { id("me.champeau.jmh") version "0.7.2" }\n',
+            "inner/deep/build.gradle": "plugins { alias(libs.plugins.jmh) }\n",
+            "other/build.gradle": "plugins { id 'java' }\n",
+        },
+        {
+            "java -jar build/steelyard-jmh.jar": "jmh",
+            "java -jar inner/deep/build/steelyard-jmh.jar": "jmh",
+        },
+    ),
+    "package.json": (
+        {"package.json": '{"name": "@a/b", "bin": "cli.js", "scripts": {"bench": "vitest bench"}}'},
+        {"node cli.js": ""},
+    ),
+    "package.json, with scripts that measure": (
+        {
+            "package.json": '{"bin": {"b": "b.js"}, "scripts": {"bench:sort": "node --expose-gc bench/sort.js 5", '
+            '"test": "node t.js", "benchmark": "node a.js && node b.js"}}',
+            "Makefile": "lint:\n\teslint .\n",
+        },
+        {"node --expose-gc bench/sort.js 5": ""},
+    ),
+    "package.json, for tools alone": (
+        {"package.json": '{"devDependencies": {"prettier": "3"}}', "Makefile": MAKE},
+        {"./w": "", "./sub/v": ""},
+    ),
     "make": (
         {"Makefile": MAKE},
         {"./w": "", "./sub/v": ""},
@@ -262,6 +290,11 @@ def test_what_is_written_is_valid_and_has_the_benchmarks(here_without_python: In
     [
         ({"Makefile": "all:\n\tcc -o w w.c\n"}, "make", "a Makefile, but no program or benchmark in it; put a command"),
         ({"go.mod": "module x\n"}, "go build ./...", "Go, but no program or benchmark in it; put a command"),
+        (
+            {"package.json": '{"dependencies": {"a": "1"}, "scripts": {"build": "tsc"}}', "yarn.lock": ""},
+            "set -e\nyarn install --frozen-lockfile\nnpm run build --if-present\n",
+            "JavaScript, but no program or benchmark in it; put a command",
+        ),
         ({}, None, "nothing was found here that it knows; put a command"),
     ],
 )
@@ -296,6 +329,22 @@ def test_a_package_of_go_is_built_where_its_module_is(here_without_python: InPro
         "if ls ./more/in/*_test.go > /dev/null; then "
         "(cd ./more && go test -c -trimpath -o ./in/steelyard.test ./in); fi"
     )
+
+
+@pytest.mark.real
+def test_a_build_of_gradle_leaves_one_jar_and_ends_where_it_fails(here: InProcess) -> None:
+    put(here.folder, PROJECTS["gradle"][0])
+    made = "for one in . inner/deep; do mkdir -p $one/build/libs; echo $1$2 > $one/build/libs/x-$$-jmh.jar; done\n"
+    here.write("gradlew", f"#!/bin/sh\n{made}test ! -e fails\n")
+    here("init")
+    build = written(here.folder).build.command
+    assert build is not None
+    for _ in range(2):
+        subprocess.run(["/bin/sh", "-c", build], cwd=here.folder, check=True)
+    assert (here.folder / "build/steelyard-jmh.jar").read_text() == "-qjmhJar\n"
+    assert (here.folder / "inner/deep/build/steelyard-jmh.jar").read_text() == "-q:inner:deep:jmhJar\n"
+    here.write("fails", "")
+    assert subprocess.run(["/bin/sh", "-c", build], cwd=here.folder, check=False).returncode
 
 
 def test_targets_are_told_by_the_names_that_the_file_has(here_without_python: InProcess) -> None:

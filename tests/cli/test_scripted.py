@@ -275,6 +275,7 @@ def test_of_several_alone_those_that_the_time_was_up_before_keep_none_from_being
     assert done.status == 0
     assert "1.500 s median" in done.text
     assert "the time was up before these were measured: n=1, n=2" in done.text
+    assert "raise --max-time, or give fewer commands, or values of a parameter" in done.text
 
 
 @pytest.mark.parametrize(("warm_up", "ends_at"), [(1, 2), (2, 2), (2, 4)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -196,7 +197,7 @@ def test_a_part_with_one_of_several_candidates_shows_the_two_that_were_weighed(
     done = scripted("compare", "./old", "./new", "./newer", "--pairs", "12", "--shard", f"{number}/2")
     assert done.status == 1
     said = [line.split()[:2] for line in done.text.splitlines()]
-    assert said[:3] == [["baseline", "./old"], ["candidate", of], []]
+    assert said[:4] == [["baseline", "./old"], ["candidate", of], ["part", f"{number}"], []]
 
 
 def test_a_part_of_one_benchmark_has_no_start_to_share_and_merges_all_the_same(scripted: ScriptedWorld) -> None:
@@ -205,6 +206,18 @@ def test_a_part_of_one_benchmark_has_no_start_to_share_and_merges_all_the_same(s
     save(with_settings(weighing_in("1.json"), starts="shared"), Path("shared.json"))
     for parts in (("shared.json", "2.json"), ("2.json", "shared.json")):
         assert scripted("merge", *parts, "-o", "all.json").status in (0, 1)
+
+
+def test_a_part_says_that_it_is_one_wherever_it_is_shown_and_the_whole_does_not(scripted: ScriptedWorld) -> None:
+    for number in (1, 2):
+        done = scripted(
+            *PAIRS, "--pairs", "12", "--shard", f"{number}/2", "-o", f"{number}.json", "--html", "page.html"
+        )
+        said = f"{number} of 2 of a suite of 3 benchmarks; steelyard merge joins the records of all parts"
+        assert f"part       {said}" in re.sub(r"\s*\n {11}", " ", done.text)
+        assert f"part {said}" in scripted("show", f"{number}.json", "--markdown", "-").text
+        assert f"Part {said}." in Path("page.html").read_text()
+    assert "part " not in scripted("merge", "1.json", "2.json", "-o", "all.json", "--markdown", "-").text
 
 
 def test_parts_on_processors_of_their_own_merge(scripted: ScriptedWorld) -> None:

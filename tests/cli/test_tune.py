@@ -112,6 +112,45 @@ def test_a_weighing_that_fails_puts_back_what_was(scripted: ScriptedWorld, kerne
     assert contents(kernel.root) == before
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("./old",),
+        ("./old", "./absent"),
+        ("./old", "./new", "--margin", "much"),
+        ("./old", "./new", "--seed", "-1"),
+        ("--resume", "absent.json"),
+    ],
+    ids=" ".join,
+)
+def test_what_is_refused_tunes_nothing(scripted: ScriptedWorld, kernel: Kernel, words: tuple[str, ...]) -> None:
+    scripted.refuses("compare", *words, "--tuned")
+    assert kernel.writes == 0
+
+
+def test_what_is_carried_on_is_tuned_for_again(scripted: ScriptedWorld, kernel: Kernel) -> None:
+    before, script = contents(kernel.root), scripted.script
+
+    def interrupted(spec: LaunchSpec, number: int) -> Measured:
+        if number == 9:
+            ctrl_c()
+        return script(spec, number)
+
+    scripted.script = interrupted
+    scripted("compare", "./old", "./new", "--pairs", "12", "-o", "record.json")
+    assert kernel.writes == 0
+    was_tuned: list[bool] = []
+
+    def looked(spec: LaunchSpec, number: int) -> Measured:
+        was_tuned.append(contents(kernel.root) != before)
+        return script(spec, number)
+
+    scripted.script = looked
+    assert scripted("compare", "--resume", "record.json", "--tuned").status in (0, 1)
+    assert all(was_tuned)
+    assert contents(kernel.root) == before
+
+
 @pytest.fixture
 def ends(kernel: Kernel) -> Iterator[list[bool]]:
     """Whether the machine was as before, and nothing kept of it, when a Ctrl-C would have left at once."""

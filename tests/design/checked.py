@@ -192,6 +192,7 @@ class Server:
     server_pid: int = 0
     offers: dict[str, bool] = field(default_factory=dict)
     missing_counters: Mapping[str, int] = field(default_factory=dict)
+    waiting: Callable[[float], None] | None = None
     cancelled: bool = False
 
     def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:  # noqa: ARG002

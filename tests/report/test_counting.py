@@ -108,6 +108,14 @@ def test_a_run_of_several_benchmarks_has_the_functions_of_each() -> None:
     assert "functions" not in shown(counted_run(made[:2], [functions(0, {"first": 100})]))
 
 
+def test_a_run_calls_functions_as_a_weighing_does() -> None:
+    record = counted_run([count(0, 1000)] * 2, [functions(0, {"0x4010": 500, "???": 200, "sort.isra.0": 300})])
+    assert [line.split() for line in shown(record).splitlines()[-2:]] == [
+        ["700", "70", "%", "(no", "symbol)"],
+        ["300", "30", "%", "sort"],
+    ]
+
+
 def test_a_run_whose_counts_differ_shows_their_range() -> None:
     text = flat(shown(counted_run([count(0, number) for number in (900, 901, 1000, 1001, 1004, 1000, 1000)])))
     assert "1,000 median from 1,000 to 1,004, 5 counts" in text

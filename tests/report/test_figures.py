@@ -180,3 +180,4 @@ def test_moments(created: str, shown: str) -> None:
 
 def test_a_tally_counts_names_or_takes_their_numbers() -> None:
     assert figures.tally(["same", "slower", "same"]) == figures.tally({"same": 2, "slower": 1}) == "1 slower, 2 same"
+    assert figures.tally({"undecided": 1000}) == "1,000 undecided"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from steelyard.model.progress import Progress
+from steelyard.model.progress import GOES_ON, Progress
 from steelyard.report.live import LiveLine, fit
 
 WIPE = "\r\x1b[J"
@@ -81,6 +81,37 @@ def test_in_a_log_that_is_said_once_of_each() -> None:
         f"steelyard: {LASTS}",
         "steelyard: --cleanup \\x1b[2J has run for 12 s, and has no time limit",
     ]
+
+
+def test_within_a_launch_that_lasts_it_counts_on() -> None:
+    out, clock = Terminal(), Clock()
+    line = LiveLine(out, clock=clock, columns=lambda: 80)
+
+    def seen_at(seconds: float) -> str:
+        clock.now = seconds
+        line(GOES_ON)
+        return out.getvalue().rpartition("\r")[2].removesuffix(END)
+
+    assert seen_at(3.0) == ""  # nothing was told yet
+    line(Progress("sort", 0, None, is_first=True))
+    assert seen_at(4.0) == "the first launch runs"
+    assert seen_at(8.4) == "the first pair has run for 5 s"
+    line(Progress("sort", 0, None, is_first=True, seconds_left=150.0))
+    assert seen_at(13.4) == "the first pair has run for 5 s, each launch for 2 min 30 s at most"
+    line(replace(PROGRESS, interval=None))
+    assert seen_at(17.5) == "sort  ━━──────────────  33/252 pairs  +1.02 %  7.9 s left  this pair 4 s"
+    assert seen_at(77.5).endswith("0 s left  this pair 1 min 4 s")
+    line(replace(PROGRESS, interval=None))
+    assert out.getvalue().endswith(f"33/252 pairs  +1.02 %  12 s left{END}")
+
+
+def test_a_log_is_told_nothing_of_that() -> None:
+    piped, clock = io.StringIO(), Clock()
+    with LiveLine(piped, clock=clock) as line:
+        line(PROGRESS)
+        clock.now = 60.0
+        line(GOES_ON)
+    assert piped.getvalue() == ""
 
 
 def test_where_the_time_is_too_short_for_any_there_is_no_limit_of_pairs() -> None:

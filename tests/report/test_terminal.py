@@ -260,6 +260,16 @@ def test_a_table_has_the_medians_however_long_the_names_are(width: int) -> None:
     assert "baseline and candidate are medians" in text
 
 
+def test_a_long_table_has_one_line_a_row_and_says_where_the_medians_are() -> None:
+    names = [f"containers/std::unordered_map<int>/insert/{number}" for number in range(100)]
+    record = records.weighing(benchmarks=tuple(names), pairs=1)
+    text = weighed(*(verdict(benchmark=name, index=place) for place, name in enumerate(names)), record=record)
+    rows = [line for line in text.splitlines() if "[+0.61 %, +1.40 %]" in line]
+    assert len({line.split()[0] for line in rows}) == 100
+    assert all("  slower  " in line for line in rows)
+    assert "in all     100 slower in 0.9 s; --markdown FILE has the medians" in text
+
+
 @pytest.mark.parametrize("width", [20, 60, 80])
 def test_narrow_tables_keep_the_verdict_and_the_change(width: int) -> None:
     text = flat(weighed(*suite_verdicts(), record=records.weighing(benchmarks=SUITE), width=width))

@@ -216,7 +216,12 @@ def _sentences() -> Iterator[None]:
 def _watch(progress: Watch | None) -> Watch:
     """Who is told how far it is."""
     watch: Watch = _unseen if progress is None else taken("progress", progress)
-    return watch
+
+    def told(now: Progress) -> None:
+        if not now.goes_on:
+            watch(now)
+
+    return told
 
 
 def _unseen(progress: Progress) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import fields
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from steelyard.api.kept import kept_by_name
 from steelyard.api.mistaken import meant_revisions, meant_values
 from steelyard.api.names import check_no_files, names_of, usual_names
 from steelyard.api.revisions import weighing_of_revisions
-from steelyard.api.settings import check_budget, current_folder, parameters_of, processor_of, weighing_of_commands
+from steelyard.api.settings import check_budget, current_folder, parameters_of, weighing_of_commands
 from steelyard.cli.command import command
 from steelyard.cli.compare_options import CompareOptions
 from steelyard.cli.inputs import say_what_is_unread
@@ -51,15 +50,15 @@ def compare(options: CompareOptions, world: World) -> int:
     Exit status: 0 nothing is slower, 1 a candidate is slower, 2 wrong usage, 3 a measurement failed, 4 undecided
     (with --strict), 130 interrupted.
     """
-    from steelyard.cli.calm import tuned
-
     check_files(options.files, options.launch.output)
-    processor = processor_of(options.launch.cpu, world)[0] if options.tuned else None
-    with in_units(options.unit), tuned(options.tuned, processor, world):
+    if options.tuned:
+        world.tuner().check_untuned()  # before anything is built
+    with in_units(options.unit):
         return _compared(options, world)
 
 
 def _compared(options: CompareOptions, world: World) -> int:
+    from steelyard.cli.calm import tuned
     from steelyard.cli.outcome import none_of_earlier, shown
     from steelyard.cli.screen import watching
     from steelyard.design import session
@@ -69,12 +68,17 @@ def _compared(options: CompareOptions, world: World) -> int:
             raise UsageError(RESUME_LACKS_VALUE)
         _refuse_other_options(options)
         (path,) = kept_by_name(world, options.resume)
-        with watching(world) as watch:
+        with ExitStack() as meanwhile, watching(world) as watch:
+
+            def announce(record: Weighing) -> None:
+                _announce(path, record)
+                meanwhile.enter_context(tuned(options.tuned, record.settings.cpu, world))
+
             outcome = session.resume(
                 path,
                 watch,
                 world,
-                announce=partial(_announce, path),
+                announce=announce,
                 trusted=options.trust_journal,
                 more=_more(options),
             )
@@ -89,7 +93,8 @@ def _compared(options: CompareOptions, world: World) -> int:
         watch.wipe()
         check_not_launched(request, *options.files.paths(), options.launch.output)
         say_what_is_unread(options.launch)
-        outcome = session.attempted(request, watch, world)
+        with tuned(options.tuned, request.settings.cpu, world):
+            outcome = session.attempted(request, watch, world)
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
 
 

@@ -29,10 +29,11 @@ from steelyard.cli.say import say
 from steelyard.cli.settings import HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
 from steelyard.cli.signals import uninterrupted
 from steelyard.cli.views import ShownUnits, in_units
-from steelyard.model.errors import UsageError
+from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 from steelyard.model.values import metric_names, seconds
 
 if TYPE_CHECKING:
+    from steelyard.design.outcome import Outcome
     from steelyard.design.request import Request
     from steelyard.design.world import World
     from steelyard.model.progress import Watch
@@ -139,13 +140,41 @@ def _measured(options: RunOptions, world: World) -> int:
     if kept is not None and outcome.is_whole:  # what was interrupted is no baseline
         with uninterrupted(), unwritten.noted():  # before it is printed, which may find nobody who reads it
             save(outcome.record, kept, private=True)
-    status = shown(outcome, options.files, world, functions=options.functions)
+    try:
+        status = shown(outcome, options.files, world, functions=options.functions)
+    except MeasurementError:
+        _tell_in_part(compared, outcome, options, world)
+        raise
     if status or not isinstance(outcome.record, Run):
-        return status  # what was interrupted is compared with none
+        _say_what_is_not(options, compare=True)
+        return status
     unwritten.tell()
     if kept is not None:
         say(f"kept as the baseline {options.save_baseline}")
     return 0 if compared is None else _compared(compared, outcome.record, options, world)
+
+
+def _tell_in_part(baseline: Run | None, outcome: Outcome, options: RunOptions, world: World) -> None:
+    """Compare what did not fail with a kept run, as `diff` does; that something failed is said behind it."""
+    from steelyard.model.records import Run
+
+    record = outcome.record
+    is_comparable = isinstance(record, Run) and record.derived is not None
+    if not outcome.is_whole:
+        _say_what_is_not(options, compare=not is_comparable)
+    if baseline is not None and isinstance(record, Run) and is_comparable:
+        try:
+            _compared(baseline, record, options, world)
+        except SteelyardError as nothing:  # what failed says more, and is the exit status
+            say(str(nothing))
+
+
+def _say_what_is_not(options: RunOptions, *, compare: bool) -> None:
+    """Say which baselines are not what was asked, as not all was measured."""
+    if options.save_baseline is not None:
+        say(f"not kept as the baseline {options.save_baseline}, as not all was measured")
+    if options.baseline is not None and compare:
+        say(f"not compared with the baseline {options.baseline}, as not all was measured")
 
 
 def _requested(options: RunOptions, watch: Watch, world: World) -> AbstractContextManager[Request]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused
+from steelyard.cli.calm import tuned
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outcome import has_failed, none_of_earlier, show_outcome, show_way_on, shown, was_interrupted
 from steelyard.cli.outputs import beside_files, check_apart, check_files, check_not_launched, is_printed, page_of
@@ -52,7 +53,8 @@ def weighed(project: Project, options: CompareOptions, world: World) -> int:
             say(sentence)
         if len(plan.parts) > 1:
             return _Several(project, plan, options, asked, watch, world).weighed()
-        ((_, outcome),) = measured(plan.parts, plan.total_s, watch, world, lambda part: None)  # noqa: ARG005 - it is alone
+        with _tuned(plan, options, world):
+            ((_, outcome),) = measured(plan.parts, plan.total_s, watch, world, lambda part: None)  # noqa: ARG005 - it is alone
     if isinstance(outcome, SteelyardError):
         raise outcome
     _say_unused(project, [outcome], options)
@@ -88,13 +90,14 @@ class _Several:
             several.heading(console, part.name, first=not begun)
             begun.append(part)
 
-        for part, outcome in measured(parts, self.plan.total_s, self.watch, self.world, begin):
-            self.watch.wipe()
-            interrupted = self._show(part, outcome, files[part.name])
-            if not interrupted and part is not parts[-1]:
-                interrupted = isinstance(outcome, Outcome) and outcome.stop_came_late
-            if interrupted:
-                break
+        with _tuned(self.plan, self.options, self.world):
+            for part, outcome in measured(parts, self.plan.total_s, self.watch, self.world, begin):
+                self.watch.wipe()
+                interrupted = self._show(part, outcome, files[part.name])
+                if not interrupted and part is not parts[-1]:
+                    interrupted = isinstance(outcome, Outcome) and outcome.stop_came_late
+                if interrupted:
+                    break
         if len(self.unchosen) == len(parts):
             raise UsageError("--benchmark and --tag choose no benchmark of any target")
         settings = parts[0].request.settings
@@ -174,6 +177,12 @@ class _Several:
         if files.json is not None and len({of_part.json for of_part in found.values()}) < len(found):
             raise UsageError(f"two records would go to the same file beside {files.json}: rename a target")
         return found
+
+
+def _tuned(plan: ProjectPlan, options: CompareOptions, world: World) -> AbstractContextManager[None]:
+    """Tune the machine meanwhile, if that is asked for: for the processor that all of the weighings have."""
+    processors = {part.request.settings.cpu for part in plan.parts}
+    return tuned(options.tuned, processors.pop() if len(processors) == 1 else None, world)
 
 
 def _named(path: Path | None, target: str) -> Path | None:

@@ -307,15 +307,16 @@ def process_time_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
     ]
 
 
-def not_measured_finding(names: Sequence[str]) -> list[Finding]:
+def not_measured_finding(names: Sequence[str], *, of_harness: bool) -> list[Finding]:
     """Name the benchmarks that the time was too short for; nothing if there are none."""
     if not names:
         return []
+    fewer = "choose some of a suite with --benchmark" if of_harness else "give fewer commands, or values of a parameter"
     return [
         Finding(
             code="not-measured",
             message=f"the time was up before these were measured: {some_names(names)}",
-            remedy="raise --max-time, or choose some of a suite with --benchmark",
+            remedy=f"raise --max-time, or {fewer}",
         )
     ]
 

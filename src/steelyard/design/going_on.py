@@ -139,5 +139,5 @@ def _lasting(record: Weighing) -> list[Finding]:
         for number, (one, reason) in enumerate(zip(record.benchmarks, record.stop, strict=True))
         if reason == "time" and number not in reached
     ]
-    over = not_measured_finding(missed)
+    over = not_measured_finding(missed, of_harness=record.settings.harness is not None)
     return [finding for finding in record.findings if finding.code not in _OF_THE_END and finding not in over]

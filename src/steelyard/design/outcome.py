@@ -51,11 +51,14 @@ class Outcome:
     def way_on(self) -> str | None:
         """The command by which what is undecided goes on from here: another budget adds to what was measured.
 
-        Of each benchmark only its first metric that was timed is open again (`going_on`).
+        Of each benchmark only its first metric that was timed is open again (`going_on`). What was interrupted has the
+        rest of its own budget.
         """
         record = self.record
         if self.resumed_by is None or not isinstance(record, Weighing) or record.derived is None:
             return None
+        if "interrupted" in record.stop:
+            return f"steelyard compare --resume {typed(Path(self.resumed_by))}"
         measured = [one for one in record.derived.verdicts if not one.control and not is_counted(one.metric)]
         option = budgets.way_on(deciding_of(measured), record)
         return None if option is None else f"steelyard compare --resume {typed(Path(self.resumed_by))} {option}"

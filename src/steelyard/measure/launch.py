@@ -85,6 +85,8 @@ class Launcher:
         self._arrivals.register(ours, select.POLLIN)
         self._replies = ours.makefile("rb")
         self._in_flight = self._cancel_wanted = False
+        self.waiting: Callable[[float], None] | None = None
+        """Is told as that of `launch`, where a request has none."""
         self.server_pid = 0
         try:
             hello = self._receive()
@@ -229,7 +231,7 @@ class Launcher:
         """What the server replies to a request, which its launches delay by no more than so long."""
         try:
             self._send(f"{{{fields}}}\n".encode())
-            return self._receive(longest_ns, waiting)
+            return self._receive(longest_ns, waiting or self.waiting)
         except BaseException:
             # What it may reply yet would be taken for the reply to the next request: there is none.
             with suppress(OSError):

@@ -40,7 +40,13 @@ class Progress:
     is given up, if ever."""
     waited_s: float | None = None
     """Of a command that is not measured and lasts, as one around the launches: how long it has run; 0 once it ended."""
+    lasted_s: float | None = None
+    """How long nothing else has been told, as a launch lasts."""
+    goes_on: bool = False
+    """Whether this tells nothing but that."""
 
+
+GOES_ON = Progress("", 0, None, goes_on=True)
 
 Watch = Callable[[Progress], None]
 """Is told how far a measurement is."""

@@ -14,7 +14,7 @@ from steelyard.report import attribution, figures
 from steelyard.report.markup import code
 from steelyard.report.sheet import Sheet
 from steelyard.stats import cost
-from steelyard.stats.attribution import Function, Rest, Row, attribute, shown
+from steelyard.stats.attribution import Function, Rest, Row, attribute, shown, summed
 
 _EQUAL = {
     "exact": "equal counts",
@@ -130,7 +130,7 @@ def largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None:
     if functions is None or most < 1:
         return
     by_cost = is_by_cost(record, summary.metric, functions)
-    own = own_counts(functions, record, by_cost=by_cost)
+    own = summed(own_counts(functions, record, by_cost=by_cost))
     total = sum(part.own for part in own) or 1
     sheet.blank()
     several = len(record.benchmarks) > 1

@@ -259,4 +259,4 @@ def _hundredths(share: float) -> str:
 def tally(verdicts: Iterable[str] | Mapping[str, int]) -> str:
     """Write how many verdicts there are of each name, from names or their numbers: `1 slower, 3 same`."""
     counted = Counter(verdicts)
-    return ", ".join(f"{counted[name]} {name}" for name in VERDICTS if name in counted)
+    return ", ".join(f"{counted[name]:,} {name}" for name in VERDICTS if name in counted)

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
@@ -25,6 +26,8 @@ _FREE_ROWS = 2
 _BAR_COLUMNS = 16
 # A frame of so many benchmarks takes 0.3 to 1.3 ms; of more it comes the more rarely.
 _MANY = 500
+# A launch that lasts for so long is told of.
+_LASTS_S = 2.0
 # A command that lasts for so long is told of in a log.
 _LOGGED_FROM_S = 5.0
 _USUAL_SIZE = os.terminal_size((80, 24))
@@ -33,8 +36,8 @@ _USUAL_SIZE = os.terminal_size((80, 24))
 class LiveLine:
     """Shows the progress on a terminal and wipes it at the end; on anything else only what is to stay.
 
-    It writes only when it is called, between two launches: a thread or a timer would run beside the launch
-    that is being measured.
+    It writes only when it is called, between two launches, and within one that lasts when whoever waits for that wakes
+    anyway: a thread or a timer would run beside the launch that is being measured.
     """
 
     def __init__(
@@ -54,7 +57,9 @@ class LiveLine:
         self._pause_s = _BETWEEN_REFRESHES_S
         self._last: float | None = None
         self._behind: Progress | None = None
-        """What is shown once a command that lasts has ended."""
+        """What is shown once a command that lasts has ended, and counts on within a launch that does."""
+        self._told = 0.0
+        """When that was told."""
         self._logged: set[str] = set()
 
     def __enter__(self) -> Self:
@@ -67,6 +72,9 @@ class LiveLine:
 
     def __call__(self, progress: Progress) -> None:
         """Show the progress, unless the last refresh was less than a quarter of a second ago."""
+        if progress.goes_on:
+            self._count_on()
+            return
         if progress.allowance is not None:
             self.wipe()
             encoding = self._stream.encoding or "utf-8"
@@ -78,12 +86,23 @@ class LiveLine:
         if not self._shows:
             return
         self._behind = progress
-        now = self._clock()
+        self._told = now = self._clock()
         if self._last is not None and now - self._last < self._pause_s:
             return
         self._last = now
         columns = self._columns()
         self._draw(self._lines(progress, columns), columns)
+
+    def _count_on(self) -> None:
+        """Show how long a launch lasts, and what is left of the time."""
+        lasted_s = self._clock() - self._told
+        if not self._shows or self._behind is None or lasted_s < _LASTS_S:
+            return
+        left_s = self._behind.seconds_left
+        if left_s is not None and not self._behind.is_first:
+            left_s = max(0.0, left_s - lasted_s)
+        columns = self._columns()
+        self._draw(self._lines(replace(self._behind, lasted_s=lasted_s, seconds_left=left_s), columns), columns)
 
     def _tell_wait(self, progress: Progress, seconds: float) -> None:
         """Show that a command lasts; in a log that is said once."""
@@ -151,12 +170,19 @@ def _has_run(seconds: float) -> str:
     return f"has run for {figures.seconds(seconds)}, and has no time limit"
 
 
+def _whole_seconds(seconds: float) -> str:
+    return figures.seconds(float(int(seconds)))
+
+
 def fit(progress: Progress, name: str, width: int) -> str:
     """Write the progress in at most `width` columns: what matters least is left out first."""
     if progress.is_first:
         # Of either side: the name in a progress is the candidate's.
-        runs, given_up_s = "the first launch runs", progress.seconds_left
-        whole = runs if given_up_s is None else f"{runs}, for {figures.seconds(given_up_s)} at most"
+        runs, limited, given_up_s = "the first launch runs", "for", progress.seconds_left
+        if progress.lasted_s is not None:
+            what = progress.noun or "pair"
+            runs, limited = f"the first {what} has run for {_whole_seconds(progress.lasted_s)}", "each launch for"
+        whole = runs if given_up_s is None else f"{runs}, {limited} {figures.seconds(given_up_s)} at most"
         return whole if cell_len(whole) <= width else printable.shorten(runs, width)
     if progress.waited_s is not None:
         has_run = _has_run(progress.waited_s)
@@ -167,6 +193,8 @@ def fit(progress: Progress, name: str, width: int) -> str:
     change = figures.change(progress.change) if progress.change is not None else ""
     interval = figures.interval(progress.interval) if progress.interval is not None else ""
     left = f"{figures.seconds(max(0.0, progress.seconds_left))} left" if progress.seconds_left is not None else ""
+    if progress.lasted_s is not None:
+        left = "  ".join(filter(None, (left, f"this {noun} {_whole_seconds(progress.lasted_s)}")))
     estimate = " ".join(filter(None, (change, interval)))
     bar = live_suite.bar(progress.done / progress.limit, _BAR_COLUMNS) if progress.limit else ""
     choices = (

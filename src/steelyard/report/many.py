@@ -17,8 +17,10 @@ from steelyard.stats.verdict import CHANGED
 
 _NAME_COLUMNS = 24
 _MOST_OPEN = 10
-# Columns of the table, behind the name, with which it has the medians.
-_WITH_MEDIANS = 6
+# Columns of the table, behind the name, with which it has the medians, and without them.
+_WITH_MEDIANS, _WITHOUT_MEDIANS = 6, 4
+# More rows than this are read as a list: each on one line, and rather without the medians.
+_FEW_ROWS = 12
 _NAMES = "benchmark"
 _THROUGHPUT = "throughput"
 
@@ -37,7 +39,8 @@ def rows(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         show_left_out(sheet, len(chosen) - len(shown), ", which changed less")
         counted = [verdict for verdict in chosen if not verdict.control]
         said = f"{sentences.tally_in(record, counted)} in {figures.seconds(record.seconds)}"
-        sheet.row("in all", f"{said}; baseline and candidate are medians" if "baseline" in titles else said)
+        where = "baseline and candidate are medians" if "baseline" in titles else "--markdown FILE has the medians"
+        sheet.row("in all", f"{said}; {where}")
     notes.show(sheet, at_verdict)
     margins_row(sheet, record)
     first = deciding_of([verdict for verdict in verdicts if not verdict.control])
@@ -81,7 +84,7 @@ def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
 def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> list[str]:
     """Print one row a benchmark, below its name where both have no room on one line; what is least needed is left out.
 
-    The titles of what is shown are returned: the medians always are.
+    The titles of what is shown are returned: the medians are among them, but for many rows that would take two lines.
     """
     head = ["verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
     beside = {title: column for title, column in _beside(verdicts).items() if any(column)}
@@ -93,8 +96,9 @@ def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> list[s
     taken = [max(map(cell_len, (title, *column))) + 2 for title, *column in zip(head, *_plain(cells), strict=True)]
     names = sheet.names([verdict.benchmark for verdict in verdicts], sheet.width)
     longest = max(map(cell_len, (_NAMES, *names)))
+    widths = [*range(len(head), _WITH_MEDIANS - 1, -1), *([_WITHOUT_MEDIANS] if len(verdicts) > _FEW_ROWS else [])]
     for least in (min(longest, _NAME_COLUMNS), 0):
-        for columns in range(len(head), _WITH_MEDIANS - 1, -1):
+        for columns in widths:
             room = sheet.width - sum(taken[:columns])
             if room >= least and not sheet.narrow:
                 _grid(sheet, head[:columns], [row[:columns] for row in cells], names, room if least else 0)

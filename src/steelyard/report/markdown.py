@@ -35,7 +35,8 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, 
     at_verdict, below = notes.parted(notes.of_weighing(record, verdicts))
     lines = [_heading(record, verdicts, running=running), "", *_list(notes.markdown(at_verdict))]
     baselines, candidates = ([code(name) for name in names] for names in record.sides())
-    lines += [f"{_labelled('baseline', baselines)}, {_labelled('candidate', candidates)}{_built(record)}", ""]
+    weighed = f"{_labelled('baseline', baselines)}, {_labelled('candidate', candidates)}"
+    lines += [f"{weighed}{_built(record)}{_part(record)}", ""]
     if record.identical is not None:
         others = [finding for finding in record.findings if finding != record.identical]
         return document([*lines, *_list(notes.markdown(notes.of_findings(others))), _origin(record)])
@@ -76,6 +77,10 @@ def run(record: Run, summaries: list[Summary], *, running: bool = False) -> str:
 
 def _built(record: Weighing | Run) -> str:
     return f"; {code(said)}" if (said := sentences.built(record)) else ""
+
+
+def _part(record: Weighing) -> str:
+    return f"; part {said}" if (said := sentences.part(record)) else ""
 
 
 def _labelled(label: str, names: list[str]) -> str:

@@ -65,6 +65,15 @@ def built(record: Weighing | Run) -> str | None:
     return f"{subject.command if len(commands) == 1 else 'each command'}, {where}, {how}"
 
 
+def part(record: Weighing) -> str | None:
+    """Say that it is one part of a suite, and what makes one record of all; None of a whole one."""
+    shard = record.settings.shard
+    if shard is None or shard.of == 1:
+        return None
+    suite = figures.count(len(shard.suite), "benchmark")
+    return f"{shard.number} of {shard.of} of a suite of {suite}; steelyard merge joins the records of all parts"
+
+
 def metric(name: str, settings: Settings) -> str:
     """Say what a metric is: `active: wall time less ...`."""
     if settings.clock == "still" and name == "active":

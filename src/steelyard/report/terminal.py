@@ -130,11 +130,17 @@ def _built(sheet: Sheet, record: Weighing | Run) -> None:
         sheet.row("command", Text(sheet.name(said, 3 * sheet.text_width), "dim"))
 
 
+def _part(sheet: Sheet, record: Weighing) -> None:
+    if said := sentences.part(record):
+        sheet.row("part", said)
+
+
 def _names(sheet: Sheet, record: Weighing) -> None:
     for label, names in zip(SIDES, record.sides(), strict=True):
         for name in names:
             sheet.row(label, Text(sheet.name(name, 3 * sheet.text_width), "bold"))
     _built(sheet, record)
+    _part(sheet, record)
 
 
 # --- one benchmark
@@ -148,6 +154,7 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         benchmark_row(sheet, first.benchmark)
     _sides(sheet, record, first)
     _built(sheet, record)
+    _part(sheet, record)
     sheet.blank()
     sheet.row(
         first.verdict,

@@ -109,6 +109,12 @@ def shown(rows: Sequence[Row], most: int) -> tuple[list[Row], Rest]:
 
 # --- one side
 
+
+def summed(functions: Iterable[Function]) -> list[Function]:
+    """The functions of one side as `attribute` matches them: by normalised name and object, each once."""
+    return list(_summed(functions).values())
+
+
 _Key = tuple[str, str]
 
 

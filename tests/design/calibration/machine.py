@@ -69,6 +69,7 @@ class ProbeMachine:
     counted: list[LaunchSpec] = field(default_factory=list)
     timed_rates: Callable[[LaunchSpec], Rates] = rates
     counted_rates: Callable[[LaunchSpec], Rates] = rates
+    waiting: Callable[[float], None] | None = None
     disturb: Callable[[int], int] = lambda _: 0
     """By how many ns a launch takes longer."""
     measured: Measured = PLAIN

@@ -49,9 +49,21 @@ def test_times_in_a_smaller_unit(factor: float) -> None:
 def test_the_sentence_has_both_figures() -> None:
     said = trouble_with_unit(launches(1e-3), usual_loops(1e-3))
     assert said == (
-        "1,000,000 iterations more made its launch 1.5 s longer, and it told of 1.5 ms more: does it tell in another "
+        "133,334 iterations more made its launch 0.2 s longer, and it told of 0.2 ms more: does it tell in another "
         "unit, or prepare so long for each iteration?"
     )
+
+
+def test_another_unit_is_found_without_a_usual_sample_in_each_launch() -> None:
+    taken = list[int]()
+    take = launches(1e-3)
+
+    def noted(loops: int) -> Timed:
+        taken.append(take(loops).wall_ns)
+        return take(loops)
+
+    assert trouble_with_unit(noted, usual_loops(1e-3)) is not None
+    assert sum(taken) < 5e9
 
 
 @pytest.mark.parametrize("loops", [1, LOOPS])

@@ -11,9 +11,11 @@ from dataclasses import replace
 import psutil
 import pytest
 
+from steelyard.design.runner import pool as workers
 from steelyard.design.runner.pool import WorkerPool
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.target import Target
+from steelyard.measure import launch as launching
 from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.launch import Launcher
@@ -108,6 +110,30 @@ def test_the_first_error_ends_all_others(error: Exception) -> None:
     with pool(2) as counting, pytest.raises(type(error), match=str(error)):
         list(counting.do_all([asleep, fails, asleep]))
     assert not is_asleep()
+
+
+def test_somebody_is_told_while_nothing_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_LONGEST_DEAF_S", 0.001)
+    monkeypatch.setattr(launching, "_LONGEST_DEAF_MS", 1)
+    told = [threading.Event(), threading.Event()]
+
+    def task(runner: Runner) -> Counted:
+        launcher = runner.launcher
+        assert isinstance(launcher, Launcher)
+
+        def waiting(_: float) -> None:
+            told[1].set()
+            launcher.cancel()
+
+        launcher.waiting = waiting
+        runner.launcher.launch(SLEEP)
+        assert told[0].wait(60)
+        return COUNTED
+
+    with pool(1) as counting:
+        counting.waiting = told[0].set
+        assert list(counting.do_all([task])) == [(0, COUNTED)]
+    assert told[1].is_set()
 
 
 def test_who_stops_listening_ends_it_too() -> None:

@@ -15,6 +15,7 @@ from steelyard.history.calibrations import to_json
 from steelyard.model.files import save
 from steelyard.model.launches import Launches, LaunchRow
 from tests.calibrations import calibration
+from tests.design.counted import count, counted_weighing
 from tests.foreign import foreign_results, processes
 from tests.report import records
 from tests.report.page import pages
@@ -303,6 +304,19 @@ def test_all_columns_are_in_sight_where_there_is_room_for_them(page: Page, width
     cut_off = """tables => tables.filter(one => one.scrollWidth > one.parentElement.clientWidth)
         .map(one => one.caption.textContent)"""
     assert page.eval_on_selector_all(tables, cut_off) == []
+
+
+def test_columns_of_numbers_are_in_sight_beside_those_of_several_metrics(browser: Browser, tmp_path: Path) -> None:
+    others = dict.fromkeys(("I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw"), 1_000_000)
+    counts = [count(side, 24_499_145 + 1_220_500 * side, **others) for side in (0, 1)] * 5
+    weighing = counted_weighing(counts, metrics=["instructions", "cost"])
+    save(weighing, tmp_path / "record.json")
+    (tmp_path / "page.html").write_text(pages.page([tmp_path / "record.json"]))
+    page = browser.new_page(viewport={"width": 800, "height": 900})
+    show(page, (tmp_path / "page.html").as_uri())
+    width, room = page.eval_on_selector("table.results", "one => [one.scrollWidth, one.parentElement.clientWidth]")
+    page.close()
+    assert width <= room
 
 
 def test_nothing_is_wider_than_the_window(page: Page) -> None:

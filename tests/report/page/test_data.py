@@ -15,7 +15,7 @@ from steelyard.report.page import budget, data, svg
 from steelyard.report.page.distributions import Sample, both_sides, four_plot
 from steelyard.report.page.functions import icicle
 from steelyard.report.page.units import of_foreign, of_metric
-from tests.design.counted import count, counted_run, functions
+from tests.design.counted import count, counted_run, counted_weighing, functions
 
 
 def unpacked(told: dict[str, object]) -> list[float | None]:
@@ -74,6 +74,16 @@ def test_a_function_that_did_less_after_twice_the_loops_has_no_width() -> None:
     assert figure is not None
     assert "printf" not in figure.drawn
     assert "-" not in "".join(re.findall(r'(?:width|x)="([^"]*)"', figure.drawn))
+
+
+def test_functions_are_drawn_by_the_names_that_their_changes_are_told_by() -> None:
+    sides = [functions(side, {"???": 100 + 50 * side, "sort.isra.0": 30 - side, "main": 10}) for side in (0, 1)]
+    figure = icicle(counted_weighing([count(0, 140), count(1, 189)], sides), 0, "instructions", 10)
+    assert figure is not None
+    assert "Most are in (no symbol): 79 %" in figure.told
+    assert "+ (no symbol): 150 instructions, 79 %, +50" in figure.drawn
+    assert "- sort: 29 instructions, 15 %, -1" in figure.drawn
+    assert "???" not in figure.drawn
 
 
 def test_what_is_not_all_drawn_says_so() -> None:

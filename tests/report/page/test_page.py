@@ -236,6 +236,14 @@ def soundness(found: list[Any]) -> dict[str, Any]:
     return {**plain, "benchmarks": names, "launches": 9, "seconds": 1.0, "looked": rules}
 
 
+def test_of_what_a_rule_says_no_option_or_number_is_broken(tmp_path: Path) -> None:
+    found = looked(outcome="untried", finding="launches of 3.8 s are too few for `true`: --max-time allows more")
+    (tmp_path / "check.json").write_text(json.dumps(soundness([found])))
+    page = pages.page([tmp_path / "check.json"])
+    assert "3.8\u00a0s are too few for <code>true</code>" in page
+    assert '<span class="option">--max-time</span> allows' in page
+
+
 def test_calibrations_also_those_that_were_interrupted(tmp_path: Path) -> None:
     for record, phrase in (
         (calibration(), "Predicted against measured"),

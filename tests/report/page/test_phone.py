@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ from steelyard.model.records import Weighing
 from tests.report import records
 from tests.report.page import pages
 from tests.report.page.browsing import WRITTEN, open_all, show
+from tests.report.page.test_page import soundness
+from tests.report.test_check import looked, trouble
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -43,6 +46,21 @@ def test_axes_have_whole_names_and_more_than_one_value(browser: Browser, tmp_pat
         assert name[3] <= width, said
         assert name[3] - name[2] > 7 * len(name[0]), said  # and are large enough to be read
         assert len(values) > 1, said
+
+
+def test_what_a_check_says_is_in_sight(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "check.json").write_text(json.dumps(soundness([looked(), trouble(finding="it is far too short")])))
+    (tmp_path / "page.html").write_text(pages.page([tmp_path / "check.json"]))
+    page = browser.new_page(viewport={"width": 360, "height": 800})
+    show(page, (tmp_path / "page.html").as_uri())
+    open_all(page)
+    cells = page.eval_on_selector_all(
+        ".open article td",
+        "cells => cells.map(one => [one.textContent, one.getBoundingClientRect().right])",
+    )
+    page.close()
+    assert {"it is steady", "warm up"} <= {said for said, _ in cells}
+    assert max(right for _, right in cells) <= 360
 
 
 def test_where_steps_are_factors_points_at_the_ends_are_whole(browser: Browser, tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ import pytest
 from tests.builds import built, locked
 from tests.subjects.adapters.driven import OFFERED, SOURCES
 
+# What Cargo says of crates, or a lock file, for later versions of Rust; the second behind "failed to download".
+_TOO_OLD = ("requires rustc", "is not stabilized in this version of Cargo", "does not understand this lock file")
 # What Cargo says where crates have to be fetched and cannot be.
 _UNREACHABLE = ("failed to download", "failed to get", "Could not resolve host", "offline")
 
@@ -31,12 +33,21 @@ def cargo_bench(crate: str) -> Path:
             text=True,
             check=False,
         )
-    if done.returncode and any(text in done.stderr for text in _UNREACHABLE):
-        pytest.skip(f"the crates that {crate} needs cannot be fetched: run cargo fetch with a network")
+    if done.returncode and (reason := cannot_be_built(crate, done.stderr)):
+        pytest.skip(reason)
     assert done.returncode == 0, done.stderr
     messages = map(json.loads, done.stdout.splitlines())
     (program,) = [message["executable"] for message in messages if message.get("executable")]
     return Path(program)
+
+
+def cannot_be_built(crate: str, said: str) -> str | None:
+    """Why a crate's benchmarks cannot be built on this machine, by what Cargo said; None where they are at fault."""
+    if any(text in said for text in _TOO_OLD):
+        return f"{crate} needs a later version of Rust: rustup update"
+    if any(text in said for text in _UNREACHABLE):
+        return f"the crates that {crate} needs cannot be fetched: run cargo fetch with a network"
+    return None
 
 
 def slower(program: Path, crate: str) -> Path:

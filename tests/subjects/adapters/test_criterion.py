@@ -22,7 +22,7 @@ from steelyard.subjects.harness import Work, harness_named
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
 from tests.subjects.adapters.driven import Driver, spec
-from tests.subjects.adapters.rust import cargo_bench, slower
+from tests.subjects.adapters.rust import cannot_be_built, cargo_bench, slower
 
 AWKWARD = '-dash a/b\\c "é" (x)+? [y].*|^$ : <日本>'
 LONG = f"{'(é)+ ' * 16}(é)..."
@@ -57,6 +57,22 @@ NAMES = [
 @pytest.fixture(scope="module")
 def program() -> Path:
     return cargo_bench("criterion")
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("rustc 1.80.0 is not supported by the following package:\n  criterion@0.8.2 requires rustc 1.86", "later"),
+        ("cannot be built because it requires rustc 1.86 or newer, while the active rustc version is 1.80", "later"),
+        ("lock file version `4` was found, but this version of Cargo does not understand this lock file", "later"),
+        ("failed to download `clap`: `edition2024` is not stabilized in this version of Cargo (1.80.0)", "later"),
+        ("failed to download `clap`: Could not resolve host: static.crates.io", "cannot be fetched"),
+        ("error[E0425]: cannot find value `x` in this scope", None),
+    ],
+)
+def test_what_cannot_be_built_here_is_skipped_with_the_reason(said: str, why: str | None) -> None:
+    reason = cannot_be_built("criterion", said)
+    assert reason is None if why is None else why in (reason or "")
 
 
 @pytest.fixture

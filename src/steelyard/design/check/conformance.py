@@ -209,8 +209,8 @@ class _Trial:
 
     @cached_property
     def _loops(self) -> int:
-        """Those of a usual sample."""
-        return choose_loops(self._run)
+        """Those of a usual sample, of which one a launch tells enough: in another unit it may take seconds."""
+        return choose_loops(lambda loops, _: self._run(loops, 1))
 
     def _run(self, loops: int, samples: int) -> tuple[Sample, ...]:
         return self._launched(loops, samples)[1]

@@ -17,7 +17,7 @@ from steelyard.design.suite.selection import chosen_benchmarks
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 from steelyard.model.launches import LaunchSpec
-from steelyard.model.progress import Watch
+from steelyard.model.progress import GOES_ON, Watch
 from steelyard.model.settings import Settings
 from steelyard.model.soundness import Looked, Soundness
 from steelyard.model.subject import Subject
@@ -50,6 +50,7 @@ def check_target(
     shared = shared_environment(settings, world.environment)
     make = launch_maker(subject, settings, shared)
     with world.launcher() as launcher, Interrupt([launcher.cancel], world.clock) as interrupt:
+        launcher.waiting = lambda _: watch(GOES_ON)
         runner = Runner(launcher, interrupt.is_requested)
         checker = Checker(make, runner, seconds, watch, settings.seed, world.clock, program if heap else None)
         if settings.harness is None:

@@ -21,7 +21,7 @@ from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import INSTRUCTIONS, Count, CountSettings, Functions
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.kept import Finding
-from steelyard.model.progress import Progress, Watch
+from steelyard.model.progress import GOES_ON, Progress, Watch
 from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.stats.counts import FIRST_COUNTS
 from steelyard.subjects.command import shared_environment
@@ -58,6 +58,7 @@ class CountingStage:
         self._record, self._clock, self._sink, self._watch = record, tools.clock, sink, watch
         self._hooks = hooks_of(settings, shared_environment(settings, tools.source), record.subjects)
         self._pool = WorkerPool(tools.launcher, tools.jobs, self._hooks)
+        self._pool.waiting = lambda: watch(GOES_ON)
         self._counter = Counter(tools.valgrind, self._settings, tools.clock)
         self._targets = CountTargets(record, self._settings, tools.source)
         begun = record.counting

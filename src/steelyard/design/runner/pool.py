@@ -35,6 +35,8 @@ class WorkerPool:
         self._free: SimpleQueue[Runner] = SimpleQueue()
         self._open = contextlib.ExitStack()
         self._cancelled = False
+        self.waiting: Callable[[], None] | None = None
+        """Is called now and then while no task ends."""
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as opening:
@@ -74,7 +76,7 @@ class WorkerPool:
         with ThreadPoolExecutor(self._jobs) as pool:
             futures = {pool.submit(self._do, task): number for number, task in enumerate(tasks)}
             try:
-                for future in as_they_end(futures):
+                for future in as_they_end(futures, self.waiting):
                     for result in future.result():
                         yield futures[future], result
             except BaseException:
@@ -92,8 +94,10 @@ class WorkerPool:
             self._free.put(runner)
 
 
-def as_they_end(futures: Iterable[Future[Result]]) -> Iterator[Future[Result]]:
-    """The futures as they end.
+def as_they_end(
+    futures: Iterable[Future[Result]], waiting: Callable[[], None] | None = None
+) -> Iterator[Future[Result]]:
+    """The futures as they end; `waiting` is called now and then in between.
 
     A signal that the system gives to another thread is heard by this one only when its wait ends: so it does now and
     then.
@@ -101,4 +105,6 @@ def as_they_end(futures: Iterable[Future[Result]]) -> Iterator[Future[Result]]:
     left = set(futures)
     while left:
         ended, left = wait(left, timeout=_LONGEST_DEAF_S, return_when=FIRST_COMPLETED)
+        if waiting is not None and not ended:
+            waiting()
         yield from ended

@@ -66,6 +66,8 @@ class LaunchServer(TargetLauncher, Protocol):
     """What it can read on this machine."""
     missing_counters: Mapping[str, int]
     """The events that cannot be counted here, with the system's error numbers."""
+    waiting: Callable[[float], None] | None
+    """Is told as that of `launch`, where that has none, and of several at once or one after the other."""
 
     def cancel(self) -> None:
         """Kill the launch in flight, or the next one if none is; for a signal handler."""

@@ -249,7 +249,7 @@ def _stop_of(benchmark: Benchmark, trials: Trials) -> StopReason:
 
 def _missed(settings: Settings, trials: Trials) -> list[Finding]:
     """Name those that were not reached, if nobody does so who measures the others for a time."""
-    return [] if timed(settings.metrics) else not_measured_finding(trials.missed)
+    return [] if timed(settings.metrics) else not_measured_finding(trials.missed, of_harness=True)
 
 
 def _shared_benchmarks(

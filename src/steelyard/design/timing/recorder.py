@@ -234,8 +234,13 @@ class Recorder:
     def not_reached(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
         """Name the benchmarks that the time was up before."""
         reached = self._reached(USED) | self._reached(WARM_UP)
-        missed = [number for number, reason in enumerate(stop) if reason == "time" and number not in reached]
-        return not_measured_finding([benchmarks[number].name for number in missed])
+        missed = [
+            one
+            for number, (one, reason) in enumerate(zip(benchmarks, stop, strict=True))
+            if reason == "time" and number not in reached
+        ]
+        of_harness = any(one.entry is not None for one in missed)
+        return not_measured_finding([one.name for one in missed], of_harness=of_harness)
 
     def _reached(self, role: str) -> set[int]:
         return self.rows.benchmarks_of(ROLES.index(role))

@@ -60,10 +60,7 @@ class Tuner:
         the machine is tuned already, and MeasurementError where the state before cannot be put on disk.
         """
         with self._alone():
-            if (before := self.state()) is not None:
-                raise UsageError(
-                    f"this machine is tuned, since {before.created}: steelyard tune --restore undoes that first"
-                )
+            self.check_untuned()
             changes = self.plan(processor)
             if not changes:
                 return Done([])
@@ -76,6 +73,13 @@ class Tuner:
             if not done.changes:
                 self._undo(changes)  # all were refused: it is not tuned, and nothing has to be kept for that
             return done
+
+    def check_untuned(self) -> None:
+        """Raise UsageError where the machine is tuned already."""
+        if (before := self.state()) is not None:
+            raise UsageError(
+                f"this machine is tuned, since {before.created}: steelyard tune --restore undoes that first"
+            )
 
     def restore(self) -> Done:
         """Put back what was. What the system refuses stays in the file, so that another time undoes it.

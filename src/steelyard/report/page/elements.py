@@ -57,6 +57,11 @@ def told(content: Content) -> Markup:
     )
 
 
+def long_told(content: str) -> Markup:
+    """The same of a sentence that may be of any length: its middle is left out where it is too long."""
+    return told(printable.shorten(printable.plain(content), LONGER * LONGEST_NAME))
+
+
 def unbroken(content: str) -> Markup:
     """A text of which no option breaks behind its hyphens."""
     parts = _OPTION.split(content)
@@ -90,9 +95,17 @@ def term_list(pairs: Iterable[tuple[str, Content]], class_: str) -> Markup:
 
 
 def table(
-    caption: str, titles: Iterable[str], rows: Iterable[Iterable[Content]], *, numbers: frozenset[int] = frozenset()
+    caption: str,
+    titles: Iterable[str],
+    rows: Iterable[Iterable[Content]],
+    *,
+    numbers: frozenset[int] = frozenset(),
+    stacked: bool = False,
 ) -> Markup:
-    """A small table, the first cell of each row its heading; the columns of `numbers` are flushed right."""
+    """A small table, the first cell of each row its heading; the columns of `numbers` are flushed right.
+
+    One that is `stacked` has sentences, which stand below each other where there is little room.
+    """
     head = [element("th", title, scope="col", class_="n" if i in numbers else None) for i, title in enumerate(titles)]
     body = []
     for first, *others in rows:
@@ -103,5 +116,6 @@ def table(
         element("caption", caption),
         element("thead", element("tr", *head)),
         element("tbody", *body),
+        class_="stacked" if stacked else None,
     )
     return element("div", whole, class_="scroll", tabindex=0, role="group", aria_label=caption)

@@ -10,7 +10,7 @@ from steelyard.report import attribution, counting, figures
 from steelyard.report.page import elements, svg
 from steelyard.report.page.data import Figure
 from steelyard.report.page.elements import Markup
-from steelyard.stats.attribution import NO_SYMBOL, Function, attribute
+from steelyard.stats.attribution import Function, attribute, summed
 
 _LEVELS = 3
 _NO_FILE = "no source file known"
@@ -24,16 +24,17 @@ def icicle(record: Weighing | Run, benchmark: int, metric: str, most: int) -> Fi
         return None
     by_cost = counting.is_by_cost(record, metric, *known)
     counts = [counting.own_counts(side, record, by_cost=by_cost) for side in known]
-    total = sum(one.own for one in counts[-1])
+    drawn = summed(counts[-1])
+    total = sum(one.own for one in drawn)
     if total <= 0:
         return None
     changes = {(row.name, row.object): row.change for row in attribute(*counts)} if len(counts) == 2 else {}
     unit = "cost" if by_cost else "instructions"
     # What did less after twice the loops has no width.
-    ordered = sorted((one for one in counts[-1] if one.own > 0), key=lambda one: -one.own)
+    ordered = sorted((one for one in drawn if one.own > 0), key=lambda one: -one.own)
     shares = _by_file(ordered[:most], ordered[most:], changes, total, unit)
     largest = ordered[0]
-    told = f"{total:,} {unit} in all. Most are in {_called(largest)}: {figures.percent(largest.own / total)}."
+    told = f"{total:,} {unit} in all. Most are in {largest.name}: {figures.percent(largest.own / total)}."
     if len(counts) == 2:
         told += " Widths are the candidate's counts; + marks functions that count more than in the baseline, - less."
     whole = svg.Share("all", sum(share.size for share in shares), f"{total:,} {unit}", parts=shares)
@@ -64,13 +65,9 @@ def _by_file(
 def _share(one: Function, change: int, total: int, unit: str) -> svg.Share:
     told = f"{one.own:,} {unit}, {figures.percent(one.own / total)}"
     if not change:
-        return svg.Share(_called(one), one.own, told)
+        return svg.Share(one.name, one.own, told)
     sign, look = ("+ ", "more") if change > 0 else ("- ", "less")
-    return svg.Share(sign + _called(one), one.own, f"{told}, {change:+,}", look)
-
-
-def _called(one: Function) -> str:
-    return one.name or NO_SYMBOL
+    return svg.Share(sign + one.name, one.own, f"{told}, {change:+,}", look)
 
 
 def _file(one: Function) -> str:

@@ -66,7 +66,7 @@ def _checked(found: Soundness, name: str, rules: Sequence[Looked], *, named: boo
     ordered = [one for outcome in _OUTCOMES for one in by_outcome[outcome]]
     body = [[one.code, element("b", one.outcome, class_=f"v {one.outcome}"), *_said(one)] for one in ordered]
     caption = f"The rules tried on {elements.plain_name(name)}"
-    tables = [elements.table(caption, ["rule", "outcome", "finding", "remedy"], body)] if body else []
+    tables = [elements.table(caption, ["rule", "outcome", "finding", "remedy"], body, stacked=True)] if body else []
     lines: list[Content] = [sentence(check.heap(one)) for one in found.allocating if one.benchmark == name]
     return Row(name, cells, Detail(lines, [], tables), verdict=word)
 
@@ -77,7 +77,7 @@ def _said(one: Looked) -> list[Content]:
         if one.figure is not None and one.outcome == "trouble"
         else ""
     )
-    return [elements.name(one.finding + origin, elements.LONGER), elements.name(one.remedy, elements.LONGER)]
+    return [elements.long_told(one.finding + origin), elements.long_told(one.remedy)]
 
 
 # --- calibrations
@@ -224,8 +224,8 @@ def of_bisection(found: Bisection) -> Part:
         bisection.decision(step, number, numbers[-1], found.sought).partition(": ")
         for step, number in zip(found.steps, numbers, strict=True)
     ]
-    body = [[elements.name(what), elements.name(said, 4)] for what, _, said in decisions]
-    tables = [elements.table("The decisions on the way", ["step", "decision"], body)] if body else []
+    body = [[elements.name(what), elements.long_told(said)] for what, _, said in decisions]
+    tables = [elements.table("The decisions on the way", ["step", "decision"], body, stacked=True)] if body else []
     suspects = [
         [element("code", one.short), elements.name(one.subject, 2), elements.name(one.author), one.date]
         for one in found.suspects

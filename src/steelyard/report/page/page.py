@@ -146,7 +146,7 @@ class _Page:
             element("thead", element("tr", *head)),
             element("tbody", *rows),
             id=f"{name}-table",
-            class_="results" if len(rows) > 1 else "results single",
+            class_=" ".join(_looks(part, len(rows))),
         )
         return element("div", table, class_="scroll wide", tabindex=0, role="group", aria_label=part.caption)
 
@@ -205,6 +205,15 @@ def _headline(part: Part) -> Content:
         element("span", word, class_=f"v {word}") if place % 2 else elements.told(word)
         for place, word in enumerate(words)
     )
+
+
+def _looks(part: Part, rows: int) -> Iterator[str]:
+    """The classes of a part's table."""
+    yield "results"
+    if rows == 1:
+        yield "single"
+    if any(column.title == "metric" for column in part.columns):
+        yield "metrics"
 
 
 def _is_told(detail: Detail) -> bool:

@@ -93,6 +93,8 @@ def _lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> l
     lines += [f"{sentences.metric(name, record.settings)}." for name in dict.fromkeys(one.metric for one in members)]
     if built := sentences.built(record):
         lines.append(elements.name(built, elements.LONGER))
+    if part_of := sentences.part(record):
+        lines.append(sentence(f"part {part_of}"))
     return lines
 
 

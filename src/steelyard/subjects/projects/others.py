@@ -1,4 +1,4 @@
-"""Go, JMH under Maven, and a Makefile."""
+"""Go, JMH under Maven and Gradle, and a Makefile."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from steelyard.subjects.projects.found import Found, FoundTarget, files_named, r
 
 _GO_BENCHMARK = re.compile(r"^func Benchmark\w*\(", re.MULTILINE)
 _UBERJAR = re.compile(r"<(uberjar\.name|finalName)>\s*([\w.-]+)\s*</\1>")
+# The plugin by its name, or as a catalog of versions has it.
+_GRADLE_JMH = re.compile(r"me\.champeau\.(?:gradle\.)?jmh|plugins\.jmh\b")
 _MAVEN = "mvn -q -B package -DskipTests"
 _RULE = re.compile(r"^([\w./+-]+(?:[ \t]+[\w./+-]+)*)[ \t]*:(?![:=])([^=\n]*)$", re.MULTILINE)
 # Make refuses a program of which an older revision has no rule yet.
@@ -86,6 +88,30 @@ def _jar(pom: str) -> str:
     own = pom.partition("</parent>")[2] or pom
     artifact, version = (re.search(rf"<{tag}>\s*([\w.-]+)\s*</{tag}>", own) for tag in ("artifactId", "version"))
     return f"{artifact[1]}-{version[1]}.jar" if artifact and version else "benchmarks.jar"
+
+
+def gradle(folder: Path) -> Found | None:
+    """The jars of benchmarks that Gradle builds with the plugin of JMH; None without any."""
+    files = [path for path in files_named(folder, "build.gradle", "build.gradle.kts") if _is_of_jmh(path)]
+    if not files:
+        return None
+    run = "./gradlew" if (folder / "gradlew").is_file() else "gradle"
+    lines, targets = [], []
+    for path in files:
+        place = path.parent.relative_to(folder)
+        task = ":".join(["", *place.parts, "jmhJar"]) if place.parts else "jmhJar"
+        built, jar = (shlex.quote((place / "build" / name).as_posix()) for name in ("libs", "steelyard-jmh.jar"))
+        # The jar has the name of the folder and a version in its own. An older revision may not have the project yet.
+        lines.append(
+            f"if [ -f {shlex.quote(path.relative_to(folder).as_posix())} ]; then rm -f {built}/*-jmh.jar; "
+            f"{run} -q {shlex.quote(task)}; cp {built}/*-jmh.jar {jar}; fi"
+        )
+        targets.append(FoundTarget(place.name or "benchmarks", f"java -jar {jar}", "jmh"))
+    return Found("Gradle with JMH", "\n".join(lines), targets)
+
+
+def _is_of_jmh(path: Path) -> bool:
+    return _GRADLE_JMH.search(text_of(path)) is not None or (path.parent / "src/jmh").is_dir()
 
 
 def make(folder: Path) -> Found | None:

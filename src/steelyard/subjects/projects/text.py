@@ -8,7 +8,8 @@ from pathlib import Path
 
 from steelyard.subjects.projects.cmake import cmake
 from steelyard.subjects.projects.found import Found, FoundTarget
-from steelyard.subjects.projects.others import go, make, maven
+from steelyard.subjects.projects.javascript import javascript
+from steelyard.subjects.projects.others import go, gradle, make, maven
 from steelyard.subjects.projects.python import python
 from steelyard.subjects.projects.rust import cargo
 
@@ -50,11 +51,14 @@ command = "./program input"
 
 def found_in(folder: Path, environment: Mapping[str, str]) -> list[Found]:
     """What a folder holds that could be weighed: all benchmarks, or else the first programs."""
-    kinds = [cargo(folder), cmake(folder), go(folder), *python(folder, environment.get("PATH")), maven(folder)]
+    pythons = python(folder, environment.get("PATH"))
+    kinds = [cargo(folder), cmake(folder), go(folder), *pythons, maven(folder), gradle(folder)]
     found = [one for one in kinds if one is not None]
     driven = [one for one in found if any(target.harness for target in one.targets)]
-    makefile = make(folder)
-    return driven or [*found, *([makefile] if makefile else [])][:1]
+    # A package.json is often there for tools alone.
+    plain = [one for one in (make(folder), javascript(folder)) if one is not None]
+    plain.sort(key=lambda one: not one.targets)
+    return driven or [*found, *plain][:1]
 
 
 def project_text(found: Sequence[Found]) -> str:
