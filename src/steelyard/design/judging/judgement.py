@@ -68,6 +68,7 @@ def look_at(
         newest_only=newest_only,
         roughly=newest_only,
         hidden=pairs.hidden_by_clock,
+        others=pairs.judged_otherwise,
         members=members,
         layouts=pairs.layouts() if settings.layouts else None,
         budgets=budgets,
