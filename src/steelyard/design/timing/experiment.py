@@ -107,12 +107,23 @@ class Experiment:
         return Pace(budget, clock, len(rows) // 2, sum(one.stop is None for one in self._open))
 
     def _still_open(self) -> list[int]:
-        """The benchmarks to visit in this round; a control goes on for as long as any other does, and ends with it."""
-        if all(benchmark.stop is not None for benchmark in self._open if not benchmark.control) or (
-            self._until_one_changed and any(benchmark.is_changed for benchmark in self._open)
-        ):
+        """The benchmarks to visit in this round.
+
+        A control goes on for as long as any other does, and until it excludes what was found.
+        """
+        if self._until_one_changed and any(benchmark.is_changed for benchmark in self._open):
             self._stop_all("decided")
+        elif all(benchmark.stop is not None for benchmark in self._open if not benchmark.control):
+            self._stop_controls()
         return [benchmark.number for benchmark in self._open if benchmark.stop is None]
+
+    def _stop_controls(self) -> None:
+        """Stop the controls that leave no room for the smallest change that was found."""
+        found = [one.judgement for one in self._open if one.is_changed and not one.control]
+        sizes = [abs(one.estimate.centre) for one in found if one is not None]
+        for one in self._open:
+            if one.stop is None and not (sizes and self._looks.leaves_open(one, min(sizes))):
+                one.stop = "decided"
 
     def _warm_up(self) -> None:
         for pair in range(self._settings.warm_up):
