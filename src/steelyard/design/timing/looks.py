@@ -47,14 +47,18 @@ class Looks:
             if one.stop is not None:
                 one.judgement = judgement
 
-    def is_futile(self, benchmark: OpenBenchmark, limit: int | None) -> bool:
-        """Whether so many pairs in all cannot decide any more, by all that can be foreseen."""
+    def is_futile(self, benchmark: OpenBenchmark, limit: int | None, margin: float | None = None) -> bool:
+        """Whether so many pairs in all cannot decide any more, by all that can be foreseen: by its own margin, or that.
+
+        A margin is relative.
+        """
         if benchmark.judgement is None or limit is None or limit <= benchmark.kept:
             return False
         if benchmark.pairing.may_improve(limit):
             return False  # what varies too much one after the other may do so far less in tandem
         level = level_at_end(limit, self._settings.alpha, self._budgets(benchmark))
-        return is_futile(benchmark.judgement, self._judged_by(benchmark).margin, limit, level)
+        margin = self._judged_by(benchmark).margin if margin is None else margin
+        return is_futile(benchmark.judgement, margin, limit, level)
 
     def leaves_open(self, control: OpenBenchmark, size: float) -> bool:
         """Whether a control may yet turn out to differ from itself by as much as a change of that size, a log-ratio.
