@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from steelyard.model.derived import Verdict
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.launches import Launches
 from steelyard.model.limits import Limit, Limits
+from steelyard.model.records import StopReason
 from steelyard.model.settings import Settings
 from steelyard.report import gate_words
 from tests.report.records import LEANING, SLOWER, UNDECIDED, row, verdict, weighing
@@ -39,6 +42,32 @@ from tests.report.records import LEANING, SLOWER, UNDECIDED, row, verdict, weigh
 def test_an_open_benchmark_is_told_which_half_of_the_rule_it_lacks(of: Verdict, above: float, why: str) -> None:
     one = Judged("a.json", weighing(), of, Limit(above=above), "open", deciding=True, reason="time")
     assert gate_words.why_open(one, alone=False) == why
+
+
+@pytest.mark.parametrize(
+    ("reason", "above", "metric", "is_told"),
+    [
+        ("decided", 0.03, "active", True),
+        ("futile", 0.03, "wall", True),  # `active` fell back to it
+        ("time", 0.03, "active", False),
+        ("decided", 0.005, "active", False),  # the margin that it was weighed with
+        ("decided", 0.03, "max_rss", False),
+        ("decided", 0.0, "active", False),
+    ],
+)
+def test_what_ended_by_another_margin_than_its_limit_is_told_how_it_goes_on(
+    reason: StopReason, above: float, metric: str, is_told: bool
+) -> None:
+    record = weighing(settings=Settings(metrics=["active", "max_rss"]))
+    seen = verdict(verdict="slower", change=0.02, interval=(0.001, 0.04), metric=metric)
+    one = Judged("a.json", record, seen, Limit(above=above), "open", deciding=True, reason=reason)
+    told = "its weighing ended by another margin: with --margin 3% it goes on until that is decided"
+    assert gate_words.why_open(one).endswith(told) is is_told
+    two = ["2 of them ended by another margin: with --margin 3% each goes on until that is decided"]
+    assert gate_words.what_would_decide([one, one]) == two * is_told
+    if is_told:
+        (way,) = gate_words.what_would_decide([one, replace(one, limit=Limit(above=0.025))])
+        assert "with its limit for a margin each goes on" in way
 
 
 def test_without_a_limit_of_the_gate_s_own_the_verdict_says_why() -> None:

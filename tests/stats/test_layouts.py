@@ -66,6 +66,12 @@ def test_the_shares_of_all_looks_that_decide_add_up_to_alpha_whenever_it_ends() 
     assert decide == [12, 25, 50, 107, 230, 299]
 
 
+def test_looks_behind_those_at_other_values_leave_to_layouts_what_those_had() -> None:
+    looks = plan_looks(60, ended=True)[5:]
+    taken = [look_at_layouts(looks[: number + 1]) for number in range(len(looks))]
+    assert sum(look.share for look in taken if look.may_decide) == pytest.approx(1 - looks[0].share_before)
+
+
 def test_a_look_between_has_the_share_of_the_next_that_decides() -> None:
     looks = plan_looks(25, ended=False)
     shares = [look_at_layouts(looks[: number + 1]).share for number in range(len(looks))]

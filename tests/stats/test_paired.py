@@ -119,6 +119,22 @@ def test_a_look_on_the_way_decides_what_the_record_says_in_the_end(seed: int) ->
     assert derived.lower > 0, "what the tests reject is not in the interval"
 
 
+def test_what_looks_at_other_values_would_have_found_is_no_finding_behind_them() -> None:
+    """As where `active` falls back to `wall` after 20 pairs, of which the first 14 are slower by that alone."""
+    generator = np.random.default_rng(3)
+    first, others = 0.01 * generator.standard_normal((2, 21))
+    others[:14] += 0.02
+    asked = (lambda n: sides(first[:n] if n <= 20 else others[:n]), 21, MARGIN, 0.01)
+    forgetful = judge(*asked, ended=False)
+    judged = judge(*asked, ended=False, others=lambda n: 20 * (n > 20))
+    assert judged is not None
+    assert forgetful is not None
+    assert (forgetful.verdict, judged.verdict) == ("slower", "undecided")
+    assert judged.looks == forgetful.looks
+    assert judged.p_value > 0.01
+    assert judged.lower < 0 < judged.upper
+
+
 def test_no_pairs_no_judgement() -> None:
     baseline, candidate = pair_values(0.1, 0.01, 11)
     assert judge(lambda n: (baseline[:n], candidate[:n]), 11, MARGIN, 0.01, ended=False) is None

@@ -277,6 +277,26 @@ def test_what_was_rejected_at_an_end_stays_so() -> None:
     assert sequential.tested(d, levels, looks, [Hypothesis(0.0, 0.05)], keep=False)[0].rejected
 
 
+def test_looks_behind_those_at_other_values_spend_no_more_than_these_leave() -> None:
+    looks = plan_looks(ENDS[-1], ended=True, budgets=GOING_ON)
+    asked, left = [Hypothesis(0.0, ENOUGH)], ENOUGH * (1 - looks[0].share)
+    behind, all_of_them = (
+        [sequential.tested(d, np.abs(d), taken, asked, keep=True)[0].rejected for d in all_signs(ENDS[-1])]
+        for taken in (looks[1:], looks)
+    )
+    assert 0 < np.mean(behind) <= left < np.mean(all_of_them)
+
+
+@pytest.mark.parametrize("pairs", [30, 33])
+def test_the_end_of_a_budget_behind_looks_at_other_values_has_what_is_left_alone(pairs: int) -> None:
+    """An exact test's, of which the scores have three quarters."""
+    (look,) = plan_looks(pairs, ended=True)[-1:]
+    assert look.last
+    d, levels = np.linspace(0.01, 0.02, pairs), np.zeros(pairs)
+    found = sequential.p_value(d, levels, [look], 1e-4, roughly=False)
+    assert found == pytest.approx(2 / 2**pairs / (0.75 * (1 - look.share_before)), rel=1e-3)
+
+
 def test_where_nothing_is_left_for_going_on_the_p_value_is_one_and_not_an_error() -> None:
     d, levels = values(0.0, 0.01, 40, 4)
     looks = plan_looks(40, ended=False, budgets=Budgets(0.0, 20, 0.05))

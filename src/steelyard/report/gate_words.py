@@ -10,7 +10,7 @@ from steelyard.model.derived import Verdict
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.kept import CONTROL_ALARM
 from steelyard.model.launches import ROLES, USED
-from steelyard.model.metrics import METRICS
+from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Weighing
 from steelyard.report import budgets, disturbances, figures, printable, sentences
 from steelyard.stats.verdict import excludes_no_change
@@ -82,6 +82,8 @@ def why_open(judged: Judged, *, alone: bool = True) -> str:
         said = said if alone else said[:1]
     if alone and (smallest := sentences.resolution(verdict)):
         said.append(smallest)
+    if alone and _ended_by_another_margin(judged):
+        said.append(_with_its_limit([judged]))
     return "; ".join(said)
 
 
@@ -98,6 +100,25 @@ def _not_above(verdict: Verdict, interval: tuple[float, float]) -> str:
     return f"chance is not excluded{surely}"
 
 
+def _ended_by_another_margin(judged: Judged) -> bool:
+    """Whether its weighing ended by a margin that is not its limit, and would go on with that one."""
+    verdict, settings = judged.verdict, judged.weighing.settings
+    margin = settings.margin if verdict.margin is None else verdict.margin
+    is_other = judged.limit is not None and bool(judged.above) and judged.above != margin
+    is_known = verdict.interval is not None and not budgets.is_withheld(verdict) and not is_counted(verdict.metric)
+    # What another metric shows ends no weighing; one that the first fell back to is not asked for.
+    is_first = verdict.metric == settings.metrics[0] or verdict.metric not in settings.metrics
+    return is_other and is_known and is_first and judged.reason in ("decided", "futile")
+
+
+def _with_its_limit(opened: Sequence[Judged]) -> str:
+    limits = {one.above for one in opened if one.above is not None}
+    which = f"--margin {100 * limits.pop():.6g}%" if len(limits) == 1 else "its limit for a margin"
+    if len(opened) == 1:
+        return f"its weighing ended by another margin: with {which} it goes on until that is decided"
+    return f"{len(opened):,} of them ended by another margin: with {which} each goes on until that is decided"
+
+
 def what_would_decide(opened: Sequence[Judged]) -> list[str]:
     """Say of several open benchmarks what would decide them, once for each weighing; of one `why_open` says it."""
     if len(opened) < 2:
@@ -109,6 +130,8 @@ def what_would_decide(opened: Sequence[Judged]) -> list[str]:
         # What lies on both sides of a limit of the gate's own is not what its weighing was to decide.
         lacking = [one.verdict for one in mine if one.limit is None or one.verdict.interval is None]
         ways = budgets.budget_of_all(lacking, first.weighing) if lacking else []
+        by_others = [one for one in opened if one.weighing is first.weighing and _ended_by_another_margin(one)]
+        ways += [_with_its_limit(by_others)] if by_others else []
         said += ways if len(by_record) == 1 else [f"{first.source}: {way}" for way in ways]
     return said
 

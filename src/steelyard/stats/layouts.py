@@ -69,7 +69,7 @@ class LayoutLook(NamedTuple):
 
 def look_at_layouts(looks: Sequence[Look]) -> LayoutLook:
     """Of the last of these looks: one that decides has a share of alpha; one between has that of the next to do so."""
-    before, taken, share, may_decide = 0.0, 0, 0.0, False
+    before, taken, share, may_decide = looks[0].share_before, 0, 0.0, False
     for look in looks:
         may_decide = look.last or look.pairs >= GROWTH * taken
         if may_decide:

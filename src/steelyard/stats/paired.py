@@ -232,6 +232,7 @@ def judge(
     newest_only: bool = False,
     roughly: bool = False,
     hidden: Callable[[int], float] | None = None,
+    others: Callable[[int], int] | None = None,
     members: float = 1,
     layouts: IntArray | None = None,
     budgets: Budgets = ONE_BUDGET,
@@ -242,7 +243,8 @@ def judge(
     that the budget ended with these pairs, which makes the last look the final one. `newest_only` judges just the
     newest look, for a caller that has judged the others before; `roughly` is for one that shows the interval to nobody.
     `hidden(n)` is the largest log-ratio that a clock's ticks can hide from the first n pairs, where the values
-    themselves do not tell it.
+    themselves do not tell it. Until `others(n)` pairs the looks were at other values than those of n pairs: what they
+    might spend of alpha is spent.
     `members` is how many benchmarks share alpha for `slower` and `faster` (`stats.family`), `budgets` what the ends of
     earlier budgets have spent of it. `layouts`, (pairs,), says which builds the pairs were of, where the change is to
     hold for any. None if there are too few pairs for any look.
@@ -252,17 +254,20 @@ def judge(
     for taken in range(len(looks) if newest_only and looks else 1, len(looks) + 1):
         seen = looks[taken - 1].pairs
         baseline, candidate = values(seen)
-        if taken < len(looks) and not _tests(*_differences(baseline, candidate), looks[:taken], rules).may_decide:
+        before = others(seen) if others else 0
+        alike = [look for look in looks[:taken] if look.pairs > before]
+        if taken < len(looks) and not _tests(*_differences(baseline, candidate), alike, rules).may_decide:
             continue
         judgement = judge_look(
             baseline,
             candidate,
-            looks[:taken],
+            alike,
             rules,
             quantisation=hidden(seen) if hidden else clock_quantisation(baseline, candidate),
             roughly=roughly,
             layouts=None if layouts is None else layouts[:seen],
         )
+        judgement = replace(judgement, looks=taken)
         if judgement.verdict != "undecided":
             break
     return judgement

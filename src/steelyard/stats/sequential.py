@@ -9,6 +9,8 @@ they may take for a storm; ranks do not. So the larger of the two sums is what c
 little less: it costs next to nothing, as both mostly go together, and the flips know how much.
 
 Shapes: differences d and levels, (n,) both, of as many pairs as the newest look has, in the order in which they ran.
+The looks are all of a weighing until then; where the first ones were at other values of the pairs, they are those
+behind them, which leave alone what these have spent.
 """
 
 from __future__ import annotations
@@ -191,7 +193,7 @@ def _followed(
 
 def _is_alone(looks: Sequence[Look]) -> bool:
     """Whether the last of the looks is the first one, and the end of its budget."""
-    return len(looks) == 1 and looks[0].last
+    return len(looks) == 1 and looks[0].last and not looks[0].share_before
 
 
 def _standing(sums: Sequence[float]) -> Standing:
@@ -226,7 +228,7 @@ def _share_of_exact(looks: Sequence[Look]) -> float:
     if number % _EXACTLY_EVERY and not looks[-1].last:
         return 0.0
     earlier = [look.share for place, look in enumerate(looks[:-1]) if look.last or not place % _EXACTLY_EVERY]
-    return looks[-1].share - (earlier[-1] if earlier else 0.0)
+    return looks[-1].share - (earlier[-1] if earlier else looks[0].share_before)
 
 
 def _exact(d: FloatArray, levels: FloatArray, whole: WholeScores, change: float) -> float:
@@ -251,7 +253,7 @@ class _Memory:
     """
 
     def __init__(self) -> None:
-        self._standings: OrderedDict[tuple[bytes, Look], dict[Hypothesis, Standing]] = OrderedDict()
+        self._standings: OrderedDict[tuple[bytes, Look, Look], dict[Hypothesis, Standing]] = OrderedDict()
 
     def follow(
         self, d: FloatArray, levels: FloatArray, looks: Sequence[Look], hypotheses: Sequence[Hypothesis]
@@ -259,7 +261,7 @@ class _Memory:
         missing: list[dict[Hypothesis, Standing]] = []
         standings = [Standing()] * len(hypotheses)
         for look in reversed(looks):
-            known = self._at((_digest(d[: look.pairs], levels[: look.pairs]), look))
+            known = self._at((_digest(d[: look.pairs], levels[: look.pairs]), looks[0], look))
             if all(asked in known for asked in hypotheses):
                 standings = [known[asked] for asked in hypotheses]
                 break
@@ -270,7 +272,7 @@ class _Memory:
             missing.pop().update(zip(hypotheses, standings, strict=True))
         return standings
 
-    def _at(self, place: tuple[bytes, Look]) -> dict[Hypothesis, Standing]:
+    def _at(self, place: tuple[bytes, Look, Look]) -> dict[Hypothesis, Standing]:
         known = self._standings.setdefault(place, {})
         self._standings.move_to_end(place)
         if len(self._standings) > _REMEMBERED:
@@ -325,7 +327,7 @@ def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: flo
         return min(about, alpha) if is_rejected else max(about, float(np.nextafter(alpha, 1.0)))
     if not standing.is_dropped:
         return standing.alone
-    return min(standing.alone, _least_alpha(d, levels, looks[1:] if looks[0].last else looks, alpha))
+    return min(standing.alone, _least_alpha(d, levels, looks[1:] if _is_alone(looks[:1]) else looks, alpha))
 
 
 def _least_alpha(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float) -> float:

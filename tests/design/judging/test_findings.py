@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from steelyard.design.judging.findings import data_findings, medians_findings, withheld
+from steelyard.design.judging.controls import withheld
+from steelyard.design.judging.findings import data_findings, medians_findings
 from steelyard.design.judging.judgement import verdicts
 from steelyard.model.counters import EVENTS, Counted, Counters
 from steelyard.model.derived import Side

@@ -25,9 +25,9 @@ def with_control(**settings: object) -> Weighing:
     return header.model_copy(update={"benchmarks": benchmarks})
 
 
-def controlled(change: float, control_change: float) -> Script:
+def controlled(change: float, control_change: float, control_noise: float = 0.004) -> Script:
     """The candidate's change, and what the control's second side falsely shows."""
-    weighed, control = noisy(change, 0.004, 1), noisy(control_change, 0.004, 2)
+    weighed, control = noisy(change, 0.004, 1), noisy(control_change, control_noise, 2)
     return lambda number, spec: (control if spec.argv[1] == b"1" else weighed)(number, spec)
 
 
@@ -39,6 +39,34 @@ class TestControl:
         found = verdicts(record)
         assert (found[0].verdict, found[0].control) == ("slower", False)
         assert found[1].control
+
+    @pytest.mark.parametrize(("control_change", "verdict"), [(0.0, "slower"), (0.02, "undecided")])
+    def test_it_goes_on_until_it_alarms_or_excludes_what_was_found(self, control_change: float, verdict: str) -> None:
+        record = experiment(Machine(controlled(0.02, control_change, 0.015)), with_control(warm_up=0)).run()
+        others, controls = (record.launches.benchmark.count(number) for number in (0, 1))
+        assert record.stop == ["decided", "decided"]
+        assert 24 == others < controls < 100
+        found = verdicts(record)
+        assert found[0].verdict == verdict
+        assert "control-open" not in {finding.code for finding in found[0].findings}
+
+    def test_one_that_cannot_exclude_it_in_time_takes_none_of_it(self) -> None:
+        header = with_control(warm_up=0, pairs=40, max_time_s=None)
+        record = experiment(Machine(controlled(0.02, 0.0, 0.2)), header).run()
+        assert 30 <= record.launches.benchmark.count(1) / 2 < 40
+        assert "control-open" in {finding.code for finding in verdicts(record)[0].findings}
+
+    @pytest.mark.parametrize(("pairs", "known"), [(12, "is undecided, ["), (7, "has too few pairs to tell")])
+    def test_a_budget_that_ends_before_leaves_the_verdict_with_what_is_open(self, pairs: int, known: str) -> None:
+        header = with_control(warm_up=0, pairs=pairs, max_time_s=None, alpha=0.05)
+        record = experiment(Machine(controlled(0.02, 0.0, 0.04)), header).run()
+        whole = record.launches.rows()
+        if pairs == 7:  # one that failed to reach it
+            whole = [row for row in whole if row.benchmark == 0 or row.pair < 4]
+        found = verdicts(record.model_copy(update={"launches": Launches.of_rows(whole)}))[0]
+        assert found.verdict == "slower"
+        (told,) = [finding for finding in found.findings if finding.code == "control-open"]
+        assert known in told.message
 
     def test_an_alarm_of_the_control_withholds_the_verdict_and_says_why(self) -> None:
         found = verdicts(experiment(Machine(controlled(0.02, 0.03)), with_control()).run())

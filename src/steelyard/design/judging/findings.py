@@ -18,7 +18,7 @@ from steelyard.design.judging.samples import too_short_to_tell, uneven_loops
 from steelyard.design.judging.warming import warming_findings
 from steelyard.model.counters import EVENTS, part
 from steelyard.model.derived import Side, Summary, Verdict
-from steelyard.model.kept import CONTROL_ALARM, Finding, VerdictName
+from steelyard.model.kept import Finding, VerdictName
 from steelyard.model.launches import TRIED, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS, NOISY_METRIC, timed
 from steelyard.model.records import Run, Weighing
@@ -342,20 +342,4 @@ def _no_pressure(record: Weighing | Run) -> Finding | None:
         code="no-pressure",
         message="this machine does not tell how busy it is (/proc/pressure/cpu), so nothing was waited for",
         remedy="leave --wait-quiet out, and rely on the pairs",
-    )
-
-
-def withheld(verdict: Verdict, alarm: Verdict, *, copied: bool) -> Verdict:
-    """A verdict that is not given, because the control's baseline was found different from itself, or from a copy."""
-    found, level = change(alarm.change or 0.0), f"p = {alarm.p_value:.2g}"
-    of = "a copy of itself" if copied else "itself"
-    message = f"the control found the baseline {alarm.verdict} than {of} ({found}, {level}), so no verdict is given"
-    finding = Finding(
-        code=CONTROL_ALARM,
-        message=message,
-        remedy="look for what favours one side: --prepare, files that launches leave behind, other programs' timers"
-        + (", or where a file lies: copy both programs anew, and weigh these copies" if copied else ""),
-    )
-    return verdict.model_copy(
-        update={"verdict": "undecided", "is_change": False, "findings": [finding, *verdict.findings]}
     )

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
-from steelyard.design.findings import COPIED_CONTROL
 from steelyard.design.identical import verdicts_of_one_program
 from steelyard.design.judging.beside import beside_finding
 from steelyard.design.judging.budgets import ENDS, budgets_of, elsewhere
+from steelyard.design.judging.controls import beside_controls
 from steelyard.design.judging.disturbers import disturbers
 from steelyard.design.judging.findings import (
     data_findings,
@@ -22,7 +22,6 @@ from steelyard.design.judging.findings import (
     order_finding,
     storm_findings,
     with_true_fallbacks,
-    withheld,
 )
 from steelyard.design.judging.layouts import layout_facts, layout_findings
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
@@ -41,7 +40,6 @@ from steelyard.stats.modes import modes
 from steelyard.stats.paired import Judgement, judge, resolution
 from steelyard.stats.signed_rank import estimate
 from steelyard.stats.summary import centre, median_interval
-from steelyard.stats.verdict import CHANGED
 
 Record = TypeVar("Record", Weighing, Run)
 
@@ -68,6 +66,7 @@ def look_at(
         newest_only=newest_only,
         roughly=newest_only,
         hidden=pairs.hidden_by_clock,
+        others=pairs.judged_otherwise,
         members=members,
         layouts=pairs.layouts() if settings.layouts else None,
         budgets=budgets,
@@ -95,13 +94,7 @@ def verdicts(record: Weighing) -> list[Verdict]:
     found = [one for of_benchmark in zip(*by_metric, strict=True) for one in of_benchmark]
     times = timed(record.settings.metrics)
     controlled = _family(views, controls, times[0]) if times else []
-    alarms = [control for control in controlled if control.verdict in CHANGED]
-    if alarms:
-        copied = any(finding.code == COPIED_CONTROL for finding in record.findings)
-        found = [
-            verdict if METRICS[verdict.metric].counted else withheld(verdict, alarms[0], copied=copied)
-            for verdict in found
-        ]
+    found = beside_controls(record, found, controlled)
     return with_true_fallbacks(record, [*with_disagreements(found), *controlled])
 
 

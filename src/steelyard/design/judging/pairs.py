@@ -75,12 +75,22 @@ class MetricPairs:
     def used_metric(self, pairs: int) -> str:
         """The metric itself, or `wall` once a launch among the first pairs was not its main thread's work alone.
 
-        Which launches those are does not depend on which side was slower, so falling back costs no error. A pair that
-        ran at the same time has no `wall` of its own: with such ones it is `cpu`, of all threads.
+        Which launches those are does not depend on which side was slower. A pair that ran at the same time has no
+        `wall` of its own: with such ones it is `cpu`, of all threads.
         """
-        if self.metric != "active" or not any(np.isnan(side[:pairs]).any() for side in self.values):
+        if self.metric != "active" or pairs <= self._known_until:
             return self.metric
-        return "cpu" if any(np.isnan(side[:pairs]).any() for side in self._wall) else "wall"
+        return "cpu" if pairs > self._wall_until else "wall"
+
+    def judged_otherwise(self, pairs: int) -> int:
+        """Until how many pairs looks were at another metric than the one that judges the first `pairs`; 0 if none was.
+
+        What these have spent of alpha the others have not.
+        """
+        used = self.used_metric(pairs)
+        if used == self.metric:
+            return 0
+        return self._known_until if used == "wall" else max(self._known_until, self._wall_until)
 
     def _or_no_shell(self) -> str:
         """What else may have left nothing of a launch, where a shell's start was taken out of it."""
@@ -121,6 +131,15 @@ class MetricPairs:
         return self._of_pairs(self.metric)
 
     @cached_property
+    def _known_until(self) -> int:
+        """How many first pairs have the metric."""
+        return _known_pairs(self.values)
+
+    @cached_property
+    def _wall_until(self) -> int:
+        return _known_pairs(self._wall)
+
+    @cached_property
     def _cpu(self) -> tuple[FloatArray, FloatArray]:
         return self._of_pairs("cpu")
 
@@ -134,6 +153,12 @@ class MetricPairs:
             return values
         baseline, candidate = self._positions.T
         return in_step(self.launches, (baseline, candidate), values, metric)
+
+
+def _known_pairs(sides: tuple[FloatArray, FloatArray]) -> int:
+    """How many pairs come before the first one of which a side is not known."""
+    unknown = np.isnan(sides[0]) | np.isnan(sides[1])
+    return int(np.argmax(unknown)) if unknown.any() else len(unknown)
 
 
 def why_unknown(launches: Launches, metric: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from math import expm1
 
 from steelyard.design.findings import COLD, cold_finding, cut_short_finding, each_once, longer_finding, not_again
 from steelyard.design.judging.budgets import members_of
@@ -107,12 +108,28 @@ class Experiment:
         return Pace(budget, clock, len(rows) // 2, sum(one.stop is None for one in self._open))
 
     def _still_open(self) -> list[int]:
-        """The benchmarks to visit in this round; a control goes on for as long as any other does, and ends with it."""
-        if all(benchmark.stop is not None for benchmark in self._open if not benchmark.control) or (
-            self._until_one_changed and any(benchmark.is_changed for benchmark in self._open)
-        ):
+        """The benchmarks to visit in this round.
+
+        A control goes on for as long as any other does, and until it excludes what was found.
+        """
+        if self._until_one_changed and any(benchmark.is_changed for benchmark in self._open):
             self._stop_all("decided")
+        elif all(benchmark.stop is not None for benchmark in self._open if not benchmark.control):
+            self._stop_controls()
         return [benchmark.number for benchmark in self._open if benchmark.stop is None]
+
+    def _stop_controls(self) -> None:
+        """Stop the controls that leave no room for the smallest change that was found, or cannot tell in time."""
+        found = [one.judgement for one in self._open if one.is_changed and not one.control]
+        size = min((abs(one.estimate.centre) for one in found if one is not None), default=None)
+        for one in self._open:
+            if one.stop is None and (size is None or not self._may_tell(one, size)):
+                one.stop = "decided"
+
+    def _may_tell(self, control: OpenBenchmark, size: float) -> bool:
+        """Whether a control does not know yet if it differs from itself by so much, a log-ratio, and yet may."""
+        is_futile = self._looks.is_futile(control, self._pace.limit(control), margin=expm1(size))
+        return not is_futile and self._looks.leaves_open(control, size)
 
     def _warm_up(self) -> None:
         for pair in range(self._settings.warm_up):

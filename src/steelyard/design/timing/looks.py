@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.design.judging.budgets import budgets_of, elsewhere
+from steelyard.design.judging.controls import leaves_open
 from steelyard.design.judging.judgement import by_benchmark, judged_members, look_at
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.timing.benchmark import OpenBenchmark
@@ -46,14 +47,27 @@ class Looks:
             if one.stop is not None:
                 one.judgement = judgement
 
-    def is_futile(self, benchmark: OpenBenchmark, limit: int | None) -> bool:
-        """Whether so many pairs in all cannot decide any more, by all that can be foreseen."""
+    def is_futile(self, benchmark: OpenBenchmark, limit: int | None, margin: float | None = None) -> bool:
+        """Whether so many pairs in all cannot decide any more, by all that can be foreseen: by its own margin, or that.
+
+        A margin is relative.
+        """
         if benchmark.judgement is None or limit is None or limit <= benchmark.kept:
             return False
         if benchmark.pairing.may_improve(limit):
             return False  # what varies too much one after the other may do so far less in tandem
         level = level_at_end(limit, self._settings.alpha, self._budgets(benchmark))
-        return is_futile(benchmark.judgement, self._judged_by(benchmark).margin, limit, level)
+        margin = self._judged_by(benchmark).margin if margin is None else margin
+        return is_futile(benchmark.judgement, margin, limit, level)
+
+    def leaves_open(self, control: OpenBenchmark, size: float) -> bool:
+        """Whether a control may yet turn out to differ from itself by as much as a change of that size, a log-ratio.
+
+        By the interval that the record will have, which is asked for only once all others have stopped.
+        """
+        pairs = MetricPairs(self._rows.launches_of(control.number), control.number, self._metric)
+        judged_by, budgets = self._judged_by(control), self._budgets(control)
+        return leaves_open(look_at(pairs, judged_by, budgets, ended=False, newest_only=False, members=1), size)
 
     def _judged_by(self, benchmark: OpenBenchmark) -> Settings:
         return self._settings.judged_by(self._header.benchmarks[benchmark.number], self._metric)

@@ -1,0 +1,72 @@
+"""What a control says of the verdicts beside it: none is given where it alarms, and what it leaves open is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log1p
+
+from steelyard.design.findings import COPIED_CONTROL
+from steelyard.model.derived import Verdict
+from steelyard.model.kept import CONTROL_ALARM, Finding
+from steelyard.model.metrics import METRICS
+from steelyard.model.records import Weighing
+from steelyard.report.figures import change, interval
+from steelyard.stats.paired import Judgement
+from steelyard.stats.verdict import CHANGED
+
+
+def beside_controls(record: Weighing, found: Sequence[Verdict], controls: Sequence[Verdict]) -> list[Verdict]:
+    """The verdicts of a record, as its controls leave them; what is counted has no noise that these could see."""
+    alarms = [control for control in controls if control.verdict in CHANGED]
+    copied = any(finding.code == COPIED_CONTROL for finding in record.findings)
+    if alarms:
+        judged = [withheld(verdict, alarms[0], copied=copied) for verdict in found]
+    else:
+        judged = [_with_what_is_open(verdict, controls) for verdict in found]
+    pairs = zip(found, judged, strict=True)
+    return [plain if METRICS[plain.metric].counted else told for plain, told in pairs]
+
+
+def leaves_open(control: Judgement | None, size: float) -> bool:
+    """Whether a control that does not alarm may differ from itself by as much as a change of that size, a log-ratio."""
+    if control is None:
+        return True
+    return control.verdict not in CHANGED and max(-control.lower, control.upper) >= size
+
+
+def withheld(verdict: Verdict, alarm: Verdict, *, copied: bool) -> Verdict:
+    """A verdict that is not given, because the control's baseline was found different from itself, or from a copy."""
+    found, level = change(alarm.change or 0.0), f"p = {alarm.p_value:.2g}"
+    of = "a copy of itself" if copied else "itself"
+    message = f"the control found the baseline {alarm.verdict} than {of} ({found}, {level}), so no verdict is given"
+    finding = Finding(
+        code=CONTROL_ALARM,
+        message=message,
+        remedy="look for what favours one side: --prepare, files that launches leave behind, other programs' timers"
+        + (", or where a file lies: copy both programs anew, and weigh these copies" if copied else ""),
+    )
+    return verdict.model_copy(
+        update={"verdict": "undecided", "is_change": False, "findings": [finding, *verdict.findings]}
+    )
+
+
+def _with_what_is_open(verdict: Verdict, controls: Sequence[Verdict]) -> Verdict:
+    if verdict.verdict not in CHANGED or verdict.change is None:
+        return verdict
+    size = abs(log1p(verdict.change))
+    open_to = [one for one in controls if one.interval is None or _reach(one.interval) >= size]
+    if not open_to:
+        return verdict
+    bounds = open_to[0].interval
+    known = "has too few pairs to tell" if bounds is None else f"is undecided, {interval(bounds)}"
+    finding = Finding(
+        code="control-open",
+        message=f"the control {known}: something else that favours one side may be as large as this change",
+        remedy="a larger budget (--max-time, --pairs) lets it go on until it excludes that",
+    )
+    return verdict.model_copy(update={"findings": [finding, *verdict.findings]})
+
+
+def _reach(bounds: tuple[float, float]) -> float:
+    lower, upper = (log1p(end) if end > -1 else float("-inf") for end in bounds)
+    return max(-lower, upper)
