@@ -247,7 +247,7 @@ class _Builder:
 
     def _build(self, some: Sequence[tuple[Job, Entry]], notes: Sequence[list[str]], done: int, of: int) -> None:
         """Build some side by side, and keep those that do, also where another one fails."""
-        failures = self._failures(some, done, of)
+        failures = self._failures(some, notes, done, of)
         for (job, entry), failure, known in zip(some, failures, notes, strict=True):
             if failure is None:
                 entry.complete(self._facts(job, entry, known))
@@ -263,7 +263,7 @@ class _Builder:
             )
 
     def _failures(
-        self, missing: Sequence[tuple[Job, Entry]], done: int, of: int
+        self, missing: Sequence[tuple[Job, Entry]], notes: Sequence[list[str]], done: int, of: int
     ) -> list[NotBuiltError | Literal["cut short"] | None]:
         """What each build failed in, all of them run side by side; the first failure cuts the others short."""
         if all(job.recipe.written is None for job, _ in missing):
@@ -273,7 +273,8 @@ class _Builder:
         with ExitStack() as leaving:
             commands = [self._command(job, entry, leaving) for job, entry in missing]
             ends = run_all(commands, is_tidied=True)
-        return [_failure(job, entry, ended) for (job, entry), ended in zip(missing, ends, strict=True)]
+        each = zip(missing, ends, notes, strict=True)
+        return [_failure(job, entry, ended, known) for (job, entry), ended, known in each]
 
     def _command(self, job: Job, entry: Entry, leaving: ExitStack) -> Command:
         # A compiler that is killed leaves its temporary files: they go with their folder.
@@ -300,7 +301,8 @@ class _Builder:
         )
 
 
-def _failure(job: Job, entry: Entry, ended: Ended) -> NotBuiltError | Literal["cut short"] | None:
+def _failure(job: Job, entry: Entry, ended: Ended, notes: Sequence[str]) -> NotBuiltError | Literal["cut short"] | None:
+    """What a build failed in, with the `notes` on its checkout, as what was left out of that may be why."""
     if ended.is_late:
         how: str | None = f"did not end within {seconds(job.recipe.timeout_s or 0.0)}; allow more with --build-timeout"
     elif ended.status is None:
@@ -314,7 +316,7 @@ def _failure(job: Job, entry: Entry, ended: Ended) -> NotBuiltError | Literal["c
     command = (job.recipe.written or "").strip()
     what = "its command" if "\n" in command else one_line(command)  # a script has been shown, and hides the answer
     return NotBuiltError(
-        f"{job.revision.label} does not build: {what} {how}; its log is {entry.log}",
+        "; ".join([f"{job.revision.label} does not build: {what} {how}; its log is {entry.log}", *notes]),
         tail(entry.log),
     )
 
