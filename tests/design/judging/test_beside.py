@@ -48,6 +48,12 @@ def test_what_writes_to_files_is_told_what_runs_it_in_tandem_all_the_same(pairin
     assert "--pairing tandem" in finding.remedy
 
 
+def test_what_only_the_warm_up_writes_is_none_of_the_launches() -> None:
+    script = launches()
+    filling = lambda number, spec: replace(script(number, spec), written_blocks=8 * (number < 2))  # noqa: E731
+    assert not found(weighed(filling, pairing="auto", warm_up=1))
+
+
 @pytest.mark.parametrize(("ms", "is_told"), [(45.0, True), (12.0, False)])
 def test_short_turns_make_it_worth_a_try_for_long_launches_that_vary_little(ms: float, is_told: bool) -> None:
     record = weighed(launches(ms=ms, noise=0.005))

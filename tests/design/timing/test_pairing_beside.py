@@ -71,13 +71,22 @@ MUCH_MEMORY = {"max_rss_bytes": 1 << 40}
 def test_two_that_may_be_in_each_others_way_run_one_after_the_other_unasked(
     turning: Machine, risk: dict[str, int]
 ) -> None:
-    turning.at = {1: risk}
+    turning.at = {1: risk, 3: risk}
     record = turning.weighed("--pairs", "15")
     assert ways(record) == {ALONE: 30, BESIDE: 0}
     assert "adjacent" not in notes(record)
     turning.others = {ALONE: risk, BESIDE: risk}
     turning.at = {}
     assert ways(turning.weighed("--pairs", "15", "--pairing", "tandem"))[ALONE] == 0
+
+
+@pytest.mark.parametrize(("writing", "beside"), [((1, 2), 28), ((1, 2, 3), 0)], ids=["a cache", "files"])
+def test_what_only_the_warm_up_writes_runs_in_tandem_behind_a_pair_alone_that_writes_nothing(
+    turning: Machine, writing: tuple[int, ...], beside: int
+) -> None:
+    turning.at = {number: {"written_blocks": 8} for number in writing}
+    record = turning.weighed("--pairs", "15", "--margin", "0.001%")
+    assert ways(record) == {ALONE: 30 - beside, BESIDE: beside}
 
 
 @pytest.mark.parametrize(("risk", "why"), [({"written_blocks": 8}, "writes to files"), (MUCH_MEMORY, "of the memory")])

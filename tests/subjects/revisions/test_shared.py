@@ -120,6 +120,26 @@ def test_an_install_of_another_place_says_nothing(look: Look, tmp_path: Path) ->
         assert not look("PYTHON script.py"), place
 
 
+def test_a_release_of_the_project_from_an_index(look: Look, tmp_path: Path) -> None:
+    site = tmp_path / "ve/lib/python3.11/site-packages"
+    (site / "fast.pth").unlink()
+    release = site / "Fast_Py-1.2.dist-info"
+    release.mkdir()
+    for side in ("base", "tree"):
+        (tmp_path / f"cache/{side}/pyproject.toml").write_text(
+            '[build-system]\nname = "no"\n[project]\nname = "fast.py"\n'
+        )
+    (found,) = look("PYTHON script.py")
+    assert "has fast.py 1.2 installed, and imports that whichever revision is measured" in found.message
+    assert found.remedy.startswith("--env PYTHONPATH=src ")
+    assert not look("PYTHON script.py", PYTHONPATH="src")
+    assert not look("PYTHON -m steelyard.harness src")
+    (release / "direct_url.json").write_text('{"url": "file:///elsewhere", "dir_info": {}}')
+    assert not look("PYTHON script.py"), "of which its sources tell"
+    release.rename(site / "faster_py-1.2.dist-info")
+    assert not look("PYTHON script.py")
+
+
 def test_an_install_of_another_side_s_build(look: Look, tmp_path: Path) -> None:
     path = tmp_path / "ve/lib/python3.11/site-packages/fast.pth"
     path.write_text(f"{tmp_path}/cache/base/src\n")

@@ -39,8 +39,11 @@ def beside_finding(record: Weighing, pairs: MetricPairs, metric: str, judgement:
 
 
 def _writes(pairs: MetricPairs) -> bool:
-    """Whether any launch of a command wrote to files, which keeps it from being run beside its like unasked."""
-    written = pairs.launches.column("written_blocks")
+    """Whether any launch of a command wrote to files, which keeps it from being run beside its like unasked.
+
+    What the warm-up alone writes is a cache.
+    """
+    written = pairs.launches.column("written_blocks")[pairs.launches.complete_pairs(pairs.benchmark)]
     return not pairs.launches.samples and bool((written > 0).any())
 
 

@@ -125,7 +125,7 @@ class Pairing:
         trial = self._begun()
         if trial.is_due:
             return Chosen(not trial.begins_beside, TRIED, left, findings)
-        return Chosen(trial.begins_beside, USED, left, findings)
+        return Chosen(trial.begins_beside and not self._may_write(), USED, left, findings)
 
     def give_up(self, why: str) -> Chosen:
         """Go on one after the other, as a pair in tandem failed."""
@@ -247,11 +247,20 @@ class Pairing:
         """What two commands at once may do to each other, which nobody asked for."""
         if self._settings.harness is not None:
             return None
-        if any(row.written_blocks for row in pair):
+        if pair[0].role != _WARM_UP and any(map(self._writes, pair)):
             return "it writes to files, which two at once may both want"
         if self._memory_bytes and sum(row.max_rss_bytes for row in pair) > MOST_OF_MEMORY * self._memory_bytes:
             return f"two at once take more than {whole_percent(MOST_OF_MEMORY)} of the memory"
         return None
+
+    def _may_write(self) -> bool:
+        """Whether the warm-up wrote to files: it may have filled a cache, which one pair by itself tells."""
+        newest = self._pairs[-1:]
+        return any(pair[0].role == _WARM_UP and any(map(self._writes, pair)) for pair in newest)
+
+    def _writes(self, row: LaunchRow) -> bool:
+        """Whether a launch of a command wrote to files; a harness writes its reports."""
+        return self._settings.harness is None and bool(row.written_blocks)
 
     def _of_several(self) -> str | None:
         """Why what others than the main thread do speaks against tandem; as processes one by one do, it does not."""

@@ -273,8 +273,8 @@ class _Builder:
         with ExitStack() as leaving:
             commands = [self._command(job, entry, leaving) for job, entry in missing]
             ends = run_all(commands, is_tidied=True)
-        parted = zip(missing, ends, notes, strict=True)
-        return [_failure(job, entry, ended, known) for (job, entry), ended, known in parted]
+        each = zip(missing, ends, notes, strict=True)
+        return [_failure(job, entry, ended, known) for (job, entry), ended, known in each]
 
     def _command(self, job: Job, entry: Entry, leaving: ExitStack) -> Command:
         # A compiler that is killed leaves its temporary files: they go with their folder.
@@ -302,6 +302,7 @@ class _Builder:
 
 
 def _failure(job: Job, entry: Entry, ended: Ended, notes: Sequence[str]) -> NotBuiltError | Literal["cut short"] | None:
+    """What a build failed in, with the `notes` on its checkout, as what was left out of that may be why."""
     if ended.is_late:
         how: str | None = f"did not end within {seconds(job.recipe.timeout_s or 0.0)}; allow more with --build-timeout"
     elif ended.status is None:
@@ -314,9 +315,8 @@ def _failure(job: Job, entry: Entry, ended: Ended, notes: Sequence[str]) -> NotB
         how += f", as its disk is full ({_ROOM})"
     command = (job.recipe.written or "").strip()
     what = "its command" if "\n" in command else one_line(command)  # a script has been shown, and hides the answer
-    lacking = "".join(f"; {note}" for note in notes)  # what its checkout lacks may be why
     return NotBuiltError(
-        f"{job.revision.label} does not build: {what} {how}; its log is {entry.log}{lacking}",
+        "; ".join([f"{job.revision.label} does not build: {what} {how}; its log is {entry.log}", *notes]),
         tail(entry.log),
     )
 

@@ -23,6 +23,10 @@ _MOST_ENTRIES = 20_000
 _MOST_READ = 2000
 _VERSION = re.compile(r"3\.\d+")
 _IMPORTED = re.compile(r"import\s+(\w+)")
+# [project] of pyproject.toml, or Poetry's own table, and the name in it.
+_PROJECT = re.compile(
+    r"""^\[(?:project|tool\.poetry)\][^\n]*\n(?:(?!\[)[^\n]*\n)*?name\s*=\s*["']([\w.-]+)["']""", re.MULTILINE
+)
 _PATHS = re.compile(r"""['"](/[^'"\n]+)['"]""")
 # As meson-python and scikit-build-core do: it is asked before any folder.
 _ASKED_FIRST = "meta_path.insert(0"
@@ -36,6 +40,26 @@ class Installed:
     """The folder in which the package's folder is, as it would stand in PYTHONPATH."""
     how: Literal["editable", "hooked", "copied"]
     """From the sources themselves; by a finder that goes before PYTHONPATH; or a copy of them."""
+
+
+def name_of_project(folder: Path) -> str | None:
+    """What the project in a folder is called where it is installed, if its pyproject.toml says so."""
+    found = _PROJECT.search(_text(folder / "pyproject.toml"))
+    return found[1] if found else None
+
+
+def released(python: Path, environment: Mapping[str, str], name: str) -> str | None:
+    """The version of a project that this interpreter has from elsewhere than a folder of sources, as from an index."""
+    for folder in _site_folders(python, environment):
+        for metadata in folder.glob("*.dist-info"):
+            its_name, _, version = metadata.name.removesuffix(".dist-info").partition("-")
+            if _normal(its_name) == _normal(name) and '"dir_info"' not in _text(metadata / "direct_url.json"):
+                return version
+    return None
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def installed_from_sources(python: Path, environment: Mapping[str, str]) -> Iterator[Installed]:
@@ -90,8 +114,12 @@ def _copied(metadata: Path) -> Iterator[Installed]:
         told = json.loads(_text(metadata / "direct_url.json"))
         url = urlsplit(told["url"])
         if url.scheme == "file" and not told["dir_info"].get("editable"):
-            project = Path(unquote(url.path))
-            yield Installed(project / "src" if (project / "src").is_dir() else project, "copied")
+            yield Installed(sources_in(Path(unquote(url.path))), "copied")
+
+
+def sources_in(project: Path) -> Path:
+    """The folder in a project from which its packages are imported."""
+    return project / "src" if (project / "src").is_dir() else project
 
 
 def _text(path: Path) -> str:

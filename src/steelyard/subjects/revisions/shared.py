@@ -15,7 +15,14 @@ from steelyard.subjects.command import of_layout
 from steelyard.subjects.responses import beginning_of, runs_pytest
 from steelyard.subjects.revisions.builds import Built
 from steelyard.subjects.revisions.git import Repository
-from steelyard.subjects.revisions.installed import Installed, imported_from, installed_from_sources
+from steelyard.subjects.revisions.installed import (
+    Installed,
+    imported_from,
+    installed_from_sources,
+    name_of_project,
+    released,
+    sources_in,
+)
 from steelyard.subjects.revisions.revision import WORK_TREE
 from steelyard.subjects.shims import behind, is_shim
 
@@ -141,6 +148,15 @@ class _Side:
                 own = set(self._own_folders()) if own is None else own
                 if one.how == "hooked" or self.built.top / inside not in own:
                     yield self._told(python, one, inside)
+            if not is_shadowed and not python.is_relative_to(self.built.top):
+                yield from self._released(python)
+
+    def _released(self, python: Path) -> Iterator[Shared]:
+        """A release of the project itself, installed from an index, which imports nothing from any revision."""
+        for project in dict.fromkeys([self.built.folder, self.built.top]):
+            name, sources = name_of_project(project), sources_in(project)
+            if name and (version := released(python, self.environment, name)) and sources not in self._own_folders():
+                yield self._one_for_all(python, f"{name} {version}", sources)
 
     def _told(self, python: Path, one: Installed, inside: Path) -> Shared:
         if one.how == "hooked":
@@ -151,10 +167,13 @@ class _Side:
             )
         what = "a copy of what is in" if one.how == "copied" else "what is in"
         form = "" if one.how == "copied" else " in editable form"
+        return self._one_for_all(python, f"{what} {one.folder}", inside, form)
+
+    def _one_for_all(self, python: Path, what: str, sources: Path, form: str = "") -> Shared:
         return Shared(
-            f"{python} has {what} {one.folder} installed{form}, and imports that whichever revision is measured, "
+            f"{python} has {what} installed{form}, and imports that whichever revision is measured, "
             "unless the program puts a folder of its own first",
-            f"--env PYTHONPATH={self._from_here(inside)} has each import its own code; else have {_OWN_ENVIRONMENT}",
+            f"--env PYTHONPATH={self._from_here(sources)} has each import its own code; else have {_OWN_ENVIRONMENT}",
         )
 
     def _of_tree(self, one: Installed) -> Path | None:
