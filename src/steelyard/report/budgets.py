@@ -214,12 +214,19 @@ def _rounded_up(number: float) -> int:
 
 
 def allowance(
-    settings: Settings, fewest: int, fitting: int, spent_s: float, seconds_each: float, benchmarks: int
+    settings: Settings,
+    fewest: int,
+    fitting: int,
+    spent_s: float,
+    seconds_each: float,
+    benchmarks: int,
+    prepared_s: float = 0.0,
 ) -> str | None:
     """Say, as soon as a pair took its time, that the budget is too short for a verdict; None where it is not.
 
     A verdict takes the `fewest` pairs; so many are `fitting`, with `spent_s` gone and `seconds_each` for one of each
-    benchmark. The first pair may have taken longer than those to come will: what fits is said to rest on it.
+    benchmark. The first pair may have taken longer than those to come will: what fits is said to rest on it. What a
+    harness took to list its benchmarks and to try them, `prepared_s`, is said where it is most of what has gone.
     """
     verdicts, take = f"a verdict at alpha {settings.alpha:.3g}", "takes"
     if benchmarks > 1:
@@ -247,7 +254,10 @@ def allowance(
     allowed = figures.count(fitting, "pair") if fitting else "no pair but the warm-up"
     # The fewest decide where all point one way; a dozen is what is named, too, where so few leave it open.
     sensible_s = needed_s + max(0, FIRST_LOOK - fewest) * seconds_each
+    before = ""
+    if prepared_s > max(seconds_each, settings.max_time_s / 4):
+        before = f", after {figures.seconds(prepared_s)} for the list of benchmarks and to try them"
     return (
-        f"{pair} took {figures.seconds(seconds_each)}; at that pace {longest} leave time for {allowed}: too few for "
+        f"{pair} took {figures.seconds(seconds_each)}{before}; at that pace {longest} leave time for {allowed}: too few for "
         f"{verdicts}, which {take} {fewest}; with some to spare: --max-time {_rounded_up(TO_SPARE * sensible_s)}"
     )

@@ -53,7 +53,9 @@ class Standing:
         if fitting is None:
             return
         spent_s = self._preparing_s(each_s) + self.pace.elapsed_s() - first.kept * each_s
-        sentence = allowance(self.header.settings, budget.fewest, fitting, spent_s, each_s, self.pace.visited)
+        sentence = allowance(
+            self.header.settings, budget.fewest, fitting, spent_s, each_s, self.pace.visited, budget.spent_s
+        )
         if sentence is not None and first.stop is None:
             told = told_what_is_inside(sentence, self.header) if each_s > _LONG_S else sentence
             self.watch(replace(self._progress(first), allowance=told))
