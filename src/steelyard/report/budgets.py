@@ -254,10 +254,11 @@ def allowance(
     allowed = figures.count(fitting, "pair") if fitting else "no pair but the warm-up"
     # The fewest decide where all point one way; a dozen is what is named, too, where so few leave it open.
     sensible_s = needed_s + max(0, FIRST_LOOK - fewest) * seconds_each
+    spare = _rounded_up(TO_SPARE * sensible_s)
     before = ""
     if prepared_s > max(seconds_each, settings.max_time_s / 4):
         before = f", after {figures.seconds(prepared_s)} for the list of benchmarks and to try them"
     return (
-        f"{pair} took {figures.seconds(seconds_each)}{before}; at that pace {longest} leave time for {allowed}: too few for "
-        f"{verdicts}, which {take} {fewest}; with some to spare: --max-time {_rounded_up(TO_SPARE * sensible_s)}"
+        f"{pair} took {figures.seconds(seconds_each)}{before}; at that pace {longest} leave time for {allowed}: too "
+        f"few for {verdicts}, which {take} {fewest}; with some to spare: --max-time {spare}"
     )
