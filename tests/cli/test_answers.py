@@ -432,6 +432,15 @@ def test_a_harness_s_program_as_a_plain_command_is_told_by_the_benchmarks_inside
     assert "benchmarks inside" not in said(scripted("run", "./pytest a", "--launches", "5"))
 
 
+def test_a_harness_s_program_that_only_tests_is_not_said_to_give_its_benchmarks_time(scripted: ScriptedWorld) -> None:
+    scripted.executable("bench", "This executable is a Criterion.rs benchmark; CRITERION_HOME")
+    scripted.script = steady({"bench": 1200.0})
+    text = said(scripted("run", "./bench", "--launches", "5"))
+    assert "of the harness criterion, which measures no benchmark without --bench, but tests: ./bench" in text
+    text = said(scripted("run", "./bench --bench", "--launches", "5"))
+    assert "of the harness criterion, which gives each benchmark about the same time, however fast it is" in text
+
+
 def test_a_harness_s_program_that_takes_long_is_told_by_the_benchmarks_inside_before_it_is_waited_for(
     scripted: ScriptedWorld,
 ) -> None:

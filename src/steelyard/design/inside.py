@@ -19,6 +19,8 @@ INSIDE = "benchmarks-inside"
 # Harnesses run a benchmark for half a second and more, and a quick look of our own takes as long to start; what is over
 # sooner was not asked to measure.
 _SHORTEST_NS = 150_000_000
+# Without these words programs of these run what they have of tests, and a benchmark once or not at all.
+_ASKED_BY = {"go": "-test.bench", "criterion": "--bench", "divan": "--bench"}
 _WAY_INSIDE = f"--harness {AUTO} measures the benchmarks inside them"
 # With these pytest-benchmark runs each body once, or none.
 _WITHOUT_MEASURING = ("--benchmark-disable", "--benchmark-skip")
@@ -36,11 +38,18 @@ def with_benchmarks_inside(record: Weighing | Run) -> Weighing | Run:
     commands = dict.fromkeys(one.command for one in record.subjects)
     finding = Finding(
         code=INSIDE,
-        message=f"this measures whole programs of the harness {name}, which gives each benchmark about the same time, "
-        f"however fast it is: {some_names([*commands])}",
+        message=f"this measures whole programs of the harness {name}, {_what_they_do(name, record)}: "
+        f"{some_names([*commands])}",
         remedy=_WAY_INSIDE,
     )
     return record.model_copy(update={"findings": [*record.findings, finding]})
+
+
+def _what_they_do(name: str, record: Weighing | Run) -> str:
+    word = _ASKED_BY.get(name)
+    if word is None or any(one.startswith(word) for subject in record.subjects for one in subject.argv):
+        return "which gives each benchmark about the same time, however fast it is"
+    return f"which measures no benchmark without {word}, but tests"
 
 
 def told_what_is_inside(sentence: str, record: Weighing | Run) -> str:
