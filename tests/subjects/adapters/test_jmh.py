@@ -226,6 +226,11 @@ def test_what_is_no_list(text: str) -> None:
         benchmarks_of(text)
 
 
+def test_a_list_that_an_option_hides() -> None:
+    with pytest.raises(LaunchError, match="leave out -o and -v, which hide it"):
+        benchmarks_of("")
+
+
 def result(raw: Any = ((0.25, 2e9),), *, mode: str = "avgt", unit: str = "ns/op", **changes: Any) -> str:
     metric = {"score": "NaN", "scoreUnit": unit, "rawData": raw}
     one = {"benchmark": "a.B.c", "mode": mode, "params": {"n": "1", "k": "x"}, "primaryMetric": metric, **changes}
