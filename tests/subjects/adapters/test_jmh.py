@@ -227,7 +227,7 @@ def test_what_is_no_list(text: str) -> None:
 
 
 def test_a_list_that_an_option_hides() -> None:
-    with pytest.raises(LaunchError, match="leave out -o and -v, which hide it"):
+    with pytest.raises(LaunchError, match="do -o or -v in the command hide its list"):
         benchmarks_of("")
 
 

@@ -137,7 +137,7 @@ def _sample(time: Any) -> Sample:
 def benchmarks_of(text: str) -> list[Listed]:
     """The benchmarks in what -lp printed, one for each product of their parameters' values; raises LaunchError."""
     if not text.strip():
-        raise LaunchError("printed nothing where its list was to be: leave out -o and -v, which hide it")
+        raise LaunchError("printed nothing: do -o or -v in the command hide its list? Else it is no jar of benchmarks")
     lines = text.splitlines()
     start = next((number for number, line in enumerate(lines) if line.strip() == _HEAD), None)
     if start is None:
