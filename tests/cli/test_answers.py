@@ -431,3 +431,25 @@ def test_a_harness_s_program_as_a_plain_command_is_told_by_the_benchmarks_inside
     assert "benchmarks inside" not in said(scripted("run", "./pytest d", "--launches", "5")), "each runs once"
     scripted.script = steady({"pytest": 120.0})
     assert "benchmarks inside" not in said(scripted("run", "./pytest a", "--launches", "5"))
+
+
+def test_a_harness_s_program_that_only_tests_is_not_said_to_give_its_benchmarks_time(scripted: ScriptedWorld) -> None:
+    scripted.executable("bench", "This executable is a Criterion.rs benchmark; CRITERION_HOME")
+    scripted.script = steady({"bench": 1200.0})
+    text = said(scripted("run", "./bench", "--launches", "5"))
+    assert "of the harness criterion, which measures no benchmark without --bench, but tests: ./bench" in text
+    text = said(scripted("run", "./bench --bench", "--launches", "5"))
+    assert "of the harness criterion, which gives each benchmark about the same time, however fast it is" in text
+
+
+def test_a_harness_s_program_that_takes_long_is_told_by_the_benchmarks_inside_before_it_is_waited_for(
+    scripted: ScriptedWorld,
+) -> None:
+    (scripted.folder / "test_it.py").write_text("def test_it(benchmark):\n    benchmark(sorted, [])\n")
+    inside = "They are programs of the harness pytest-benchmark: --harness auto measures the benchmarks inside them"
+    scripted.executable("pytest")
+    scripted.script = steady({"pytest": 12_000.0})
+    done = scripted("compare", "./pytest", "./pytest -v", "--max-time", "30")
+    assert f"with some to spare: --max-time 440. {inside}\n" in done.err.decode()
+    scripted.script = steady({"pytest": 90_000.0})
+    assert inside in scripted.refuses("compare", "./pytest", "./pytest -v", "--max-time", "30", status=3)

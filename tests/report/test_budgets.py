@@ -123,6 +123,34 @@ def test_of_several_the_budget_is_said_once_that_decides_all() -> None:
     assert budgets.budget_of_all([], record) == []
 
 
+def test_what_one_of_several_has_a_note_of_is_not_said_of_all() -> None:
+    """Ticks of a clock that hide a change, or a way of pairing: those without the note have other ways to a verdict."""
+    record = weighing(benchmarks=("a", "b", "c"), stop="time", settings=SETTINGS)
+    far = verdict(verdict="undecided", pairs_needed=900, seconds_needed=5e4, margin_needed=0.0123)
+    coarse = far.model_copy(update={"index": 1, "findings": [Finding(code="coarse-clock", message="ticks")]})
+    noisy = far.model_copy(update={"index": 2, "findings": [Finding(code=NOISY_ALONE, message="pairs vary by 3 %")]})
+    others, hidden = budgets.budget_of_all([far, coarse, noisy], record)
+    assert others == "2 of them: the time was up; more pairs would take 13 h 53 min; " + (
+        "--margin 1.8% would be decided in as many pairs"
+    )
+    assert (
+        hidden == "1 of them: the time was up; what a clock's ticks may hide, no number of pairs shows (see the note)"
+    )
+    (both,) = budgets.budget_of_all([noisy, noisy], record)
+    assert "--pairing auto may need far fewer (see the note)" in both
+
+
+def test_a_list_that_took_most_of_the_time_is_told_beside_the_pace() -> None:
+    settings = Settings(max_time_s=40)
+    said = budgets.allowance(settings, 11, 0, spent_s=57.3, seconds_each=0.3, benchmarks=1, prepared_s=57.0)
+    took = "a pair took 0.3 s, after 57 s for the list of benchmarks and to try them; at that pace 40 s leave time for"
+    assert said is not None
+    assert said.startswith(f"{took} no pair but the warm-up")
+    said = budgets.allowance(settings, 11, 4, spent_s=12.0, seconds_each=8.0, benchmarks=1, prepared_s=4.0)
+    assert said is not None
+    assert said.startswith("a pair took 8 s; at that pace")
+
+
 def test_layouts_that_would_decide_are_named_where_pairs_of_these_would_not() -> None:
     facts = LayoutFacts(changes={1: 0.004, 2: -0.005}, p_value=0.3, parts=[], assumed_normal=True, needed=55)
     few = verdict(verdict="undecided", change=0.0, interval=(-0.01, 0.01)).model_copy(update={"layouts": facts})

@@ -6,7 +6,8 @@ import numpy as np
 
 from steelyard.design.findings import some_names
 from steelyard.design.runner.draws import draw_pair
-from steelyard.model.errors import UsageError
+from steelyard.design.runner.failure import TookTooLongError
+from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.kept import Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Subject
@@ -18,6 +19,9 @@ INSIDE = "benchmarks-inside"
 # Harnesses run a benchmark for half a second and more, and a quick look of our own takes as long to start; what is over
 # sooner was not asked to measure.
 _SHORTEST_NS = 150_000_000
+# Without these words programs of these run what they have of tests, and a benchmark once or not at all.
+_ASKED_BY = {"go": "-test.bench", "criterion": "--bench", "divan": "--bench"}
+_WAY_INSIDE = f"--harness {AUTO} measures the benchmarks inside them"
 # With these pytest-benchmark runs each body once, or none.
 _WITHOUT_MEASURING = ("--benchmark-disable", "--benchmark-skip")
 
@@ -27,26 +31,51 @@ def with_benchmarks_inside(record: Weighing | Run) -> Weighing | Run:
 
     None is run for that, but all harnesses are loaded, so that it is not looked for in commands that are over at once.
     """
-    settings, launches = record.settings, record.launches
+    launches = record.launches
     is_known = any(finding.code == INSIDE for finding in record.findings)
-    if is_known or not _are_plain(record) or not len(launches) or np.median(launches.taken_ns()) < _SHORTEST_NS:
-        return record
-    draw = draw_pair(settings.seed, 0, 0)
-    firsts = [of_layout(one, 1) for one in record.subjects]
-    try:
-        name = recognised_harness([launch_spec(one, settings, {}, draw) for one in firsts])
-    except UsageError:  # of none, or of several
-        return record
-    if name == "protocol" and any(map(_runs_each_once, record.subjects)):
+    if is_known or not len(launches) or np.median(launches.taken_ns()) < _SHORTEST_NS or not (name := _harness(record)):
         return record
     commands = dict.fromkeys(one.command for one in record.subjects)
     finding = Finding(
         code=INSIDE,
-        message=f"this measures whole programs of the harness {name}, which gives each benchmark about the same time, "
-        f"however fast it is: {some_names([*commands])}",
-        remedy=f"--harness {AUTO} measures the benchmarks inside them",
+        message=f"this measures whole programs of the harness {name}, {_what_they_do(name, record)}: "
+        f"{some_names([*commands])}",
+        remedy=_WAY_INSIDE,
     )
     return record.model_copy(update={"findings": [*record.findings, finding]})
+
+
+def _what_they_do(name: str, record: Weighing | Run) -> str:
+    word = _ASKED_BY.get(name)
+    if word is None or any(one.startswith(word) for subject in record.subjects for one in subject.argv):
+        return "which gives each benchmark about the same time, however fast it is"
+    return f"which measures no benchmark without {word}, but tests"
+
+
+def told_what_is_inside(sentence: str, record: Weighing | Run) -> str:
+    """A sentence about commands that take long, followed by another one where a harness knows all of them."""
+    name = _harness(record)
+    return f"{sentence.rstrip('.')}. They are programs of the harness {name}: {_WAY_INSIDE}" if name else sentence
+
+
+def too_long_for(error: SteelyardError | None, record: Weighing | Run) -> SteelyardError | None:
+    """The error, which tells what is inside of commands that took too long before anything was measured."""
+    if not isinstance(error, TookTooLongError) or len(record.launches):
+        return error
+    return TookTooLongError(told_what_is_inside(str(error), record), error.subject)
+
+
+def _harness(record: Weighing | Run) -> str | None:
+    """The one harness that knows all commands of a record; None if there is none, or they are not to measure."""
+    if not _are_plain(record):
+        return None
+    draw = draw_pair(record.settings.seed, 0, 0)
+    firsts = [of_layout(one, 1) for one in record.subjects]
+    try:
+        name = recognised_harness([launch_spec(one, record.settings, {}, draw) for one in firsts])
+    except UsageError:  # of none, or of several
+        return None
+    return None if name == "protocol" and any(map(_runs_each_once, record.subjects)) else name
 
 
 def _runs_each_once(subject: Subject) -> bool:

@@ -23,7 +23,7 @@ from steelyard.design.findings import (
 from steelyard.design.going_on import More, used_s
 from steelyard.design.heap import check_heap
 from steelyard.design.identical import is_identical, known, of_one_program
-from steelyard.design.inside import with_benchmarks_inside
+from steelyard.design.inside import too_long_for, with_benchmarks_inside
 from steelyard.design.keeping import kept_in_place, unmeasured, unmeasured_record, unstarted
 from steelyard.design.layouts import equal_layouts, with_digest
 from steelyard.design.outcome import Outcome, judged
@@ -161,6 +161,7 @@ def _measured(
             if error is not None:
                 record = _as_cut_short(record, header, error) if isinstance(error, UnwrittenError) else record
                 break
+        error = too_long_for(error, record)
         record, error = _cleaned_up(with_benchmarks_inside(record), header, error, session)
         record = _with_tuning(_with_isolation(record, session.isolated), session.world)
         with suppress(MeasurementError):  # the record says it too

@@ -37,6 +37,8 @@ _TELLS = "would decide a large change, and tell how many more a small one needs"
 SEE_NOTE = " (see the note)"
 """Stands where one of a verdict's notes says why; what shows no notes leaves it out."""
 _COARSE_CLOCK = "coarse-clock"
+# What has its launches run beside their like, by the finding that tells that it may gain by that.
+_WAYS = {NOISY_ALONE: "--pairing auto", WRITING_ALONE: "--pairing tandem"}
 _FEW_LAYOUTS = "few-layouts"
 _POINTED_AT = frozenset({CONTROL_ALARM, NOISY_ALONE, WRITING_ALONE, _COARSE_CLOCK, "undefined"})
 
@@ -61,17 +63,25 @@ def budget(verdict: Verdict, settings: Settings, reason: StopReason | None, of_a
 def budget_of_all(verdicts: list[Verdict], record: Weighing) -> list[str]:
     """Say once what would decide all undecided verdicts: the budget of the one that needs most; what others need."""
     in_reach = [verdict for verdict in verdicts if _is_in_reach(verdict)]
-    others = [verdict for verdict in verdicts if verdict.change is not None and not _is_in_reach(verdict)]
+    beyond = [verdict for verdict in verdicts if verdict.change is not None and not _is_in_reach(verdict)]
+    others = [verdict for verdict in beyond if not is_too_coarse(verdict)]
+    coarse = [verdict for verdict in beyond if is_too_coarse(verdict)]
     most: list[tuple[list[Verdict], Verdict]] = []
     if in_reach:
         most.append((in_reach, max(in_reach, key=lambda verdict: verdict.seconds_needed or 0.0)))
-    if others:
-        most.append((others, max(others, key=lambda verdict: verdict.margin_needed or 0.0)))
+    most += [(some, max(some, key=lambda verdict: verdict.margin_needed or 0.0)) for some in (others, coarse) if some]
     return [
         ("" if len(some) == len(verdicts) else f"{len(some)} of them: ")
-        + budget(one, record.settings, record.stop[one.index], bool(record.parts))
+        + budget(_as_all(one, some), record.settings, record.stop[one.index], bool(record.parts))
         for some, one in most
     ]
+
+
+def _as_all(one: Verdict, some: list[Verdict]) -> Verdict:
+    """One of some verdicts that speaks for all: without the ways of pairing that would help it and not the others."""
+    ways = [finding.code for finding in one.findings if finding.code in _WAYS]
+    lacking = {code for code in ways if not all(_has(verdict, code) for verdict in some)}
+    return one.model_copy(update={"findings": [each for each in one.findings if each.code not in lacking]})
 
 
 def way_on(verdicts: list[Verdict], record: Weighing) -> str | None:
@@ -119,8 +129,7 @@ def _even(verdict: Verdict) -> str:
 
 def _beside(verdict: Verdict) -> str | None:
     """What has its launches run beside their like, if it may gain by that."""
-    ways = {NOISY_ALONE: "--pairing auto", WRITING_ALONE: "--pairing tandem"}
-    return next((way for code, way in ways.items() if _has(verdict, code)), None)
+    return next((way for code, way in _WAYS.items() if _has(verdict, code)), None)
 
 
 def pointed_at(verdict: Verdict) -> list[Finding]:
@@ -205,12 +214,19 @@ def _rounded_up(number: float) -> int:
 
 
 def allowance(
-    settings: Settings, fewest: int, fitting: int, spent_s: float, seconds_each: float, benchmarks: int
+    settings: Settings,
+    fewest: int,
+    fitting: int,
+    spent_s: float,
+    seconds_each: float,
+    benchmarks: int,
+    prepared_s: float = 0.0,
 ) -> str | None:
     """Say, as soon as a pair took its time, that the budget is too short for a verdict; None where it is not.
 
     A verdict takes the `fewest` pairs; so many are `fitting`, with `spent_s` gone and `seconds_each` for one of each
-    benchmark. The first pair may have taken longer than those to come will: what fits is said to rest on it.
+    benchmark. The first pair may have taken longer than those to come will: what fits is said to rest on it. What a
+    harness took to list its benchmarks and to try them, `prepared_s`, is said where it is most of what has gone.
     """
     verdicts, take = f"a verdict at alpha {settings.alpha:.3g}", "takes"
     if benchmarks > 1:
@@ -238,7 +254,11 @@ def allowance(
     allowed = figures.count(fitting, "pair") if fitting else "no pair but the warm-up"
     # The fewest decide where all point one way; a dozen is what is named, too, where so few leave it open.
     sensible_s = needed_s + max(0, FIRST_LOOK - fewest) * seconds_each
+    spare = _rounded_up(TO_SPARE * sensible_s)
+    before = ""
+    if prepared_s > max(seconds_each, settings.max_time_s / 4):
+        before = f", after {figures.seconds(prepared_s)} for the list of benchmarks and to try them"
     return (
-        f"{pair} took {figures.seconds(seconds_each)}; at that pace {longest} leave time for {allowed}: too few for "
-        f"{verdicts}, which {take} {fewest}; with some to spare: --max-time {_rounded_up(TO_SPARE * sensible_s)}"
+        f"{pair} took {figures.seconds(seconds_each)}{before}; at that pace {longest} leave time for {allowed}: too "
+        f"few for {verdicts}, which {take} {fewest}; with some to spare: --max-time {spare}"
     )

@@ -70,7 +70,10 @@ class TestTheWeighing:
 
     @pytest.mark.parametrize("harness", ["protocol", "pytest-benchmark"])
     def test_a_benchmark_of_several_threads_is_told_apart_where_the_harness_tells_waits(self, harness: str) -> None:
-        """The C++ SDK leaves the wait out of samples in which other threads worked, and tells it in all others."""
+        """The C++ SDK leaves the wait out of samples in which other threads worked, and tells it in all others.
+
+        Google Benchmark with manual time, and pytest-benchmark with another timer, look the same.
+        """
 
         def threaded(asked: Asked) -> list[dict[str, Any]]:
             return [{"ns": line["ns"]} for line in plain(asked)]  # type: ignore[index]
@@ -82,7 +85,9 @@ class TestTheWeighing:
         found = {one.benchmark: one for one in verdicts(record)}
         assert found["threaded"].metric == "wall"
         (said,) = found["threaded"].findings
-        assert said.message.startswith("other threads or processes did some of the work, so wall time was judged")
+        assert said.message.startswith(
+            "other threads or processes did some of the work, or its times are by a clock of its own, so wall time was"
+        )
         assert "alone" not in found or found["alone"].findings == []
 
     def test_a_short_launch_is_no_caution_where_its_samples_are_judged(self) -> None:

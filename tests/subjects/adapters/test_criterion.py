@@ -288,6 +288,14 @@ def test_units_of_time(unit: str) -> None:
     check_unit(f"time:   [1 cycles 2 cycles 3 cycles]\nwork     time:   [1.2 {unit} 1.3 {unit} 1.4 {unit}]\n")
 
 
+def test_a_unit_in_colour() -> None:
+    """As `--color always` in the command has it."""
+    time = "time:   [\x1b[2m1.2 {0}\x1b[0m \x1b[1m1.3 {0}\x1b[0m \x1b[2m1.4 {0}\x1b[0m]\n"
+    check_unit(f"\x1b[38;5;2mwork\x1b[0m     {time.format('µs')}")
+    with pytest.raises(LaunchError, match='measures in "cycles"'):
+        check_unit(f"\x1b[38;5;2mwork\x1b[0m     {time.format('cycles')}")
+
+
 def listed(text: str) -> list[str]:
     measured: Measured = replace(PLAIN, stdout=text.encode(), stdout_bytes=len(text))
     return [one.name for one in Criterion().listed(measured)]

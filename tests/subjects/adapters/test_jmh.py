@@ -215,10 +215,20 @@ def test_a_list_after_what_a_jvm_prints() -> None:
     assert benchmarks_of("Benchmarks: \n") == []
 
 
+def test_one_of_several_modes_is_listed_once_for_each_of_them_and_is_one() -> None:
+    text = 'Benchmarks: \na.B.c\n  param "n" = {1, 2}\na.B.d\na.B.c\n  param "n" = {1, 2}\na.B.d\n'
+    assert [one.name for one in benchmarks_of(text)] == ["a.B.c:n=1", "a.B.c:n=2", "a.B.d"]
+
+
 @pytest.mark.parametrize("text", ["", "a.B.c\n", "Benchmarks:\n  param \n", "Benchmarks:\na.B.c\n  param cut", "x"])
 def test_what_is_no_list(text: str) -> None:
     with pytest.raises(LaunchError):
         benchmarks_of(text)
+
+
+def test_a_list_that_an_option_hides() -> None:
+    with pytest.raises(LaunchError, match="do -o or -v in the command hide its list"):
+        benchmarks_of("")
 
 
 def result(raw: Any = ((0.25, 2e9),), *, mode: str = "avgt", unit: str = "ns/op", **changes: Any) -> str:

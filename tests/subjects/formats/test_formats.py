@@ -212,6 +212,15 @@ def test_a_file_that_several_processes_of_go_appended_to(tmp_path: Path) -> None
     assert record.findings[0].code == "no-end"
 
 
+def test_what_a_program_of_go_prints_around_its_benchmarks_is_no_process_that_was_cut(tmp_path: Path) -> None:
+    path = tmp_path / "go.txt"
+    whole = "setup\n" + recorded.GO.read_text().replace("PASS\n", "PASS\nteardown\ncoverage: 50.0% of statements\n")
+    path.write_text(whole)
+    assert convert_files([path], created=CREATED).findings == []
+    path.write_text(f"{whole}goos: linux\npkg: example.com/other\nBenchmarkA\n")
+    assert [finding.code for finding in convert_files([path], created=CREATED).findings] == ["no-end"]
+
+
 def test_go_s_failed_benchmark_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "go.txt"
     path.write_text(recorded.GO.read_text().replace("PASS", "--- FAIL: BenchmarkJoin-2\n    b_test.go:3: no\nFAIL"))
@@ -229,6 +238,14 @@ def test_go_s_benchmark_without_a_time_is_left_out_with_a_note(tmp_path: Path, l
     assert len(record.benchmarks) == len(convert_files([recorded.GO], created=CREATED).benchmarks)
     (finding,) = record.findings
     assert finding.message.endswith("BenchmarkOwn-2 left out: it tells no time (ns/op), or none that is a number")
+
+
+def test_google_benchmark_s_fit_of_complexity_is_no_benchmark_that_was_left_out(tmp_path: Path) -> None:
+    entry = {"name": "a/8", "run_type": "iteration", "iterations": 1, "time_unit": "ns", "real_time": 3.0}
+    fits = [{"run_name": "a", "run_type": "aggregate", "aggregate_name": name, "rms": 0.1} for name in ("BigO", "RMS")]
+    path = tmp_path / "google.json"
+    path.write_text(json.dumps({"context": {}, "benchmarks": [entry, *fits]}))
+    assert convert_files([path], created=CREATED).findings == []
 
 
 def test_google_benchmark_tells_parts_of_a_ns(tmp_path: Path) -> None:

@@ -141,16 +141,17 @@ def _fallback(record: Weighing | Run, asked: str, shown: str) -> Finding | None:
 # their protocol.
 _TELL_WAITS = ("pytest-benchmark",)
 _UNTOLD = "the harness does not tell how long it waited for a processor, so wall time was judged instead of active"
-_SEVERAL_WORKED = Finding(
+_NOT_FOLLOWED = Finding(
     code="metric-fallback",
-    message="other threads or processes did some of the work, so wall time was judged instead of active",
+    message="other threads or processes did some of the work, or its times are by a clock of its own, so wall time was "
+    "judged instead of active",
     remedy="that is right for such benchmarks; waits for a processor are not corrected",
 )
 
 
 def _fallback_of_harness(record: Weighing | Run) -> Finding:
     if record.settings.harness in _TELL_WAITS:
-        return _SEVERAL_WORKED
+        return _NOT_FOLLOWED
     remedy = "--metric cpu, which other work moves less, if the benchmark itself waits for nothing"
     return Finding(code="metric-fallback", message=_UNTOLD, remedy=remedy if _tells_cpu(record) else None)
 
@@ -162,7 +163,7 @@ def with_true_fallbacks(record: Weighing | Run, found: list[_Derived]) -> list[_
         return found
     return [
         each.model_copy(
-            update={"findings": [_SEVERAL_WORKED if one.message == _UNTOLD else one for one in each.findings]}
+            update={"findings": [_NOT_FOLLOWED if one.message == _UNTOLD else one for one in each.findings]}
         )
         for each in found
     ]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import expm1, isfinite
 
+from steelyard.design.inside import told_what_is_inside
 from steelyard.design.runner.targets import first_given_up_s
 from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.pace import Pace
@@ -16,6 +17,8 @@ from steelyard.stats.paired import Judgement
 
 # Trying takes half of a budget at most: with so much of it, it has been cut short.
 _CUT_SHORT = 0.4
+# What is over sooner than so long a pair is told what is inside of its commands at its end.
+_LONG_S = 1.0
 
 
 @dataclass
@@ -50,9 +53,12 @@ class Standing:
         if fitting is None:
             return
         spent_s = self._preparing_s(each_s) + self.pace.elapsed_s() - first.kept * each_s
-        sentence = allowance(self.header.settings, budget.fewest, fitting, spent_s, each_s, self.pace.visited)
+        sentence = allowance(
+            self.header.settings, budget.fewest, fitting, spent_s, each_s, self.pace.visited, budget.spent_s
+        )
         if sentence is not None and first.stop is None:
-            self.watch(replace(self._progress(first), allowance=sentence))
+            told = told_what_is_inside(sentence, self.header) if each_s > _LONG_S else sentence
+            self.watch(replace(self._progress(first), allowance=told))
 
     def _preparing_s(self, each_s: float) -> float:
         """What of a longer budget goes into trying benchmarks: as much as into their pairs, where it was too short."""

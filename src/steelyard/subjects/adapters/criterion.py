@@ -51,6 +51,7 @@ _CUT = "..."
 # What Rust's regular expressions have a meaning for; other characters may not be escaped in all of its versions.
 _META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 _TIME = re.compile(r"^.*time: +\[[^ \]]+ ([^ \]]+) ", re.MULTILINE)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _UNITS = ("ps", "ns", "us", "µs", "ms", "s")
 _ERROR = re.compile(r"Criterion\.rs ERROR: (.+)")
 _VANISHED = "took zero time"
@@ -150,7 +151,7 @@ def title_in(text: str) -> str:
 
 def check_unit(printed: str) -> None:
     """Raise LaunchError if what it printed is in cycles, say: its files do not tell what a Measurement counts in."""
-    for unit in _TIME.findall(printed)[-1:]:
+    for unit in _TIME.findall(_COLOUR.sub("", printed))[-1:]:
         if unit not in _UNITS:
             raise LaunchError(f"measures in {shown(unit)}, which is no time: only criterion's WallTime can be weighed")
 

@@ -136,23 +136,29 @@ def _sample(time: Any) -> Sample:
 
 def benchmarks_of(text: str) -> list[Listed]:
     """The benchmarks in what -lp printed, one for each product of their parameters' values; raises LaunchError."""
+    if not text.strip():
+        raise LaunchError("printed nothing: do -o or -v in the command hide its list? Else it is no jar of benchmarks")
     lines = text.splitlines()
     start = next((number for number, line in enumerate(lines) if line.strip() == _HEAD), None)
     if start is None:
         raise LaunchError(f"printed no list of JMH's benchmarks, but {quoted(text)}: is it a jar of JMH benchmarks?")
-    found: list[tuple[str, dict[str, list[str]]]] = []
+    # JMH lists one of several modes once for each of them, and all are measured in the same mode here.
+    found: dict[str, dict[str, list[str]]] = {}
+    latest = ""
     for line in filter(str.strip, lines[start + 1 :]):
         parameter = _PARAMETER.fullmatch(line)
         if parameter and found:
-            found[-1][1][parameter[1]] = parameter[2].split(", ")
+            found[latest][parameter[1]] = parameter[2].split(", ")
         elif line[0].isspace() or " " in line.strip():
             raise LaunchError(f"listed what is no benchmark of JMH: {quoted(line)}")
         else:
-            found.append((line.strip(), {}))
-    for name, values in found:
+            latest = line.strip()
+            found.setdefault(latest, {})
+    for name, values in found.items():
         if prod(map(len, values.values())) > _MOST_PRODUCTS:
             raise LaunchError(f"listed {shown(name)} with more than {_MOST_PRODUCTS:,} products of its parameters")
-    return [Listed(_name(name, params), params=params) for name, values in found for params in _products(values)]
+    products = ((name, params) for name, values in found.items() for params in _products(values))
+    return [Listed(_name(name, params), params=params) for name, params in products]
 
 
 def _products(values: dict[str, list[str]]) -> Iterator[dict[str, str]]:

@@ -14,6 +14,8 @@ from steelyard.subjects.responses import shown
 if TYPE_CHECKING:
     from steelyard.subjects.adapters.google_benchmark import Repetition
 
+# These are of all sizes of a benchmark together, which have no samples of their own.
+_OF_COMPLEXITY = frozenset({"BigO", "RMS"})
 _WAY_OUT = "leave out ReportAggregatesOnly and --benchmark_report_aggregates_only, for the repetitions themselves"
 
 
@@ -56,7 +58,8 @@ def _found(name: str, repetitions: list[Repetition]) -> Found:
 
 
 def _without_repetitions(aggregated: list[dict[str, Any]], known: Set[str]) -> list[Found]:
-    names = dict.fromkeys(text(one.get("run_name")) for one in aggregated)
+    alone = [one for one in aggregated if one.get("aggregate_name") not in _OF_COMPLEXITY]
+    names = dict.fromkeys(text(one.get("run_name")) for one in alone)
     error = f"only its aggregates were written ({_WAY_OUT})"
     return [Found(name, "ns", [], error=error) for name in names if name and name not in known]
 
