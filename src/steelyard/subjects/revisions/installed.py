@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,10 +24,6 @@ _MOST_ENTRIES = 20_000
 _MOST_READ = 2000
 _VERSION = re.compile(r"3\.\d+")
 _IMPORTED = re.compile(r"import\s+(\w+)")
-# [project] of pyproject.toml, or Poetry's own table, and the name in it.
-_PROJECT = re.compile(
-    r"""^\[(?:project|tool\.poetry)\][^\n]*\n(?:(?!\[)[^\n]*\n)*?name\s*=\s*["']([\w.-]+)["']""", re.MULTILINE
-)
 _PATHS = re.compile(r"""['"](/[^'"\n]+)['"]""")
 # As meson-python and scikit-build-core do: it is asked before any folder.
 _ASKED_FIRST = "meta_path.insert(0"
@@ -44,8 +41,14 @@ class Installed:
 
 def name_of_project(folder: Path) -> str | None:
     """What the project in a folder is called where it is installed, if its pyproject.toml says so."""
-    found = _PROJECT.search(_text(folder / "pyproject.toml"))
-    return found[1] if found else None
+    try:
+        told = tomllib.loads(_text(folder / "pyproject.toml"))
+    except tomllib.TOMLDecodeError:
+        return None
+    tool = told.get("tool")
+    tables = (told.get("project"), tool.get("poetry") if isinstance(tool, dict) else None)
+    names = (table.get("name") for table in tables if isinstance(table, dict))
+    return next((name for name in names if isinstance(name, str)), None)
 
 
 def released(python: Path, environment: Mapping[str, str], name: str) -> str | None:
