@@ -245,6 +245,27 @@ def test_a_store_whose_place_is_taken_at_the_end(scripted: ScriptedWorld) -> Non
     assert said(done).endswith("nothing is kept; --json FILE would have")
 
 
+@pytest.mark.parametrize("is_taken", [False, True])
+def test_what_a_failure_says_of_what_was_measured_before_it(scripted: ScriptedWorld, *, is_taken: bool) -> None:
+    """Where it is kept, if it is; and it is not to be carried on, which would fail again."""
+
+    def script(spec: LaunchSpec, number: int) -> Measured:  # noqa: ARG001
+        if number == 9 and is_taken:
+            shutil.rmtree(scripted.folder / "state")
+            (scripted.folder / "state").touch()
+        return measured(12, exit_code=int(number == 9))
+
+    scripted.script = script
+    done = scripted(*WEIGH)
+    assert done.status == 3
+    if is_taken:
+        assert ".) cannot write the record " in said(done)
+        assert said(done).endswith("; nothing is kept; --json FILE would have.")
+    else:
+        (record,) = scripted.kept()
+        assert said(done).endswith(f" The launches measured before that are kept in {record}.")
+
+
 def test_a_disk_that_is_full_in_the_middle(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     """The verdict so far is there; that the rest was not measured is a failure, and it can be carried on."""
 
