@@ -69,13 +69,9 @@ def check_goes_on(world: ScriptedWorld) -> None:
 
 def test_an_interrupt_before_anything_is_measured(weighed: Weighed, monkeypatch: pytest.MonkeyPatch) -> None:
     world = weighed()
-
-    def interrupted(*_: Any) -> None:
-        monkeypatch.undo()
-        ctrl_c()
-
-    monkeypatch.setattr(session, "check_heap", interrupted)
-    assert world("compare", "--resume", "record.json", *GO_ON).status == 130
+    with monkeypatch.context() as patch:
+        patch.setattr(session, "check_heap", lambda *_: ctrl_c())
+        assert world("compare", "--resume", "record.json", *GO_ON).status == 130
     check_goes_on(world)
 
 
@@ -91,15 +87,16 @@ def test_a_journal_that_cannot_be_written(weighed: Weighed, monkeypatch: pytest.
     world = weighed()
 
     def unwritten(*_: Any) -> None:
-        monkeypatch.undo()
         raise UnwrittenError("no room")
 
-    def full(spec: LaunchSpec, number: int) -> Measured:
-        monkeypatch.setattr(Journal, "append", unwritten)
-        return plain(spec, number)
+    with monkeypatch.context() as patch:
 
-    world.script = full
-    assert world("compare", "--resume", "record.json", *GO_ON).status == 3
+        def full(spec: LaunchSpec, number: int) -> Measured:
+            patch.setattr(Journal, "append", unwritten)
+            return plain(spec, number)
+
+        world.script = full
+        assert world("compare", "--resume", "record.json", *GO_ON).status == 3
     assert world.launched
     check_goes_on(world)
 

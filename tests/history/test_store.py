@@ -174,7 +174,9 @@ def test_only_the_newest_are_kept(store: Store) -> None:
 
 def test_few_are_all_kept(store: Store) -> None:
     fill(store, name(1), name(2))
+    before_ns = (store.folder / name(2)).stat().st_mtime_ns
     admit(store, name(1))
+    assert (store.folder / name(2)).stat().st_mtime_ns == before_ns
     assert [path.name for path in sorted(store.folder.iterdir())] == [name(1), name(2)]
     assert store.latest().name == name(1)
 
@@ -214,11 +216,12 @@ def test_a_clock_that_is_put_right_changes_no_order(store: Store) -> None:
 
 def test_what_is_not_ours_is_not_touched(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store, *map(name, range(KEPT + 3)))
-    before = {path.name: path.stat().st_mode for path in store.folder.iterdir()}
+    store.folder.chmod(0o755)
+    before = {path: path.stat().st_mode for path in (store.folder, *store.folder.iterdir())}
     stranger = os.geteuid() + 1
     monkeypatch.setattr(os, "geteuid", lambda: stranger)
     admit(store, name(KEPT + 2))
-    assert {path.name: path.stat().st_mode for path in store.folder.iterdir()} == before
+    assert {path: path.stat().st_mode for path in (store.folder, *store.folder.iterdir())} == before
     assert store.latest().name == name(KEPT + 2)  # better than nothing
 
 

@@ -171,8 +171,10 @@ def killed(world: ScriptedWorld) -> Path:
 def test_a_resumed_journal_that_lies_elsewhere_stays_there(scripted: ScriptedWorld) -> None:
     (scripted.folder / "elsewhere").mkdir()
     journal = Path(shutil.move(killed(scripted), scripted.folder / "elsewhere/the.journal"))
+    fill(scripted)
     check_verdict(done := scripted("compare", "--resume", journal))
-    (record,) = scripted.kept()
+    record, *others = scripted.kept()
+    assert len(others) == KEPT - 1, "the oldest goes for this one, too"
     assert done.err.decode().splitlines()[-1] == f"steelyard: the record of {journal} is kept in {record}"
     assert "had come to its end" in scripted.refuses("compare", "--resume", journal)
 
@@ -243,6 +245,27 @@ def test_a_store_whose_place_is_taken_at_the_end(scripted: ScriptedWorld) -> Non
     scripted.script = at(9, take)
     check_verdict(done := scripted(*WEIGH))
     assert said(done).endswith("nothing is kept; --json FILE would have")
+
+
+@pytest.mark.parametrize("is_taken", [False, True])
+def test_what_a_failure_says_of_what_was_measured_before_it(scripted: ScriptedWorld, *, is_taken: bool) -> None:
+    """Where it is kept, if it is; and it is not to be carried on, which would fail again."""
+
+    def script(spec: LaunchSpec, number: int) -> Measured:  # noqa: ARG001
+        if number == 9 and is_taken:
+            shutil.rmtree(scripted.folder / "state")
+            (scripted.folder / "state").touch()
+        return measured(12, exit_code=int(number == 9))
+
+    scripted.script = script
+    done = scripted(*WEIGH)
+    assert done.status == 3
+    if is_taken:
+        assert ".) cannot write the record " in said(done)
+        assert said(done).endswith("; nothing is kept; --json FILE would have.")
+    else:
+        (record,) = scripted.kept()
+        assert said(done).endswith(f" The launches measured before that are kept in {record}.")
 
 
 def test_a_disk_that_is_full_in_the_middle(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:

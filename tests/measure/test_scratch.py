@@ -30,13 +30,21 @@ def left_by_one_that_was_killed(place: Path, name: str = NAME, mode: int = 0o700
     return folder
 
 
+def open_files() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
 def test_it_lasts_as_long_as_it_is_needed(place: Path) -> None:
+    before = open_files()
     with scratch_folder("heap") as folder:
         (folder / "a file").touch()
         sweep()
         assert (folder / "a file").exists()
         assert folder.parent == place
     assert not folder.exists()
+    left_by_one_that_was_killed(place)
+    sweep()
+    assert open_files() == before
 
 
 def test_what_nobody_holds_any_more_is_swept(place: Path) -> None:

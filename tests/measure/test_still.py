@@ -13,7 +13,7 @@ import pytest
 
 from steelyard.measure import still
 from steelyard.measure.launch import Launcher
-from steelyard.measure.still import StillUse, check_kernel, standing_still, use_in
+from steelyard.measure.still import StillUse, begin_account, check_kernel, standing_still, use_in
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
 from tests import still_programs
@@ -163,3 +163,17 @@ def test_a_program_of_musl_is_left_alone(tmp_path: Path) -> None:
     spec = LaunchSpec(os.fsencode(program), (b"musl",), (b"A=1",))
     with standing_still(spec) as (launch, _):
         assert launch == spec
+
+
+def test_an_account_is_of_one_launch_and_none_where_it_was_spoilt(tmp_path: Path) -> None:
+    account = tmp_path / "account"
+    begin_account(account)
+    with account.open("r+b") as of_one_before:
+        begin_account(account)
+        of_one_before.write(b"spoilt")
+    assert use_in(account) == StillUse(0, 0, 0, 0, 0, 0, 0)
+    with account.open("r+b") as of_this_one:
+        of_this_one.write(b"spoilt")
+    assert use_in(account) is None
+    account.unlink()
+    assert use_in(account) is None

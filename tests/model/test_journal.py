@@ -16,7 +16,7 @@ from steelyard.model import journal as journal_module
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
-from steelyard.model.journal import Journal
+from steelyard.model.journal import Journal, is_being_measured, is_journal
 from steelyard.model.json_text import parse
 from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Measured, Place, Sample
 from steelyard.model.records import Run, Weighing
@@ -223,11 +223,11 @@ def test_a_benchmark_that_failed_is_known_before_the_end(path: Path) -> None:
     header = weighing([], stop=["interrupted"] * 2, benchmarks=[{"name": "one"}, {"name": "two"}])
     with Journal(path, header) as journal:
         journal.append(ROWS[0])
-        journal.fail(1, "two was killed")
+        journal.fail(0, "one was killed")
         journal.append(ROWS[1])
     record = load(path)
-    assert record.stop == ["interrupted", "failed"]
-    assert [(finding.code, finding.message) for finding in record.findings] == [("failed", "two was killed")]
+    assert record.stop == ["failed", "interrupted"]
+    assert [(finding.code, finding.message) for finding in record.findings] == [("failed", "one was killed")]
     assert record.launches == Launches.of_rows(ROWS[:2])
 
 
@@ -268,6 +268,26 @@ def test_a_journal_cut_anywhere_is_a_record_of_the_whole_rows_before_the_cut(cut
     assert record.stop == (["pairs"] if len(whole_lines) == len(LINES) else ["interrupted"])
 
 
+@pytest.mark.parametrize("torn", [0, 60, (1 << 16) - 1, 1 << 16, 200_000])
+def test_what_a_kill_left_of_a_last_line_is_cut_off_and_all_else_stays(path: Path, torn: int) -> None:
+    path.write_bytes(WHOLE + b"[" * torn)
+    with Journal.carried_on(path) as journal:
+        assert path.read_bytes() == WHOLE
+        assert is_being_measured(path)
+        with pytest.raises(UsageError, match="still being measured"):
+            Journal.carried_on(path)
+        journal.append(ROWS[0])
+    assert path.read_bytes() == WHOLE + LINES[1]
+    assert not is_being_measured(path)
+
+
+@pytest.mark.parametrize("data", [b"", LINES[0][:-1], b"7\n", b"[]\n", b'{"launches": {}}\n', b"[" * 200_000 + b"\n"])
+def test_what_is_no_journal_is_not_taken_for_one(path: Path, data: bytes) -> None:
+    assert not is_journal(path)
+    path.write_bytes(data)
+    assert not is_journal(path)
+
+
 GARBAGE = {
     "zeros": b"\0\0\0\0\n",
     "half a row": LINES[2][:20] + b"\n",
@@ -285,7 +305,8 @@ GARBAGE = {
     "an end of another kind": b'{"stop": 5}\n',
     "an unknown field": b'{"colour": "red"}\n',
     "a discard of words": b'{"discard": ["a", "b"]}\n',
-    "a failure of a benchmark that is not there": b'{"failed": [9, "x"]}\n',
+    "a failure of a benchmark that is not there": b'{"failed": [1, "x"]}\n',
+    "a failure of one before the first": b'{"failed": [-1, "x"]}\n',
     "a row that is there twice": LINES[1],
 }
 
@@ -342,10 +363,13 @@ def test_a_write_that_fails_spoils_nothing_that_is_there(path: Path, monkeypatch
 
     with Journal(path, HEADER) as journal:
         journal.append(ROWS[0])
-        monkeypatch.setattr(os, "write", nearly_full)
-        with pytest.raises(MeasurementError, match=f"{path}: No space left on device; make room"):
-            journal.append(ROWS[1])
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "write", nearly_full)
+            with pytest.raises(MeasurementError, match=f"{path}: No space left on device; make room"):
+                journal.append(ROWS[1])
+        journal.end(END)  # there may be room again, and how it ended is behind no half of a row
     assert load(path).launches == Launches.of_rows(ROWS[:1])
+    assert load(path).stop == ["pairs"]
 
 
 def test_a_row_is_written_whole_even_if_the_system_takes_it_in_pieces(

@@ -119,9 +119,7 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._file >= 0:  # whoever carries it on may have closed it before
-            os.close(self._file)
-            self._file = -1
+        os.close(self._file)
 
     def append(self, row: LaunchRow) -> None:
         """Write one launch."""

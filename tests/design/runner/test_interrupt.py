@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 import time
 
 import pytest
@@ -10,14 +11,14 @@ from steelyard.design.runner.interrupt import Interrupt
 
 def test_the_first_signal_asks_and_cancels_and_the_second_insists() -> None:
     cancelled: list[bool] = []
-    now_s = 0.0
+    now_s = 100.0
     with Interrupt([lambda: cancelled.append(True)] * 2, lambda: now_s) as interrupt:
         assert not interrupt.is_requested()
         signal.raise_signal(signal.SIGTERM)
         assert interrupt.is_requested()
-        now_s = 0.2
+        now_s = 100.2
         signal.raise_signal(signal.SIGINT)  # a wrapper's copy of it
-        now_s = 0.35
+        now_s = 100.35
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
     assert cancelled == [True, True], "each of them once"
@@ -45,3 +46,16 @@ def test_what_a_host_of_python_does_at_a_signal_stays_as_it_is(monkeypatch: pyte
         with Interrupt((), time.monotonic):
             pass
     assert asked == [signal.SIGINT, signal.SIGHUP, signal.SIGINT, signal.SIGHUP]
+
+
+def test_on_another_thread_no_signal_is_taken_and_nothing_is_in_the_way() -> None:
+    seen: list[object] = []
+
+    def enter() -> None:
+        with Interrupt((), time.monotonic):
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    assert seen == [signal.getsignal(signal.SIGINT)]

@@ -141,12 +141,21 @@ BEGIN failed--compilation aborted at w.pl line 1.
         (_A_MODULE_OF_PERL, "Can't locate No/Rows.pm in @INC (you may want it) at w.pl line 1."),
         ("\tfrom w.rb:3:in `<main>'\n", "from w.rb:3:in `<main>'"),
         ("Node.js v20.20.2\n", "Node.js v20.20.2"),
+        ("no room\nNode.js v20.20.2\n", "no room"),
+        (f"at work\n{_OF_GO}", "panic: no rows"),
+        ("panic: no rows\nrecovered, and gave up\n", "recovered, and gave up"),
+        (f"w.rb:9:in `c': retried (IOError)\n{_OF_RUBY}", "w.rb:1:in `b': no rows (RuntimeError)"),
         ("out of luck\n\n  no room  \n\n", "no room"),
         ("#\n", "#"),
         (" \n", ""),
         ("", ""),
+        ("x" * 300, "x" * 300),
         ("x" * 400, "..." + "x" * 300),
     ],
 )
 def test_the_line_that_says_why(stderr: str, words: str) -> None:
     assert last_words(stderr.encode()) == words
+
+
+def test_words_in_another_encoding_are_words_too() -> None:
+    assert last_words("plus de mémoire\n".encode("latin-1")) == "plus de m\ufffdmoire"

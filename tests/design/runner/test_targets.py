@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from steelyard.design.runner.target import COMMAND_REMEDY
-from steelyard.design.runner.targets import subject_of, targets_of, with_time_limit
+from steelyard.design.runner.targets import (
+    first_given_up_s,
+    longest_at_first_s,
+    subject_of,
+    targets_of,
+    with_time_limit,
+    work_of,
+)
 from steelyard.model.errors import UsageError
 from steelyard.model.launches import Draw
 from steelyard.model.subject import Benchmark, RevisionFacts, Subject
@@ -45,6 +53,23 @@ def test_a_launch_of_a_weighing_may_not_use_up_its_budget_and_that_of_a_run_may(
     assert with_time_limit(weighing(1, max_time_s=7, timeout_s=9)).timeout_s == 9
     assert with_time_limit(weighing(1, max_time_s=None)).timeout_s is None
     assert with_time_limit(run_header(max_time_s=7)).timeout_s is None
+    assert with_time_limit(run_header(max_time_s=7, repeat=3)).timeout_s == 14
+    assert with_time_limit(run_header(max_time_s=None, repeat=3)).timeout_s is None
+
+
+def test_until_there_is_a_pair_a_launch_of_a_weighing_may_take_more_than_the_budget() -> None:
+    assert longest_at_first_s(weighing(1, max_time_s=7)) == first_given_up_s(weighing(1, max_time_s=7)) == 14
+    given = weighing(1, max_time_s=7, timeout_s=9)
+    assert (longest_at_first_s(given), first_given_up_s(given)) == (None, 9)
+    for endless in (weighing(1, max_time_s=None), run_header(max_time_s=7)):
+        assert (longest_at_first_s(endless), first_given_up_s(endless)) == (None, None)
+
+
+def test_the_clock_of_a_harness_is_that_of_its_record_or_its_benchmark() -> None:
+    works = [work_of(weighing(1, clock=clock), 0) for clock in (None, "still")]
+    assert [work.still for work in works] == [False, True]
+    by_process = weighing(1).model_copy(update={"benchmarks": [Benchmark(name="one", clock="process")]})
+    assert [work_of(record, 0).by_process for record in (weighing(1), by_process)] == [False, True]
 
 
 def test_only_where_a_shell_is_timed_its_start_is_measured() -> None:
@@ -73,6 +98,27 @@ def test_of_several_candidates_each_has_its_commands_in_its_own_folder() -> None
             assert targets.hooks.of(specs, launch).cwd == launch.spec.cwd
     for specs in (targets.hooks.setup, targets.hooks.cleanup):
         assert [spec.cwd for spec in specs] == [b"/commit", b"/low", b"/high"]
+
+
+def test_of_several_layouts_each_has_its_commands_in_its_own_folder() -> None:
+    subjects = [one.model_copy(update={"directory": f"/{one.name}/{{layout}}"}) for one in in_folders(["old", "new"])]
+    record = weighing(1, layouts=3, prepare=["/bin/echo"], setup=["/bin/echo"]).model_copy(
+        update={"subjects": subjects}
+    )
+    targets = targets_of(record, {})
+    folders = [f"/{name}/{layout}".encode() for name in ("old", "new") for layout in (1, 2, 3)]
+    launches = [targets.of(0, side, Draw(0, 0, layout)) for side in range(2) for layout in (1, 2, 3)]
+    assert [launch.spec.cwd for launch in launches] == folders
+    assert [targets.hooks.of(targets.hooks.prepare, launch).cwd for launch in launches] == folders
+    assert [spec.cwd for spec in targets.hooks.setup] == folders
+
+
+def test_commands_around_launches_run_as_from_the_prompt() -> None:
+    limits = {"timeout_s": 5, "cpu": 0, "stdin": "/dev/null", "output": "/dev/null", "addresses": "shared", "repeat": 3}
+    targets = targets_of(weighing(1, prepare=["/bin/echo"], **limits), {})
+    (hook,) = targets.hooks.prepare
+    assert hook == replace(hook, timeout_ns=None, cpus=None, stdin=None, stdout=None, mapping_pages=None, repeat=1)
+    assert hook == targets_of(weighing(1, prepare=["/bin/echo"]), {}).hooks.prepare[0]
 
 
 def test_of_two_commands_around_launches_the_first_is_the_baseline_s() -> None:

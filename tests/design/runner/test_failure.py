@@ -1,0 +1,79 @@
+"""What is said of a launch that did not end well, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from signal import Signals
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from steelyard.design.runner.failure import (
+    Interrupted,
+    TookTooLongError,
+    check_ended,
+    check_hook_ended,
+    for_want_of,
+)
+from steelyard.design.runner.target import COMMAND_REMEDY, LIST_REMEDY, Target, no_module_remedy
+from steelyard.model.errors import LaunchError, MeasurementError
+from steelyard.model.launches import LaunchSpec
+from steelyard.subjects.harness import Harness
+from tests.design.scripted import PLAIN
+
+WORK = LaunchSpec(b"/work", (b"work",), ())
+TARGET = Target("work", WORK)
+OF_A_LIST = replace(TARGET, remedy=LIST_REMEDY)
+OF_A_HARNESS = replace(TARGET, harness=cast("Harness", SimpleNamespace(complaint=lambda _: None)))
+WITH_INPUT = replace(TARGET, spec=replace(WORK, stdin=b"/rows"))
+NO_INPUT = b"Traceback\nEOFError: EOF when reading a line\n"
+NO_MODULE = b"ModuleNotFoundError: No module named 'rows.late'\n"
+EMPTY_INPUT = "standard input is empty: --stdin FILE has each launch read a file"
+LATE = {"timed_out": True, "exit_code": None, "signal": 9}
+
+
+@pytest.mark.parametrize(
+    ("target", "how", "said"),
+    [
+        (TARGET, {"stopped": Signals.SIGTTIN}, "work stopped itself (SIGTTIN), did not go on and was killed: it wants"),
+        (TARGET, {"stopped": Signals.SIGTTOU}, "work stopped itself (SIGTTOU), did not go on and was killed: it wants"),
+        (TARGET, {"stopped": Signals.SIGSTOP}, "did not go on and was killed: take out what stops it"),
+        (replace(TARGET, spec=replace(WORK, timeout_ns=3 * 10**9)), LATE, "work did not end within 3 s and was"),
+        (
+            replace(TARGET, spec=replace(WORK, repeat=2)),
+            LATE,
+            "work did not end 2 times within 12 ms and was killed: a",
+        ),
+        (TARGET, {"exit_code": 1, "stderr": NO_INPUT}, EMPTY_INPUT),
+        (WITH_INPUT, {"exit_code": 1, "stderr": NO_INPUT}, COMMAND_REMEDY),
+        (OF_A_HARNESS, {"exit_code": 1, "stderr": NO_INPUT}, COMMAND_REMEDY),
+        (OF_A_LIST, {"exit_code": 1, "stderr": NO_MODULE}, no_module_remedy("rows.late")),
+        (TARGET, {"exit_code": 1, "stderr": NO_MODULE}, COMMAND_REMEDY),
+    ],
+)
+def test_how_it_failed_and_what_to_do(target: Target, how: dict[str, Any], said: str) -> None:
+    with pytest.raises(LaunchError) as error:
+        check_ended(replace(PLAIN, **how), target, "wait longer")
+    assert said in str(error.value)
+
+
+def test_what_was_cut_short_is_no_failure() -> None:
+    cut = replace(PLAIN, cancelled=True, exit_code=None, signal=9)
+    with pytest.raises(Interrupted):
+        check_ended(cut, TARGET, "wait longer")
+    with pytest.raises(Interrupted):
+        check_hook_ended("--prepare", WORK, cut)
+
+
+def test_a_command_around_launches_that_stops_itself_is_named() -> None:
+    with pytest.raises(MeasurementError, match=r"the --prepare command 'work' stopped itself \(SIGSTOP\)"):
+        check_hook_ended("--prepare", WORK, replace(PLAIN, stopped=Signals.SIGSTOP))
+
+
+def test_what_was_killed_before_a_launch_changes_nothing_of_how_it_failed() -> None:
+    late = for_want_of(["7 server"], TookTooLongError("work was late", 1))
+    assert isinstance(late, TookTooLongError)
+    assert late.subject == 1
+    assert type(for_want_of(["7 server"], LaunchError("work failed"))) is LaunchError
+    assert str(late).startswith("work was late (What --prepare left running was killed when its command ended: ")
