@@ -18,7 +18,6 @@ from steelyard.model.files import load
 from steelyard.model.records import Run, Weighing
 from steelyard.model.typed import typed
 from steelyard.subjects.command import of_layout
-from steelyard.subjects.revisions.cache import in_use
 
 TRUST = "--trust-journal"
 
@@ -57,6 +56,8 @@ def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
     Raises UsageError if that folder cannot be entered, or has not the programs that the weighing began with; those that
     a command sets up are not looked at before it has.
     """
+    from steelyard.subjects.revisions.cache import in_use
+
     with ExitStack() as inside:
         try:
             inside.enter_context(entered(record.settings.directory))

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from steelyard.design.control import with_control
-from steelyard.design.counting.tool import with_tool
 from steelyard.design.events import check_counters
 from steelyard.design.findings import (
     ISOLATED,
@@ -246,6 +245,8 @@ def _prepared(header: Weighing | Run, session: Session, selection: Selection | N
     except Interrupted:
         raise InterruptedBeforeStart from None
     if is_to_count(header):
+        from steelyard.design.counting.tool import with_tool
+
         header = with_tool(header, session.valgrind)
     return header, targets
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from steelyard.design.counting.plan import missing
-from steelyard.design.counting.stage import CountingStage, CountingTools
 from steelyard.design.heap import HeapStage
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.interrupt import Interrupt
@@ -21,7 +21,6 @@ from steelyard.design.timing.recorder import Recorder
 from steelyard.design.timing.watched import Watched
 from steelyard.design.world import World
 from steelyard.machine.isolation.isolation import Isolated
-from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.errors import SteelyardError, UnwrittenError
 from steelyard.model.journal import Journal
 from steelyard.model.launches import LaunchRow
@@ -29,6 +28,9 @@ from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Watch
 from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.model.settings import Settings
+
+if TYPE_CHECKING:
+    from steelyard.measure.count.valgrind import Valgrind
 
 Stage = Callable[[Weighing | Run], tuple[Weighing | Run, SteelyardError | None]]
 """Adds to a record what it measures, and why that failed if it did."""
@@ -92,6 +94,8 @@ def is_to_count(record: Weighing | Run) -> bool:
 
 
 def _count(record: Weighing | Run, journal: Journal, session: Session) -> tuple[Weighing | Run, SteelyardError | None]:
+    from steelyard.design.counting.stage import CountingStage, CountingTools
+
     world = session.world
     tools = CountingTools(
         session.valgrind,

@@ -12,12 +12,15 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from steelyard.measure.elf import names_library_folders, read_elf
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import of_layout
-from steelyard.subjects.revisions.builds import Built
+
+if TYPE_CHECKING:
+    from steelyard.subjects.revisions.builds import Built
 
 # A linker's hash of all that it links, paths in it: a note of 16 or 20 bytes (ELF, .note.gnu.build-id).
 _BUILD_ID = re.compile(rb"\x04\0\0\0([\x08\x10\x14\x20])\0\0\0\x03\0\0\0GNU\0")
