@@ -17,14 +17,15 @@ from steelyard.stats.verdict import CHANGED
 
 def beside_controls(record: Weighing, found: Sequence[Verdict], controls: Sequence[Verdict]) -> list[Verdict]:
     """The verdicts of a record, as its controls leave them; what is counted has no noise that these could see."""
-    alarms = [control for control in controls if control.verdict in CHANGED]
+    alarm = next((control for control in controls if control.verdict in CHANGED), None)
     copied = any(finding.code == COPIED_CONTROL for finding in record.findings)
-    if alarms:
-        judged = [withheld(verdict, alarms[0], copied=copied) for verdict in found]
-    else:
-        judged = [_with_what_is_open(verdict, controls) for verdict in found]
-    pairs = zip(found, judged, strict=True)
-    return [plain if METRICS[plain.metric].counted else told for plain, told in pairs]
+
+    def left(verdict: Verdict) -> Verdict:
+        if METRICS[verdict.metric].counted:
+            return verdict
+        return _with_what_is_open(verdict, controls) if alarm is None else withheld(verdict, alarm, copied=copied)
+
+    return [left(verdict) for verdict in found]
 
 
 def leaves_open(control: Judgement | None, size: float) -> bool:
@@ -54,11 +55,11 @@ def _with_what_is_open(verdict: Verdict, controls: Sequence[Verdict]) -> Verdict
     if verdict.verdict not in CHANGED or verdict.change is None:
         return verdict
     size = abs(log1p(verdict.change))
-    open_to = [one for one in controls if one.interval is None or _reach(one.interval) >= size]
-    if not open_to:
+    control = next((one for one in controls if one.interval is None or _reach(one.interval) >= size), None)
+    if control is None:
         return verdict
-    bounds = open_to[0].interval
-    known = "has too few pairs to tell" if bounds is None else f"is undecided, {interval(bounds)}"
+    bounds = control.interval
+    known = "has too few pairs to tell" if bounds is None else f"is {control.verdict}, {interval(bounds)}"
     finding = Finding(
         code="control-open",
         message=f"the control {known}: something else that favours one side may be as large as this change",
