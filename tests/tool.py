@@ -16,7 +16,9 @@ from typing import Any, Protocol, TypeVar
 
 import psutil
 
-STEELYARD = Path(sys.executable).parent / "steelyard"
+from tests.preloaded import STEELYARD as STEELYARD
+from tests.preloaded import installed
+
 # Far longer than anything here takes; a hang becomes a failure instead.
 PATIENCE_S = 60
 # What could steer a terminal.
@@ -98,12 +100,16 @@ class Tool(InFolder):
 
     def __call__(self, *words: str | Path, **options: Any) -> Done:
         """Run one command line to its end."""
-        done = subprocess.run(
-            [STEELYARD, *words],
-            **self.surroundings,
-            **{"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": PATIENCE_S, **options},
-        )
-        return Done(done.returncode, done.stdout or b"", done.stderr or b"")
+        patience, given = options.pop("timeout", PATIENCE_S), options.pop("input", None)
+        usual = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        fed = {} if given is None else {"stdin": subprocess.PIPE}
+        with installed(words, **self.surroundings, **{**usual, **options, **fed}) as process:
+            try:
+                out, err = process.communicate(given, patience)
+            except BaseException:
+                process.kill()
+                raise
+        return Done(process.returncode, out or b"", err or b"")
 
     def through(self, *words: str, **options: Any) -> Done:
         """Run by way of a shell: `/bin/sh -c SCRIPT`, which finds the tool as $0, and the words for it as $@."""

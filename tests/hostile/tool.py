@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 
+from tests.preloaded import installed
 from tests.tool import PATIENCE_S, STEELYARD, InFolder, environment_in, name_of, told_of
 
 
@@ -63,9 +64,10 @@ class Tool(InFolder):
         environment = {name: value for name, value in changed.items() if value is not None}
         with (self.folder / "stdout").open("wb") as out, (self.folder / "stderr").open("wb") as err:
             streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
-            return subprocess.Popen(
-                [*within, STEELYARD, *words], cwd=self.folder, env=environment, **{**streams, **options}
-            )
+            started = {"cwd": self.folder, "env": environment, **streams, **options}
+            if within:
+                return subprocess.Popen([*within, STEELYARD, *words], **started)
+            return installed(words, **started)
 
     def __call__(self, *words: str | Path, **options: Any) -> Done:
         """Run a command line to its end, which no traceback may mark."""
