@@ -20,13 +20,14 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 STEELYARD = Path(sys.executable).parent / "steelyard"
 # Neither Python nor a library reads these before `main`, but for LANG.
 _USUAL_VARIABLES = {"PATH", "HOME", "XDG_STATE_HOME", "TMPDIR", "COLUMNS", "LANG"}
 _USUAL_OPTIONS = {"stdin", "stdout", "stderr", "cwd", "env"}
 _LANG = "C.UTF-8"
+_PATIENCE_S = 120  # the imports take 1 s of a processor
 _LONGEST_REQUEST = 200_000
 _PR_SET_CHILD_SUBREAPER = 36  # sys/prctl.h
 
@@ -78,6 +79,7 @@ def _forked(request: bytes, streams: Sequence[int]) -> int:
 def _forking() -> tuple[socket.socket, subprocess.Popen[bytes]]:
     """The one that forks, and the way to it; it ends when that is closed, with this process at the latest."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.settimeout(_PATIENCE_S)
     environment = {"PATH": os.environ["PATH"], "LANG": _LANG, "OPENBLAS_NUM_THREADS": "1"}
     words = [sys.executable, __file__, str(theirs.fileno())]
     with theirs:
@@ -90,12 +92,12 @@ def _forking() -> tuple[socket.socket, subprocess.Popen[bytes]]:
         )
 
 
-def _serve(at: socket.socket) -> None:
+def _serve(at: socket.socket) -> NoReturn:
     _import_all()
     while True:
         request, streams, _, _ = socket.recv_fds(at, _LONGEST_REQUEST, 3)
         if not request:
-            return
+            os._exit(0)  # to take all modules apart would take longer than to end
         told, tell = os.pipe()
         between = os.fork()
         if not between:
