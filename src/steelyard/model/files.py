@@ -22,7 +22,6 @@ from pydantic_core import ValidationError
 
 from steelyard import __version__
 from steelyard.model.errors import LineError, UsageError
-from steelyard.model.foreign import ForeignResults, NotMeasuredError
 from steelyard.model.json_text import parse, pieces
 from steelyard.model.kept import FORMAT, KEPT_NAME, VERSION
 from steelyard.model.ratios import with_ratios
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel, TypeAdapter
 
     from steelyard.model.derived import Derived
+    from steelyard.model.foreign import ForeignResults
     from steelyard.model.records import Run, Weighing
 
 _GZIP_MAGIC, _AS_GZIP = b"\x1f\x8b", 31
@@ -100,7 +100,7 @@ def plain_json(found: BaseModel | Sequence[BaseModel]) -> str:
 
 def _dumped(record: Weighing | Run | ForeignResults) -> dict[str, Any]:
     """The fields as JSON has them, but what is packed, which `pieces` writes."""
-    if not isinstance(record, ForeignResults):
+    if record.kind != "import":
         fields = record.model_dump(mode="json", exclude={"launches"})
         return _in_order(record, {**fields, "launches": record.launches.model_dump()})
     whole: dict[str, Any] = _as_fields(record)
@@ -142,7 +142,9 @@ def load(path: Path, largest_bytes: int | None = None) -> Weighing | Run:
     What is larger than `largest_bytes`, as it is or unpacked, is refused before it is parsed.
     """
     record = load_any(path, largest_bytes)
-    if isinstance(record, ForeignResults):
+    if record.kind == "import":
+        from steelyard.model.foreign import NotMeasuredError
+
         raise NotMeasuredError(
             f"{path} was imported, and not measured by steelyard: look at it with steelyard show, or compare it with "
             "another import by steelyard diff",
@@ -194,6 +196,8 @@ def record_of(path: Path, fields: Any) -> Weighing | Run | ForeignResults:
     fields["version"] = VERSION  # what it becomes when it is written again: later versions only added fields
     try:
         if fields.get("kind") == "import":
+            from steelyard.model.foreign import ForeignResults
+
             return validated(ForeignResults, fields)
         return _any_record().validate_python(fields)
     except ValidationError as error:
@@ -229,6 +233,7 @@ def schema() -> dict[str, Any]:
 def _any_record() -> TypeAdapter[Weighing | Run | ForeignResults]:
     from pydantic import Field, TypeAdapter
 
+    from steelyard.model.foreign import ForeignResults
     from steelyard.model.records import Run, Weighing
 
     return TypeAdapter(Annotated[Weighing | Run | ForeignResults, Field(discriminator="kind")])

@@ -20,7 +20,6 @@ from steelyard.report import (
     figures,
     heap,
     layouts,
-    many,
     notes,
     printable,
     sentences,
@@ -51,6 +50,8 @@ def weighing(
         sheet.row("no result", "no pair was measured to its end", style="bold yellow")
         notes.show(sheet, notes.of_weighing(record, verdicts))
     elif len(record.benchmarks) > 1:
+        from steelyard.report import many
+
         _names(sheet, record)
         many.rows(sheet, record, verdicts)
     else:
