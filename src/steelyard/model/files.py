@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic_core import ValidationError
 
 from steelyard import __version__
-from steelyard.model.errors import LineError, UsageError
+from steelyard.model.errors import LineError, NotMeasuredError, UsageError
 from steelyard.model.json_text import parse, pieces
 from steelyard.model.kept import FORMAT, KEPT_NAME, VERSION
 from steelyard.model.ratios import with_ratios
@@ -143,8 +143,6 @@ def load(path: Path, largest_bytes: int | None = None) -> Weighing | Run:
     """
     record = load_any(path, largest_bytes)
     if record.kind == "import":
-        from steelyard.model.foreign import NotMeasuredError
-
         raise NotMeasuredError(
             f"{path} was imported, and not measured by steelyard: look at it with steelyard show, or compare it with "
             "another import by steelyard diff",
