@@ -21,7 +21,8 @@ from benchmarks.words import whole_numbers
 from steelyard.design.unpaired import foreign
 from steelyard.model.foreign import ForeignBenchmark, ForeignFile, ForeignResults, Provenance
 from steelyard.model.structs import validated
-from steelyard.stats.unpaired import FEWEST_SECONDS, FloatArray
+from steelyard.stats.arrays import FloatArray
+from steelyard.stats.unpaired import FEWEST_SECONDS
 
 TRACES = (("ambient", "ambient"), ("bursts", "bursts"), ("ambient", "bursts"))
 SIZES = (20, 30, 40, 50, 100)

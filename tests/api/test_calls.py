@@ -345,7 +345,7 @@ def fields() -> Iterator[tuple[str, str]]:
 
 
 def test_every_option_has_a_keyword_and_every_keyword_an_option() -> None:
-    places = {**keywords.KEYS, **keywords._OTHERS}
+    places = {key: keywords.place_of(key) for key in keywords.KEYWORDS}
     known = {*Comparing.__annotations__, *Running.__annotations__}
     assert known <= set(TAKES)
     assert known == set(places)

@@ -15,6 +15,7 @@ from steelyard.model.errors import UnwrittenError
 from steelyard.model.files import save
 from steelyard.model.journal import Journal
 from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.records import Weighing
 from tests.loaded import weighing_in
 from tests.world import ScriptedWorld, at_launch, ctrl_c, measured, program_of
 
@@ -69,8 +70,13 @@ def check_goes_on(world: ScriptedWorld) -> None:
 
 def test_an_interrupt_before_anything_is_measured(weighed: Weighed, monkeypatch: pytest.MonkeyPatch) -> None:
     world = weighed()
+
+    def interrupted(header: Weighing, *_: Any) -> Weighing:
+        ctrl_c()
+        return header
+
     with monkeypatch.context() as patch:
-        patch.setattr(session, "check_heap", lambda *_: ctrl_c())
+        patch.setattr(session, "with_preliminaries", interrupted)
         assert world("compare", "--resume", "record.json", *GO_ON).status == 130
     check_goes_on(world)
 

@@ -7,9 +7,9 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from steelyard.model.errors import UsageError
+from steelyard.model.errors import NotMeasuredError, UsageError
 from steelyard.model.files import load, load_any, save, schema
-from steelyard.model.foreign import ForeignResults, NotMeasuredError
+from steelyard.model.foreign import ForeignResults
 from steelyard.model.structs import validated
 from tests.foreign import benchmark_of, fields_in_file, foreign_results, processes
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from steelyard.stats.selection import FloatArray, ranked
+from steelyard.stats.arrays import FloatArray
+from steelyard.stats.selection import ranked
 
 
 @pytest.mark.parametrize("rank", [1, 2, 57, 499, 500])

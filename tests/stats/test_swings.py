@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from steelyard.stats.swings import FloatArray, Swing, swing
+from steelyard.stats.arrays import FloatArray
+from steelyard.stats.swings import Swing, swing
 
 MEASUREMENTS = 400
 Draw = Callable[[np.random.Generator, int], FloatArray]

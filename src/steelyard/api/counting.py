@@ -41,13 +41,14 @@ def count_settings(
 
     Raises UsageError naming the option, also where an option has nothing to count.
     """
-    from steelyard.measure.count.valgrind import caches_named
-    from steelyard.model.counting import CountSettings
     from steelyard.model.metrics import counted, timed
 
     if not counted(list(metrics)):
         _refuse_idle(options)
         return None
+    from steelyard.measure.count.valgrind import caches_named
+    from steelyard.model.counting import CountSettings
+
     if control and not timed(list(metrics)):
         raise UsageError("--control is for times: counts are of each side twice anyway, so leave it out")
     _check_loops(options.loops, commands)

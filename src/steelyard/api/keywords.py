@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from functools import partial
 from os import PathLike
@@ -23,61 +23,21 @@ CommandLine = str | PathLike[str]
 _Value = str | float | PathLike[str]
 _Some = str | Sequence[str]
 
-KEYS: Mapping[str, tuple[str, str]] = {
-    "metrics": ("judging", "metric"),
-    "pairs": ("judging", "pairs"),
-    "max_time": ("judging", "max_time"),
-    "alpha": ("judging", "alpha"),
-    "family": ("judging", "family"),
-    "pairing": ("weighing", "pairing"),
-    "own_addresses": ("weighing", "own_addresses"),
-    "own_starts": ("weighing", "own_starts"),
-    "control": ("weighing", "control"),
-    "reference_output": ("weighing", "reference_output"),
-    "parameters": ("weighing", "parameter_list"),
-    "harness": ("suite", "harness"),
-    "benchmarks": ("suite", "benchmark"),
-    "tags": ("suite", "tag"),
-    "heap": ("heap", "watched"),
-    "heap_shuffle": ("heap", "shuffled"),
-    "setup": ("launch", "set_up"),
-    "prepare": ("launch", "prepare"),
-    "conclude": ("launch", "conclude"),
-    "cleanup": ("launch", "cleanup"),
-    "warmup": ("launch", "warm_up"),
-    "repeat": ("launch", "repeat"),
-    "stdin": ("launch", "stdin"),
-    "shell": ("launch", "shell"),
-    "ignore_failure": ("launch", "ignore_failure"),
-    "timeout": ("launch", "timeout"),
-    "cpu": ("launch", "cpu"),
-    "isolate": ("launch", "isolate"),
-    "environment": ("launch", "env"),
-    "inherit_environment": ("launch", "inherit_env"),
-    "wait_quiet": ("launch", "wait_quiet"),
-    "watch": ("launch", "watch"),
-}
-"""Each key of a project's file: the group of what is asked that has it, and its field there."""
-
-_OTHERS: Mapping[str, tuple[str, str]] = {
-    "base": ("revisions", "base"),
-    "candidate": ("revisions", "candidate"),
-    "build": ("revisions", "build"),
-    "build_timeout": ("revisions", "build_timeout"),
-    "margin": ("judging", "margin"),
-    "launches": ("judging", "pairs"),
-    "layouts": ("weighing", "layouts"),
-    "seed": ("launch", "seed"),
-    "output": ("launch", "output"),
-    "bytes": ("throughput", "processed_bytes"),
-    "items": ("throughput", "processed_items"),
-    "caches": ("counting", "caches"),
-    "weights": ("counting", "weights"),
-    "jobs": ("counting", "jobs"),
-    "loops": ("counting", "loops"),
-    "call_graph": ("counting", "call_graph"),
-    "body": ("counting", "body"),
-    "after_start": ("counting", "after_start"),
+# What of them is called otherwise than the field of what is asked that it is.
+_CALLED: Mapping[str, str] = {
+    "metrics": "metric",
+    "launches": "pairs",
+    "parameters": "parameter_list",
+    "benchmarks": "benchmark",
+    "tags": "tag",
+    "heap": "watched",
+    "heap_shuffle": "shuffled",
+    "setup": "set_up",
+    "warmup": "warm_up",
+    "environment": "env",
+    "inherit_environment": "inherit_env",
+    "bytes": "processed_bytes",
+    "items": "processed_items",
 }
 
 
@@ -189,6 +149,23 @@ _USUAL: Mapping[object, Asked] = {
 """What is asked where nobody asks, of those that differ from `compare` in it."""
 
 
+KEYWORDS = {*Running.__annotations__, *Comparing.__annotations__}
+"""All of them."""
+
+_GROUPS = {
+    one.name: group.name
+    for group in fields(Asked)
+    if group.name != "given"
+    for one in fields(getattr(Asked, group.name))
+}
+
+
+def place_of(key: str) -> tuple[str, str]:
+    """The group of what is asked that has a keyword, and its field there; so of each key of a project's file."""
+    field = _CALLED.get(key, key)
+    return _GROUPS[field], field
+
+
 def asked_of(given: Mapping[str, Any], known: Keywords) -> Asked:
     """What is asked, of keywords; raises TypeError for one that is not `known`, and UsageError for its value."""
     asked, names = _USUAL.get(known, Asked()), dict[str, str]()
@@ -197,7 +174,7 @@ def asked_of(given: Mapping[str, Any], known: Keywords) -> Asked:
         if key not in known.__annotations__:
             raise TypeError(f"unknown keyword {key!r}: {_instead(key, sorted(known.__annotations__))}")
         if value is not None:
-            group, field = KEYS.get(key) or _OTHERS[key]
+            group, field = place_of(key)
             found.setdefault(group, {})[field] = _READ.get(key, _as_it_is)(taken(key, value))
             keys.setdefault(group, {})[field] = names[field] = key
     groups = {group: replace(getattr(asked, group), **found[group], given=keys[group]) for group in found}
@@ -206,13 +183,16 @@ def asked_of(given: Mapping[str, Any], known: Keywords) -> Asked:
 
 def is_asked(asked: Asked, key: str) -> bool:
     """Whether somebody asked for what a keyword means, and no file said it."""
-    group, field = KEYS.get(key) or _OTHERS.get(key, ("", ""))
-    return bool(group) and getattr(asked, group).chooses(field)
+    if key not in KEYWORDS:
+        return False
+    group, field = place_of(key)
+    chosen: bool = getattr(asked, group).chooses(field)
+    return chosen
 
 
 def _instead(key: str, known: Sequence[str]) -> str:
     """What may have been meant; what is taken elsewhere is meant as it is, and no slip of the pen."""
-    near = [] if key in KEYS or key in _OTHERS else get_close_matches(argument_of(f"--{key}"), known, 1)
+    near = [] if key in KEYWORDS else get_close_matches(argument_of(f"--{key}"), known, 1)
     return f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(known)}"
 
 

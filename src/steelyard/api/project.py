@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steelyard.api.asked import Asked
-from steelyard.api.keywords import KEYS, is_asked
+from steelyard.api.keywords import is_asked, place_of
 from steelyard.api.layouts import layouts_built
 from steelyard.api.parameters import listed
 from steelyard.api.revisions import built_sides, check_build, findings_of
@@ -52,6 +52,8 @@ class Sides:
 
 # What is said of all targets, and means nothing where a harness drives the benchmarks.
 _OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ignore_failure"})
+# What a section says beside what is asked of a weighing.
+_SAID_APART = frozenset({"name", "command", "margin", "margins"})
 # Of commands that stand on the command line; in a project each target says its own.
 _OF_COMMANDS = ("name", "names", "harness", "parameter_list", "parameter_scan")
 
@@ -318,8 +320,8 @@ class _Planned:
         """What is asked, and behind that the target's own, and behind this what the file says of all."""
         found: dict[str, dict[str, Any]] = {}
         for section in (self.project.compare, self.target):
-            for key, (group, name) in KEYS.items():
-                value = getattr(section, key, None)
+            for key in type(section).model_fields.keys() - _SAID_APART:
+                (group, name), value = place_of(key), getattr(section, key)
                 if section is not self.target and self.target.harness and key in _OF_PLAIN_COMMANDS:
                     continue
                 if value is not None and not getattr(self.asked, group).chooses(name):

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 _USUAL_S = 120.0
 
 
-@dataclass(frozen=True, kw_only=True)
 class SearchingOptions(JudgingOptions):
     """What is judged, how surely, and for how long each weighing may go on."""
 
@@ -44,7 +43,7 @@ class SearchingOptions(JudgingOptions):
         typer.Option(
             "--pairs", "-M", metavar="N", help="Most pairs of each weighing.  [default: as many as the time allows]"
         ),
-    ] = None
+    ]
     max_time: Annotated[
         float | None,
         typer.Option(
@@ -53,7 +52,7 @@ class SearchingOptions(JudgingOptions):
             "slow commands up to 10m]",
         ),
         ReadBy(seconds),
-    ] = None
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,9 @@ class Options(Group):
 
     A command has the options that its own class declares, in that order; those that it merely inherits keep their
     defaults. A field that is a group stands for the options of that group, or for some of them (`Only`, `Without`),
-    and the field's default holds theirs. Those `given` stand on the command line, as `--help` writes each.
+    and the field's default holds theirs. One that has the options of what is asked (`api.asked`) has its fields and
+    defaults from there, and says of each how it is written. Those `given` stand on the command line, as `--help` writes
+    each.
     """
 
     panel: ClassVar[str] = "Options"

@@ -85,16 +85,12 @@ ShownFunctions = Annotated[
 SHOWN_FUNCTIONS = 10
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgingOptions(Options, Judging):
+class JudgingOptions(Judging, Options):
     """What is judged, how surely, and for how long it is measured."""
 
     panel: ClassVar[str] = WHAT_IS_JUDGED
 
-    limit: ClassVar[str] = "--pairs"
-    """The option that says how many launches."""
-
-    margin: Margin = Judging.margin
+    margin: Margin
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -106,13 +102,13 @@ class JudgingOptions(Options, Judging):
             "Valgrind: instructions, cost, l1_hits, ll_hits, ram_hits. Several may be given; the first decides.  "
             "[default: active]",
         ),
-    ] = None
+    ]
     pairs: Annotated[
         int | None,
         typer.Option(
             "--pairs", "-M", metavar="N", help="Most pairs to measure.  [default: as many as the time allows]"
         ),
-    ] = None
+    ]
     max_time: Annotated[
         float | None,
         typer.Option(
@@ -121,8 +117,8 @@ class JudgingOptions(Options, Judging):
             "slow commands up to 10m, for the fewest pairs that can decide]",
         ),
         ReadBy(seconds),
-    ] = None
-    alpha: Alpha = Judging.alpha
+    ]
+    alpha: Alpha
     family: Annotated[
         str,
         typer.Option(
@@ -130,11 +126,10 @@ class JudgingOptions(Options, Judging):
             help="What --alpha limits among several benchmarks: holm, the chance of any wrong verdict; fdr, the share "
             "of wrong ones among those found changed (finds more in large suites).",
         ),
-    ] = Judging.family
+    ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class WeighingOptions(Options, Plan):
+class WeighingOptions(Plan, Options):
     """What is run beside one command and another."""
 
     panel: ClassVar[str] = WHAT_IS_RUN
@@ -147,7 +142,7 @@ class WeighingOptions(Options, Plan):
             metavar="NAME A,B,C",
             help="Measure with {NAME} set to each value.",
         ),
-    ] = None
+    ]
     parameter_scan: Annotated[
         list[str] | None,
         typer.Option(
@@ -156,14 +151,14 @@ class WeighingOptions(Options, Plan):
             metavar="NAME FROM TO [STEP]",
             help="The same with numbers evenly spaced, by 1 without a STEP.",
         ),
-    ] = None
+    ]
     control: Annotated[
         bool,
         typer.Option("--control", help="Weigh the baseline against a copy of itself too; no verdict if that alarms."),
-    ] = False
+    ]
     reference_output: Annotated[
         bool, typer.Option("--reference-output", help="First check that both sides print the same.")
-    ] = False
+    ]
     layouts: Annotated[
         int | None,
         typer.Option(
@@ -171,7 +166,7 @@ class WeighingOptions(Options, Plan):
             help="Weigh so many builds of each side, with {layout} from 1 to N in the commands or in --build, and "
             "average over them (steelyard docs layouts).",
         ),
-    ] = None
+    ]
     pairing: Annotated[
         str | None,
         typer.Option(
@@ -180,25 +175,24 @@ class WeighingOptions(Options, Plan):
             "processor, so that other work hits both alike; auto, in tandem where that needs less time, and cannot "
             "harm: as is usual for commands (steelyard docs tandem).",
         ),
-    ] = Plan.pairing
+    ]
     own_addresses: Annotated[
         bool,
         typer.Option(
             "--own-addresses",
             help="Let the kernel draw the addresses of each launch anew, where those of a pair could be equal.",
         ),
-    ] = False
+    ]
     own_starts: Annotated[
         bool,
         typer.Option(
             "--own-starts",
             help="Start the program anew for each benchmark of a harness, where one start could serve several.",
         ),
-    ] = False
+    ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class LaunchOptions(Options, Launching):
+class LaunchOptions(Launching, Options):
     """What a launch is, what it finds, and what goes before and after it."""
 
     panel: ClassVar[str] = "How it is launched"
@@ -211,60 +205,60 @@ class LaunchOptions(Options, Launching):
             help="Run once before the first launch, and what it leaves running goes on; given twice, once for each of "
             "two commands.",
         ),
-    ] = None
+    ]
     prepare: Annotated[
         list[str] | None,
         typer.Option(
             metavar="CMD",
             help="Run before each launch, untimed; given twice, once for each of two commands.",
         ),
-    ] = None
+    ]
     conclude: Annotated[
         list[str] | None,
         typer.Option(
             metavar="CMD",
             help="Run after each launch, untimed; given twice, once for each of two commands.",
         ),
-    ] = None
+    ]
     cleanup: Annotated[
         list[str] | None,
         typer.Option(
             metavar="CMD",
             help="Run once when all is measured; given twice, once for each of two commands.",
         ),
-    ] = None
+    ]
     warm_up: Annotated[
         int, typer.Option("--warmup", "-w", metavar="N", help="Warm-up launches of each command, not judged.")
-    ] = Launching.warm_up
+    ]
     repeat: Annotated[
         int, typer.Option(metavar="N", help="Run the command N times in one launch, for commands too short to time.")
-    ] = Launching.repeat
+    ]
     stdin: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Standard input of each launch.  [default: empty]"),
         ReadBy(input_of_launches),
-    ] = None
+    ]
     output: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Where the commands' standard output goes.  [default: nowhere]"),
         ReadBy(output_of_launches),
-    ] = None
+    ]
     shell: Annotated[
         bool, typer.Option("--shell", help="Run the commands by /bin/sh -c; its start is measured and said.")
-    ] = False
-    ignore_failure: Annotated[bool, typer.Option("--ignore-failure", "-i", help="Accept launches that fail.")] = False
+    ]
+    ignore_failure: Annotated[bool, typer.Option("--ignore-failure", "-i", help="Accept launches that fail.")]
     timeout: Annotated[
         float | None,
         typer.Option(metavar="SECONDS", help="Kill a launch that takes longer, which is an error."),
         ReadBy(seconds),
-    ] = None
+    ]
     cpu: Annotated[
         int | Literal["auto"] | None,
         typer.Option(
             "--cpu", metavar="N", help="Pin every launch to processor N, or auto: the quietest (one-threaded programs)."
         ),
         ReadBy(processor),
-    ] = None
+    ]
     isolate: Annotated[
         bool,
         typer.Option(
@@ -272,34 +266,33 @@ class LaunchOptions(Options, Launching):
             help="Run the launches in a control group of their own, and with --cpu on a processor that is taken from "
             "all others, as far as you may (steelyard docs isolation).",
         ),
-    ] = False
+    ]
     env: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME[=VALUE]", help="Pass on (or set) an environment variable; may be repeated."),
-    ] = None
+    ]
     inherit_env: Annotated[
         bool, typer.Option("--inherit-env", help="Pass on the whole environment instead of the small whitelist.")
-    ] = False
+    ]
     wait_quiet: Annotated[
         float,
         typer.Option(metavar="SECONDS", help="Wait up to so long in all for other work to calm down."),
         ReadBy(seconds),
-    ] = Launching.wait_quiet
+    ]
     watch: Annotated[
         bool,
         typer.Option(
             "--watch/--no-watch", help="Look who else runs while launches do, which takes under 0.5% of one processor."
         ),
-    ] = Launching.watch
+    ]
     seed: Annotated[
         int | None,
         typer.Option(
             metavar="N", help="Draw orders, hash seeds and the like by this number: the same one, the same plan."
         ),
-    ] = None
+    ]
 
 
-@dataclass(frozen=True, kw_only=True)
 class LaunchOptionsOfOne(LaunchOptions):
     """The same where there is one command, so that nothing can be given once for each of two."""
 
@@ -308,10 +301,10 @@ class LaunchOptionsOfOne(LaunchOptions):
         typer.Option(
             "--setup", metavar="CMD", help="Run once before the first launch, and what it leaves running goes on."
         ),
-    ] = None
-    prepare: Annotated[list[str] | None, typer.Option(metavar="CMD", help="Run before each launch, untimed.")] = None
-    conclude: Annotated[list[str] | None, typer.Option(metavar="CMD", help="Run after each launch, untimed.")] = None
-    cleanup: Annotated[list[str] | None, typer.Option(metavar="CMD", help="Run once when all is measured.")] = None
+    ]
+    prepare: Annotated[list[str] | None, typer.Option(metavar="CMD", help="Run before each launch, untimed.")]
+    conclude: Annotated[list[str] | None, typer.Option(metavar="CMD", help="Run after each launch, untimed.")]
+    cleanup: Annotated[list[str] | None, typer.Option(metavar="CMD", help="Run once when all is measured.")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,8 +24,7 @@ from steelyard.model.errors import MeasurementError
 from steelyard.model.files import as_saved
 from steelyard.model.records import Run, Weighing
 from steelyard.model.typed import typed
-from steelyard.report import markdown as as_markdown
-from steelyard.report import table, terminal
+from steelyard.report import terminal
 from steelyard.report.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -171,8 +170,12 @@ def _contents(outcome: Outcome, files: FileOptions, world: World, functions: int
     if files.json is not None:
         yield files.json, as_saved(record, files.json)
     if files.csv is not None:
+        from steelyard.report import table
+
         yield files.csv, table.launches_csv(record) if len(record.launches) else table.counts_csv(record)
     if _has_results(outcome) and files.markdown is not None:
+        from steelyard.report import markdown as as_markdown
+
         if isinstance(record, Weighing):
             yield (
                 files.markdown,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import typer
@@ -12,8 +11,7 @@ from steelyard.cli.command import Options, ReadBy
 from steelyard.model.values import seconds
 
 
-@dataclass(frozen=True, kw_only=True)
-class RevisionOptions(Options, Revisions):
+class RevisionOptions(Revisions, Options):
     """Which revisions, and how each is built."""
 
     panel: ClassVar[str] = "Revisions of a git repository"
@@ -25,23 +23,22 @@ class RevisionOptions(Options, Revisions):
             help="Weigh the one command in this revision against the candidate.  "
             "[default: the merge base with the default branch]",
         ),
-    ] = None
+    ]
     candidate: Annotated[
         str | None,
         typer.Option(
             metavar="REV", help="The revision that may have changed.  [default: the work tree, with its changes]"
         ),
-    ] = None
+    ]
     build: Annotated[
         str | None,
         typer.Option(metavar="CMD", help="Build each side by this shell command, in a folder of its own; kept."),
-    ] = None
+    ]
     build_timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="Longest time that a build may take."), ReadBy(seconds)
-    ] = Revisions.build_timeout
+    ]
 
 
-@dataclass(frozen=True, kw_only=True)
 class OneRevisionOptions(RevisionOptions):
     """Which revision is measured alone, and how it is built."""
 
@@ -53,8 +50,8 @@ class OneRevisionOptions(RevisionOptions):
             metavar="REV",
             help="Measure the command in this revision.  [default: in no checkout; with --build the work tree]",
         ),
-    ] = None
+    ]
     build: Annotated[
         str | None,
         typer.Option(metavar="CMD", help="Build it by this shell command, in a folder of its own; kept."),
-    ] = None
+    ]

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 _BASELINES = "Baselines"
 
 
-@dataclass(frozen=True, kw_only=True)
 class DescribingOptions(JudgingOptions):
     """What is measured, and for how long; nothing is judged."""
 
@@ -54,7 +53,7 @@ class DescribingOptions(JudgingOptions):
         typer.Option(
             "--launches", "-M", metavar="N", help="Most launches to measure.  [default: as many as the time allows]"
         ),
-    ] = None
+    ]
     max_time: Annotated[
         float | None,
         typer.Option(
@@ -62,8 +61,8 @@ class DescribingOptions(JudgingOptions):
             help="Longest time to measure, also as 2m or 1h.  [default: 30, or none with a number of launches]",
         ),
         ReadBy(seconds),
-    ] = None
-    alpha: AlphaOfInterval = JudgingOptions.alpha
+    ]
+    alpha: AlphaOfInterval
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,7 @@ from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptions, We
 from steelyard.model.values import shard
 
 
-@dataclass(frozen=True, kw_only=True)
-class SuiteOptions(Options, Suite):
+class SuiteOptions(Suite, Options):
     """Who drives the benchmarks, and which of them."""
 
     panel: ClassVar[str] = "Benchmarks inside programs"
@@ -26,7 +25,7 @@ class SuiteOptions(Options, Suite):
             help="Measure the benchmarks inside the programs: of protocol (all SDKs), google-benchmark, criterion, go "
             "and others (steelyard docs adapters), or auto to recognise them.",
         ),
-    ] = None
+    ]
     benchmark: Annotated[
         list[str] | None,
         typer.Option(
@@ -35,11 +34,11 @@ class SuiteOptions(Options, Suite):
             metavar="PATTERN",
             help="Only those of a harness; * and ? as in a shell, '!PATTERN': all but those.",
         ),
-    ] = None
+    ]
     tag: Annotated[
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Only those benchmarks of a harness that have such a tag."),
-    ] = None
+    ]
     shard: Annotated[
         tuple[int, int] | None,
         typer.Option(
@@ -47,11 +46,10 @@ class SuiteOptions(Options, Suite):
             help="Only part I of N of the benchmarks, for N machines; steelyard merge joins what they measured.",
         ),
         ReadBy(shard),
-    ] = None
+    ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class HeapOptions(Options, HeapWatch):
+class HeapOptions(HeapWatch, Options):
     """Whether it is watched, and whether its state is drawn."""
 
     panel: ClassVar[str] = "The heap"
@@ -61,18 +59,17 @@ class HeapOptions(Options, HeapWatch):
         typer.Option(
             "--heap", help="Count allocations too, in launches apart from those that are timed (steelyard docs heap)."
         ),
-    ] = False
+    ]
     shuffled: Annotated[
         bool,
         typer.Option(
             "--heap-shuffle",
             help="Begin launches with a heap in a state drawn anew, to average over; those of a pair with the same.",
         ),
-    ] = False
+    ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ThroughputOptions(Options, Throughput):
+class ThroughputOptions(Throughput, Options):
     """What a launch processes, or with a harness an iteration."""
 
     panel: ClassVar[str] = WHAT_IS_RUN
@@ -85,15 +82,14 @@ class ThroughputOptions(Options, Throughput):
             help="Each run of the command (with --harness, each iteration) processes N bytes, as in 64M or {size}: "
             "bytes a second are shown.",
         ),
-    ] = None
+    ]
     processed_items: Annotated[
         str | None,
         typer.Option("--items", metavar="N", help="The same of items of any kind: items a second are shown."),
-    ] = None
+    ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class CountingOptions(Options, Counting):
+class CountingOptions(Counting, Options):
     """How launches are counted, where a metric is chosen that is."""
 
     panel: ClassVar[str] = "Counting under Valgrind"
@@ -105,7 +101,7 @@ class CountingOptions(Options, Counting):
             help="Simulated caches: article (32K L1, 8M last level), haswell, small, host, or "
             "I1=32K,8,64:D1=32K,8,64:LL=8M,16,64.",
         ),
-    ] = Counting.caches
+    ]
     weights: Annotated[
         str,
         typer.Option(
@@ -114,27 +110,27 @@ class CountingOptions(Options, Counting):
             help="What a hit of each level costs: default (1,5,35), article (1,5,30), calibrated (see steelyard "
             "calibrate; with the caches of the calibration), or three numbers.",
         ),
-    ] = Counting.weights
+    ]
     jobs: Annotated[
         int | None, typer.Option(metavar="N", help="Launches counted at once.  [default: one for each processor]")
-    ] = None
+    ]
     loops: Annotated[
         int | None,
         typer.Option(
             metavar="N", help="Count with {loops} = N and 2N in the command and take the difference: N loops alone."
         ),
-    ] = None
+    ]
     call_graph: Annotated[
         bool, typer.Option("--call-graph", help="Count what each function calls too (Callgrind, slower).")
-    ] = False
+    ]
     body: Annotated[
         bool,
         typer.Option("--body", help="Count only between the target's own Callgrind start and stop requests."),
-    ] = False
+    ]
     after_start: Annotated[
         bool,
         typer.Option("--after-start", help="Count only once the program is loaded (Callgrind; not static programs)."),
-    ] = False
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,8 +18,13 @@ from steelyard.cli.outputs import check_apart, check_files
 from steelyard.cli.views import ShownUnits, ViewOptions, in_units, sorted_import, sorted_outcome
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from steelyard.design.outcome import Outcome
     from steelyard.design.world import World
+    from steelyard.model.derived import Derived
+    from steelyard.model.foreign import ForeignResults
+    from steelyard.model.records import Run, Weighing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +64,9 @@ def _show(options: ShowOptions, world: World) -> None:
     from steelyard.cli.outcome import say_how_to_carry_on, show_outcome
     from steelyard.design.outcome import recall
     from steelyard.model.derived import Derived
-    from steelyard.model.foreign import NotMeasuredError
-    from steelyard.report.views import view
+    from steelyard.model.errors import NotMeasuredError
 
-    files, views, chosen = options.files, options.shown.views(), options.shown.benchmark or []
-    path = _path(options.file, world)
+    files, path = options.files, _path(options.file, world)
     check_apart(files.paths(), [path])
     try:
         outcome = sorted_outcome(recall(path), options.shown.sort)
@@ -70,18 +74,25 @@ def _show(options: ShowOptions, world: World) -> None:
         from steelyard.cli.foreign import show_foreign
 
         record = sorted_import(found.record, options.shown.sort)
-        drawn = view.prepared(record, Derived(), views, chosen)
-        show_foreign(
-            record, files, world, drawn=partial(view.show, record=record, shown=drawn, views=views) if views else None
-        )
+        show_foreign(record, files, world, drawn=_drawn(record, Derived(), options.shown))
         return
-    if not views or outcome.record.derived is None:  # what has failed says so
-        show_outcome(outcome, files, world, functions=options.functions)
-        if _can_be_carried_on(outcome, path, world):
-            say_how_to_carry_on(outcome.record, path)
-        return
-    shown = view.prepared(outcome.record, outcome.record.derived, views, chosen)
-    show_outcome(outcome, files, world, drawn=partial(view.show, record=outcome.record, shown=shown, views=views))
+    derived = outcome.record.derived
+    drawn = None if derived is None else _drawn(outcome.record, derived, options.shown)  # what has failed says so
+    show_outcome(outcome, files, world, functions=options.functions, drawn=drawn)
+    if drawn is None and _can_be_carried_on(outcome, path, world):
+        say_how_to_carry_on(outcome.record, path)
+
+
+def _drawn(
+    record: Weighing | Run | ForeignResults, derived: Derived, shown: ViewOptions
+) -> Callable[[Console], None] | None:
+    """What draws the views that are wanted, in the place of the report; None where none is."""
+    if not (views := shown.views()):
+        return None
+    from steelyard.report.views import view
+
+    prepared = view.prepared(record, derived, views, shown.benchmark or [])
+    return partial(view.show, record=record, shown=prepared, views=views)
 
 
 def _can_be_carried_on(outcome: Outcome, path: Path, world: World) -> bool:

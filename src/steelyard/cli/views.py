@@ -78,7 +78,7 @@ class ViewOptions(Options):
 
     def views(self) -> list[str]:
         """The names of the views that are wanted, in the order in which they are shown."""
-        from steelyard.report.views.view import HIST, PAIRS, RUNS
+        from steelyard.report.views import HIST, PAIRS, RUNS
 
         return [name for name, is_wanted in ((HIST, self.hist), (PAIRS, self.pairs), (RUNS, self.runs)) if is_wanted]
 

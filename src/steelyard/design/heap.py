@@ -33,10 +33,7 @@ _INSIDE = {
 
 def check_heap(record: Weighing | Run) -> None:
     """Before anything is launched: raise UsageError for a program that nothing can be preloaded into."""
-    settings = record.settings
-    if settings.heap is None and not settings.heap_shuffle:
-        return
-    option, verb = ("--heap", "watch") if settings.heap is not None else ("--heap-shuffle", "reach")
+    option, verb = ("--heap", "watch") if record.settings.heap is not None else ("--heap-shuffle", "reach")
     for subject in _subjects(record):
         refuse_unwatchable(Path(subject.program), subject.name, option, verb)
 

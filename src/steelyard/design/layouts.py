@@ -12,7 +12,6 @@ from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import LAYOUT_PLACE, of_layout
 from steelyard.subjects.programs import digest
-from steelyard.subjects.revisions.identity import digest_but_for_paths
 
 
 def with_digest(subject: Subject, settings: Settings) -> Subject:
@@ -49,6 +48,8 @@ def _contents(subject: Subject, settings: Settings) -> list[str | None]:
     folder = subject.directory
     if folder is None or LAYOUT_PLACE not in folder:
         return _digests(subject, settings)
+    from steelyard.subjects.revisions.identity import digest_but_for_paths
+
     head, _, tail = folder.partition(LAYOUT_PLACE)
     return [digest_but_for_paths(_program(subject, layout), f"{head}{layout}{tail}") for layout in layouts_of(settings)]
 

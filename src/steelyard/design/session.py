@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from steelyard.design.control import with_control
 from steelyard.design.events import check_counters
@@ -20,7 +21,6 @@ from steelyard.design.findings import (
     tuned_finding,
 )
 from steelyard.design.going_on import More, used_s
-from steelyard.design.heap import check_heap
 from steelyard.design.identical import is_identical, known, of_one_program
 from steelyard.design.inside import too_long_for, with_benchmarks_inside
 from steelyard.design.keeping import kept_in_place, unmeasured, unmeasured_record, unstarted
@@ -34,12 +34,9 @@ from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.targets import Targets, hooks_of, targets_of
 from steelyard.design.stages import Session, is_to_count, stages
-from steelyard.design.suite.pilot_time import PilotTime
-from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.design.written import placeholder_findings, shell_words_findings, shim_findings
-from steelyard.machine.isolation.isolation import Isolated
 from steelyard.model.collector import without_collection
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
 from steelyard.model.journal import Journal, is_journal
@@ -51,6 +48,9 @@ from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import shared_environment
+
+if TYPE_CHECKING:
+    from steelyard.machine.isolation.isolation import Isolated
 
 
 def measure(request: Request, watch: Watch, world: World) -> Outcome:
@@ -227,11 +227,17 @@ def _prepared(header: Weighing | Run, session: Session, selection: Selection | N
     """
     world, settings, begun = session.world, header.settings, session.world.clock()
     shared = shared_environment(settings, world.environment)
-    check_heap(header)
+    if settings.heap is not None or settings.heap_shuffle:
+        from steelyard.design.heap import check_heap
+
+        check_heap(header)
     hooks = hooks_of(settings, shared, header.subjects)
     session.cleaning.is_for(hooks)
     try:
         if settings.harness is not None:
+            from steelyard.design.suite.pilot_time import PilotTime
+            from steelyard.design.suite.planner import Planner
+
             left_s = (settings.max_time_s or 0.0) - used_s(header)
             time = PilotTime(world.clock, begun + left_s if _has_budget_for_all(settings, selection) else None)
             planner = Planner(header, shared, session.runner(hooks), session.watch, time)

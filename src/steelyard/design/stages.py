@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from steelyard.design.counting.plan import missing
-from steelyard.design.heap import HeapStage
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import LaunchServer, Runner
@@ -20,7 +19,6 @@ from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.recorder import Recorder
 from steelyard.design.timing.watched import Watched
 from steelyard.design.world import World
-from steelyard.machine.isolation.isolation import Isolated
 from steelyard.model.errors import SteelyardError, UnwrittenError
 from steelyard.model.journal import Journal
 from steelyard.model.launches import LaunchRow
@@ -30,6 +28,7 @@ from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.model.settings import Settings
 
 if TYPE_CHECKING:
+    from steelyard.machine.isolation.isolation import Isolated
     from steelyard.measure.count.valgrind import Valgrind
 
 Stage = Callable[[Weighing | Run], tuple[Weighing | Run, SteelyardError | None]]
@@ -77,6 +76,8 @@ def stages(
     """What is measured, in its order: the heap, counts, times."""
     runner = session.runner(targets.hooks)
     if header.settings.heap is not None:
+        from steelyard.design.heap import HeapStage
+
         yield HeapStage(targets, runner, journal.heap, session.watch).run
     if is_to_count(header):
         yield partial(_count, journal=journal, session=session)

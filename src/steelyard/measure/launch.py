@@ -21,7 +21,6 @@ from dataclasses import replace
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
@@ -108,9 +107,7 @@ class Launcher:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:

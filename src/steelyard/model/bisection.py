@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from steelyard.model.kept import Finding, VerdictName
 from steelyard.model.numbers import Count
+from steelyard.model.parts import Record
 
 BISECTION_FORMAT: Final = "steelyard-bisection"
 
@@ -25,11 +26,7 @@ def word_of(side: Side, sought: Sought) -> str:
     return _WORDS[sought][side]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Commit(_Part):
+class Commit(Record):
     """One commit of the line that is searched."""
 
     hash: str
@@ -45,7 +42,7 @@ class Commit(_Part):
         return self.hash[:10]
 
 
-class Compared(_Part):
+class Compared(Record):
     """What one weighing of a step says of two commits."""
 
     baseline: str
@@ -58,7 +55,7 @@ class Compared(_Part):
     exact: bool = Field(default=False, description="whether both have counts that repeat exactly")
 
 
-class Step(_Part):
+class Step(Record):
     """One decision: what was weighed, and what follows."""
 
     kind: Literal["ends", "step", "last", "skip", "equal"] = Field(
@@ -76,7 +73,7 @@ class Step(_Part):
     record: str | None = Field(default=None, description="where the weighing is kept")
 
 
-class Bisection(_Part):
+class Bisection(Record):
     """A whole bisection, also one that did not come to its end."""
 
     format: Literal["steelyard-bisection"] = BISECTION_FORMAT

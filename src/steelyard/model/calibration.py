@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from steelyard.model.counting import Caches, Weights
 from steelyard.model.numbers import Count, Difference, Seconds
+from steelyard.model.parts import Record
 
 _Positive = Annotated[Count, Field(gt=0)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PointTimes(_Part):
+class PointTimes(Record):
     """One pattern at one size: iterations of its walk, timed natively.
 
     Each was run up to the beginning of the walk and beyond it; the walk is the difference.
@@ -45,7 +42,7 @@ class Point(PointTimes):
     ram: float = Field(ge=0, allow_inf_nan=False, description="hits of main memory, an iteration")
 
 
-class Fit(_Part):
+class Fit(Record):
     """Weights, as fitted to points: in hits of the first level, and what such a hit takes."""
 
     l1_ns: float = Field(ge=0, allow_inf_nan=False)
@@ -58,7 +55,7 @@ class Fit(_Part):
         return self.l1_ns * point.l1 + self.ll_ns * point.ll + self.ram_ns * point.ram
 
 
-class PatternFit(_Part):
+class PatternFit(Record):
     """What the points of one pattern say, and how well each cost follows its CPU time (Pearson's correlation)."""
 
     pattern: str
@@ -68,14 +65,14 @@ class PatternFit(_Part):
     by_own: float | None = Field(ge=-1, le=1, description="at the weights fitted to this pattern")
 
 
-class LastLevel(_Part):
+class LastLevel(Record):
     """A size of the last level that was simulated, and how well weights can explain the times with it."""
 
     size_bytes: _Positive
     error: float = Field(ge=0, allow_inf_nan=False, description="root mean square of predicted / measured - 1")
 
 
-class Calibration(_Part):
+class Calibration(Record):
     """All that one calibration measured, and the weights that came of it."""
 
     format: Literal["steelyard-calibration"] = "steelyard-calibration"
@@ -98,14 +95,14 @@ class Calibration(_Part):
     patterns: list[PatternFit]
 
 
-class CountedPoints(_Part):
+class CountedPoints(Record):
     """What was counted with some caches: points that were timed in all their repeats before."""
 
     caches: Caches
     points: list[Point]
 
 
-class InterruptedCalibration(_Part):
+class InterruptedCalibration(Record):
     """What one calibration had measured when the user stopped it, or it failed: no weights can be fitted to a part."""
 
     format: Literal["steelyard-interrupted-calibration"] = "steelyard-interrupted-calibration"

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from steelyard.model.machine import MachineFacts
 from steelyard.model.noise import Noise
+from steelyard.model.parts import Record
 
 DOCTOR_FORMAT: Final = "steelyard-doctor"
 
 Severity = Literal["serious", "slight", "fine", "unknown"]
 
 
-class Condition(BaseModel):
+class Condition(Record):
     """One thing that was looked at."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     code: str = Field(description="what was looked at, as docs/doctor.md names it")
     severity: Severity = Field(description="how much it disturbs; unknown where the system does not tell")
@@ -28,10 +27,8 @@ class Condition(BaseModel):
     )
 
 
-class Examination(BaseModel):
+class Examination(Record):
     """All that was looked at on one machine."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: Literal["steelyard-doctor"] = DOCTOR_FORMAT
     version: Literal[1] = 1

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from steelyard.model.numbers import Count as _Number
 from steelyard.model.numbers import Difference, Seconds
+from steelyard.model.parts import Record
 
 Tool = Literal["cachegrind", "callgrind"]
 
@@ -18,11 +19,7 @@ _Positive = Annotated[_Number, Field(gt=0)]
 _Shape = tuple[_Positive, _Positive, _Positive]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class Weights(_Part):
+class Weights(Record):
     """What a hit of each level costs, in hits of the first: a named convention, not a time."""
 
     name: str = "default"
@@ -31,7 +28,7 @@ class Weights(_Part):
     ram: _Weight = 35
 
 
-class Caches(_Part):
+class Caches(Record):
     """The simulated caches: each is (bytes, ways, bytes a line)."""
 
     name: str = "article"
@@ -40,7 +37,7 @@ class Caches(_Part):
     ll: _Shape = (8 << 20, 16, 64)
 
 
-class CountSettings(_Part):
+class CountSettings(Record):
     """What is counted, and how: two counts can be compared only if all of this is the same."""
 
     tool: Tool = "cachegrind"
@@ -59,7 +56,7 @@ class CountSettings(_Part):
     )
 
 
-class CountTool(_Part):
+class CountTool(Record):
     """What counted: counts of different tools, versions or C libraries are not comparable."""
 
     tool: Tool
@@ -72,14 +69,14 @@ class CountTool(_Part):
     not_pinned: list[str] = Field(default_factory=list, description="what may move counts and could not be fixed")
 
 
-class CountedProcess(_Part):
+class CountedProcess(Record):
     """One process of a counted launch: the target itself, or a program that it executed."""
 
     command: str
     events: dict[str, Difference] = Field(description="with `loops` a difference, which may be less than 0")
 
 
-class Count(_Part):
+class Count(Record):
     """One counted launch: the events of the target and of the programs that it executed, added up."""
 
     benchmark: int = Field(ge=0, description="index into `benchmarks`")
@@ -96,7 +93,7 @@ class Count(_Part):
         return self
 
 
-class Functions(_Part):
+class Functions(Record):
     """The functions of one side of one benchmark, one list a column; they add up to the first count of that side."""
 
     benchmark: int = Field(ge=0)
@@ -123,7 +120,7 @@ class Functions(_Part):
         return self
 
 
-class Counting(_Part):
+class Counting(Record):
     """All that was counted for a record."""
 
     tool: CountTool

@@ -3,6 +3,13 @@
 They live on the lowest floor so that every package can raise them and `cli` can turn them into an exit status.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from steelyard.model.foreign import ForeignResults
+
 
 class SteelyardError(Exception):
     """A user's mistake or a failed measurement; the message is shown as it is, without a traceback."""
@@ -16,6 +23,14 @@ class UsageError(SteelyardError):
     """Wrong usage or configuration: a value out of range, a file that cannot be read as a weighing."""
 
     exit_status = 2
+
+
+class NotMeasuredError(UsageError):
+    """What was read is an import, where a record was wanted that Steelyard measured."""
+
+    def __init__(self, message: str, record: ForeignResults) -> None:
+        super().__init__(message)
+        self.record = record
 
 
 class NothingChosenError(UsageError):

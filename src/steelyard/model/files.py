@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic_core import ValidationError
 
 from steelyard import __version__
-from steelyard.model.errors import LineError, UsageError
-from steelyard.model.foreign import ForeignResults, NotMeasuredError
+from steelyard.model.errors import LineError, NotMeasuredError, UsageError
 from steelyard.model.json_text import parse, pieces
 from steelyard.model.kept import FORMAT, KEPT_NAME, VERSION
 from steelyard.model.ratios import with_ratios
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel, TypeAdapter
 
     from steelyard.model.derived import Derived
+    from steelyard.model.foreign import ForeignResults
     from steelyard.model.records import Run, Weighing
 
 _GZIP_MAGIC, _AS_GZIP = b"\x1f\x8b", 31
@@ -100,7 +100,7 @@ def plain_json(found: BaseModel | Sequence[BaseModel]) -> str:
 
 def _dumped(record: Weighing | Run | ForeignResults) -> dict[str, Any]:
     """The fields as JSON has them, but what is packed, which `pieces` writes."""
-    if not isinstance(record, ForeignResults):
+    if record.kind != "import":
         fields = record.model_dump(mode="json", exclude={"launches"})
         return _in_order(record, {**fields, "launches": record.launches.model_dump()})
     whole: dict[str, Any] = _as_fields(record)
@@ -142,7 +142,7 @@ def load(path: Path, largest_bytes: int | None = None) -> Weighing | Run:
     What is larger than `largest_bytes`, as it is or unpacked, is refused before it is parsed.
     """
     record = load_any(path, largest_bytes)
-    if isinstance(record, ForeignResults):
+    if record.kind == "import":
         raise NotMeasuredError(
             f"{path} was imported, and not measured by steelyard: look at it with steelyard show, or compare it with "
             "another import by steelyard diff",
@@ -194,20 +194,37 @@ def record_of(path: Path, fields: Any) -> Weighing | Run | ForeignResults:
     fields["version"] = VERSION  # what it becomes when it is written again: later versions only added fields
     try:
         if fields.get("kind") == "import":
+            from steelyard.model.foreign import ForeignResults
+
             return validated(ForeignResults, fields)
-        return _any_record().validate_python(fields)
+        if fields.get("kind") in ("weighing", "run"):
+            return _measured(path, fields)
+        return _any_record().validate_python(fields)  # which says what kinds there are
     except ValidationError as error:
         raise invalid(path, fields, error) from error
 
 
-def invalid(path: Path, fields: dict[str, Any], error: ValidationError) -> UsageError:
-    """What to raise for a file of ours that does not hold what it should: one of a later version may hold more."""
+def _measured(path: Path, fields: dict[str, Any]) -> Weighing | Run:
+    """One of a known kind: to build what reads any takes half as long again."""
+    from steelyard.model.records import Run, Weighing
+
+    try:
+        return (Weighing if fields["kind"] == "weighing" else Run).model_validate(fields)
+    except ValidationError as error:
+        raise invalid(path, fields, error, fields["kind"]) from error
+
+
+def invalid(path: Path, fields: dict[str, Any], error: ValidationError, *within: str) -> UsageError:
+    """What to raise for a file of ours that does not hold what it should: one of a later version may hold more.
+
+    Where it is wrong is told from the file on, `within` which the error was found.
+    """
     if (release := _release(fields.get("tool"))) > _release(__version__):
         return UsageError(
             f"{path} was written by steelyard {'.'.join(map(str, release))}, and this is {__version__}: upgrade "
-            f"steelyard to read it ({described(error)})"
+            f"steelyard to read it ({described(error, *within)})"
         )
-    return UsageError(f"{path} is damaged: {described(error)}; it was not written by steelyard as it stands")
+    return UsageError(f"{path} is damaged: {described(error, *within)}; it was not written by steelyard as it stands")
 
 
 def _release(tool: Any) -> list[int]:
@@ -229,6 +246,7 @@ def schema() -> dict[str, Any]:
 def _any_record() -> TypeAdapter[Weighing | Run | ForeignResults]:
     from pydantic import Field, TypeAdapter
 
+    from steelyard.model.foreign import ForeignResults
     from steelyard.model.records import Run, Weighing
 
     return TypeAdapter(Annotated[Weighing | Run | ForeignResults, Field(discriminator="kind")])
@@ -381,10 +399,10 @@ def _taken_over(path: Path) -> str:
     return f"what another tool measured is taken over by steelyard import {typed(path)} -o ours.json"
 
 
-def described(error: ValidationError) -> str:
-    """The first thing that is wrong, and where."""
+def described(error: ValidationError, *within: str) -> str:
+    """The first thing that is wrong, and where, `within` which the error was found."""
     first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(map(str, first["loc"]))
+    place = ".".join(map(str, (*within, *first["loc"])))
     what = first["msg"].removeprefix("Value error, ")
     for of_dataclass, of_model in _OF_PARTS.items():
         what = what.replace(of_dataclass, of_model)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from steelyard.model.errors import UsageError
 from steelyard.model.kept import FORMAT, VERSION, Finding, VerdictName
 from steelyard.model.numbers import Seconds
 from steelyard.model.samples import Samples
@@ -77,14 +76,6 @@ def other_machine(one: dict[str, str], other: dict[str, str]) -> str:
         if name in one and name in other and one[name] != other[name]:
             return f"{name} {one[name]}, {name} {other[name]}"
     return ""
-
-
-class NotMeasuredError(UsageError):
-    """What was read is an import, where a record was wanted that Steelyard measured."""
-
-    def __init__(self, message: str, record: ForeignResults) -> None:
-        super().__init__(message)
-        self.record = record
 
 
 @dataclass(frozen=True)

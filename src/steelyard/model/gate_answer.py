@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from steelyard.model.gate import GateVerdict, Standing
 from steelyard.model.kept import VerdictName
+from steelyard.model.parts import Record
 
 
-class _Told(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class Held(_Told):
+class Held(Record):
     """One benchmark in one metric, held to its limit."""
 
     record: str = Field(description="the name by which the gate was given it")
@@ -26,7 +23,7 @@ class Held(_Told):
     deciding: bool = Field(description="whether the answer hangs on it")
 
 
-class GateAnswer(_Told):
+class GateAnswer(Record):
     """All that a gate says."""
 
     verdict: GateVerdict

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from steelyard.model.parts import Record
 
 _Number = Annotated[int, Field(ge=0, lt=2**63)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class HeapUse(_Part):
+class HeapUse(Record):
     """What one launch, with the processes that it started, asked of its allocator."""
 
     allocations: _Number = Field(description="blocks handed out; one given another size (realloc) counts again")
@@ -28,7 +26,7 @@ class HeapUse(_Part):
     forked: _Number = Field(default=0, description="processes that were forked")
 
 
-class HeapLaunch(_Part):
+class HeapLaunch(Record):
     """One launch under the preloaded library. Its times are no measurement: the library is part of them."""
 
     benchmark: int = Field(ge=0, description="index into `benchmarks`")
@@ -44,7 +42,7 @@ class HeapLaunch(_Part):
         return min(1.0, self.use.allocator_ns / self.cpu_ns)
 
 
-class Heap(_Part):
+class Heap(Record):
     """All launches whose heap was watched, in the order in which they ran."""
 
     launches: list[HeapLaunch] = Field(default_factory=list)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from steelyard.model.parts import Record
 
 
-class Entry(BaseModel):
+class Entry(Record):
     """One kept file. Of one that cannot be read only its place is known."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     path: str
     name: str | None = Field(default=None, description="of a baseline that was saved by name")

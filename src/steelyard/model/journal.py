@@ -20,7 +20,6 @@ from array import array
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self, cast
 
 from steelyard.model.columns import INTEGERS, Packed, extended
@@ -116,9 +115,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         os.close(self._file)
 
     def append(self, row: LaunchRow) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from steelyard.model.parts import Record
 
 MOST_LAYOUTS: Final = 1000
 # Below it layouts are said to differ by more than equal builds do by chance.
@@ -12,20 +14,16 @@ UNLIKE_BELOW: Final = 0.05
 Level = Literal["layout", "launch", "sample"]
 
 
-class VariancePart(BaseModel):
+class VariancePart(Record):
     """One level's part of the variance of a pair's change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     level: Level
     spread: float = Field(description="standard deviation of one unit of the level, as a relative change")
     share: float = Field(description="of the variance of one pair of one layout, with one sample a launch")
 
 
-class LayoutFacts(BaseModel):
+class LayoutFacts(Record):
     """What the pairs of several layouts say; a layout is one build of each side."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     changes: dict[int, float] = Field(description="layout to the relative change in its pairs alone")
     p_value: float | None = Field(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from steelyard.model.errors import UsageError
 from steelyard.model.metrics import METRICS
+from steelyard.model.parts import Record
 from steelyard.model.patterns import fits, parted
 from steelyard.model.values import of_percent
 
@@ -19,11 +20,7 @@ _NO_METRIC = re.compile(r":\w+")
 _EXAMPLE = "write for example 5%, 'BM_sort*=2%', instructions=0.5% or 'BM_sort*:max_rss=never'"
 
 
-class _Limits(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Limit(_Limits):
+class Limit(Record):
     """One limit: of the benchmarks of a pattern (all of them, if there is none), in a metric (the deciding one)."""
 
     above: float | None = Field(ge=0, description="relative change above which it fails; null for one that never does")
@@ -41,7 +38,7 @@ class Limit(_Limits):
         return "=".join([":".join(named), above]) if named else above
 
 
-class Limits(_Limits):
+class Limits(Record):
     """What a gate holds a weighing to. Without a limit a benchmark fails where its verdict is `slower`."""
 
     limits: list[Limit] = Field(default_factory=list)

@@ -4,32 +4,30 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from steelyard.model.parts import Record
 
 Work = Literal["loop", "memory"]
 """A loop of arithmetic, or a walk over 4 MiB of memory in random order."""
 Way = Literal["adjacent", "tandem"]
 
 
-class _Measured(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Timer(_Measured):
+class Timer(Record):
     """The clock that launches are timed by."""
 
     step_ns: float = Field(description="smallest difference of two readings that are not the same")
     cost_ns: float = Field(description="what a reading takes, the driver's part of it included")
 
 
-class Counted(_Measured):
+class Counted(Record):
     """What the system has counted since its start, at one moment."""
 
     interrupts: dict[int, int] = Field(default_factory=dict, description="by processor; empty where it does not tell")
     ticks: dict[str, int] = Field(default_factory=dict, description="of all processors, by what they were spent on")
 
 
-class Spread(_Measured):
+class Spread(Record):
     """How far the two launches of a pair of identical programs lie apart."""
 
     work: Work
@@ -42,7 +40,7 @@ class Spread(_Measured):
     deviation: float = Field(description="of a pair, as the test weighs it: a normal noise that takes as many pairs")
 
 
-class Expected(_Measured):
+class Expected(Record):
     """The pairs that a change of a program of this kind and length takes here."""
 
     work: Work
@@ -59,7 +57,7 @@ class Expected(_Measured):
     seconds: float = Field(description="that `pairs` take")
 
 
-class Beside(_Measured):
+class Beside(Record):
     """A launch alone on a processor, against one with another of its like on a second processor."""
 
     work: Work
@@ -68,7 +66,7 @@ class Beside(_Measured):
     beside_ns: list[int]
 
 
-class Noise(_Measured):
+class Noise(Record):
     """All of it."""
 
     seconds: float

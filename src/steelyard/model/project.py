@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -22,6 +21,7 @@ from pydantic_core import PydanticCustomError
 from steelyard.model.errors import UsageError
 from steelyard.model.layouts import MOST_LAYOUTS
 from steelyard.model.metrics import METRICS
+from steelyard.model.parts import Record
 from steelyard.model.values import (
     LONGEST_WAIT_S,
     alpha_checked,
@@ -147,8 +147,8 @@ Processor = Annotated[
 ]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, alias_generator=key_of)
+class _Section(Record):
+    model_config = ConfigDict(alias_generator=key_of)
 
 
 class Build(_Section):

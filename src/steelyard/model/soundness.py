@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from steelyard.model.parts import Record
 
 CHECK_FORMAT: Final = "steelyard-check"
 
 Outcome = Literal["sound", "trouble", "untried"]
 
 
-class Looked(BaseModel):
+class Looked(Record):
     """One rule that was tried on one benchmark."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     code: str = Field(description="the rule, as docs/check.md names it")
     benchmark: str
@@ -27,10 +27,8 @@ class Looked(BaseModel):
     remedy: str = Field(default="", description="what to do about it")
 
 
-class Allocating(BaseModel):
+class Allocating(Record):
     """What a benchmark asks of the allocator; null where nothing was seen, and `note` says why."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     benchmark: str
     each: Literal["iteration", "launch"] = Field(description="what the numbers are of")
@@ -42,10 +40,8 @@ class Allocating(BaseModel):
     note: str = Field(default="", description="what of its memory is not among the numbers")
 
 
-class Soundness(BaseModel):
+class Soundness(Record):
     """All that was looked at in one target."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: Literal["steelyard-check"] = CHECK_FORMAT
     version: Literal[1] = 1

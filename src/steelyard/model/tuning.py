@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
+
+from steelyard.model.parts import Record
 
 TUNING_FORMAT: Final = "steelyard-tuning"
 # What a setting begins with that is no file, but whether a service's process runs.
 PROCESS: Final = "process:"
 
 
-class Change(BaseModel):
+class Change(Record):
     """One setting of the machine."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     code: str = Field(description="the operation that it belongs to, as docs/tune.md names it")
     setting: str = Field(description="a file below /proc or /sys, without its first slash, or `process:NAME`")
@@ -31,10 +31,8 @@ class Change(BaseModel):
         return setting
 
 
-class Tuning(BaseModel):
+class Tuning(Record):
     """All that was changed, or was about to be: written before the first change is made."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: Literal["steelyard-tuning"] = TUNING_FORMAT
     version: Literal[1] = 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from steelyard.report import figures
@@ -55,6 +55,21 @@ def noise(verdict: Verdict | Summary) -> str:
     if repeated:
         text += f"; {figures.count(repeated, 'disturbed pair')} repeated"
     return with_beside(text, verdict.disturbers, launches_of(verdict), waited=verdict.disturbed > 0)
+
+
+def of_several(verdicts: Sequence[Verdict], called: Callable[[Verdict], str] | None = None) -> str | None:
+    """Say the same of several benchmarks, with what the one is `called` in which a launch waited longest.
+
+    None where none waited.
+    """
+    disturbed = sum(verdict.disturbed for verdict in verdicts)
+    if not disturbed:
+        return None
+    worst = max(verdicts, key=lambda verdict: verdict.worst_delay or 0.0)
+    text = waited(figures.count(disturbed, "launch"), worst.worst_delay)
+    if called is not None and worst.worst_delay is not None:
+        text += f" ({called(worst)})"
+    return with_beside(text, together(verdicts), sum(map(launches_of, verdicts)), waited=True)
 
 
 def with_beside(text: str, disturbers: Sequence[Disturber], launches: int, *, waited: bool) -> str:

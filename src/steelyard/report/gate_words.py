@@ -201,14 +201,7 @@ def resolution(report: GateReport) -> str | None:
 
 def noise(report: GateReport) -> str | None:
     """Say how many launches other work on the machine disturbed."""
-    timed = _first_with(report, "worst_delay")
-    disturbed = sum(verdict.disturbed for verdict in timed)
-    if not disturbed:
-        return None
-    worst = max(verdict.worst_delay or 0.0 for verdict in timed)
-    waited = disturbances.waited(figures.count(disturbed, "launch"), worst)
-    every = sum(map(disturbances.launches_of, timed))
-    return disturbances.with_beside(waited, disturbances.together(timed), every, waited=True)
+    return disturbances.of_several(_first_with(report, "worst_delay"))
 
 
 def _first_with(report: GateReport, known: str) -> list[Verdict]:

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from rich.cells import cell_len
@@ -65,9 +64,7 @@ class LiveLine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.wipe()
 
     def __call__(self, progress: Progress) -> None:

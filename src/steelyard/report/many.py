@@ -48,21 +48,9 @@ def rows(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     _open(sheet, record, first)
     if below or any(verdict.disturbed for verdict in first):
         sheet.blank()
-    _noise(sheet, first)
+    if waited := disturbances.of_several(first, lambda worst: sheet.name(worst.benchmark, _NAME_COLUMNS)):
+        sheet.row("noise", waited)
     notes.show(sheet, below)
-
-
-def _noise(sheet: Sheet, verdicts: Sequence[Verdict]) -> None:
-    """Print how many launches waited, and in which benchmark one waited longest."""
-    disturbed = sum(verdict.disturbed for verdict in verdicts)
-    if not disturbed:
-        return
-    worst = max(verdicts, key=lambda verdict: verdict.worst_delay or 0.0)
-    launches = figures.count(disturbed, "launch")
-    every = sum(map(disturbances.launches_of, verdicts))
-    where = "" if worst.worst_delay is None else f" ({sheet.name(worst.benchmark, _NAME_COLUMNS)})"
-    waited = disturbances.waited(launches, worst.worst_delay) + where
-    sheet.row("noise", disturbances.with_beside(waited, disturbances.together(verdicts), every, waited=True))
 
 
 def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from rich.cells import cell_len
 
+from steelyard.model.launches import FloatArray
 from steelyard.report import figures, printable
 from steelyard.stats.bins import ends
 
@@ -15,8 +16,6 @@ BLOCKS, ZERO = "▁▂▃▄▅▆▇█", "┊"
 
 # Fewer cells than this show no shape; then the labels shrink first.
 _FEWEST_CELLS = 5
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def strip(changes: npt.ArrayLike, width: int, encoding: str = "utf-8") -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
 from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.derived import Summary, Verdict
 from steelyard.model.kept import Finding
+from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import METRICS, is_counted, of_one_process
 from steelyard.model.records import Run, Weighing
 from steelyard.model.sides import SIDES
@@ -20,7 +19,6 @@ from steelyard.report import (
     figures,
     heap,
     layouts,
-    many,
     notes,
     printable,
     sentences,
@@ -34,8 +32,6 @@ from steelyard.stats.changes import relative_changes
 
 _QUALITIES = {"quiet": "green", "noisy": "yellow", "disturbed": "red"}
 _STRIP_COLUMNS = 60
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def weighing(
@@ -51,6 +47,8 @@ def weighing(
         sheet.row("no result", "no pair was measured to its end", style="bold yellow")
         notes.show(sheet, notes.of_weighing(record, verdicts))
     elif len(record.benchmarks) > 1:
+        from steelyard.report import many
+
         _names(sheet, record)
         many.rows(sheet, record, verdicts)
     else:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from steelyard.stats.arrays import FloatArray, IntArray
 
 # Fences at 2 interquartile ranges lie at 3.4 standard deviations of a normal: beyond are real stragglers.
 FENCE = 2.0

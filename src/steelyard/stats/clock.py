@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import floor, log10
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
 
 # A decimal clock ticks in these, times a power of ten.
 _TICKS = (8.0, 5.0, 4.0, 2.0, 1.0)

@@ -7,10 +7,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.least_squares import pearson
 from steelyard.stats.quantiles import NORMAL
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def normal_scores(count: int) -> FloatArray:

@@ -11,12 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from steelyard.stats import native
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.signed_rank import Estimate, estimate, fewest_differences
-
-FloatArray = npt.NDArray[np.float64]
 
 # Each half has an interval at this level, and they disagree where these have nothing in common: that is rarer still.
 LEVEL = 0.01

@@ -25,7 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from steelyard.stats import native
-from steelyard.stats.native import FlipArray, FloatArray, Totals, WholeScores
+from steelyard.stats.arrays import FloatArray
+from steelyard.stats.native import FlipArray, Totals, WholeScores
 from steelyard.stats.quantiles import normal_quantile
 
 BITS = 16

@@ -23,15 +23,12 @@ from math import inf, sqrt
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from steelyard.stats import signed_rank
+from steelyard.stats.arrays import FloatArray, IntArray
 from steelyard.stats.looks import Look, share_of_next
 from steelyard.stats.quantiles import student_quantile, student_tails
 from steelyard.stats.variance import between
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 GROWTH: Final = 2
 """A look at the layouts has so many times the pairs of the one before."""

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
 
 # Every subset of the columns is tried: 255 small problems at most.
 MOST_COLUMNS = 8

@@ -13,10 +13,9 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.stats.arrays import BoolArray, FloatArray
 from steelyard.stats.summary import quartile_deviation
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.intp]
 
 # Of the dip times the root of n: uniform samples of 20 to 224 values exceed it in at most 0.05 % of the cases

@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.native import library
+from steelyard.stats.arrays import FloatArray, IntArray
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 # What goes into two bytes.
 WholeScores = npt.NDArray[np.int16]
 FlipArray = npt.NDArray[np.uint16]

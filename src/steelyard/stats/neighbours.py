@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
 
 
 def centres_of_neighbours(baseline: FloatArray, candidate: FloatArray, order: npt.NDArray[np.intp]) -> FloatArray:

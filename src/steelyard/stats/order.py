@@ -13,12 +13,9 @@ do with what is taken off later is too little to be seen in simulations (docs/st
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from steelyard.stats import native, rank_sum
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from steelyard.stats.arrays import FloatArray, IntArray
 
 
 def without_order(baseline: FloatArray, candidate: FloatArray, order: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
 
 
 def rates_within(spans: FloatArray, edges: FloatArray, amounts: FloatArray) -> FloatArray:

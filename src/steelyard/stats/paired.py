@@ -8,10 +8,10 @@ from functools import lru_cache, partial
 from math import copysign, expm1, isfinite, sqrt
 
 import numpy as np
-import numpy.typing as npt
 
 from steelyard.stats import layouts as over_layouts
 from steelyard.stats import repeated, sequential, sign_flip, stopped, weighted
+from steelyard.stats.arrays import FloatArray, IntArray
 from steelyard.stats.clock import clock_quantisation
 from steelyard.stats.looks import FEWEST_WITH_NOISE, ONE_BUDGET, Budgets, Look, plan_looks
 from steelyard.stats.quantiles import NORMAL, normal_quantile
@@ -25,9 +25,6 @@ from steelyard.stats.verdict import (
     log_margin,
     verdict_of,
 )
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 # A weighing that is less likely than this to reach a verdict within its budget is stopped.
 FUTILE_BELOW = 0.02

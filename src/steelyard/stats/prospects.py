@@ -8,15 +8,13 @@ from math import ceil, exp, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.least_squares import non_negative
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.quantiles import normal_quantile
 from steelyard.stats.sequential import nominal_level
 from steelyard.stats.signed_rank import estimate
-
-FloatArray = npt.NDArray[np.float64]
 
 # Of a signed-rank interval at this level. Told from 16 pairs of normal noise of 1 % (benchmarks/simulation.py), the
 # pairs that follow were within a factor of 2 of those needed 85 times in 100, by the scores' own error 69 times, by the

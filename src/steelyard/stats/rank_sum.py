@@ -21,10 +21,9 @@ from math import inf, sqrt
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.quantiles import NORMAL
 from steelyard.stats.selection import ranked
-
-FloatArray = npt.NDArray[np.float64]
 
 # Up to this many launches a side the null distribution is exact; above, the normal approximation with continuity
 # correction has up to 5 % more in the tail at alpha 0.01, on the safe side (tests/stats/test_rank_sum.py).

@@ -13,16 +13,13 @@ from math import inf
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from steelyard.stats import sequential, weighted
+from steelyard.stats.arrays import BoolArray, FloatArray
 from steelyard.stats.looks import Look
 from steelyard.stats.sequential import Hypothesis
 from steelyard.stats.signed_rank import estimate as by_ranks
 from steelyard.stats.weighted import Estimate
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 # The ends are looked for up to so many half-widths of an interval of this look alone, in so many steps that grow with
 # the distance; then so much closer, in parts.

@@ -26,8 +26,9 @@ from typing import NamedTuple
 import numpy as np
 
 from steelyard.stats import joint, native, sign_flip
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.looks import ONE_BUDGET, Budgets, Look, look_sizes, plan_looks
-from steelyard.stats.native import FloatArray, WholeScores
+from steelyard.stats.native import WholeScores
 from steelyard.stats.quantiles import NORMAL, normal_quantile
 
 # What the exact tests get of alpha, at most.

@@ -12,13 +12,9 @@ from functools import lru_cache
 from math import log, pi, sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from steelyard.stats.arrays import BoolArray, FloatArray, IntArray
 from steelyard.stats.quantiles import normal_quantile
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 # The largest score, in units; of many scores half as many units do, as their rounding averages out.
 UNITS, _MANY = 63, 400

@@ -20,10 +20,9 @@ from math import comb, inf, sqrt
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.quantiles import NORMAL, normal_quantile
 from steelyard.stats.selection import ranked
-
-FloatArray = npt.NDArray[np.float64]
 
 # Up to here the null distribution is exact. Above, the normal approximation with continuity correction differs from it
 # by a few percent of the tail, on the safe side (tests/stats/test_signed_rank.py).

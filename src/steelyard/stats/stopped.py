@@ -22,12 +22,11 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats import joint, native, sequential, weighted
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.looks import Look
 from steelyard.stats.quantiles import normal_quantile
 from steelyard.stats.sequential import Hypothesis
 from steelyard.stats.weighted import Estimate
-
-FloatArray = npt.NDArray[np.float64]
 
 # So many of the flips, and so many halvings of the way: their error is a hundredth of the estimate's.
 _FLIPS, _HALVINGS = 4096, 10

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.quantiles import NORMAL
-
-FloatArray = npt.NDArray[np.float64]
 
 # Of a normal distribution, in standard deviations.
 _QUARTILES_APART = 1.349

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
 
 _QUARTERS = 4
 _FEWEST = 4 * _QUARTERS

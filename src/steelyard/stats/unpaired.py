@@ -20,15 +20,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf, sqrt
 
-import numpy as np
-import numpy.typing as npt
-
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.quantiles import normal_quantile, student_quantile
 from steelyard.stats.rank_sum import Shift, shift
 from steelyard.stats.summary import row_medians
 from steelyard.stats.verdict import VerdictName, excludes_no_change, found_nine_times_in_ten, verdict_of
-
-FloatArray = npt.NDArray[np.float64]
 
 # Blocks of a run: few enough for a block to be long, enough for a quantile that is not absurd (t(7) is 3.5 at 0.01).
 MOST_BLOCKS, FEWEST_BLOCKS, A_BLOCK = 12, 8, 5

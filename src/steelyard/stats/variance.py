@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from steelyard.stats.arrays import FloatArray, IntArray
 
 # Fewer where there are so many values that they would take seconds, and so many at once as the memory easily holds.
 _RELABELLINGS, _FEWEST_RELABELLINGS = 1999, 99

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats import native, sign_flip
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.quantiles import normal_quantile
 from steelyard.stats.signed_rank import Estimate
 from steelyard.stats.signed_rank import estimate as by_ranks
@@ -22,7 +23,6 @@ from steelyard.stats.summary import row_medians
 
 __all__ = ["Estimate", "estimate", "roughly", "signed_scores", "tested"]
 
-FloatArray = npt.NDArray[np.float64]
 
 # The ends are looked for from so near the centre to so far from it, in half-widths of the rough interval, closer to the
 # centre in smaller steps, and in some more from there to where all differences are on one side.

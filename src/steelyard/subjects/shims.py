@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from steelyard.measure.tools import Command, run
 from steelyard.model.errors import MeasurementError
 
 # Each keeps its scripts in a folder `shims` below one of its own name, and says `which NAME` what one of them starts.
@@ -33,6 +32,8 @@ def behind(shim: Path, folder: Path, environment: Mapping[str, str]) -> Path | N
     program = shutil.which(manager, path=environment.get("PATH")) or shutil.which(root / "bin" / manager)
     if program is None:
         return None
+    from steelyard.measure.tools import Command, run
+
     variables = {**environment, f"{manager.upper()}_ROOT": str(root)}  # as the scripts of pyenv and rbenv set it
     try:
         ended = run(Command([program, "which", shim.name], folder, variables, timeout_s=_LONGEST_S))

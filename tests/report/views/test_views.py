@@ -18,7 +18,8 @@ from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
 from steelyard.report.figures import shown_in
-from steelyard.report.views.view import HIST, PAIRS, RUNS, VIEWS, prepared, show
+from steelyard.report.views import HIST, PAIRS, RUNS, VIEWS
+from steelyard.report.views.view import prepared, show
 from tests.foreign import benchmark_of
 from tests.report import records
 from tests.report.records import SLOWER, SUMMARY, pair_rows, row

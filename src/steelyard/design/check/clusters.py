@@ -8,8 +8,9 @@ from math import exp, expm1, log1p
 
 import numpy as np
 
-from steelyard.design.check.evidence import FIXED, LONGEST, PLAIN, Evidence, FloatArray, Observed
+from steelyard.design.check.evidence import FIXED, LONGEST, PLAIN, Evidence, Observed
 from steelyard.design.check.judged import BLURRED, LEVEL, TOO_FEW, Judged, Rule, percent
+from steelyard.model.launches import FloatArray
 from steelyard.report.figures import duration
 from steelyard.stats import rank_sum
 from steelyard.stats.blocks import p_value_of_groups, range_of_groups

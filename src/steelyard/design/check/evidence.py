@@ -9,13 +9,10 @@ from statistics import median
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from steelyard.model.launches import Measured, Sample, judged_samples
+from steelyard.model.launches import FloatArray, Measured, Sample, judged_samples
 from steelyard.model.rows import knows_waits, waited_ns
 from steelyard.stats.modes import Modes, split
-
-FloatArray = npt.NDArray[np.float64]
 
 # Of a launch whose samples do not tell their waits: half of the least threshold that times are held to.
 _MOST_WAITS = 0.05

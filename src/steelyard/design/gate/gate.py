@@ -16,8 +16,7 @@ from steelyard.design.findings import some_names
 from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.design.outcome import Outcome, recall
 from steelyard.model.derived import Verdict
-from steelyard.model.errors import SteelyardError
-from steelyard.model.foreign import NotMeasuredError
+from steelyard.model.errors import NotMeasuredError, SteelyardError
 from steelyard.model.gate import GateReport, Judged, Standing
 from steelyard.model.journal import is_journal, is_still_written
 from steelyard.model.kept import CONTROL_ALARM, Finding

@@ -18,7 +18,6 @@ from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import times_ns
-from steelyard.stats.growth import shift
 
 _USED = ROLES.index(USED)
 # As much as `steelyard check` calls a drift.
@@ -64,6 +63,8 @@ def _change(record: Weighing | Run, benchmark: int, side: int, shown: str) -> fl
     ratios = [ratio for one in chosen[::step] if (ratio := _late_to_early(launches.samples[one][1:], shown)) > 0]
     if not ratios:
         return 0.0
+    from steelyard.stats.growth import shift
+
     found = shift(np.log(ratios), _MOST, record.settings.alpha)
     return found.figure if found.shown == "beyond" else 0.0
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from signal import Signals
 
 from steelyard.design.findings import some_processes
-from steelyard.design.runner.last_words import last_words
 from steelyard.design.runner.target import ENVIRONMENT, LIST_REMEDY, Target, no_module_remedy
 from steelyard.model.errors import LaunchError, MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
@@ -106,5 +105,7 @@ def _how_it_stopped(number: int) -> str:
 
 
 def _last_line(measured: Measured) -> str:
+    from steelyard.design.runner.last_words import last_words
+
     last = last_words(measured.stderr or b"")
     return f" (its last words: {last})" if last else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Sequence
 from threading import current_thread, main_thread
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Self
 
 # Wrappers pass a Ctrl-C on that the terminal has sent already: so soon after the first it is the same selection.
@@ -33,9 +33,7 @@ class Interrupt:
                 self._before[number] = signal.signal(number, self._handle)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type] # what signal.signal returned, it takes back
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from queue import SimpleQueue
-from types import TracebackType
 from typing import Self, TypeVar
 
 from steelyard.design.runner.failure import Interrupted
@@ -48,9 +47,7 @@ class WorkerPool:
             self._open = opening.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._open.close()
 
     def cancel(self) -> None:

@@ -13,7 +13,6 @@ from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.tandem import keeps_step
 from steelyard.design.runner.target import COMMAND_REMEDY, HARNESS_REMEDY, Hooks, Shared, Target, shared_target
 from steelyard.design.written import unshelled
-from steelyard.measure.heap import scattered
 from steelyard.model.launches import Draw, LaunchSpec
 from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Weighing
@@ -136,6 +135,8 @@ class _Launches:
             start = harness.starting(spec, work) if work.by_process else None
             spec = harness.running(spec, work)
         if self._settings.heap_shuffle:
+            from steelyard.measure.heap import scattered
+
             spec = scattered(spec, draw.hash_seed)
             start = start and replace(start, spec=scattered(start.spec, draw.hash_seed))
         return Target(

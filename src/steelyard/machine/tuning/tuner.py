@@ -12,7 +12,6 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from steelyard.machine.tuning.hand import Hand
-from steelyard.machine.tuning.operations import planned
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.tuning import Change, Tuning
 from steelyard.model.writing import write_atomically
@@ -51,6 +50,8 @@ class Tuner:
 
     def plan(self, processor: int | None) -> list[Change]:
         """What would be changed now."""
+        from steelyard.machine.tuning.operations import planned  # whoever only asks what is in force has no use for it
+
         return planned(self.hand, processor)
 
     def tune(self, processor: int | None, *, tool: str, created: str) -> Done:

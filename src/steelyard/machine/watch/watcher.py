@@ -13,7 +13,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from steelyard.machine.interrupts import Counts, Interrupts
@@ -77,9 +76,7 @@ class Watcher:
             self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._end.set()
         if self._thread.is_alive():
             self._thread.join()

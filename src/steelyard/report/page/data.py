@@ -12,12 +12,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.model.launches import FloatArray
 from steelyard.report import printable
 from steelyard.report.page.elements import Markup
 
 Draw = Literal["points", "rings", "crosses", "line", "dashes", "steps", "bars", "range"]
 Role = Literal["baseline", "candidate", "change", "wait", "steal", "pressure", "beside", "fit", "aside", "zero"]
-FloatArray = npt.NDArray[np.float64]
 
 # Finer than a screen shows of an axis; of factors, so that those between values are told too: few values are drawn so.
 _STEPS, _STEPS_OF_FACTORS = 1000, 100_000

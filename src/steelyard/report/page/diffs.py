@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from steelyard.model.foreign import ForeignReport, ForeignVerdict
+from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Run
 from steelyard.model.samples import joined
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import figures, foreign, notes, sentences, unpaired
 from steelyard.report.page import budget, distributions, elements, judged, measured, svg, units
-from steelyard.report.page.data import Axis, Figure, FloatArray, Panel, Role, Series
+from steelyard.report.page.data import Axis, Figure, Panel, Role, Series
 from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, drawn, sentence
 from steelyard.stats.thinning import scattered
 

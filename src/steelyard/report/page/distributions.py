@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.model.launches import FloatArray
 from steelyard.report import figures
-from steelyard.report.page.data import SHARE, Axis, Figure, FloatArray, Mark, Panel, Role, Series
+from steelyard.report.page.data import SHARE, Axis, Figure, Mark, Panel, Role, Series
 from steelyard.report.page.units import Quantity
 from steelyard.stats import distribution
 from steelyard.stats.bins import Bins, bins

@@ -8,7 +8,7 @@ import numpy as np
 
 from steelyard.model.derived import Summary
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults, Level
-from steelyard.model.launches import Launches
+from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Run
 from steelyard.model.samples import joined
@@ -23,7 +23,7 @@ from steelyard.report.page import (
     sequences,
     units,
 )
-from steelyard.report.page.data import Axis, Figure, FloatArray, Panel, Role, Series
+from steelyard.report.page.data import Axis, Figure, Panel, Role, Series
 from steelyard.report.page.elements import Content
 from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, drawn, sentence
 from steelyard.stats.thinning import scattered

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.model.derived import Verdict
-from steelyard.model.launches import DISTURBED, DISTURBED_FROM, TRIED, USED, WARM_UP, Launches
+from steelyard.model.launches import DISTURBED, DISTURBED_FROM, TRIED, USED, WARM_UP, FloatArray, Launches
 from steelyard.model.looks import LookBack
 from steelyard.model.watch import Watch
 from steelyard.report import figures, sentences
-from steelyard.report.page.data import CHANGE, SHARE, Axis, Draw, Figure, FloatArray, Mark, Panel, Role, Series
+from steelyard.report.page.data import CHANGE, SHARE, Axis, Draw, Figure, Mark, Panel, Role, Series
 from steelyard.report.page.distributions import thinned
 from steelyard.report.page.units import Quantity
 from steelyard.stats.bins import WIDE_FENCE, ends

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import METRICS
 from steelyard.model.units import PER_OPERATION, ns_of
 from steelyard.report import figures, foreign
-from steelyard.report.page.data import Axis, FloatArray
+from steelyard.report.page.data import Axis
 
 
 @dataclass(frozen=True)

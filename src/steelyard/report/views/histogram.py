@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 from rich.text import Text
 
+from steelyard.model.launches import FloatArray
 from steelyard.report import figures, printable
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import BLOCKS
-from steelyard.report.views.series import Drawn, FloatArray, Scale, Side, heading
+from steelyard.report.views.series import Drawn, Scale, Side, heading
 from steelyard.stats.bins import Bins, bins, ticks
 from steelyard.stats.modes import modes
 

@@ -9,7 +9,7 @@ import numpy as np
 from rich.text import Text
 
 from steelyard.model.foreign import ForeignResults
-from steelyard.model.launches import ROLES, USED
+from steelyard.model.launches import ROLES, USED, FloatArray
 from steelyard.model.metrics import of_one_process
 from steelyard.model.records import Run, Weighing
 from steelyard.model.sides import SIDES
@@ -17,7 +17,7 @@ from steelyard.report import figures
 from steelyard.report.bounds import show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.views.pairs import MOST_ROWS
-from steelyard.report.views.series import Drawn, FloatArray, Scale, heading
+from steelyard.report.views.series import Drawn, Scale, heading
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from rich.text import Text
 
-from steelyard.model.launches import DISTURBED, DISTURBED_FROM, IN_TANDEM, ROLES, TRIED, USED, WARM_UP
+from steelyard.model.launches import DISTURBED, DISTURBED_FROM, IN_TANDEM, ROLES, TRIED, USED, WARM_UP, FloatArray
 from steelyard.model.records import Weighing
 from steelyard.model.sides import SIDES
 from steelyard.report import figures
 from steelyard.report.bounds import show_left_out
 from steelyard.report.sheet import Sheet
-from steelyard.report.views.series import Drawn, FloatArray, heading
+from steelyard.report.views.series import Drawn, heading
 from steelyard.stats.bins import ends
 from steelyard.stats.changes import relative_changes
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from rich.text import Text
 
 from steelyard.model.derived import Derived, Summary, Verdict
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults
+from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import METRICS, Unit, is_counted, of_one_process
 from steelyard.model.patterns import is_chosen
 from steelyard.model.records import Run, Weighing
@@ -22,8 +22,6 @@ from steelyard.report import figures, sentences
 from steelyard.report.named import benchmark_row
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

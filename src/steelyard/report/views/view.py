@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from rich.console import Console
 
@@ -12,11 +11,8 @@ from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.records import Run, Weighing
 from steelyard.report.sheet import Sheet
-from steelyard.report.views import histogram, launches, pairs
+from steelyard.report.views import HIST, PAIRS, RUNS, histogram, launches, pairs
 from steelyard.report.views.series import Drawn, drawn
-
-HIST, PAIRS, RUNS = "--hist", "--pairs", "--runs"
-VIEWS: Final = (HIST, PAIRS, RUNS)
 
 
 def prepared(

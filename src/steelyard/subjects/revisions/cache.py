@@ -17,11 +17,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import plain_json
 from steelyard.model.locks import lock
+from steelyard.model.parts import Record
 from steelyard.model.writing import write_atomically
 
 USUAL_BYTES = 10 << 30
@@ -32,10 +31,8 @@ _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of steelyard: htt
 _BLOCK = 512  # what st_blocks counts, whatever the disk's blocks are
 
 
-class Facts(BaseModel):
+class Facts(Record):
     """What is known of a build that is kept."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     repository: str
     revision: str
