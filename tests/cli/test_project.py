@@ -20,6 +20,8 @@ from steelyard.model.kept import IDENTICAL, Finding
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.project_file import load_project
 from steelyard.model.records import Run, Weighing
+from steelyard.model.subject import RevisionFacts
+from steelyard.subjects.revisions.sides import Side
 from tests.golden.programs import Bench, Program
 from tests.projects import TWO, ProjectWorld, project_world
 from tests.world import ScriptedWorld, ctrl_c, measured, program_of
@@ -236,6 +238,31 @@ def test_the_environment_of_a_build(world: ProjectWorld, monkeypatch: pytest.Mon
     source = {"PATH": "/bin", "OWN": "o", "MINE": "postgres://me:secret@host"}
     assert build_variables(loaded, source, []) == {"OWN": "o", "FLAGS": "-O2=x"}
     assert build_variables(loaded, source, ["MINE"])["MINE"] == source["MINE"]
+
+
+def test_a_first_suite_is_a_weighing_that_names_it(world: ProjectWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    revision = RevisionFacts(name="x", commit=None, tree="0", build="make")
+
+    @contextmanager
+    def revisions(*_: object) -> Iterator[Sides]:
+        yield Sides(
+            Side("main", [world.folder / "base"], revision), Side("work tree", [world.folder / "head"], revision)
+        )
+
+    monkeypatch.setattr(project, "sides_of", revisions)
+    world.says('[[target]]\nname = "sort"\ncommand = "./sort"\nharness = "protocol"\n')
+    world.drives(sort=Program(benchmarks={"up": Bench(), "down": Bench()}))
+    (world.folder / "base/sort").unlink()
+    done = world("compare", "--strict", "--json", "out.json", "--html", "out.html", "--markdown", "out.md")
+    said = "main has no ./sort, so nothing is compared yet; new in work tree: up, down"
+    assert (done.status, len(world.launched)) == (0, 1)
+    assert f"no verdict {said}" in " ".join(done.text.split())
+    assert said in (world.folder / "out.md").read_text().replace("&#58;", ":")
+    assert said in (world.folder / "out.html").read_text()
+    assert world("show", "out.json").text == done.text
+    done = world("gate", "out.json", "--strict")
+    assert (done.status, " ".join(done.text.split())) == (0, f"passed {said}")
+    assert "has nothing to go on with: main has no ./sort" in world.refuses("compare", "--resume", "out.json")
 
 
 def test_what_is_said_of_commands_leaves_harnesses_alone(world: ProjectWorld) -> None:

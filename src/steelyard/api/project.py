@@ -250,18 +250,24 @@ def _named(asked: Asked) -> list[str]:
 def _parts_of(
     project: Project, targets: Mapping[int, Target], sides: Sides, asked: Asked, world: World
 ) -> tuple[list[Part], list[str]]:
-    """The weighings that these targets make on both sides, and what is said of those that are left out."""
-    parts, left_out = list[Part](), list[str]()
-    for place, target in targets.items():
-        one = _Planned(project, place, target, asked, world, is_alone=len(targets) == 1)
-        try:
-            part = one.part(sides)
-        except UsageError as error:
-            raise one.explained(error) from error
-        if isinstance(part, Part):
-            parts.append(part)
-        else:
-            left_out.append(part)
+    """The weighings that these targets make on both sides, and what is said of those that are left out.
+
+    Where the baseline has none of their programs, suites are weighings all the same, which say so.
+    """
+    found = dict[int, Part | str]()
+    planned = {
+        place: _Planned(project, place, target, asked, world, is_alone=len(targets) == 1)
+        for place, target in targets.items()
+    }
+    for may_be_new in (False, True):
+        for place, one in planned.items():
+            try:
+                found[place] = one.part(sides, may_be_new=may_be_new)
+            except UsageError as error:
+                raise one.explained(error) from error
+        if parts := [part for part in found.values() if isinstance(part, Part)]:
+            break
+    left_out = [said for said in found.values() if isinstance(said, str)]
     if not parts:
         said = f"{sides.baseline.name} has none of the commands of {project.file}: there is nothing to compare"
         raise UsageError(f"{said} ({left_out[0]})")
@@ -296,18 +302,24 @@ class _Planned:
         world = replace(self.world, environment=without_secrets(self.world.environment, named))
         return settings_of(asked, world, commands=[self.target.command], judged=True, recipe=recipe)
 
-    def part(self, sides: Sides) -> Part | str:
-        """Its weighing; of a command that only the candidate has, what is said of it."""
+    def part(self, sides: Sides, *, may_be_new: bool = False) -> Part | str:
+        """Its weighing; of a command that only the candidate has, what is said of it, unless a suite `may_be_new`."""
+        from steelyard.subjects.revisions.sides import as_in, new_file
+
         asked = self._all_asked()
         settings = self._with_margins(self._settings(asked, sides.recipe))
         candidate = self._subject(sides.candidate, "candidate", asked)
+        missing = new_file(sides.baseline, sides.candidate, self.target.command)
         try:
             baseline = self._subject(sides.baseline, "baseline", asked)
         except UsageError as error:
-            return f"{self.target.name} is not in {sides.baseline.name}, so it is not compared: {error}"
+            if not (may_be_new and settings.harness and missing):
+                return f"{self.target.name} is not in {sides.baseline.name}, so it is not compared: {error}"
+            baseline = as_in(sides.baseline, candidate)
         request = request_of(asked, [baseline, candidate], settings)
         findings = sides.findings(request.subjects, settings)
-        request = replace(request, findings=findings, selection=self._selection(request.selection))
+        selection = replace(self._selection(request.selection), not_in_baseline=missing)
+        request = replace(request, findings=findings, selection=selection)
         return Part([self.target.name], request, self._margin(), shares_time=self._shares_time())
 
     def _subject(self, side: Side, role: str, asked: Asked) -> Subject:

@@ -47,7 +47,7 @@ def weighing_of_revisions(
     so, NotBuiltError, InterruptedBeforeStart.
     """
     from steelyard.subjects.revisions.builds import Recipe
-    from steelyard.subjects.revisions.sides import subjects_of
+    from steelyard.subjects.revisions.sides import new_file, side_of, subjects_of
 
     wanted = asked.revisions
     _check_timeout(wanted)
@@ -63,9 +63,15 @@ def weighing_of_revisions(
     with built_sides(wanted, folder, recipe, layouts, watch, world, command) as (repository, sides):
         called = names_of(names, listed, [builds[0].revision.label for builds in sides])
         search_path = world.environment.get("PATH")
-        subjects = subjects_of(sides, command, called, shell=asked.launch.shell, search_path=search_path)
+        is_harness = settings.harness is not None
+        subjects = subjects_of(
+            sides, command, called, shell=asked.launch.shell, search_path=search_path, is_harness=is_harness
+        )
         findings = findings_of(repository, sides, subjects, settings, world)
-        yield replace(request_of(asked, subjects, settings), findings=findings)
+        request = request_of(asked, subjects, settings)
+        baseline, candidate = (side_of(builds, name) for builds, name in zip(sides, called, strict=True))
+        selection = replace(request.selection, not_in_baseline=new_file(baseline, candidate, command))
+        yield replace(request, findings=findings, selection=selection)
 
 
 @contextmanager

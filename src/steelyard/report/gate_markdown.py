@@ -12,7 +12,7 @@ from typing import Literal
 
 from steelyard.model.derived import Side
 from steelyard.model.gate import GateReport, Judged, worst_first
-from steelyard.model.kept import Finding
+from steelyard.model.kept import NEW_SUITE, Finding
 from steelyard.model.records import Weighing
 from steelyard.report import figures, gate_words, levels, notes
 from steelyard.report.markup import code, document, escape, items, table
@@ -32,7 +32,7 @@ _HEADINGS = {"slower": "slower", "failed": "no answer", "undecided": "undecided"
 _TITLES = ["benchmark", "metric", "verdict", "change", "limit", "baseline", "candidate"]
 _RULE = [":--", ":--", ":--", "--:", "--:", "--:", "--:"]
 
-_WITHOUT_VERDICT = ("added", "removed", "failed")
+_WITHOUT_VERDICT = ("added", "removed", "failed", NEW_SUITE)
 _Kind = Literal["above", "changed", "open", "same", "beside"]
 
 
@@ -77,6 +77,8 @@ def page(report: GateReport, title: str = "Steelyard", most_bytes: int = SUMMARY
 
 def _heading(report: GateReport) -> str:
     """The verdict; of what passed by its limits, or has none, it may be that something is slower all the same."""
+    if report.verdict == "passed" and report.is_all_new:
+        return "nothing to compare yet"
     if report.verdict == "passed" and any(one.verdict.verdict == "slower" for one in report.judged):
         return "nothing above its limit"
     return _HEADINGS[report.verdict] + (", which fails" if report.is_too_open else "")
@@ -105,7 +107,8 @@ def _sections(report: GateReport) -> list[_Section]:
     same, beside = (figures.count(len(kinds[kind]), "verdict") for kind in ("same", "beside"))
     alone = len(kinds["open"]) == 1
     undecided = items(_open(one, several=several, alone=alone) for one in worst_first(kinds["open"])[:_MOST_ROWS])
-    said = "\n".join(report.problems)  # what failed is said there, with its record
+    # What failed is said there, with its record; what the headline says is above.
+    said = "\n".join([*report.problems, gate_words.headline(report)])
     undecided += items(_text(finding.message) for finding in _uncompared(report) if finding.message not in said)
     ways = [f"{_text(way)}  " for way in gate_words.what_would_decide(kinds["open"])]
     closing = ["", *ways, ""] if ways else [""]

@@ -27,6 +27,8 @@ def headline(report: GateReport) -> str:
         return cut(report.problems[0], _LONGEST_PROBLEM) + (
             f" (and {figures.count(more, 'more problem')})" if more else ""
         )
+    if report.is_all_new:
+        return cut(report.new_suites[0].message, _LONGEST_PROBLEM)
     many = figures.count(len(report.deciding), "verdict")
     if report.slower:
         above = "is above its limit" if len(report.slower) == 1 else "are above their limits"

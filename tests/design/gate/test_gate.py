@@ -17,12 +17,12 @@ from steelyard.model.errors import MeasurementError
 from steelyard.model.files import with_derived
 from steelyard.model.gate import GateReport
 from steelyard.model.journal import Journal
-from steelyard.model.kept import IDENTICAL, Finding
+from steelyard.model.kept import IDENTICAL, NEW_SUITE, Finding
 from steelyard.model.launches import Launches
 from steelyard.model.limits import limits_from
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings, Shard
-from steelyard.report import gate_words
+from steelyard.report import gate_markdown, gate_words
 from tests.design.counted import counted_weighing, counts
 from tests.report.records import row, verdict, weighing
 
@@ -183,6 +183,18 @@ def test_one_program_on_both_sides_passes_unmeasured(held: Held) -> None:
     assert (report.verdict, report.problems) == ("passed", [])
     assert [finding.message for finding in report.findings] == ["the limit parse=1% fits no benchmark"]
     assert held([unmeasured]).verdict == "failed"
+
+
+def test_a_first_suite_passes_and_is_named(held: Held) -> None:
+    new = Finding(code=NEW_SUITE, message="main lists no benchmark, so nothing is compared yet; new in work tree: a")
+    report = held([], "a=1%", findings=[new])
+    assert (report.verdict, report.problems, gate_words.headline(report)) == ("passed", [], new.message)
+    first, *_ = gate_markdown.page(report).splitlines()
+    assert first == "### Steelyard: nothing to compare yet"
+    assert gate_markdown.page(report).count("nothing is compared yet") == 1
+    report = held([], findings=[new], require=["a"])
+    assert report.problems == ["required benchmark a has no verdict: the baseline has no benchmark yet"]
+    assert held([]).verdict == "failed"
 
 
 def test_of_one_program_any_benchmark_may_be_required_and_limited(held: Held) -> None:

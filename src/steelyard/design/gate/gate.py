@@ -69,7 +69,7 @@ def _report(
     report = GateReport(limits, list(weighings), list(weighings.values()), judged)
     problems = [one.problem for one in read if one.problem is not None]
     problems += [*_without_data(report), *_interrupted(report)]
-    problems += [] if judged or problems else ["no benchmark was measured"]
+    problems += [] if judged or problems or report.is_all_new else ["no benchmark was measured"]
     problems += _unheld(report) if weighings else []
     alone = list(_parts_alone(weighings))
     problems += [] if of_parts else [_MISSING.format(one.message) for one in alone]
@@ -313,8 +313,9 @@ def _why(one: Judged) -> str:
 def _unheld(report: GateReport) -> list[str]:
     """What is required and is not there, and metrics with a limit that nothing was measured in."""
     names = {one.verdict.benchmark for one in report.deciding if one.verdict.change is not None}
+    why = "the baseline has no benchmark yet" if report.new_suites else "it was renamed, removed, or it failed"
     wanted = [
-        f"required benchmark {pattern} has no verdict: it was renamed, removed, or it failed{_like(pattern, names)}"
+        f"required benchmark {pattern} has no verdict: {why}{_like(pattern, names)}"
         for pattern in ([] if _stands_for_all(report) else report.limits.require)
         if not fits(names | _elsewhere(report), [pattern])
     ]
