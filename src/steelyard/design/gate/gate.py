@@ -23,7 +23,7 @@ from steelyard.model.journal import is_journal, is_still_written
 from steelyard.model.kept import CONTROL_ALARM, Finding
 from steelyard.model.limits import NEVER, Limit, Limits
 from steelyard.model.patterns import fits
-from steelyard.model.records import Run, Weighing
+from steelyard.model.records import Part, Run, Weighing
 from steelyard.model.settings import Shard
 from steelyard.model.subject import Benchmark
 from steelyard.report.figures import count
@@ -103,16 +103,13 @@ def _without_copies(read: Sequence[_Read]) -> Iterator[_Read]:
 def _merged(read: Sequence[_Read]) -> dict[Hashable, str]:
     """The record that each part of a suite was merged into, of those that are here."""
     wholes = [(one.name, one.weighing) for one in read if one.weighing is not None]
-    return {
-        (part.created, part.machine.key, part.seed, part.seconds): name
-        for name, whole in wholes
-        for part in whole.parts
-    }
+    return {_measuring(part): name for name, whole in wholes for part in whole.parts}
 
 
-def _measuring(weighing: Weighing) -> Hashable:
+def _measuring(one: Weighing | Part) -> Hashable:
     """What a merged record tells of a part by which it is known."""
-    return weighing.created, weighing.machine.key, weighing.settings.seed, weighing.seconds
+    seed = one.seed if isinstance(one, Part) else one.settings.seed
+    return one.created, one.machine.key, seed, one.seconds
 
 
 def _beginning(weighing: Weighing | None) -> Hashable:
