@@ -250,9 +250,20 @@ def test_a_first_suite_is_a_weighing_that_names_it(world: ProjectWorld, monkeypa
         )
 
     monkeypatch.setattr(project, "sides_of", revisions)
-    world.says('[[target]]\nname = "sort"\ncommand = "./sort"\nharness = "protocol"\n')
+    world.says(TWO.replace('"./sort big"', '"./sort"\nharness = "protocol"'))
     world.drives(sort=Program(benchmarks={"up": Bench(), "down": Bench()}))
+    suites = world.script
+    world.script = lambda spec, number: (
+        world.takes(spec, number) if program_of(spec) == "parse" else suites(spec, number)
+    )
     (world.folder / "base/sort").unlink()
+    done = world("compare", "--json", "two.json")
+    assert done.status == 0
+    assert [one["settings"]["alpha"] for one in world.records("two-parse.json")] == [0.01]
+    gated = world("gate", "two-sort.json", "two-parse.json", "--markdown", "page.md").text
+    assert "main has no ./sort, so nothing is compared yet" in gated
+    assert "new in work tree&#58; up, down" in (world.folder / "page.md").read_text()
+    world.says('[[target]]\nname = "sort"\ncommand = "./sort"\nharness = "protocol"\n')
     done = world("compare", "--strict", "--json", "out.json", "--html", "out.html", "--markdown", "out.md")
     said = "main has no ./sort, so nothing is compared yet; new in work tree: up, down"
     assert (done.status, len(world.launched)) == (0, 1)

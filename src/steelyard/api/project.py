@@ -250,24 +250,18 @@ def _named(asked: Asked) -> list[str]:
 def _parts_of(
     project: Project, targets: Mapping[int, Target], sides: Sides, asked: Asked, world: World
 ) -> tuple[list[Part], list[str]]:
-    """The weighings that these targets make on both sides, and what is said of those that are left out.
-
-    Where the baseline has none of their programs, suites are weighings all the same, which say so.
-    """
-    found = dict[int, Part | str]()
-    planned = {
-        place: _Planned(project, place, target, asked, world, is_alone=len(targets) == 1)
-        for place, target in targets.items()
-    }
-    for may_be_new in (False, True):
-        for place, one in planned.items():
-            try:
-                found[place] = one.part(sides, may_be_new=may_be_new)
-            except UsageError as error:
-                raise one.explained(error) from error
-        if parts := [part for part in found.values() if isinstance(part, Part)]:
-            break
-    left_out = [said for said in found.values() if isinstance(said, str)]
+    """The weighings that these targets make on both sides, and what is said of those that are left out."""
+    parts, left_out = list[Part](), list[str]()
+    for place, target in targets.items():
+        one = _Planned(project, place, target, asked, world, is_alone=len(targets) == 1)
+        try:
+            part = one.part(sides)
+        except UsageError as error:
+            raise one.explained(error) from error
+        if isinstance(part, Part):
+            parts.append(part)
+        else:
+            left_out.append(part)
     if not parts:
         said = f"{sides.baseline.name} has none of the commands of {project.file}: there is nothing to compare"
         raise UsageError(f"{said} ({left_out[0]})")
@@ -302,8 +296,8 @@ class _Planned:
         world = replace(self.world, environment=without_secrets(self.world.environment, named))
         return settings_of(asked, world, commands=[self.target.command], judged=True, recipe=recipe)
 
-    def part(self, sides: Sides, *, may_be_new: bool = False) -> Part | str:
-        """Its weighing; of a command that only the candidate has, what is said of it, unless a suite `may_be_new`."""
+    def part(self, sides: Sides) -> Part | str:
+        """Its weighing, which tells of a suite that is new; of a command that only the candidate has, what is said."""
         from steelyard.subjects.revisions.sides import as_in, new_file
 
         asked = self._all_asked()
@@ -313,7 +307,7 @@ class _Planned:
         try:
             baseline = self._subject(sides.baseline, "baseline", asked)
         except UsageError as error:
-            if not (may_be_new and settings.harness and missing):
+            if settings.harness is None or missing is None:
                 return f"{self.target.name} is not in {sides.baseline.name}, so it is not compared: {error}"
             baseline = as_in(sides.baseline, candidate)
         request = request_of(asked, [baseline, candidate], settings)

@@ -20,6 +20,12 @@ def is_identical(request: Request) -> bool:
     return any(finding.code == IDENTICAL for finding in request.findings)
 
 
+def is_unmeasured(request: Request) -> bool:
+    """The same, or whether it is a suite whose program the baseline has not: there is nothing to be wrong in."""
+    is_new = request.selection.not_in_baseline is not None and request.subjects[0].digest is None
+    return is_identical(request) or (is_new and request.settings.harness is not None)
+
+
 def known(request: Request, subjects: Sequence[Subject]) -> list[Finding]:
     """What is known of the subjects before anything is measured."""
     return [
