@@ -313,6 +313,12 @@ def test_a_record_that_is_not_there_is_told_why(tmp_path: Path, beside: list[str
     assert problem.endswith(said)
 
 
+def test_a_kept_record_that_is_gone_is_not_said_to_be_written_elsewhere(tmp_path: Path) -> None:
+    report = gate([("20260101T120805", tmp_path / "20260101T120805")], limits_from([]))
+    said = "there is no record 20260101T120805: the store keeps the last 100, and steelyard list has their names"
+    assert report.problems == [said]
+
+
 def test_what_a_name_that_fits_none_may_have_meant_is_told(held: Held) -> None:
     names = [f"{file}.py::{name}" for file in ("one", "two") for name in ("sort", "parse")]
     verdicts = [of(0.0, -0.001, 0.001, "same", benchmark=name, index=place) for place, name in enumerate(names)]

@@ -20,7 +20,7 @@ from steelyard.model.errors import SteelyardError
 from steelyard.model.foreign import NotMeasuredError
 from steelyard.model.gate import GateReport, Judged, Standing
 from steelyard.model.journal import is_journal, is_still_written
-from steelyard.model.kept import CONTROL_ALARM, Finding
+from steelyard.model.kept import CONTROL_ALARM, KEPT_NAME, Finding
 from steelyard.model.limits import NEVER, Limit, Limits
 from steelyard.model.patterns import fits
 from steelyard.model.records import Part, Run, Weighing
@@ -171,6 +171,8 @@ def _why_missing(path: Path) -> str:
     beside = sorted(one.name for one in found if one.name.isprintable())
     if beside:
         return f"a project's several weighings have one each, so name those: {some_names(beside)}"
+    if KEPT_NAME.fullmatch(path.name):
+        return "the store keeps the last 100, and steelyard list has their names"
     return "the weighing wrote it elsewhere, or none, as where a side does not build: its own output says why"
 
 
