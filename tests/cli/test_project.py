@@ -120,7 +120,12 @@ def test_a_command_that_the_baseline_has_not_is_said_and_left_out(world: Project
     assert "sort is not in main, so it is not compared" in done.err.decode()
     assert world.ran() == ["./parse"]
     (world.folder / "base/parse").unlink()
-    assert "main has none of the commands" in world("compare").err.decode()
+    done = world("compare", "--json", "out.json")
+    said = "main has no command of steelyard.toml, so nothing is compared yet; new in the work tree: sort, parse"
+    assert (done.status, world.launched, f"no verdict {said}" in " ".join(done.text.split())) == (0, [], True)
+    assert (world("gate", "out.json").status, world("show", "out.json").text) == (0, done.text)
+    (world.folder / "head/parse").write_bytes(b"\x7fELF\0")  # built there by whoever weighs
+    assert "main has none of the commands of steelyard.toml: there is" in world("compare").err.decode()
 
 
 def test_a_command_that_the_candidate_has_not_is_named_with_its_line(world: ProjectWorld) -> None:
@@ -263,10 +268,10 @@ def test_a_first_suite_is_a_weighing_that_names_it(world: ProjectWorld, monkeypa
     gated = world("gate", "two-sort.json", "two-parse.json", "--markdown", "page.md").text
     assert "main has no ./sort, so nothing is compared yet" in gated
     assert "new in work tree&#58; up, down" in (world.folder / "page.md").read_text()
-    world.says('[[target]]\nname = "sort"\ncommand = "./sort"\nharness = "protocol"\n')
+    world.says('[[target]]\nname = "sort"\ncommand = "./sort"\nharness = "protocol"\n[compare.margins]\nup = "3%"\n')
     done = world("compare", "--strict", "--json", "out.json", "--html", "out.html", "--markdown", "out.md")
     said = "main has no ./sort, so nothing is compared yet; new in work tree: up, down"
-    assert (done.status, len(world.launched)) == (0, 1)
+    assert (done.status, len(world.launched), b"is of no benchmark" in done.err) == (0, 1, False)
     assert f"no verdict {said}" in " ".join(done.text.split())
     assert said in (world.folder / "out.md").read_text().replace("&#58;", ":")
     assert (world.folder / "out.html").read_text().count(said) == 1

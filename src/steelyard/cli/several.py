@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused
+from steelyard.api.project import ProjectPlan, chosen_targets, planned
+from steelyard.api.unused import unused
 from steelyard.cli.calm import tuned
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outcome import has_failed, none_of_earlier, show_outcome, show_way_on, shown, was_interrupted

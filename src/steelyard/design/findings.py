@@ -55,7 +55,7 @@ def identical_finding(baseline: str, candidate: str, *, is_one_build: bool) -> F
 
 
 def new_suite_finding(baseline: str, candidate: str, names: Sequence[str], missing: str | None) -> Finding:
-    """Say that only the candidate has benchmarks; the baseline's list is empty, or a file is `missing` there."""
+    """Say that only the candidate has benchmarks; the baseline's list is empty, or it has none of what is `missing`."""
     lacks = "lists no benchmark" if missing is None else f"has no {missing}"
     return Finding(
         code=NEW_SUITE,
