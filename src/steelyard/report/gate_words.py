@@ -153,7 +153,8 @@ def what_would_decide(opened: Sequence[Judged]) -> list[str]:
 
 def methods(report: GateReport) -> list[str]:
     """Say how it was measured, judged and held to limits: what holds of several weighings once."""
-    said = dict.fromkeys(_method(weighing) for weighing in report.weighings)
+    measured = [one for one in report.weighings if one.new_suite is None and one.identical is None]
+    said = dict.fromkeys(map(_method, measured))
     strict = "; what stays undecided fails too" if report.limits.strict else ""
     return [*said, f"the gate fails {_where_it_fails(report)}{strict}"]
 
