@@ -174,7 +174,8 @@ def sides_of(project: Project, recipe: Recipe, asked: Asked, watch: Watch, world
     from steelyard.subjects.revisions.sides import check_relative, side_of
 
     layouts = layouts_built(_with_layouts(project, asked).weighing, recipe)
-    with built_sides(asked.revisions, project.folder, recipe, layouts, watch, world) as (repository, built):
+    with built_sides(asked.revisions, project.folder, recipe, layouts, watch, world, may_be_new=True) as found:
+        repository, built = found
         baseline, candidate = (side_of(builds, builds[0].revision.label) for builds in built)
 
         def findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
