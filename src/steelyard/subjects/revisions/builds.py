@@ -322,8 +322,11 @@ def _failure(job: Job, entry: Entry, ended: Ended, notes: Sequence[str]) -> NotB
         how += f", as its disk is full ({_ROOM})"
     command = (job.recipe.written or "").strip()
     what = "its command" if "\n" in command else one_line(command)  # a script has been shown, and hides the answer
+    told = [f"{job.revision.label} does not build: {what} {how}; its log is {entry.log}", *notes]
+    if job.recipe.may_be_new:  # why it does not build, nobody knows
+        told.append("if it has no benchmarks yet, let the command end well without them (steelyard docs ci)")
     return NotBuiltError(
-        "; ".join([f"{job.revision.label} does not build: {what} {how}; its log is {entry.log}", *notes]),
+        "; ".join(told),
         tail(entry.log),
     )
 
