@@ -20,6 +20,8 @@ from steelyard.model.kept import IDENTICAL, Finding
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.project_file import load_project
 from steelyard.model.records import Run, Weighing
+from steelyard.model.subject import RevisionFacts
+from steelyard.subjects.revisions.sides import Side
 from tests.golden.programs import Bench, Program
 from tests.projects import TWO, ProjectWorld, project_world
 from tests.world import ScriptedWorld, ctrl_c, measured, program_of
@@ -118,7 +120,12 @@ def test_a_command_that_the_baseline_has_not_is_said_and_left_out(world: Project
     assert "sort is not in main, so it is not compared" in done.err.decode()
     assert world.ran() == ["./parse"]
     (world.folder / "base/parse").unlink()
-    assert "main has none of the commands" in world("compare").err.decode()
+    done = world("compare", "--json", "out.json")
+    said = "main has no command of steelyard.toml, so nothing is compared yet; new in the work tree: sort, parse"
+    assert (done.status, world.launched, f"no verdict {said}" in " ".join(done.text.split())) == (0, [], True)
+    assert (world("gate", "out.json").status, world("show", "out.json").text) == (0, done.text)
+    (world.folder / "head/parse").write_bytes(b"\x7fELF\0")  # built there by whoever weighs
+    assert "main has none of the commands of steelyard.toml: there is" in world("compare").err.decode()
 
 
 def test_a_command_that_the_candidate_has_not_is_named_with_its_line(world: ProjectWorld) -> None:
@@ -236,6 +243,42 @@ def test_the_environment_of_a_build(world: ProjectWorld, monkeypatch: pytest.Mon
     source = {"PATH": "/bin", "OWN": "o", "MINE": "postgres://me:secret@host"}
     assert build_variables(loaded, source, []) == {"OWN": "o", "FLAGS": "-O2=x"}
     assert build_variables(loaded, source, ["MINE"])["MINE"] == source["MINE"]
+
+
+def test_a_first_suite_is_a_weighing_that_names_it(world: ProjectWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    revision = RevisionFacts(name="x", commit=None, tree="0", build="make")
+
+    @contextmanager
+    def revisions(*_: object) -> Iterator[Sides]:
+        yield Sides(
+            Side("main", [world.folder / "base"], revision), Side("work tree", [world.folder / "head"], revision)
+        )
+
+    monkeypatch.setattr(project, "sides_of", revisions)
+    world.says(TWO.replace('"./sort big"', '"./sort"\nharness = "protocol"'))
+    world.drives(sort=Program(benchmarks={"up": Bench(), "down": Bench()}))
+    suites = world.script
+    world.script = lambda spec, number: (
+        world.takes(spec, number) if program_of(spec) == "parse" else suites(spec, number)
+    )
+    (world.folder / "base/sort").unlink()
+    done = world("compare", "--json", "two.json")
+    assert done.status == 0
+    assert [one["settings"]["alpha"] for one in world.records("two-parse.json")] == [0.01]
+    gated = world("gate", "two-sort.json", "two-parse.json", "--markdown", "page.md").text
+    assert "main has no ./sort, so nothing is compared yet" in gated
+    assert "new in work tree&#58; up, down" in (world.folder / "page.md").read_text()
+    world.says('[[target]]\nname = "sort"\ncommand = "./sort"\nharness = "protocol"\n[compare.margins]\nup = "3%"\n')
+    done = world("compare", "--strict", "--json", "out.json", "--html", "out.html", "--markdown", "out.md")
+    said = "main has no ./sort, so nothing is compared yet; new in work tree: up, down"
+    assert (done.status, len(world.launched), b"is of no benchmark" in done.err) == (0, 1, False)
+    assert f"no verdict {said}" in " ".join(done.text.split())
+    assert said in (world.folder / "out.md").read_text().replace("&#58;", ":")
+    assert (world.folder / "out.html").read_text().count(said) == 1
+    assert world("show", "out.json").text == done.text
+    done = world("gate", "out.json", "--strict")
+    assert (done.status, " ".join(done.text.split())) == (0, f"passed {said}")
+    assert "has nothing to go on with: main has no ./sort" in world.refuses("compare", "--resume", "out.json")
 
 
 def test_what_is_said_of_commands_leaves_harnesses_alone(world: ProjectWorld) -> None:

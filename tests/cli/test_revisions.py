@@ -12,6 +12,7 @@ import pytest
 
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.subjects.revisions.cache import Cache, Kept
+from tests.golden.programs import Bench, Call, Program
 from tests.repositories import BUILD, Repo, script, slower_work_tree
 from tests.world import Killed, ScriptedWorld, at_launch, kill, measured
 
@@ -100,6 +101,19 @@ def test_parameters(scripted: ScriptedWorld) -> None:
     )
     assert done.status == 1
     assert done.text.count("slower") >= 2
+
+
+def test_a_suite_in_a_folder_that_the_base_has_not_is_new(
+    scripted: ScriptedWorld, repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.write("new/source", script("new"))
+    monkeypatch.chdir(repo.folder / "new")
+    suite = Call("program", Program(benchmarks={"up": Bench()}), 1, ["--steelyard-list"], 1)
+    scripted.script = lambda *_: measured(0, **suite.measured())
+    done = scripted("compare", *BUILT, "--harness", "protocol", "./program", "--json", "../../record.json")
+    said = "has no ./program, so nothing is compared yet; new in work tree: up they are compared"
+    assert (done.status, said in " ".join(done.text.split())) == (0, True)
+    assert (record_of("../../record.json")["verdict"], len(scripted.launched)) == (None, 1)
 
 
 # --- one program

@@ -129,8 +129,11 @@ def test_intervals_and_shares() -> None:
         "100 %",
         "0 %",
     ]
-    shares = [figures.percent(share) for share in (0.997, 0.9949, 12.34, 0.00001234, 0.000001, 1e-9)]
-    assert shares == ["100 %", "99 %", "1,234 %", "0.00123 %", "0.0001 %", "0 %"]
+    shares = [figures.percent(share) for share in (0.9949, 12.34, 0.00001234, 0.000001, 1e-9)]
+    assert shares == ["99 %", "1,234 %", "0.00123 %", "0.0001 %", "0 %"]
+    # What is not all is not "100 %".
+    shares = [figures.percent(share) for share in (0.995, 0.998, 0.99966, 0.999_999_4, 1 - 1e-9, 1.001)]
+    assert shares == ["99.5 %", "99.8 %", "99.97 %", "99.99994 %", "100 %", "100 %"]
     # Of what is held to a limit of 12.5 % none is above "12 %".
     assert [figures.threshold(share) for share in (0.125, 0.005, 0.007, 1e-5, 10.0, 0.0)] == [
         "12.5 %",

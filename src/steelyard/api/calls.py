@@ -14,11 +14,12 @@ from steelyard.api.asked import Asked
 from steelyard.api.checks import USUAL_S, target_of
 from steelyard.api.keywords import Checking, CommandLine, Comparing, Counted, PathName, Running, asked_of, seconds_of
 from steelyard.api.names import names_of, usual_names
-from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused
+from steelyard.api.project import ProjectPlan, chosen_targets, planned
 from steelyard.api.record import IncompleteError, ProjectRecord, Record
 from steelyard.api.revisions import run_of_revision, weighing_of_revisions
 from steelyard.api.settings import count_of_command, current_folder, run_of_command, weighing_of_commands
 from steelyard.api.taken import taken, taken_if_given
+from steelyard.api.unused import unused
 from steelyard.api.wording import of_arguments, told_of_arguments
 from steelyard.design.check.session import check_target
 from steelyard.design.outcome import Outcome

@@ -16,18 +16,17 @@ from steelyard.api.revisions import built_sides, check_build, findings_of
 from steelyard.api.settings import parameters_of, request_of, settings_of
 from steelyard.api.streams import input_of_launches
 from steelyard.api.wording import split_option
+from steelyard.design.findings import new_suite_finding
 from steelyard.design.folders import entered
-from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.design.several import Part, joined
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
 from steelyard.model.kept import Finding
-from steelyard.model.patterns import fits, is_chosen, left_out_by, parted
+from steelyard.model.patterns import fits, is_chosen, left_out_by
 from steelyard.model.progress import Watch
 from steelyard.model.project import Compare, Target
 from steelyard.model.project_file import Project
-from steelyard.model.records import Run, Weighing
 from steelyard.model.secrecy import is_secret
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
@@ -143,42 +142,6 @@ def _asked_for(targets: Mapping[int, Target], asked: Asked) -> tuple[dict[int, T
     return chosen, [f"{name}: a command that is not among those asked for, so it is left out" for name in others]
 
 
-def unused(project: Project, patterns: Sequence[str], asked: Asked, records: Sequence[Weighing | Run]) -> list[str]:
-    """What is said of margins and of patterns of the command line that are of nothing in any target's record."""
-    return [*_unused_margins(project, patterns, asked, records), *_unused_patterns(asked, records)]
-
-
-def _unused_margins(
-    project: Project, patterns: Sequence[str], asked: Asked, records: Sequence[Weighing | Run]
-) -> list[str]:
-    """What is said of margins that are of no benchmark, where all of the file is weighed by them.
-
-    A name that is misspelt would be judged by the usual one in silence.
-    """
-    if patterns or asked.suite.benchmark or asked.suite.tag or asked.judging.chooses("margin"):
-        return []
-    names = [name for record in records for benchmark in record.benchmarks for name in benchmark.names()]
-    found = []
-    for of in project.compare.margins:
-        pattern, _ = parted(of)
-        if pattern and not fits(names, [pattern]):
-            at = project.at("compare", "margins", of)
-            found.append(f"{at}: the margin of {of!r} is of no benchmark that was weighed")
-    return found
-
-
-def _unused_patterns(asked: Asked, records: Sequence[Weighing | Run]) -> list[str]:
-    """What is said of patterns of the command line that chose nothing: no single target could tell."""
-    names = [one.entry or one.name for record in records for one in record.benchmarks]
-    # Of sides that are one program nobody has asked for a list, and one may have failed.
-    if EVERY_BENCHMARK in names or not all(record.benchmarks for record in records):
-        return []
-    patterns = [pattern for pattern in asked.suite.benchmark or [] if left_out_by(pattern) is None]
-    # A command has the values of its parameters behind its name.
-    unused = [pattern for pattern in patterns if not fits(names, [pattern, f"{pattern}, *"])]
-    return [f"--benchmark {pattern!r} is of no benchmark that was weighed" for pattern in unused]
-
-
 def without_secrets(environment: Mapping[str, str], named: Sequence[str]) -> dict[str, str]:
     """What may reach commands that a project's file names: all but what looks like a secret and is not `named`."""
     return {name: value for name, value in environment.items() if name in named or not is_secret(name, value)}
@@ -213,7 +176,8 @@ def sides_of(project: Project, recipe: Recipe, asked: Asked, watch: Watch, world
     from steelyard.subjects.revisions.sides import check_relative, side_of
 
     layouts = layouts_built(_with_layouts(project, asked).weighing, recipe)
-    with built_sides(asked.revisions, project.folder, recipe, layouts, watch, world) as (repository, built):
+    with built_sides(asked.revisions, project.folder, recipe, layouts, watch, world, may_be_new=True) as found:
+        repository, built = found
         baseline, candidate = (side_of(builds, builds[0].revision.label) for builds in built)
 
         def findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
@@ -265,9 +229,21 @@ def _parts_of(
         else:
             left_out.append(part)
     if not parts:
-        said = f"{sides.baseline.name} has none of the commands of {project.file}: there is nothing to compare"
-        raise UsageError(f"{said} ({left_out[0]})")
+        return [_of_new_commands(project, targets, sides, asked, world, left_out[0])], []
     return joined(parts, parts[0].request.settings.alpha), left_out
+
+
+def _of_new_commands(
+    project: Project, targets: Mapping[int, Target], sides: Sides, asked: Asked, world: World, why: str
+) -> Part:
+    """A weighing of commands that only the candidate has, which says so; raises UsageError if one may be elsewhere."""
+    from steelyard.subjects.revisions.sides import new_file
+
+    if not all(new_file(sides.baseline, sides.candidate, target.command) for target in targets.values()):
+        said = f"{sides.baseline.name} has none of the commands of {project.file}: there is nothing to compare"
+        raise UsageError(f"{said} ({why})")
+    place, target = next(iter(targets.items()))
+    return _Planned(project, place, target, asked, world).new(sides, [one.name for one in targets.values()])
 
 
 @dataclass(frozen=True)
@@ -299,18 +275,39 @@ class _Planned:
         return settings_of(asked, world, commands=[self.target.command], judged=True, recipe=recipe)
 
     def part(self, sides: Sides) -> Part | str:
-        """Its weighing; of a command that only the candidate has, what is said of it."""
+        """Its weighing, which tells of a suite that is new; of a command that only the candidate has, what is said."""
+        from steelyard.subjects.revisions.sides import as_in, new_file
+
         asked = self._all_asked()
         settings = self._with_margins(self._settings(asked, sides.recipe))
         candidate = self._subject(sides.candidate, "candidate", asked)
+        missing = new_file(sides.baseline, sides.candidate, self.target.command)
+        left_out = f"{self.target.name} is not in {sides.baseline.name}, so it is not compared"
         try:
             baseline = self._subject(sides.baseline, "baseline", asked)
         except UsageError as error:
-            return f"{self.target.name} is not in {sides.baseline.name}, so it is not compared: {error}"
+            if settings.harness is None or missing is None:
+                return f"{left_out}: {error}"
+            baseline = as_in(sides.baseline, candidate)
+        if settings.harness is None and missing is not None:
+            return f"{left_out}: there is no {missing}"
         request = request_of(asked, [baseline, candidate], settings)
         findings = sides.findings(request.subjects, settings)
-        request = replace(request, findings=findings, selection=self._selection(request.selection))
+        selection = replace(self._selection(request.selection), not_in_baseline=missing)
+        request = replace(request, findings=findings, selection=selection)
         return Part([self.target.name], request, self._margin(), shares_time=self._shares_time())
+
+    def new(self, sides: Sides, names: Sequence[str]) -> Part:
+        """A weighing of nothing, as the baseline has none of these."""
+        from steelyard.design.request import Request
+        from steelyard.subjects.revisions.sides import as_in
+
+        asked = self._all_asked()
+        candidate = self._subject(sides.candidate, "candidate", asked)
+        subjects = [as_in(sides.baseline, candidate), candidate]
+        missing = f"command of {self.project.file}"
+        found = new_suite_finding(sides.baseline.name, sides.candidate.name, names, missing)
+        return Part(names, Request(subjects, self._settings(asked, sides.recipe), findings=[found]))
 
     def _subject(self, side: Side, role: str, asked: Asked) -> Subject:
         search_path = self.world.environment.get("PATH")

@@ -47,7 +47,7 @@ def weighing_of_revisions(
     so, NotBuiltError, InterruptedBeforeStart.
     """
     from steelyard.subjects.revisions.builds import Recipe
-    from steelyard.subjects.revisions.sides import subjects_of
+    from steelyard.subjects.revisions.sides import new_file, side_of, subjects_of
 
     wanted = asked.revisions
     _check_timeout(wanted)
@@ -60,12 +60,19 @@ def weighing_of_revisions(
     parameters_of(asked, [command])
     names_of(names, listed, _ROLES)
     layouts, folder = layouts_built(asked.weighing, recipe), Path(settings.directory)
-    with built_sides(wanted, folder, recipe, layouts, watch, world, command) as (repository, sides):
+    is_harness = settings.harness is not None
+    with built_sides(wanted, folder, recipe, layouts, watch, world, command, may_be_new=is_harness) as found:
+        repository, sides = found
         called = names_of(names, listed, [builds[0].revision.label for builds in sides])
         search_path = world.environment.get("PATH")
-        subjects = subjects_of(sides, command, called, shell=asked.launch.shell, search_path=search_path)
+        subjects = subjects_of(
+            sides, command, called, shell=asked.launch.shell, search_path=search_path, is_harness=is_harness
+        )
         findings = findings_of(repository, sides, subjects, settings, world)
-        yield replace(request_of(asked, subjects, settings), findings=findings)
+        request = request_of(asked, subjects, settings)
+        baseline, candidate = (side_of(builds, name) for builds, name in zip(sides, called, strict=True))
+        selection = replace(request.selection, not_in_baseline=new_file(baseline, candidate, command))
+        yield replace(request, findings=findings, selection=selection)
 
 
 @contextmanager
@@ -97,12 +104,19 @@ def run_of_revision(command: str, name: str | None, asked: Asked, watch: Watch, 
 
 @contextmanager
 def built_sides(
-    wanted: Revisions, folder: Path, recipe: Recipe, layouts: int, watch: Watch, world: World, *commands: str
+    wanted: Revisions,
+    folder: Path,
+    recipe: Recipe,
+    layouts: int,
+    watch: Watch,
+    world: World,
+    *commands: str,
+    may_be_new: bool = False,
 ) -> Iterator[tuple[Repository, Sequence[Builds]]]:
     """The revisions that are asked for, built side by side; they stay as long as the context lasts.
 
     A `folder` is where the user stands in them, `commands` are what is going to run there; each has so many `layouts`,
-    0 for one that has no number.
+    0 for one that has no number. The baseline may lack the folder where it `may_be_new`.
     Raises UsageError, NotBuiltError, InterruptedBeforeStart.
     """
     from steelyard.subjects.revisions.git import repository_of
@@ -111,7 +125,7 @@ def built_sides(
     repository = repository_of(folder, world.environment)
     with ExitStack() as snapshot:
         revisions = resolved(repository, wanted.base, wanted.candidate, snapshot)
-        with _built(repository, revisions, recipe, layouts, watch, world, *commands) as sides:
+        with _built(repository, revisions, recipe, layouts, watch, world, *commands, may_be_new=may_be_new) as sides:
             snapshot.close()  # it has been checked out
             yield repository, sides
 
@@ -125,6 +139,7 @@ def _built(
     watch: Watch,
     world: World,
     *commands: str,
+    may_be_new: bool = False,
 ) -> Iterator[Sequence[Builds]]:
     from steelyard.subjects.revisions.builds import Job, built
     from steelyard.subjects.revisions.cache import Cache
@@ -133,7 +148,11 @@ def _built(
     for command in commands:
         check_relative(repository, command)
     recipes = [replace(recipe, layout=layout) for layout in range(1, layouts + 1)] or [recipe]
-    jobs = [Job(revision, one) for one in recipes for revision in revisions]
+    jobs = [
+        Job(revision, replace(one, may_be_new=may_be_new and not place))
+        for one in recipes
+        for place, revision in enumerate(revisions)
+    ]
     cache = Cache.of_user(world.environment)
     with built(repository, jobs, cache, watch, world.environment) as builds:
         yield [builds[side :: len(revisions)] for side in range(len(revisions))]

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused
+from steelyard.api.project import ProjectPlan, chosen_targets, planned
+from steelyard.api.unused import unused
 from steelyard.cli.calm import tuned
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outcome import has_failed, none_of_earlier, show_outcome, show_way_on, shown, was_interrupted
@@ -18,7 +19,7 @@ from steelyard.cli.project import announce, from_here
 from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
 from steelyard.cli.status import FAILED, INTERRUPTED, said_status
-from steelyard.design.identical import is_identical
+from steelyard.design.identical import is_unmeasured
 from steelyard.design.outcome import Outcome
 from steelyard.design.several import Part, measured
 from steelyard.design.world import World
@@ -101,7 +102,7 @@ class _Several:
         if len(self.unchosen) == len(parts):
             raise UsageError("--benchmark and --tag choose no benchmark of any target")
         settings = parts[0].request.settings
-        alpha = sum(part.request.settings.alpha for part in parts if not is_identical(part.request))
+        alpha = sum(part.request.settings.alpha for part in parts if not is_unmeasured(part.request))
         several.summary(
             console, self.results, alpha, settings.family, len(parts) - len(self.results) - len(self.unchosen)
         )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
-from steelyard.model.kept import IDENTICAL, SHARED, Finding
+from steelyard.model.kept import IDENTICAL, NEW_SUITE, SHARED, Finding
 from steelyard.report import figures
 
 if TYPE_CHECKING:
@@ -51,6 +51,16 @@ def identical_finding(baseline: str, candidate: str, *, is_one_build: bool) -> F
     what = "have the same files" if is_one_build else "build the same program, byte for byte but for the build's paths"
     return Finding(
         code=IDENTICAL, message=f"identical: {baseline} and {candidate} {what}, so that nothing had to be measured"
+    )
+
+
+def new_suite_finding(baseline: str, candidate: str, names: Sequence[str], missing: str | None) -> Finding:
+    """Say that only the candidate has benchmarks; the baseline's list is empty, or it has none of what is `missing`."""
+    lacks = "lists no benchmark" if missing is None else f"has no {missing}"
+    return Finding(
+        code=NEW_SUITE,
+        message=f"{baseline} {lacks}, so nothing is compared yet; new in {candidate}: {some_names(names)}",
+        remedy="they are compared once the baseline has them; steelyard run measures them alone",
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from steelyard.design.findings import same_command_findings
 from steelyard.design.request import Request
 from steelyard.model.derived import Verdict
-from steelyard.model.kept import IDENTICAL, Finding
+from steelyard.model.kept import IDENTICAL, NEW_SUITE, Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Benchmark, Subject
 
@@ -18,6 +18,17 @@ EVERY_BENCHMARK = "every benchmark"
 def is_identical(request: Request) -> bool:
     """Whether nothing has to be measured."""
     return any(finding.code == IDENTICAL for finding in request.findings)
+
+
+def is_new(request: Request) -> bool:
+    """Whether nothing can be measured, as the baseline has none of the commands."""
+    return any(finding.code == NEW_SUITE for finding in request.findings)
+
+
+def is_unmeasured(request: Request) -> bool:
+    """Whether there is nothing to be wrong in: of all these, and of a suite whose program the baseline has not."""
+    is_new_suite = request.selection.not_in_baseline is not None and request.subjects[0].digest is None
+    return is_identical(request) or is_new(request) or (is_new_suite and request.settings.harness is not None)
 
 
 def known(request: Request, subjects: Sequence[Subject]) -> list[Finding]:

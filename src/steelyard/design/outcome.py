@@ -84,7 +84,7 @@ def is_running(record: Weighing | Run, path: Path) -> bool:
 def recalled(record: Weighing | Run) -> Outcome:
     """A record that was read, with its verdicts derived anew."""
     error = _failure(record)
-    if not record.benchmarks:
+    if not record.benchmarks and record.new_suite is None:
         return Outcome(record, error or MeasurementError("the record has no benchmarks, so nothing was measured"))
     return Outcome(derive(record) if error is None or _is_partial(record) else record, error)
 

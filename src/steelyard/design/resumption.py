@@ -33,6 +33,8 @@ def resumable(path: Path, *, trusted: bool, more: More | None = None) -> Weighin
     record = load(path)
     if isinstance(record, Run):
         raise UsageError(f"{path} is a run of one subject: only a weighing can be resumed")
+    if record.new_suite is not None:
+        raise UsageError(f"{path} has nothing to go on with: {record.new_suite.message}")
     if more is None and {*record.stop} <= {"failed"}:
         raise UsageError(
             f"{path} was not interrupted, a launch failed: weigh anew once it is mended; steelyard report "

@@ -21,7 +21,7 @@ from steelyard.design.findings import (
     tuned_finding,
 )
 from steelyard.design.going_on import More, used_s
-from steelyard.design.identical import is_identical, known, of_one_program
+from steelyard.design.identical import is_identical, is_new, known, of_one_program
 from steelyard.design.inside import too_long_for, with_benchmarks_inside
 from steelyard.design.keeping import kept_in_place, unmeasured, unmeasured_record, unstarted
 from steelyard.design.layouts import equal_layouts, with_digest
@@ -62,6 +62,8 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
     with _session(world, watch, request.settings, request.jobs, until_one_changed=until_one_changed) as session:
         if is_identical(request):
             return unmeasured(of_one_program(_header(request, session)), world)
+        if is_new(request):
+            return unmeasured(_header(request, session), world)
         found = _set_up(request.settings, request.subjects, session)
         header = _header(replace(request, findings=[*request.findings, *found]), session)
         outcome = _measured(header, session, selection=request.selection)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from glob import escape
 from typing import Any
 
-from steelyard.design.identical import is_identical
+from steelyard.design.identical import is_unmeasured
 from steelyard.design.keeping import unstarted
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
@@ -71,7 +71,7 @@ def joined(parts: Sequence[Part], alpha: float) -> list[Part]:
             groups.append([part])
         else:
             group.append(part)
-    judged = sum(not is_identical(part.request) for part in parts)
+    judged = sum(not is_unmeasured(part.request) for part in parts)
     return [_with_alpha(_one(group), alpha * len(group) / judged) if judged else _one(group) for group in groups]
 
 
@@ -79,7 +79,7 @@ def _can_join(one: Part, other: Part) -> bool:
     requests = one.request, other.request
     if any(request.settings.harness is not None for request in requests):
         return False
-    mine, theirs = ((request.settings, request.jobs, is_identical(request)) for request in requests)
+    mine, theirs = ((request.settings, request.jobs, is_unmeasured(request)) for request in requests)
     return mine == theirs and one.shares_time == other.shares_time
 
 
@@ -128,7 +128,7 @@ def _with(part: Part, **update: Any) -> Part:
 
 
 def _with_alpha(part: Part, alpha: float) -> Part:
-    if is_identical(part.request):
+    if is_unmeasured(part.request):
         return part  # it has nothing to be wrong in
     settings = part.request.settings
     fewest = fewest_differences(alpha)
@@ -148,7 +148,7 @@ def measured(
     `total_s` are shared by those that share their time: each has its part of what those before it left. So is alpha.
     """
     waiting = sum(len(part.names) for part in parts if _takes_shared_time(part))
-    alphas = [0.0 if is_identical(part.request) else part.request.settings.alpha for part in parts]
+    alphas = [0.0 if is_unmeasured(part.request) else part.request.settings.alpha for part in parts]
     for place, part in enumerate(parts):
         begin(part)
         begun = world.clock()
@@ -173,7 +173,7 @@ def measured(
 
 
 def _takes_shared_time(part: Part) -> bool:
-    return part.shares_time and not is_identical(part.request)
+    return part.shares_time and not is_unmeasured(part.request)
 
 
 def passed_on(alphas: Sequence[float], place: int) -> list[float]:

@@ -73,7 +73,9 @@ def stages(
     session: Session,
     spent_s: float,
 ) -> Iterator[Stage]:
-    """What is measured, in its order: the heap, counts, times."""
+    """What is measured, in its order: the heap, counts, times; nothing where there is no benchmark."""
+    if not header.benchmarks:
+        return
     runner = session.runner(targets.hooks)
     if header.settings.heap is not None:
         from steelyard.design.heap import HeapStage

@@ -74,6 +74,16 @@ class GateReport:
         return [one for one in self.deciding if one.standing == "open"]
 
     @property
+    def new_suites(self) -> list[Finding]:
+        """What says of weighings that the baseline has no benchmark yet: they have no verdict, and need none."""
+        return [one.new_suite for one in self.weighings if one.new_suite is not None]
+
+    @property
+    def is_all_new(self) -> bool:
+        """Whether there is nothing else."""
+        return bool(self.new_suites) and len(self.new_suites) == len(self.weighings)
+
+    @property
     def verdict(self) -> GateVerdict:
         """The answer as a word. What is incomplete has none: `failed` comes first."""
         if self.problems:

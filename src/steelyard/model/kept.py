@@ -14,6 +14,8 @@ VERSION: Final = 2
 KEPT_NAME: Final = re.compile(r"\d{8}T\d{6}(?:\.\d{6}(?:-[a-z]+-\d+)?)?")
 # The code of the finding that both sides are one program.
 IDENTICAL: Final = "identical"
+# That of the finding that the baseline has none of the candidate's benchmarks yet, so that nothing was compared.
+NEW_SUITE: Final = "new-suite"
 # Of those that say what revisions share where each should have its own.
 SHARED: Final = "shared"
 # What only a shell would have understood, and no shell read.

@@ -11,7 +11,7 @@ from steelyard.model.counting import Counting
 from steelyard.model.derived import Derived
 from steelyard.model.heap import Heap
 from steelyard.model.isolation import Isolation
-from steelyard.model.kept import FORMAT, IDENTICAL, VERSION, Finding, VerdictName
+from steelyard.model.kept import FORMAT, IDENTICAL, NEW_SUITE, VERSION, Finding, VerdictName
 from steelyard.model.launches import Launches
 from steelyard.model.machine import MachineFacts
 from steelyard.model.numbers import Count, Seconds
@@ -54,12 +54,20 @@ class _Kept(Record):
         """Whether nothing was measured, and nothing is known without."""
         counts = self.counting.counts if self.counting else []
         watched = self.heap.launches if self.heap else []
-        return not (len(self.launches) or counts or watched or self.identical)
+        return not (len(self.launches) or counts or watched or self.identical or self.new_suite)
 
     @property
     def identical(self) -> Finding | None:
         """What says that both sides are one program, so that nothing had to be measured."""
-        return next((finding for finding in self.findings if finding.code == IDENTICAL), None)
+        return self._said(IDENTICAL)
+
+    @property
+    def new_suite(self) -> Finding | None:
+        """What says that the baseline has no benchmark yet, so that there was nothing to compare."""
+        return None if self.benchmarks else self._said(NEW_SUITE)
+
+    def _said(self, code: str) -> Finding | None:
+        return next((finding for finding in self.findings if finding.code == code), None)
 
     @model_validator(mode="after")
     def _places(self) -> Self:

@@ -235,6 +235,8 @@ def _points(share: float) -> str:
     points = 100 * share
     if not math.isfinite(points):
         return NOT_KNOWN if math.isnan(points) else "inf"
+    if 99.5 <= points < 100 - 1e-6:  # all of it is something else
+        return f"{points:.{max(1, -math.floor(math.log10(100 - points)))}f}".rstrip("0").rstrip(".")
     if points >= 9.995:
         return f"{points:,.0f}"
     if points < 0.001:

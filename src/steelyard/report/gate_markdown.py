@@ -12,7 +12,6 @@ from typing import Literal
 
 from steelyard.model.derived import Side
 from steelyard.model.gate import GateReport, Judged, worst_first
-from steelyard.model.kept import Finding
 from steelyard.model.records import Weighing
 from steelyard.report import figures, gate_words, levels, notes
 from steelyard.report.markup import code, document, escape, items, table
@@ -32,7 +31,6 @@ _HEADINGS = {"slower": "slower", "failed": "no answer", "undecided": "undecided"
 _TITLES = ["benchmark", "metric", "verdict", "change", "limit", "baseline", "candidate"]
 _RULE = [":--", ":--", ":--", "--:", "--:", "--:", "--:"]
 
-_WITHOUT_VERDICT = ("added", "removed", "failed")
 _Kind = Literal["above", "changed", "open", "same", "beside"]
 
 
@@ -77,6 +75,8 @@ def page(report: GateReport, title: str = "Steelyard", most_bytes: int = SUMMARY
 
 def _heading(report: GateReport) -> str:
     """The verdict; of what passed by its limits, or has none, it may be that something is slower all the same."""
+    if report.verdict == "passed" and report.is_all_new:
+        return "nothing to compare yet"
     if report.verdict == "passed" and any(one.verdict.verdict == "slower" for one in report.judged):
         return "nothing above its limit"
     return _HEADINGS[report.verdict] + (", which fails" if report.is_too_open else "")
@@ -105,8 +105,7 @@ def _sections(report: GateReport) -> list[_Section]:
     same, beside = (figures.count(len(kinds[kind]), "verdict") for kind in ("same", "beside"))
     alone = len(kinds["open"]) == 1
     undecided = items(_open(one, several=several, alone=alone) for one in worst_first(kinds["open"])[:_MOST_ROWS])
-    said = "\n".join(report.problems)  # what failed is said there, with its record
-    undecided += items(_text(finding.message) for finding in _uncompared(report) if finding.message not in said)
+    undecided += items(_text(finding.message) for finding in gate_words.not_compared(report))
     ways = [f"{_text(way)}  " for way in gate_words.what_would_decide(kinds["open"])]
     closing = ["", *ways, ""] if ways else [""]
     hidden = max(0, len(kinds["open"]) - _MOST_ROWS)
@@ -188,7 +187,7 @@ def _subjects(weighing: Weighing) -> str:
 
 def _findings(report: GateReport) -> list[str]:
     found = [notes.Note(finding.message, finding.remedy) for finding in report.findings]
-    said = {finding.message for finding in _uncompared(report)}
+    said = {finding.message for finding in gate_words.uncompared(report)}
     several = len(report.weighings) > 1
     for weighing in report.weighings:
         verdicts = weighing.derived.verdicts if weighing.derived else []
@@ -198,12 +197,6 @@ def _findings(report: GateReport) -> list[str]:
     return notes.markdown(
         replace(note, message=_cut(note.message), remedy=_cut(note.remedy) if note.remedy else None) for note in found
     )
-
-
-def _uncompared(report: GateReport) -> list[Finding]:
-    """What was found of benchmarks that only one side has, or that failed: each has no verdict."""
-    found = (finding for weighing in report.weighings for finding in weighing.findings)
-    return list({finding.message: finding for finding in found if finding.code in _WITHOUT_VERDICT}.values())
 
 
 def _measured(report: GateReport) -> list[str]:

@@ -41,7 +41,8 @@ def show(console: Console, report: GateReport) -> None:
     if any(budgets.SEE_NOTE in said for said in (*whys, *ways)):
         sheet.blank()
         notes.show(sheet, notes.pointed_at([one.verdict for one in undecided]))
-    _list(sheet, "note", [Text(finding.message) for finding in report.findings])
+    found = [*gate_words.not_compared(report), *report.findings]
+    _list(sheet, "note", [Text(finding.message) for finding in found])
     if report.verdict == "undecided" and not report.is_too_open:
         sheet.blank()
         # What is slower within its limit does not count.

@@ -8,13 +8,14 @@ import numpy as np
 
 from steelyard.model.derived import Verdict
 from steelyard.model.gate import GateReport, Judged
-from steelyard.model.kept import CONTROL_ALARM
+from steelyard.model.kept import CONTROL_ALARM, NEW_SUITE, Finding
 from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Weighing
 from steelyard.report import budgets, disturbances, figures, printable, sentences
 from steelyard.stats.verdict import excludes_no_change
 
+_WITHOUT_VERDICT = ("added", "removed", "failed", NEW_SUITE)
 _LONGEST_PROBLEM, _LONGEST_NAME = 400, 60
 MOST_SAID = 10
 """Of so many weighings it is said what would decide them."""
@@ -27,6 +28,8 @@ def headline(report: GateReport) -> str:
         return cut(report.problems[0], _LONGEST_PROBLEM) + (
             f" (and {figures.count(more, 'more problem')})" if more else ""
         )
+    if report.is_all_new:
+        return cut(report.new_suites[0].message, _LONGEST_PROBLEM)
     many = figures.count(len(report.deciding), "verdict")
     if report.slower:
         above = "is above its limit" if len(report.slower) == 1 else "are above their limits"
@@ -40,6 +43,18 @@ def headline(report: GateReport) -> str:
             return f"nothing was found above its limit, but {stayed}, which fails a strict gate"
         return f"nothing was found above its limit, and {stayed}"
     return f"nothing was found above its limit, {many}"
+
+
+def uncompared(report: GateReport) -> list[Finding]:
+    """What was found of benchmarks that only one side has, or that failed: each has no verdict."""
+    found = (finding for weighing in report.weighings for finding in weighing.findings)
+    return list({finding.message: finding for finding in found if finding.code in _WITHOUT_VERDICT}.values())
+
+
+def not_compared(report: GateReport) -> list[Finding]:
+    """Those of them that no problem tells, with its record, nor the headline."""
+    said = "\n".join([*report.problems, headline(report)])
+    return [finding for finding in uncompared(report) if finding.message not in said]
 
 
 def cut(text: str, most: int) -> str:
@@ -138,7 +153,8 @@ def what_would_decide(opened: Sequence[Judged]) -> list[str]:
 
 def methods(report: GateReport) -> list[str]:
     """Say how it was measured, judged and held to limits: what holds of several weighings once."""
-    said = dict.fromkeys(_method(weighing) for weighing in report.weighings)
+    measured = [one for one in report.weighings if one.new_suite is None and one.identical is None]
+    said = dict.fromkeys(map(_method, measured))
     strict = "; what stays undecided fails too" if report.limits.strict else ""
     return [*said, f"the gate fails {_where_it_fails(report)}{strict}"]
 

@@ -37,8 +37,8 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, 
     baselines, candidates = ([code(name) for name in names] for names in record.sides())
     weighed = f"{_labelled('baseline', baselines)}, {_labelled('candidate', candidates)}"
     lines += [f"{weighed}{_built(record)}{_part(record)}", ""]
-    if record.identical is not None:
-        others = [finding for finding in record.findings if finding != record.identical]
+    if (why := record.identical or record.new_suite) is not None:
+        others = [finding for finding in record.findings if finding != why]
         return document([*lines, *_list(notes.markdown(notes.of_findings(others))), _origin(record)])
     if verdicts:
         lines += [*_table(_titles(record), [_row(verdict) for verdict in verdicts]), ""]
@@ -92,6 +92,8 @@ def _heading(record: Weighing, verdicts: list[Verdict], *, running: bool) -> str
     after = f" ({stopped})" if stopped else ""
     if record.identical is not None:
         return f"**same**: {escape(record.identical.message)}"
+    if record.new_suite is not None:
+        return f"**no verdict**: {escape(record.new_suite.message)}"
     if not verdicts:
         return f"**no result**: no pair was measured to its end{after}"
     if len(record.benchmarks) > 1:

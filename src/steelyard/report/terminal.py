@@ -41,7 +41,10 @@ def weighing(
     sheet = Sheet(console)
     _stopped(sheet, record, running=running)
     if record.identical is not None:
-        _identical(sheet, record, record.identical)
+        _unmeasured(sheet, record, record.identical, "same", STYLES["same"])
+        return
+    if record.new_suite is not None:
+        _unmeasured(sheet, record, record.new_suite, "no verdict", "bold yellow")
         return
     if not verdicts:
         sheet.row("no result", "no pair was measured to its end", style="bold yellow")
@@ -115,11 +118,11 @@ def _stopped(sheet: Sheet, record: Weighing | Run, *, running: bool) -> None:
         sheet.blank()
 
 
-def _identical(sheet: Sheet, record: Weighing, found: Finding) -> None:
-    """Print that both sides are one program, and what else was seen of them."""
+def _unmeasured(sheet: Sheet, record: Weighing, found: Finding, word: str, style: str) -> None:
+    """Print why nothing had to be measured, and what else was seen of both sides."""
     _names(sheet, record)
     sheet.blank()
-    sheet.row("same", found.message, style=STYLES["same"])
+    sheet.row(word, found.message, *([found.remedy] if found.remedy else []), style=style)
     notes.show(sheet, notes.of_findings([other for other in record.findings if other != found]))
 
 

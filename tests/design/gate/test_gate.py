@@ -17,12 +17,12 @@ from steelyard.model.errors import MeasurementError
 from steelyard.model.files import with_derived
 from steelyard.model.gate import GateReport
 from steelyard.model.journal import Journal
-from steelyard.model.kept import IDENTICAL, Finding
+from steelyard.model.kept import IDENTICAL, NEW_SUITE, Finding
 from steelyard.model.launches import Launches
 from steelyard.model.limits import limits_from
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings, Shard
-from steelyard.report import gate_words
+from steelyard.report import gate_markdown, gate_words
 from tests.design.counted import counted_weighing, counts
 from tests.report.records import row, verdict, weighing
 
@@ -185,6 +185,19 @@ def test_one_program_on_both_sides_passes_unmeasured(held: Held) -> None:
     assert held([unmeasured]).verdict == "failed"
 
 
+def test_a_first_suite_passes_and_is_named(held: Held) -> None:
+    new = Finding(code=NEW_SUITE, message="main lists no benchmark, so nothing is compared yet; new in work tree: a")
+    report = held([], "a=1%", findings=[new])
+    assert (report.verdict, report.problems, gate_words.headline(report)) == ("passed", [], new.message)
+    first, *_ = gate_markdown.page(report).splitlines()
+    assert first == "### Steelyard: nothing to compare yet"
+    assert gate_markdown.page(report).count("nothing is compared yet") == 1
+    assert gate_words.methods(report) == ["the gate fails above a=1%"]
+    report = held([], findings=[new], require=["a"])
+    assert report.problems == ["required benchmark a has no verdict: the baseline has no benchmark yet"]
+    assert held([]).verdict == "failed"
+
+
 def test_of_one_program_any_benchmark_may_be_required_and_limited(held: Held) -> None:
     one_program = Finding(code=IDENTICAL, message="identical: both sides build the same program")
     unasked = of(0.0, 0.0, 0.0, "same", pairs=0, benchmark=EVERY_BENCHMARK)
@@ -299,6 +312,12 @@ def test_a_record_that_is_not_there_is_told_why(tmp_path: Path, beside: list[str
     (problem,) = report.problems
     assert problem.startswith("there is no record w.json.gz: ")
     assert problem.endswith(said)
+
+
+def test_a_kept_record_that_is_gone_is_not_said_to_be_written_elsewhere(tmp_path: Path) -> None:
+    report = gate([("20260101T120805", tmp_path / "20260101T120805")], limits_from([]))
+    said = "there is no record 20260101T120805: the store keeps the last 100, and steelyard list has their names"
+    assert report.problems == [said]
 
 
 def test_what_a_name_that_fits_none_may_have_meant_is_told(held: Held) -> None:

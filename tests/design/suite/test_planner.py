@@ -215,6 +215,39 @@ class TestTheList:
             plan(suites, record.model_copy(update={"subjects": subjects, "settings": settings}))
 
 
+REVISION = RevisionFacts(name="main", commit=None, tree="0", build=None)
+
+
+class TestFirstSuite:
+    """Of one command in two revisions, where the baseline has no benchmark yet."""
+
+    def test_what_the_baseline_does_not_list_is_named_and_not_measured(self) -> None:
+        suites, record = machine(baseline={}, candidate=named("a", "b", "c")), header()
+        subjects = [one.model_copy(update={"revision": REVISION}) for one in record.subjects]
+        record = plan(suites, record.model_copy(update={"subjects": subjects}), Selection(only=["!c"]))
+        assert record.new_suite is not None
+        assert record.new_suite.message == (
+            "baseline lists no benchmark, so nothing is compared yet; new in candidate: a, b"
+        )
+        assert (record.benchmarks, record.stop, suites.asked) == ([], [], [])
+
+    def test_a_list_that_fails_in_the_baseline_is_an_error_unless_its_file_is_new(self, tmp_path: Path) -> None:
+        (tmp_path / "baseline").touch()
+        suites, record = both(**ONE), header()
+        program = str(tmp_path / "baseline")
+        suites.script = _first_bad(suites.script, program.encode(), {"exit_code": 4})
+        first, second = (one.model_copy(update={"revision": REVISION}) for one in record.subjects)
+        record = record.model_copy(update={"subjects": [first.model_copy(update={"program": program}), second]})
+        with pytest.raises(LaunchError, match="the list of baseline failed with exit status 4"):
+            plan(suites, record)
+        found = plan(suites, record, Selection(not_in_baseline="bench")).new_suite
+        assert found is not None
+        assert found.message == "baseline has no bench, so nothing is compared yet; new in candidate: one"
+        suites.script = _first_bad(suites.script, b"candidate", {"exit_code": 4})
+        with pytest.raises(LaunchError, match="the list of candidate failed"):
+            plan(suites, record, Selection(not_in_baseline="bench"))
+
+
 LACKS_MODULE = b'{"error": "bench.py:1: ModuleNotFoundError: No module named \'mine\'"}\n'
 
 

@@ -300,6 +300,19 @@ def test_a_folder_that_one_side_has_not(build: Builder) -> None:
     assert "has no folder below" in str(error)
 
 
+def test_a_folder_that_may_be_new_is_empty_and_nothing_is_built_in_it(build: Builder) -> None:
+    build.repo.write("below/source", script("new"))
+    recipes = Recipe(BUILD, may_be_new=True), Recipe(BUILD)
+    with build(base="main", within="below", recipes=recipes) as (baseline, candidate):
+        assert [*baseline.folder.iterdir()] == []
+        assert (candidate.folder / "program").exists()
+    error = build.refusal(base="main", recipes=(Recipe("false", may_be_new=True), recipes[1]))
+    assert "does not build: false failed with exit status 1" in str(error)
+    assert str(error).endswith(
+        "; if it has no benchmarks yet, let the command end well without them (steelyard docs ci)"
+    )
+
+
 def test_a_cache_that_cannot_be_written_to(build: Builder) -> None:
     build.cache.folder.write_text("a file in its place")
     assert "set XDG_CACHE_HOME" in str(build.refusal(MeasurementError))

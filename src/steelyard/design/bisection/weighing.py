@@ -140,7 +140,7 @@ def _weighed(outcome: Outcome, commits: Sequence[Commit], sought: Sought) -> Wei
     if len(deciding) > len(commits) - 1:
         raise UsageError(f"bisect follows one benchmark, and here are several: choose with {choice(deciding, sought)}")
     if not deciding:
-        raise MeasurementError("nothing could be judged")
+        raise MeasurementError("nothing could be judged" if record.new_suite is None else record.new_suite.message)
     compared = [
         Compared(
             baseline=commits[0].hash,

@@ -19,10 +19,10 @@ from steelyard.model.derived import Verdict
 from steelyard.model.errors import NotMeasuredError, SteelyardError
 from steelyard.model.gate import GateReport, Judged, Standing
 from steelyard.model.journal import is_journal, is_still_written
-from steelyard.model.kept import CONTROL_ALARM, Finding
+from steelyard.model.kept import CONTROL_ALARM, KEPT_NAME, Finding
 from steelyard.model.limits import NEVER, Limit, Limits
 from steelyard.model.patterns import fits
-from steelyard.model.records import Run, Weighing
+from steelyard.model.records import Part, Run, Weighing
 from steelyard.model.settings import Shard
 from steelyard.model.subject import Benchmark
 from steelyard.report.figures import count
@@ -68,7 +68,7 @@ def _report(
     report = GateReport(limits, list(weighings), list(weighings.values()), judged)
     problems = [one.problem for one in read if one.problem is not None]
     problems += [*_without_data(report), *_interrupted(report)]
-    problems += [] if judged or problems else ["no benchmark was measured"]
+    problems += [] if judged or problems or report.is_all_new else ["no benchmark was measured"]
     problems += _unheld(report) if weighings else []
     alone = list(_parts_alone(weighings))
     problems += [] if of_parts else [_MISSING.format(one.message) for one in alone]
@@ -102,16 +102,13 @@ def _without_copies(read: Sequence[_Read]) -> Iterator[_Read]:
 def _merged(read: Sequence[_Read]) -> dict[Hashable, str]:
     """The record that each part of a suite was merged into, of those that are here."""
     wholes = [(one.name, one.weighing) for one in read if one.weighing is not None]
-    return {
-        (part.created, part.machine.key, part.seed, part.seconds): name
-        for name, whole in wholes
-        for part in whole.parts
-    }
+    return {_measuring(part): name for name, whole in wholes for part in whole.parts}
 
 
-def _measuring(weighing: Weighing) -> Hashable:
+def _measuring(one: Weighing | Part) -> Hashable:
     """What a merged record tells of a part by which it is known."""
-    return weighing.created, weighing.machine.key, weighing.settings.seed, weighing.seconds
+    seed = one.seed if isinstance(one, Part) else one.settings.seed
+    return one.created, one.machine.key, seed, one.seconds
 
 
 def _beginning(weighing: Weighing | None) -> Hashable:
@@ -173,6 +170,8 @@ def _why_missing(path: Path) -> str:
     beside = sorted(one.name for one in found if one.name.isprintable())
     if beside:
         return f"a project's several weighings have one each, so name those: {some_names(beside)}"
+    if KEPT_NAME.fullmatch(path.name):
+        return "the store keeps the last 100, and steelyard list has their names"
     return "the weighing wrote it elsewhere, or none, as where a side does not build: its own output says why"
 
 
@@ -312,8 +311,9 @@ def _why(one: Judged) -> str:
 def _unheld(report: GateReport) -> list[str]:
     """What is required and is not there, and metrics with a limit that nothing was measured in."""
     names = {one.verdict.benchmark for one in report.deciding if one.verdict.change is not None}
+    why = "the baseline has no benchmark yet" if report.new_suites else "it was renamed, removed, or it failed"
     wanted = [
-        f"required benchmark {pattern} has no verdict: it was renamed, removed, or it failed{_like(pattern, names)}"
+        f"required benchmark {pattern} has no verdict: {why}{_like(pattern, names)}"
         for pattern in ([] if _stands_for_all(report) else report.limits.require)
         if not fits(names | _elsewhere(report), [pattern])
     ]

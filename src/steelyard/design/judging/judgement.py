@@ -81,6 +81,8 @@ def verdicts(record: Weighing) -> list[Verdict]:
     """
     if record.identical is not None:
         return verdicts_of_one_program(record)
+    if record.new_suite is not None:
+        return []
     measured = [number for number, reason in enumerate(record.stop) if reason != "failed"]
     members = [number for number in measured if not record.benchmarks[number].control]
     controls = [number for number in measured if record.benchmarks[number].control]

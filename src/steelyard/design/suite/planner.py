@@ -8,7 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from steelyard.design.findings import not_measured_finding, other_work_finding, process_time_finding, some_names
+from steelyard.design.findings import (
+    new_suite_finding,
+    not_measured_finding,
+    other_work_finding,
+    process_time_finding,
+    some_names,
+)
 from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
@@ -24,7 +30,7 @@ from steelyard.design.suite.shards import dealt
 from steelyard.design.suite.trials import Trials
 from steelyard.measure.still import can_stand_still
 from steelyard.model.counters import events_of
-from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.errors import LaunchError, MeasurementError, UsageError
 from steelyard.model.kept import Finding
 from steelyard.model.launches import LaunchSpec
 from steelyard.model.metrics import counted, timed
@@ -59,14 +65,14 @@ class Planner:
         LaunchError if a harness does not list its benchmarks, UsageError if none is left, Interrupted.
         """
         if self.record.settings.harness == AUTO:
-            return self._recognised().planned(selection)
+            return self._recognised(selection).planned(selection)
         if self.record.settings.clock is None and self._can_stand_still():
             return self._with(clock="still").planned(selection)
         begun = self.time.clock()
-        lists = tagged_alike(self.lists())
+        lists = tagged_alike(self.lists(selection.not_in_baseline))
         self.time.begin(sum(map(len, lists)) if self._harness.lists_by_running else len(lists), begun)
         if not lists[0]:
-            raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")
+            return self._without_baseline(lists, selection)
         benchmarks, settings = self._chosen(lists, selection)
         trials = self._trials(shares_starts=self._shares_starts(selection))
         trials.pilots.processed.update(
@@ -89,6 +95,23 @@ class Planner:
                 "findings": [*self.record.findings, *findings],
             }
         )
+
+    def _without_baseline(self, lists: Sequence[Sequence[Listed]], selection: Selection) -> Weighing | Run:
+        """The record where the baseline has no benchmark yet: those of the candidate are named in it, and not measured.
+
+        That the program is the right one is known of one command in two revisions, where the candidate's tells its
+        list; raises MeasurementError for any other, and UsageError as where benchmarks are chosen.
+        """
+        subjects = self.record.subjects
+        new = [one for listed in lists[1:] for one in listed]
+        if not new or any(subject.revision is None for subject in subjects):
+            raise MeasurementError(f"{subjects[0].name} lists no benchmark: is it the right program?")
+        chosen = chosen_benchmarks(
+            new, selection.only, "the candidate's", selection.tags, of_several=selection.of_several
+        )
+        names = [one.name for one in chosen]
+        found = new_suite_finding(subjects[0].name, subjects[1].name, names, selection.not_in_baseline)
+        return self.record.model_copy(update={"findings": [*self.record.findings, found]})
 
     def _chosen(self, lists: Sequence[Sequence[Listed]], selection: Selection) -> tuple[list[Benchmark], Settings]:
         """The benchmarks that were asked for, and the settings, which say what part of the suite they are."""
@@ -170,13 +193,27 @@ class Planner:
             found["max_time_s"] = max(settings.max_time_s, sum(each))
         return found
 
-    def lists(self) -> list[list[Listed]]:
-        """What each subject lists."""
-        return [self._listed(number, subject) for number, subject in enumerate(self._subjects)]
+    def lists(self, not_in_baseline: str | None = None) -> list[list[Listed]]:
+        """What each subject lists; of a baseline without the file that its command names nothing, where it fails."""
+        baseline, *candidates = self._subjects
+        first = self._listed(0, baseline) if not_in_baseline is None else self._listed_if_there(baseline)
+        return [first, *(self._listed(number, subject) for number, subject in enumerate(candidates, 1))]
 
-    def _recognised(self) -> Planner:
-        """A planner for the same record, with the harness that its programs are of; raises UsageError."""
-        name = recognised_harness([self._spec(subject) for subject in self._subjects])
+    def _listed_if_there(self, baseline: Subject) -> list[Listed]:
+        if not Path(baseline.program).exists():
+            return []
+        try:
+            return self._listed(0, baseline)
+        except LaunchError:
+            return []
+
+    def _recognised(self, selection: Selection) -> Planner:
+        """A planner for the same record, with the harness that its programs are of; raises UsageError.
+
+        What the baseline has not cannot be looked at there.
+        """
+        looked_at = self._subjects if selection.not_in_baseline is None else self._subjects[1:]
+        name = recognised_harness([self._spec(subject) for subject in looked_at])
         check_counts(name, counted(self.record.settings.metrics))
         return self._with(harness=name)
 

@@ -37,6 +37,8 @@ class Selection:
     """Whether each launch is to have a start of its own, also where one could serve several benchmarks."""
     any_pairing: bool = True
     """Whether launches of a pair may be there at the same time where that is known to be better."""
+    not_in_baseline: str | None = None
+    """The file that the command names and the baseline's revision has not: if its list fails, it has no benchmark."""
     processed: Sequence[Processed] = ()
     """What an iteration of each processes, whatever the harness tells of it; nothing, to take its word."""
 

@@ -69,6 +69,8 @@ def _headline(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -
     """The verdict that colours the sentence, and the sentence."""
     if record.identical is not None:
         return "same", record.identical.message
+    if record.new_suite is not None:
+        return "", "Nothing is compared yet"  # why not is a note
     members = [verdict for verdict in verdicts if not verdict.control]
     if not members:
         return "", sentences.stopped(record.stop, running=running) or "No pair was measured to its end"

@@ -56,6 +56,8 @@ class Recipe:
     """Variables that are set outright, in which it stands for that too."""
     timeout_s: float | None = USUAL_TIMEOUT_S
     layout: int | None = None
+    may_be_new: bool = False
+    """Whether the folder where the user stands may be missing: it is empty then, and nothing is built in it."""
 
     @property
     def has_layouts(self) -> bool:
@@ -256,7 +258,10 @@ class _Builder:
                 raise failure
 
     def _check_directory(self, job: Job, entry: Entry) -> None:
-        if not (entry.files / self.repository.directory).is_dir():
+        folder = entry.files / self.repository.directory
+        if job.recipe.may_be_new:
+            folder.mkdir(parents=True, exist_ok=True)
+        if not folder.is_dir():
             raise UsageError(
                 f"{job.revision.label} has no folder {self.repository.directory}, where this was asked for: "
                 "change to one that both sides have"
@@ -280,9 +285,11 @@ class _Builder:
         # A compiler that is killed leaves its temporary files: they go with their folder.
         with room_for("a build needs"):
             temporary = leaving.enter_context(scratch_folder("build"))
+        folder = entry.files / self.repository.directory
+        is_new = job.recipe.may_be_new and not any(folder.iterdir())  # git has no empty ones
         return Command(
-            ["/bin/sh", "-c", job.recipe.written or ":"],
-            entry.files / self.repository.directory,
+            ["/bin/sh", "-c", ":" if is_new else job.recipe.written or ":"],
+            folder,
             build_environment(self.source, {"TMPDIR": str(temporary), **job.recipe.variables}),
             log=entry.log,
             timeout_s=job.recipe.timeout_s,
@@ -315,8 +322,11 @@ def _failure(job: Job, entry: Entry, ended: Ended, notes: Sequence[str]) -> NotB
         how += f", as its disk is full ({_ROOM})"
     command = (job.recipe.written or "").strip()
     what = "its command" if "\n" in command else one_line(command)  # a script has been shown, and hides the answer
+    told = [f"{job.revision.label} does not build: {what} {how}; its log is {entry.log}", *notes]
+    if job.recipe.may_be_new:  # why it does not build, nobody knows
+        told.append("if it has no benchmarks yet, let the command end well without them (steelyard docs ci)")
     return NotBuiltError(
-        "; ".join([f"{job.revision.label} does not build: {what} {how}; its log is {entry.log}", *notes]),
+        "; ".join(told),
         tail(entry.log),
     )
 

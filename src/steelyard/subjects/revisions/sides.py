@@ -11,9 +11,11 @@ from pathlib import Path
 from steelyard.model.errors import UsageError
 from steelyard.model.subject import RevisionFacts, Subject
 from steelyard.subjects.command import LAYOUT_PLACE, command_subject
+from steelyard.subjects.responses import beginning_of
 from steelyard.subjects.revisions.builds import Built
 from steelyard.subjects.revisions.git import Repository
 
+_LOOKED_AT = 1024
 Builds = Sequence[Built]
 """Those of one revision: one, or one a layout, from the first on."""
 
@@ -53,6 +55,44 @@ def _of_all(paths: Sequence[str]) -> str:
     return str(Path(*several))
 
 
+def new_file(baseline: Side, candidate: Side, command: str) -> str | None:
+    """The file that a command names and that only the candidate has, so that there is no such command in the baseline.
+
+    None where the baseline has any of those that it names. And where nothing is built for what is no text: it may be
+    what somebody has built in the work tree.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None  # whoever reads it says so
+    mine, theirs = candidate.folders[0], baseline.folders[0]
+    if words[:2] == ["env", "-C"] and len(words) > len(["env", "-C", "FOLDER"]):
+        mine, theirs, words = mine / words[2], theirs / words[2], words[3:]
+    relative = [word for word in words if not os.path.isabs(word)]  # noqa: PTH117
+    named = relative[:1] if relative[:1] == words[:1] and "/" in relative[0] else relative
+    # os.path.exists() is False where a word is too long for a name, or has a NUL.
+    named = [word for word in named if os.path.exists(mine / word)]  # noqa: PTH110
+    if not named or any(os.path.exists(theirs / word) for word in named):  # noqa: PTH110
+        return None
+    is_built = candidate.revision is not None and candidate.revision.build is not None
+    return named[0] if is_built or b"\0" not in beginning_of(mine / named[0], _LOOKED_AT) else None
+
+
+def as_in(side: Side, subject: Subject) -> Subject:
+    """The subject of another side as it would be in this one, which has not its program."""
+    folder, program = _of_all([str(one) for one in side.folders]), Path(subject.program)
+    if subject.directory is not None and program.is_relative_to(subject.directory):
+        program = folder / program.relative_to(subject.directory)
+    update = {
+        "name": side.name,
+        "revision": side.revision,
+        "directory": folder,
+        "program": str(program),
+        "digest": None,
+    }
+    return subject.model_copy(update=update)
+
+
 def side_of(builds: Builds, name: str) -> Side:
     """The side that these builds are."""
     facts = builds[0].facts()
@@ -62,15 +102,28 @@ def side_of(builds: Builds, name: str) -> Side:
 
 
 def subjects_of(
-    sides: Sequence[Builds], command: str, names: Sequence[str], *, shell: bool, search_path: str | None
+    sides: Sequence[Builds],
+    command: str,
+    names: Sequence[str],
+    *,
+    shell: bool,
+    search_path: str | None,
+    is_harness: bool = False,
 ) -> list[Subject]:
-    """The command in each of the sides; raises UsageError where one has not its program."""
+    """The command in each of the sides; raises UsageError where one has not its program.
+
+    A harness's program that is new in the candidate is a subject of the baseline all the same, which has no benchmark.
+    """
     found: list[Subject] = []
-    for builds, name in zip(sides, names, strict=True):
+    places = [side_of(builds, name) for builds, name in zip(sides, names, strict=True)]
+    for builds, place in zip(sides, places, strict=True):
         role = "candidate" if found else "baseline"
         try:
-            found.append(side_of(builds, name).subject(command, role, shell=shell, search_path=search_path))
+            found.append(place.subject(command, role, shell=shell, search_path=search_path))
         except UsageError as error:
+            if is_harness and not found and new_file(places[0], places[1], command):
+                candidate = places[1].subject(command, "candidate", shell=shell, search_path=search_path)
+                return [as_in(places[0], candidate), candidate]
             how = "" if _has_program(builds[0], command) else f", {_how_built(builds[0])}"
             raise UsageError(f"{error} (in {builds[0].revision.label}{how})") from error
     return found

@@ -1,0 +1,49 @@
+"""What was said of a project's benchmarks and is of none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.api.asked import Asked
+from steelyard.design.identical import EVERY_BENCHMARK
+from steelyard.model.patterns import fits, left_out_by, parted
+from steelyard.model.project_file import Project
+from steelyard.model.records import Run, Weighing
+
+
+def unused(project: Project, patterns: Sequence[str], asked: Asked, records: Sequence[Weighing | Run]) -> list[str]:
+    """What is said of margins and of patterns of the command line that are of nothing in any target's record."""
+    return [*_unused_margins(project, patterns, asked, records), *_unused_patterns(asked, records)]
+
+
+def _unused_margins(
+    project: Project, patterns: Sequence[str], asked: Asked, records: Sequence[Weighing | Run]
+) -> list[str]:
+    """What is said of margins that are of no benchmark, where all of the file is weighed by them.
+
+    A name that is misspelt would be judged by the usual one in silence.
+    """
+    if patterns or asked.suite.benchmark or asked.suite.tag or asked.judging.chooses("margin"):
+        return []
+    if any(record.new_suite for record in records):  # it may be of those that are new
+        return []
+    names = [name for record in records for benchmark in record.benchmarks for name in benchmark.names()]
+    found = []
+    for of in project.compare.margins:
+        pattern, _ = parted(of)
+        if pattern and not fits(names, [pattern]):
+            at = project.at("compare", "margins", of)
+            found.append(f"{at}: the margin of {of!r} is of no benchmark that was weighed")
+    return found
+
+
+def _unused_patterns(asked: Asked, records: Sequence[Weighing | Run]) -> list[str]:
+    """What is said of patterns of the command line that chose nothing: no single target could tell."""
+    names = [one.entry or one.name for record in records for one in record.benchmarks]
+    # Of sides that are one program nobody has asked for a list, and one may have failed.
+    if EVERY_BENCHMARK in names or not all(record.benchmarks for record in records):
+        return []
+    patterns = [pattern for pattern in asked.suite.benchmark or [] if left_out_by(pattern) is None]
+    # A command has the values of its parameters behind its name.
+    unused = [pattern for pattern in patterns if not fits(names, [pattern, f"{pattern}, *"])]
+    return [f"--benchmark {pattern!r} is of no benchmark that was weighed" for pattern in unused]
