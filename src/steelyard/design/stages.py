@@ -57,7 +57,9 @@ class Session:
 
     def runner(self, hooks: Hooks | None = None, on: LaunchServer | None = None) -> Runner:
         """What launches on the session's server, or on another one, and is cleaned up behind."""
-        runner = Runner(on or self.launcher, self.interrupt.is_requested, hooks or Hooks(), watch=self.watch)
+        launcher = on or self.launcher
+        runner = Runner(launcher, self.interrupt.is_requested, hooks or Hooks(), watch=self.watch)
+        runner.forget_cancel = launcher.forget_cancel
         return self.cleaning.watch(runner)
 
     @cached_property
