@@ -63,6 +63,7 @@ class Measuring:
         reasons = [self._stopped.get(number, rest) for number in range(len(self._header.benchmarks))]
         self._findings += self._recorder.settle(self._header.benchmarks, reasons)
         self._findings += self._recorder.not_reached(self._header.benchmarks, reasons)
+        self._findings += self._recorder.said.findings(self._header)
         self._findings += self._recorder.runner.survivors()
         return self._header.model_copy(
             update={

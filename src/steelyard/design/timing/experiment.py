@@ -343,19 +343,22 @@ class Experiment:
 
     def _record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
+        said = self._recorder.said.findings(self._header)
+        again = {COLD, *(one.code for one in said)}  # it has been carried on since
         before = not_again(self._header.findings, self._ways)
         return self._header.model_copy(
             update={
                 "stop": stop,
                 "seconds": self._pace.elapsed_s(),
                 "findings": [
-                    *(one for one in before if one.code != COLD),  # it has been carried on since
+                    *(one for one in before if one.code not in again),
                     *self._findings,
                     *(one for one in self._of_ways() if one not in before),
                     *(one for one in self._starts.findings if one not in self._header.findings),
                     *self._cold(stop),
                     *(longer_finding(self._settings) if self._pace.budget.is_extended else ()),
                     *self._recorder.not_reached(self._header.benchmarks, stop),
+                    *said,
                     *self._recorder.runner.survivors(),
                 ],
                 "launches": self._recorder.rows.launches(),
