@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import expm1
 from typing import TypeVar
 
@@ -37,6 +38,8 @@ _Derived = TypeVar("_Derived", Verdict, Summary)
 SHORT_LAUNCH_NS = 5_000_000
 # Below this it is a quarter.
 MOSTLY_START_NS = 2_000_000
+# Sides whose launches take no more times the other's are told as one.
+_ALIKE = 1.1
 # Fewer pairs have no spread to speak of.
 FEWEST_TO_SPREAD = 3
 # How long `--repeat` is to make it: long beside what the tool itself does between two launches.
@@ -239,14 +242,13 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
     chosen = launches.of(benchmark, USED) & ~launches.in_tandem()
     if not chosen.any():
         return None
-    waited = np.where(launches.knows_waits(), launches.waited_ns(), 0.0)
-    level, length = (
-        float(np.median((elapsed - waited)[chosen]))
-        for elapsed in (launches.metric("wall"), launches.column("wall_ns"))
-    )
+    alone = launches.metric("wall") - np.where(launches.knows_waits(), launches.waited_ns(), 0.0)
+    sides = np.asarray(launches.side)
+    of_each = [float(np.median(alone[chosen & (sides == side)])) for side in np.unique(sides[chosen])]
+    level, length = max(of_each), float(np.median(launches.column("wall_ns")[chosen]))
     if not 0 < level < SHORT_LAUNCH_NS:
         return None
-    takes = f"a launch takes {level / 1e6:.2f} ms with the start of its process"
+    takes = f"a launch takes {_about_ms(of_each)} with the start of its process"
     if level >= MOSTLY_START_NS:
         return Finding(
             code="short-launch",
@@ -261,6 +263,14 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
         f"than the one shown; --repeat {times} would make a launch last {LONG_LAUNCH_NS / 1e6:.0f} ms or so, but "
         "repeats the start of the process as well",
     )
+
+
+def _about_ms(levels: Sequence[float]) -> str:
+    """What a launch takes, where it takes that on all sides; else the least and the most of a side."""
+    least, most = min(levels), max(levels)
+    if most <= _ALIKE * least:
+        return f"{(least + most) / 2e6:.2f} ms"
+    return f"{least / 1e6:.2f} to {most / 1e6:.2f} ms"
 
 
 def _rounded(number: float) -> int:
