@@ -9,14 +9,8 @@ from steelyard.model.kept import Finding
 from steelyard.model.launches import Measured
 from steelyard.model.records import Run, Weighing
 from steelyard.model.sides import side_names
+from steelyard.report.endings import line_that_tells, tells_failure
 
-# What stands in the words of programs that could not do what they were asked for, in small letters.
-_OF_FAILURES = (
-    *(b"error:", b"error[", b"exception", b"traceback", b"panicked", b"fatal", b"core dumped"),
-    *(b"failed to", b"failed:", b"failed.", b"failure:", b"cannot ", b"can't ", b"could not ", b"unable to "),
-    *(b"no such file", b"not found", b"denied", b"usage:", b"invalid ", b"unrecognized ", b"unrecognised "),
-    *(b"unknown option", b"unknown command", b"illegal option", b"not supported"),
-)
 # In characters, of a line that is quoted.
 _MOST_CHARACTERS = 200
 _SMALL_ENVIRONMENT = "; a launch sees only a small environment (--inherit-env passes on all of it)"
@@ -41,7 +35,7 @@ class _OfSide:
             return
         self.wrote += 1
         if text != self.text:
-            self.text, self.is_complaint = text, _tells_failure(text)
+            self.text, self.is_complaint = text, tells_failure(text.decode(errors="replace"))
         if not self.line or (self.is_complaint and not self.complained):
             self.line = _line(text, is_cut=is_cut)
         self.complained += self.is_complaint
@@ -109,14 +103,9 @@ def _how_many(one: _OfSide) -> str:
     return "every launch" if number == one.launches else f"{number:,} of {one.launches:,} launches"
 
 
-def _tells_failure(text: bytes) -> bool:
-    small = text.lower()
-    return any(word in small for word in _OF_FAILURES)
-
-
 def _line(text: bytes, *, is_cut: bool) -> str:
     """The first line that tells of a failure, else the first one, in quotes; not one whose beginning is cut off."""
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.decode(errors="replace").splitlines() if line.strip()]
     whole = lines[1:] if is_cut and len(lines) > 1 else lines
-    line = next(filter(_tells_failure, whole), whole[0]).decode(errors="replace").strip()
+    line = (line_that_tells(whole) or whole[0]).strip()
     return f"'{line}'" if len(line) <= _MOST_CHARACTERS else f"'{line[:_MOST_CHARACTERS]}…'"
