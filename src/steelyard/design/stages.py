@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.design.counting.plan import missing
 from steelyard.design.heap import HeapStage
+from steelyard.design.named_files import NamedFiles
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import LaunchServer, Runner
@@ -86,6 +87,7 @@ def stages(
         series = series_of(header.settings, targets, session.launcher, journal)
         watched = Watched(journal.stretch, [*header.watch.stretches] if header.watch else [])
         recorder = Recorder(targets, runner, journal, KeptRows(rows), series, watched)
+        recorder.files = NamedFiles.of(header)
         yield partial(_time, recorder=recorder, session=session, spent_s=spent_s, stopped=header.stop)
 
 

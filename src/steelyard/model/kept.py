@@ -18,8 +18,10 @@ IDENTICAL: Final = "identical"
 SHARED: Final = "shared"
 # What only a shell would have understood, and no shell read.
 SHELL_WORDS: Final = "shell-words"
+# Scripts, input and the like, which were others in the middle.
+CHANGED_FILES: Final = "changed-files"
 # With which a verdict may not be of what was asked for.
-NOT_AS_ASKED: Final = frozenset({SHARED, SHELL_WORDS})
+NOT_AS_ASKED: Final = frozenset({SHARED, SHELL_WORDS, CHANGED_FILES})
 # Those of noisy pairs that ran one after the other and may need fewer in tandem: by what `auto` tries, or by what it
 # does not, as the program writes to files.
 NOISY_ALONE: Final = "adjacent-noise"

@@ -70,6 +70,7 @@ class Experiment:
             self._wait_for_quiet()
             self._standing.tell_first()
             self._warm_up()
+            self._recorder.files.look()
             self._standing.tell_allowance()
             for benchmark in self._open:
                 if benchmark.kept >= benchmark.look_at and benchmark.stop is None:
@@ -359,6 +360,7 @@ class Experiment:
                     *(longer_finding(self._settings) if self._pace.budget.is_extended else ()),
                     *self._recorder.not_reached(self._header.benchmarks, stop),
                     *said,
+                    *(one for one in self._recorder.files.findings() if one not in before),
                     *self._recorder.runner.survivors(),
                 ],
                 "launches": self._recorder.rows.launches(),

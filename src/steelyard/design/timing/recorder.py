@@ -12,6 +12,7 @@ from statistics import median_low
 from typing import Protocol
 
 from steelyard.design.findings import cold_finding, not_measured_finding
+from steelyard.design.named_files import NamedFiles
 from steelyard.design.preliminaries import start_ns
 from steelyard.design.runner.runner import TIMER, LaunchSeries, Reading, Runner
 from steelyard.design.runner.target import Shared, Target
@@ -78,6 +79,8 @@ class Recorder:
     """What is seen meanwhile, if anybody looks."""
     said: Said = field(default_factory=Said)
     """What those that are no warm-up wrote to standard error."""
+    files: NamedFiles = field(default_factory=NamedFiles)
+    """Those that the commands name."""
     _shell_starts_ns: deque[int] = field(default_factory=lambda: deque(maxlen=_SHELL_STARTS))
     _of_several: set[int] = field(default_factory=set)
     """Benchmarks with other threads or processes. New threads take longer where the stack may be as large as it has to
