@@ -123,8 +123,9 @@ def test_a_launch_that_takes_longer_on_one_side_is_short_where_it_is_on_both(
 
 
 def test_how_often_a_short_command_is_to_be_repeated_counts_how_often_it_is() -> None:
-    record = of({"repeat": 4}, wall_ns=1_000_000, delay_ns=0)
-    assert "--repeat 100 would make a launch last 30 ms" in said(record, "active")["short-launch"][1]
+    for waited in (0, 5_000_000):
+        record = of({"repeat": 4}, wall_ns=1_000_000 + waited, delay_ns=waited)
+        assert "--repeat 100 would make a launch last 30 ms" in said(record, "active")["short-launch"][1]
 
 
 def test_a_verdict_that_is_withheld_is_no_change() -> None:

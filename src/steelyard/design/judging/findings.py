@@ -242,10 +242,12 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
     chosen = launches.of(benchmark, USED) & ~launches.in_tandem()
     if not chosen.any():
         return None
-    alone = launches.metric("wall") - np.where(launches.knows_waits(), launches.waited_ns(), 0.0)
+    waited = np.where(launches.knows_waits(), launches.waited_ns(), 0.0)
+    alone = launches.metric("wall") - waited
     sides = np.asarray(launches.side)
     of_each = [float(np.median(alone[chosen & (sides == side)])) for side in np.unique(sides[chosen])]
-    level, length = max(of_each), float(np.median(launches.column("wall_ns")[chosen]))
+    # With a shell's start, where it has one.
+    level, length = max(of_each), float(np.median((launches.column("wall_ns") - waited)[chosen]))
     if not 0 < level < SHORT_LAUNCH_NS:
         return None
     takes = f"a launch takes {_about_ms(of_each)} with the start of its process"
@@ -255,7 +257,7 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
             message=f"{takes}: a change of the work inside is a little larger than the one shown",
             remedy="a larger input, or a loop inside, makes the start matter less",
         )
-    times = _rounded(settings.repeat * LONG_LAUNCH_NS / length)  # with a shell's start, where it has one
+    times = _rounded(settings.repeat * LONG_LAUNCH_NS / length)
     return Finding(
         code="short-launch",
         message=f"{takes}: too short to time the work inside",
