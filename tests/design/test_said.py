@@ -15,6 +15,7 @@ from tests.design.counted import COUNTED, PROGRAM, Stage, launched
 from tests.design.scripted import PLAIN, Machine, experiment, run_header, weigh, weighing
 
 MISSING = b"cat: in: No such file or directory\n"
+NO_TERMINAL = b"Vim: Warning: Output is not to a terminal\n"
 PROGRESS = b"read 100 rows\n"
 
 
@@ -35,6 +36,7 @@ def said(*sides: list[bytes], record: Weighing | Run | None = None) -> list[str]
         ([b""] * 9, [b"\n", MISSING] + [b""] * 7, "1 of 9 launches of the candidate, none of the baseline, wrote to"),
         ([MISSING], [MISSING], "every launch of either side wrote to standard error: 'cat: in: No such file or"),
         ([PROGRESS], [MISSING], "every launch of the candidate wrote to standard error: 'cat: in: No such"),
+        ([NO_TERMINAL], [NO_TERMINAL], "every launch of either side wrote to standard error: 'Vim: Warning: Output is"),
         (
             [PROGRESS + b"error: a\n"],
             [PROGRESS, b"Usage: it\n"],

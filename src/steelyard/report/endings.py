@@ -41,6 +41,7 @@ _OF_FAILURES = (
     *("failed to", "failed:", "failed.", "failure:", "cannot ", "can't ", "could not ", "unable to "),
     *("no such file", "not found", "denied", "usage:", "invalid ", "unrecognized ", "unrecognised "),
     *("unknown option", "unknown command", "illegal option", "not supported", "core dumped"),
+    *("a terminal", "not a tty", "variable not set"),
 )
 
 
