@@ -12,6 +12,7 @@ from steelyard.design.findings import coarse_clock
 from steelyard.design.judging.asleep import asleep_finding
 from steelyard.design.judging.budgets import members_of
 from steelyard.design.judging.failures import failures_finding
+from steelyard.design.judging.growing import growing_finding
 from steelyard.design.judging.in_tandem import tandem_finding
 from steelyard.design.judging.left_out import left_out_findings
 from steelyard.design.judging.pairs import MetricPairs
@@ -63,6 +64,7 @@ def data_findings(
         too_short_to_tell(record, benchmark, shown),
         uneven_loops(record, benchmark, shown),
         *warming_findings(record, benchmark, shown),
+        growing_finding(record, benchmark, shown),
         _pinned_threads(record, shown),
         _outside_kernel(record, shown),
         _in_turns(record, benchmark, shown),
@@ -250,7 +252,7 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
     level, length = max(of_each), float(np.median((launches.column("wall_ns") - waited)[chosen]))
     if not 0 < level < SHORT_LAUNCH_NS:
         return None
-    takes = f"a launch takes {_about_ms(of_each)} with the start of its process"
+    takes = f"a launch takes {_about_ms(of_each, float(np.median(alone[chosen])))} with the start of its process"
     if level >= MOSTLY_START_NS:
         return Finding(
             code="short-launch",
@@ -267,11 +269,11 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
     )
 
 
-def _about_ms(levels: Sequence[float]) -> str:
-    """What a launch takes, where it takes that on all sides; else the least and the most of a side."""
-    least, most = min(levels), max(levels)
+def _about_ms(of_each: Sequence[float], of_all: float) -> str:
+    """What a launch takes, where it takes about that on all sides; else the least and the most of a side."""
+    least, most = min(of_each), max(of_each)
     if most <= _ALIKE * least:
-        return f"{(least + most) / 2e6:.2f} ms"
+        return f"{of_all / 1e6:.2f} ms"
     return f"{least / 1e6:.2f} to {most / 1e6:.2f} ms"
 
 
