@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from steelyard.design.said import Said
-from steelyard.model.kept import Finding
+from steelyard.model.kept import SAID_FAILURE, Finding
 from steelyard.model.launches import ROLES, WARM_UP
 from steelyard.model.records import Run, Weighing
 from tests.design.counted import COUNTED, PROGRAM, Stage, launched
@@ -95,7 +95,7 @@ def test_a_weighing_says_it_of_all_that_is_no_warm_up() -> None:
 
     record, _ = weigh(script, pairs=9)
     assert [ROLES[role] for role in record.launches.role[:2]] == [WARM_UP] * 2
-    assert [one.code for one in record.findings] == ["stderr"]
+    assert [one.code for one in record.findings] == [SAID_FAILURE]
     assert record.findings[0].message.startswith("every launch of the candidate, none of the baseline, wrote")
 
 
@@ -108,6 +108,6 @@ def test_a_weighing_that_is_carried_on_says_the_latest() -> None:
 
 
 def test_counts_say_it_where_no_times_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    for metrics, codes in ((["instructions"], ["stderr"]), (["active", "instructions"], [])):
+    for metrics, codes in ((["instructions"], [SAID_FAILURE]), (["active", "instructions"], [])):
         record = weighing(1, **{**COUNTED, "metrics": metrics}).model_copy(update={"subjects": [PROGRAM, PROGRAM]})
         assert Stage(monkeypatch)(record, lambda *_: launched(5, stderr=MISSING)).codes() == codes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from steelyard.design.findings import each_once
-from steelyard.model.kept import Finding
+from steelyard.model.kept import SAID_BY_ONE, SAID_FAILURE, Finding
 from steelyard.model.launches import Measured
 from steelyard.model.records import Run, Weighing
 from steelyard.model.sides import side_names
@@ -71,9 +71,10 @@ class Said:
             return None
         compares = "" if record.settings.reference_output else " (--reference-output compares what they print)"
         does = f"both sides do the same work{compares}" if len(sides) > 1 else "it did the work that you mean"
-        lacks = _SMALL_ENVIRONMENT if any(one.complained for one in told.values()) else ""
+        complained = any(one.complained for one in told.values())
+        lacks = _SMALL_ENVIRONMENT if complained else ""
         return Finding(
-            code="stderr",
+            code=SAID_FAILURE if complained else SAID_BY_ONE,
             message=_who(told, sides),
             remedy=f"what a launch did is not looked at: see that {does}{lacks}",
         )

@@ -22,7 +22,7 @@ from steelyard.design.timing.recorder import Recorder
 from steelyard.design.timing.shared_starts import SharedStarts
 from steelyard.design.timing.standing import Standing
 from steelyard.model.errors import LaunchError, MeasurementError, NoRatioError, SteelyardError
-from steelyard.model.kept import Finding
+from steelyard.model.kept import SAID, Finding
 from steelyard.model.launches import TRIED, USED, WARM_UP
 from steelyard.model.progress import Watch
 from steelyard.model.records import StopReason, Weighing
@@ -345,7 +345,7 @@ class Experiment:
     def _record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
         said = self._recorder.said.findings(self._header)
-        again = {COLD, *(one.code for one in said)}  # it has been carried on since
+        again = {COLD, *(SAID if said else ())}  # it has been carried on since
         before = not_again(self._header.findings, self._ways)
         return self._header.model_copy(
             update={
