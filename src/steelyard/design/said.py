@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from steelyard.design.findings import each_once
+from steelyard.design.findings import each_once, some_names
 from steelyard.model.kept import SAID_BY_ONE, SAID_FAILURE, Finding
 from steelyard.model.launches import Measured
 from steelyard.model.records import Run, Weighing
@@ -13,6 +14,7 @@ from steelyard.report.endings import line_that_tells, tells_failure
 
 # In characters, of a line that is quoted.
 _MOST_CHARACTERS = 200
+_WROTE = "wrote to standard error"
 _SMALL_ENVIRONMENT = "; a launch sees only a small environment (--inherit-env passes on all of it)"
 
 
@@ -80,6 +82,13 @@ class Said:
         )
 
 
+def said_by_baseline_alone(findings: Sequence[Finding], candidates: Sequence[str]) -> str | None:
+    """What each launch of the baseline wrote of a failure, and none of all these candidates; None if that is not so."""
+    told = [one.message for one in findings if one.code == SAID_FAILURE]
+    begins = f"{some_names(candidates)}: every launch of the baseline, none of the candidate, {_WROTE}: "
+    return told[0].removeprefix(begins) if len(told) == 1 and told[0].startswith(begins) else None
+
+
 def _alone(sides: dict[str, _OfSide]) -> dict[str, _OfSide]:
     """The one of two sides that writes in most of its launches, where the other one never does."""
     most = {name: one for name, one in sides.items() if 2 * one.wrote >= one.launches and one.wrote}
@@ -90,10 +99,10 @@ def _who(told: dict[str, _OfSide], sides: dict[str, _OfSide]) -> str:
     """Who wrote what, and how often."""
     lines = {one.line for one in told.values()}
     if len(told) == 2 and len(lines) == 1 and all(one.complained == one.launches for one in told.values()):
-        return f"every launch of either side wrote to standard error: {lines.pop()}"
+        return f"every launch of either side {_WROTE}: {lines.pop()}"
     silent = "".join(f", none of the {name}," for name, one in sides.items() if not one.wrote)
     each = [
-        f"{_how_many(one)}{f' of the {name}' if len(sides) > 1 else ''}{silent} wrote to standard error: {one.line}"
+        f"{_how_many(one)}{f' of the {name}' if len(sides) > 1 else ''}{silent} {_WROTE}: {one.line}"
         for name, one in told.items()
     ]
     return "; ".join(each)
