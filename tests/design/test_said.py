@@ -99,6 +99,13 @@ def test_a_weighing_says_it_of_all_that_is_no_warm_up() -> None:
     assert record.findings[0].message.startswith("every launch of the candidate, none of the baseline, wrote")
 
 
+def test_of_launches_that_failed_and_are_accepted_nothing_is_said() -> None:
+    heard = Said()
+    for side, status in ((0, 0), (0, 1), (1, 0)):
+        heard.take(0, side, replace(PLAIN, exit_code=status, stderr=MISSING if status else b""))
+    assert heard.findings(weighing(1, ignore_failure=True)) == []
+
+
 def test_a_weighing_that_is_carried_on_says_the_latest() -> None:
     before = Finding(code="stderr", message="1 of 4 launches of the candidate")
     header = weighing(1, pairs=9).model_copy(update={"findings": [before]})

@@ -50,7 +50,9 @@ class Said:
     _sides: dict[tuple[int, int], _OfSide] = field(default_factory=dict)
 
     def take(self, benchmark: int, side: int, measured: Measured) -> None:
-        """Note what a launch that is kept wrote."""
+        """Note what a launch that is kept wrote; that one failed is said by itself, where failures are accepted."""
+        if measured.has_failed():
+            return
         text = measured.stderr or b""
         is_cut = (measured.stderr_bytes or 0) > len(text)
         self._sides.setdefault((benchmark, side), _OfSide()).take(text, is_cut=is_cut)
