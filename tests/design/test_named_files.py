@@ -58,16 +58,17 @@ def test_what_is_written_again_and_is_the_same_did_not_change(tmp_path: Path, mo
     ("at", "words", "codes"),
     [
         (1, ("compare", "./old in", "./new in", "--pairs", "9"), []),
+        (8, ("compare", "./old in", "./new in", "--pairs", "9", "--warmup", "0"), []),
         (8, ("compare", "./old in", "./new in", "--pairs", "9"), ["changed-files"]),
         (8, ("run", "./old in", "--launches", "9"), ["changed-files"]),
     ],
 )
-def test_what_the_warm_up_changes_is_no_change(
+def test_what_changes_behind_the_warm_up_is_told_of_if_that_left_it_alone(
     scripted: ScriptedWorld, at: int, words: tuple[str, ...], codes: list[str]
 ) -> None:
     def script(spec: LaunchSpec, number: int) -> Measured:
-        if number == at:
-            scripted.write("in", "another")
+        if number == at or at == 1:
+            scripted.write("in", f"another {number}")
         return alike(spec, number)
 
     scripted.write("in", "one")

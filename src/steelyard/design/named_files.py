@@ -27,12 +27,13 @@ class _Seen(NamedTuple):
 class NamedFiles:
     """Tells of files that are not at the end what they were when the warm-up was over.
 
-    What the commands themselves write into them is the same by then, if each launch writes the same.
+    Not of those that the warm-up has written to: they are output, or what the commands themselves work on.
     """
 
     def __init__(self, places: Mapping[str, str] | None = None) -> None:
         """Of files by their paths, with what commands call them."""
         self._places = places or {}
+        self._before = {path: _marks(path) for path in self._places}
         self._seen: dict[str, _Seen] = {}
 
     @classmethod
@@ -43,8 +44,9 @@ class NamedFiles:
         return cls(dict([*named, *([] if stdin is None else [(stdin, stdin)])]))
 
     def look(self) -> None:
-        """See what they are now."""
-        self._seen = {path: seen for path in self._places if (seen := _look(path)) is not None}
+        """See what they are now that each command ran."""
+        left_alone = [path for path, marks in self._before.items() if marks is not None and marks == _marks(path)]
+        self._seen = {path: seen for path in left_alone if (seen := _look(path)) is not None}
 
     def findings(self) -> list[Finding]:
         """Name those that are not what they were."""
@@ -57,8 +59,7 @@ class NamedFiles:
                 code=CHANGED_FILES,
                 message=f"{what} changed while launches were measured, so that not all of them had the same: "
                 f"{some_names([*dict.fromkeys(changed)])}",
-                remedy="weigh a copy that nobody works on; what a command itself changes --prepare can put back before "
-                "each launch",
+                remedy="weigh a copy that nobody works on",
             )
         ]
 
@@ -72,14 +73,19 @@ def _named_by(subject: Subject) -> Iterator[tuple[str, str]]:
             yield path, name
 
 
-def _look(path: str) -> _Seen | None:
-    """What a file is now; None where there is none."""
+def _marks(path: str) -> tuple[int, ...] | None:
+    """By what a file is known to be as it was, its size first; None where there is none."""
     try:
         seen = Path(path).stat()
     except OSError:
         return None
-    marks = (seen.st_size, seen.st_dev, seen.st_ino, seen.st_mtime_ns)
-    return _Seen(marks, digest(path) if seen.st_size <= _MOST_READ else None)
+    return seen.st_size, seen.st_dev, seen.st_ino, seen.st_mtime_ns
+
+
+def _look(path: str) -> _Seen | None:
+    """What a file is now; None where there is none."""
+    marks = _marks(path)
+    return None if marks is None else _Seen(marks, digest(path) if marks[0] <= _MOST_READ else None)
 
 
 def _is_another(path: str, before: _Seen) -> bool:

@@ -82,7 +82,7 @@ class Measuring:
         self._watch(Progress(self._name(), 0, self._limit, seconds_left=left_s, noun="launch", is_first=True))
         for number in itertools.count():
             still = [benchmark for benchmark in range(len(self._header.benchmarks)) if benchmark not in self._stopped]
-            if number == warm_up:
+            if number == warm_up > 0:
                 self._recorder.files.look()
             for benchmark in round_order(self._settings.seed, number, still):
                 if not done and self._is_over():

@@ -69,8 +69,10 @@ class Experiment:
         try:
             self._wait_for_quiet()
             self._standing.tell_first()
+            before = len(self._recorder.rows)
             self._warm_up()
-            self._recorder.files.look()
+            if len(self._recorder.rows) > before:
+                self._recorder.files.look()
             self._standing.tell_allowance()
             for benchmark in self._open:
                 if benchmark.kept >= benchmark.look_at and benchmark.stop is None:
