@@ -39,8 +39,9 @@ _OF_FAILURES = (
         "core dumped",
     ),
     *("failed to", "failed:", "failed.", "failure:", "cannot ", "can't ", "could not ", "unable to "),
-    *("no such file", "not found", "denied", "usage:", "invalid ", "unrecognized ", "unrecognised "),
-    *("unknown option", "unknown command", "illegal option", "not supported", "core dumped"),
+    *("no such file", "not found", "permission denied", "access denied", "usage:", "unrecognized ", "unrecognised "),
+    *("unknown option", "unknown command", "illegal option", "operation not supported", "core dumped"),
+    *("invalid option", "invalid argument", "invalid value", "invalid choice", "invalid input"),
     *("a terminal", "not a tty", "variable not set"),
 )
 
