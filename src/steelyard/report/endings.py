@@ -27,17 +27,7 @@ _MEANINGS: Final[Mapping[int, str]] = {
 
 # What stands in the words of programs that could not do what they were asked for, in small letters.
 _OF_FAILURES = (
-    *(
-        "error:",
-        "error[",
-        "exception:",
-        "exception in ",
-        "traceback (",
-        "panicked at",
-        "fatal:",
-        "fatal error",
-        "core dumped",
-    ),
+    *("error:", "error[", "fatal:", "fatal error", "exception:", "exception in ", "traceback (", "panicked at"),
     *("failed to", "failed:", "failed.", "failure:", "cannot ", "can't ", "could not ", "unable to "),
     *("no such file", "not found", "permission denied", "access denied", "usage:", "unrecognized ", "unrecognised "),
     *("unknown option", "unknown command", "illegal option", "operation not supported", "core dumped"),
