@@ -38,7 +38,7 @@ from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
-from steelyard.design.written import placeholder_findings, shell_words_findings, shim_findings
+from steelyard.design.written import placeholder_findings, shell_words_findings, shim_findings, unread_output_findings
 from steelyard.machine.isolation.isolation import Isolated
 from steelyard.model.collector import without_collection
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
@@ -198,6 +198,7 @@ def _header(request: Request, session: Session) -> Weighing | Run:
         *shell_words_findings(subjects, request.settings),
         *placeholder_findings(subjects, request.benchmarks, request.settings),
         *shim_findings(subjects),
+        *unread_output_findings(subjects, request.settings),
     ]
     asked = replace(request, subjects=subjects, settings=_as_offered(request.settings, session), findings=findings)
     return unmeasured_record(asked, "interrupted", _facts(session), session.world)  # as a journal that nobody ended
