@@ -140,6 +140,14 @@ def test_commits_that_do_not_build_or_run_are_skipped(scripted: ScriptedWorld, g
     assert "3 commits that could not be weighed" in done.text
 
 
+def test_a_commit_that_says_that_it_failed_is_skipped(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
+    repository = git(commits=5, slow=1, lying={2})
+    done = bisect(scripted)
+    assert f"slower     {repository.names[1]}\n" in done.text
+    skipped = f"skipped: {repository.short(2)} wrote to standard error, as neither end did: 'prog: cannot open table'"
+    assert skipped in done.err.decode()
+
+
 def test_a_commit_that_does_not_end_is_waited_for_once(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
     """Both of its verdicts wait for the same program."""
     repository = git(ms=[FAST] * 4 + [1e9] + [FAST] * 2 + [SLOW] * 2)

@@ -6,9 +6,11 @@ import os
 import re
 from itertools import groupby, pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from steelyard.design.runner.runner import Runner
 from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
 from tests.loaded import weighing_in
@@ -109,6 +111,28 @@ def test_what_runs_once_has_no_value_of_a_parameter(
     assert done.status == 2
     assert f"{option} runs once, for all values: {{{name}}} has none there; use --prepare" in done.err.decode()
     assert not world.launched
+
+
+@pytest.mark.parametrize("words", [("compare", "./old", "./new"), ("run", "./old"), ("count", "./old")])
+def test_what_is_interrupted_is_concluded(world: ScriptedWorld, words: tuple[str, ...]) -> None:
+    world.script = at_launch(3, ctrl_c)
+    assert world(*words, *AROUND).status == 130
+    assert (launched(world)[1], launched(world)[3:]) == ("prepare", ["conclude", "cleanup"])
+
+
+def test_an_interrupt_behind_a_launch_comes_too_late_for_what_concludes_it(
+    world: ScriptedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    behind = Runner._kept
+
+    def late(runner: Runner, *of: Any) -> Any:
+        ctrl_c()
+        return behind(runner, *of)
+
+    monkeypatch.setattr(Runner, "_kept", late)
+    assert world("compare", "./old", "./new", "--conclude", "./conclude").status == 130
+    assert [program_of(spec) for spec in world.launched[1:]] == ["conclude"]
+    assert all(spec.timeout_ns is None for spec in world.launched[1:])
 
 
 def test_none_of_them_is_measured(world: ScriptedWorld) -> None:

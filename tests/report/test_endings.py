@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.report.endings import how_it_ended_badly, how_it_failed, way_to_fail
+from steelyard.report.endings import how_it_ended_badly, how_it_failed, line_that_tells, way_to_fail
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,17 @@ def test_an_exit_status_is_said() -> None:
     assert way_to_fail(3, None) == "exit status 3"
     assert how_it_failed(3, None) == "failed with exit status 3"
     assert how_it_failed(0, None) is None
+
+
+def test_what_tells_of_a_failure_is_told_from_what_programs_warn_of() -> None:
+    warned = [
+        "WARNING: All illegal access operations will be denied in a future release",
+        "in.py:3: SyntaxWarning: invalid escape sequence '\\d'",
+        "cc -Wfatal-errors -fno-exceptions -c a.c",
+        "   Compiling thiserror v1.0.2",
+        "==7== ERROR SUMMARY: 0 errors from 0 contexts",
+    ]
+    assert line_that_tells(warned) is None
+    assert line_that_tells([*warned, "sort: cannot read: in: Permission denied"]) is not None
+    for line in ("Usage: prog FILE", "bash: warning: setlocale: LC_ALL: cannot change locale (xx)", "KeyError: 'in'"):
+        assert line_that_tells([line]) == line

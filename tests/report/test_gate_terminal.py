@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.model.gate import GateReport, Judged
-from steelyard.model.kept import NOISY_ALONE, Finding
+from steelyard.model.kept import NOISY_ALONE, SAID_BY_ONE, SAID_FAILURE, SHARED, Finding
 from steelyard.model.limits import Limits
 from steelyard.report import gate_terminal, junit
 from tests.report.records import UNDECIDED, flat, on_screen, weighing
@@ -44,6 +44,14 @@ def test_a_note_that_is_pointed_at_is_shown(benchmarks: int, note: str) -> None:
 def test_other_notes_are_not() -> None:
     assert "short" not in shown(opened(2, NOISY, Finding(code="short", message="short")))
     assert "note" not in shown(opened(2))
+
+
+def test_that_something_else_may_have_been_weighed_is() -> None:
+    found = [Finding(code=code, message=f"{code} was seen") for code in (SHARED, SAID_FAILURE, SAID_BY_ONE)]
+    record = weighing(0.0).model_copy(update={"findings": found})
+    text = shown(GateReport(Limits(), ["a.json", "b.json"], [record, record], [], []))
+    assert text.count("note shared was seen stderr-failure was seen") == 1
+    assert "stderr was" not in text
 
 
 def test_what_shows_no_notes_points_at_none() -> None:

@@ -36,7 +36,7 @@ from steelyard.design.runner.targets import Targets, hooks_of, targets_of
 from steelyard.design.stages import Session, is_to_count, stages
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
-from steelyard.design.written import placeholder_findings, shell_words_findings, shim_findings
+from steelyard.design.written import placeholder_findings, shell_words_findings, shim_findings, unread_output_findings
 from steelyard.model.collector import without_collection
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
 from steelyard.model.journal import Journal, is_journal
@@ -200,6 +200,7 @@ def _header(request: Request, session: Session) -> Weighing | Run:
         *shell_words_findings(subjects, request.settings),
         *placeholder_findings(subjects, request.benchmarks, request.settings),
         *shim_findings(subjects),
+        *unread_output_findings(subjects, request.settings),
     ]
     asked = replace(request, subjects=subjects, settings=_as_offered(request.settings, session), findings=findings)
     return unmeasured_record(asked, "interrupted", _facts(session), session.world)  # as a journal that nobody ended

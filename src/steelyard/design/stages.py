@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from steelyard.design.counting.plan import missing
+from steelyard.design.named_files import NamedFiles
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import LaunchServer, Runner
@@ -56,7 +57,9 @@ class Session:
 
     def runner(self, hooks: Hooks | None = None, on: LaunchServer | None = None) -> Runner:
         """What launches on the session's server, or on another one, and is cleaned up behind."""
-        runner = Runner(on or self.launcher, self.interrupt.is_requested, hooks or Hooks(), watch=self.watch)
+        launcher = on or self.launcher
+        runner = Runner(launcher, self.interrupt.is_requested, hooks or Hooks(), watch=self.watch)
+        runner.forget_cancel = launcher.forget_cancel
         return self.cleaning.watch(runner)
 
     @cached_property
@@ -87,6 +90,7 @@ def stages(
         series = series_of(header.settings, targets, session.launcher, journal)
         watched = Watched(journal.stretch, [*header.watch.stretches] if header.watch else [])
         recorder = Recorder(targets, runner, journal, KeptRows(rows), series, watched)
+        recorder.files = NamedFiles.of(header)
         yield partial(_time, recorder=recorder, session=session, spent_s=spent_s, stopped=header.stop)
 
 

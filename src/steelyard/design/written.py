@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.design.findings import some_names
-from steelyard.model.kept import SHELL_WORDS, Finding
+from steelyard.model.kept import SHELL_WORDS, UNREAD_OUTPUT, Finding
 from steelyard.model.placeholders import placeholders
 from steelyard.subjects.shell_words import shell_words
 from steelyard.subjects.shims import MANAGERS, is_shim, manager_of
@@ -95,6 +96,49 @@ def shim_findings(subjects: Sequence[Subject]) -> list[Finding]:
             remedy=f"start the program by its own path: {_which(shims[0])} prints it",
         )
     ]
+
+
+# GNU's programs look whether what they write to is /dev/null.
+_AT_ONCE = "stops at the first match"
+_DOES_LESS = dict.fromkeys(("grep", "egrep", "fgrep", "zgrep"), _AT_ONCE)
+_LAST_OF_SHELL = re.compile(r"(?:^|[|;&(])\s*((?:\S*/)?\w+)\s([^|;&>)]*)$")
+# With these it does so anyway.
+_ASKED_FOR_NO_MORE = frozenset({"-q", "--quiet", "--silent", "-l", "--files-with-matches"})
+
+
+def unread_output_findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
+    """Say which programs do less as what they print goes nowhere.
+
+    Measured with GNU grep 3.8: 5 MB of which every second line matches take it 1.1 ms, and 40 ms where a file has that.
+    """
+    if settings.output is not None or settings.harness is not None:
+        return []
+    found = {name: less for one in subjects for name, less in _does_less(_last_words_of(one))}
+    return [
+        Finding(
+            code=UNREAD_OUTPUT,
+            message=f"{name} {less} where what it prints goes to /dev/null, as it does here",
+            remedy="--output /dev/zero has it do all of the work",
+        )
+        for name, less in found.items()
+    ]
+
+
+def _last_words_of(subject: Subject) -> Sequence[str]:
+    """The words of the program whose output is the command's: of a shell's pipeline the last one."""
+    argv = subject.argv
+    if len(argv) != 3 or argv[1] != "-c":
+        return argv
+    last = _LAST_OF_SHELL.search(argv[2].strip())
+    return [last[1], *last[2].split()] if last else []
+
+
+def _does_less(words: Sequence[str]) -> list[tuple[str, str]]:
+    name = Path(words[0]).name if words else ""
+    less = None if _ASKED_FOR_NO_MORE.intersection(words) else _DOES_LESS.get(name)
+    if name == "tar" and "-" in words[2:] and re.fullmatch(r"-?c[vpPhS]*f", words[1]):
+        less = "reads no files"
+    return [] if less is None else [(name, less)]
 
 
 def _which(shim: str) -> str:

@@ -20,8 +20,14 @@ NEW_SUITE: Final = "new-suite"
 SHARED: Final = "shared"
 # What only a shell would have understood, and no shell read.
 SHELL_WORDS: Final = "shell-words"
+# Scripts, input and the like, which were others in the middle.
+CHANGED_FILES: Final = "changed-files"
+# That a program does less, as what it prints goes nowhere.
+UNREAD_OUTPUT: Final = "unread-output"
+# What commands that ended well wrote to standard error: as those do that fail, or only one of two.
+SAID_FAILURE, SAID_BY_ONE = SAID = ("stderr-failure", "stderr")
 # With which a verdict may not be of what was asked for.
-NOT_AS_ASKED: Final = frozenset({SHARED, SHELL_WORDS})
+NOT_AS_ASKED: Final = frozenset({SHARED, SHELL_WORDS, CHANGED_FILES, UNREAD_OUTPUT, SAID_FAILURE})
 # Those of noisy pairs that ran one after the other and may need fewer in tandem: by what `auto` tries, or by what it
 # does not, as the program writes to files.
 NOISY_ALONE: Final = "adjacent-noise"

@@ -1,8 +1,8 @@
-"""How a process ended that failed, in words."""
+"""How a process ended that failed, in words, and which words of its own tell of that."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from signal import Signals
 from typing import Final
 
@@ -24,6 +24,16 @@ _MEANINGS: Final[Mapping[int, str]] = {
     Signals.SIGXFSZ: "the end of its file size",
     Signals.SIGSYS: "a forbidden system call",
 }
+
+# What stands in the words of programs that could not do what they were asked for, in small letters.
+_OF_FAILURES = (
+    *("error:", "error[", "fatal:", "fatal error", "exception:", "exception in ", "traceback (", "panicked at"),
+    *("failed to", "failed:", "failed.", "failure:", "cannot ", "can't ", "could not ", "unable to "),
+    *("no such file", "not found", "permission denied", "access denied", "usage:", "unrecognized ", "unrecognised "),
+    *("unknown option", "unknown command", "illegal option", "operation not supported", "core dumped"),
+    *("invalid option", "invalid argument", "invalid value", "invalid choice", "invalid input"),
+    *("a terminal", "not a tty", "variable not set"),
+)
 
 
 def how_it_failed(exit_code: int | None, signal: int | None) -> str | None:
@@ -52,3 +62,14 @@ def signal_name(number: int) -> str:
         return Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+def tells_failure(text: str) -> bool:
+    """Whether what a program wrote reads like that of one that could not do what it was asked for."""
+    small = text.lower()
+    return any(words in small for words in _OF_FAILURES)
+
+
+def line_that_tells(lines: Iterable[str]) -> str | None:
+    """The first of these lines that does."""
+    return next(filter(tells_failure, lines), None)

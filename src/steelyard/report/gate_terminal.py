@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.gate import GateReport, GateVerdict, Judged, worst_first
+from steelyard.model.kept import NOT_AS_ASKED, Finding
 from steelyard.report import budgets, figures, gate_words, notes, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS
 from steelyard.report.sheet import Sheet
@@ -41,12 +42,18 @@ def show(console: Console, report: GateReport) -> None:
     if any(budgets.SEE_NOTE in said for said in (*whys, *ways)):
         sheet.blank()
         notes.show(sheet, notes.pointed_at([one.verdict for one in undecided]))
-    found = [*gate_words.not_compared(report), *report.findings]
+    found = [*gate_words.not_compared(report), *report.findings, *_not_as_asked(report)]
     _list(sheet, "note", [Text(finding.message) for finding in found])
     if report.verdict == "undecided" and not report.is_too_open:
         sheet.blank()
         # What is slower within its limit does not count.
         open_end(console, sentences.not_strict("nothing was found above its limit"))
+
+
+def _not_as_asked(report: GateReport) -> list[Finding]:
+    """What may have been weighed in the place of what was to be: a wrong program passes as well as a right one."""
+    found = (one for weighing in report.weighings for one in weighing.findings if one.code in NOT_AS_ASKED)
+    return [*dict.fromkeys(found)]
 
 
 def _is_changed(one: Judged) -> bool:

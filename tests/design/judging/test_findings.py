@@ -110,9 +110,22 @@ def test_a_launch_is_called_short_by_those_that_are_judged_and_ran_alone() -> No
     assert said(weighing(rows), "active")["short-launch"][0].startswith("a launch takes 4.00 ms with the start of its")
 
 
+@pytest.mark.parametrize(
+    ("ms", "begins"),
+    [((4.0, 4.2), "a launch takes 4.10 ms with"), ((1.5, 4.5), "a launch takes 1.50 to 4.50 ms with"), ((1, 7), None)],
+)
+def test_a_launch_that_takes_longer_on_one_side_is_short_where_it_is_on_both(
+    ms: tuple[float, float], begins: str | None
+) -> None:
+    rows = [row._replace(wall_ns=round(ms[row.side] * 1e6), delay_ns=0) for row in pairs(4)]
+    told = said(weighing(rows), "active").get("short-launch")
+    assert told is None if begins is None else told is not None and told[0].startswith(begins)
+
+
 def test_how_often_a_short_command_is_to_be_repeated_counts_how_often_it_is() -> None:
-    record = of({"repeat": 4}, wall_ns=1_000_000, delay_ns=0)
-    assert "--repeat 100 would make a launch last 30 ms" in said(record, "active")["short-launch"][1]
+    for waited in (0, 5_000_000):
+        record = of({"repeat": 4}, wall_ns=1_000_000 + waited, delay_ns=waited)
+        assert "--repeat 100 would make a launch last 30 ms" in said(record, "active")["short-launch"][1]
 
 
 def test_a_verdict_that_is_withheld_is_no_change() -> None:

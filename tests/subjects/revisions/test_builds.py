@@ -502,3 +502,18 @@ def test_files_that_lfs_brings_since_are_in_the_next_build(build: Builder) -> No
     with build("HEAD", recipes=[Recipe()]) as sides:
         assert not sides[0].notes
         assert (sides[0].folder / "a.bin").read_text().startswith("brought")
+
+
+@pytest.mark.parametrize(
+    ("log", "told"),
+    [
+        (
+            ["cc -Wfatal-errors -c a.c", "a.c:1:5: error: 'x'", " 1 | x", "make: *** [all] Error 1"],
+            "a.c:1:5: error: 'x'",
+        ),
+        (["  CC a.c", "ninja: build stopped"], "ninja: build stopped"),
+    ],
+)
+def test_what_does_not_build_says_why_in_a_line(log: list[str], told: str) -> None:
+    assert NotBuiltError("it does not build", log).in_one_line == f"it does not build: {told}"
+    assert NotBuiltError("it does not build").in_one_line == "it does not build"

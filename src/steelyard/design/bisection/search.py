@@ -171,6 +171,9 @@ class Searching:
         if weighed.failed_launch is not None:
             self._skip(number, str(weighed.failed_launch))
             return
+        if weighed.complaint is not None:  # what it takes to fail says nothing of the change that is looked for
+            self._skip(number, f"{commit.short} wrote to standard error, as neither end did: {weighed.complaint}")
+            return
         self._judge(number, weighed, share)
 
     def _weigh_between(self, commit: Commit, share: float) -> Weighed:

@@ -12,6 +12,7 @@ from steelyard.design.findings import shared_findings
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
 from steelyard.design.runner.failure import Interrupted
+from steelyard.design.said import said_by_baseline_alone
 from steelyard.design.session import measure
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
@@ -58,6 +59,8 @@ class Weighed:
     interrupted: bool
     record: str | None
     error: SteelyardError | None
+    complaint: str | None = None
+    """What the first commit wrote of a failure, and none of several others, though it ended well."""
 
     @property
     def failed_launch(self) -> LaunchError | None:
@@ -154,7 +157,9 @@ def _weighed(outcome: Outcome, commits: Sequence[Commit], sought: Sought) -> Wei
         )
         for verdict in deciding
     ]
-    return Weighed(compared, False, kept, None)
+    others = [one.name for one in record.benchmarks]
+    complaint = said_by_baseline_alone(record.findings, others) if len(others) > 1 else None
+    return Weighed(compared, False, kept, None, complaint)
 
 
 def choice(deciding: Sequence[Verdict], sought: Sought) -> str:

@@ -8,6 +8,7 @@ from steelyard.design.counting import findings
 from steelyard.design.counting.plan import CountedSide, are_equal, by_place, has_set_aside
 from steelyard.design.findings import survivors
 from steelyard.design.judging.failures import accepted_finding
+from steelyard.design.said import Said
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import Count
 from steelyard.model.kept import Finding
@@ -26,6 +27,7 @@ class CountNotes:
         self._differing: dict[tuple[CountedSide, bool], list[str]] = {}
         self._others_ns: dict[int, int] = {}
         self._failed: dict[int, dict[int, list[str]]] = {}
+        self._said = Said()
         self._left_behind: list[str] = []
         self._not_killed: list[str] = []
 
@@ -44,6 +46,7 @@ class CountNotes:
             way = way_to_fail(counted.measured.exit_code, counted.measured.signal)
             if way not in ways:
                 ways.append(way)
+        self._said.take(number, count.side, counted.measured)
         self._left_behind += counted.measured.left_behind
         self._not_killed += counted.measured.not_killed
         notes = self._noted.setdefault(number, [])
@@ -63,6 +66,7 @@ class CountNotes:
             found += self._noted.get(number, [])
             found += self._of_failures(record, number)
             found += self._of_differences(record, number, mine)
+        found += [] if timed(record.settings.metrics) else self._said.findings(record)
         return found + survivors(self._left_behind, self._not_killed)
 
     def _of_differences(self, record: Weighing | Run, number: int, sides: list[list[Count]]) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import expm1
 from typing import TypeVar
 
@@ -11,6 +12,7 @@ from steelyard.design.findings import coarse_clock
 from steelyard.design.judging.asleep import asleep_finding
 from steelyard.design.judging.budgets import members_of
 from steelyard.design.judging.failures import failures_finding
+from steelyard.design.judging.growing import growing_finding
 from steelyard.design.judging.in_tandem import tandem_finding
 from steelyard.design.judging.left_out import left_out_findings
 from steelyard.design.judging.pairs import MetricPairs
@@ -37,6 +39,8 @@ _Derived = TypeVar("_Derived", Verdict, Summary)
 SHORT_LAUNCH_NS = 5_000_000
 # Below this it is a quarter.
 MOSTLY_START_NS = 2_000_000
+# Sides whose launches take no more times the other's are told as one.
+_ALIKE = 1.1
 # Fewer pairs have no spread to speak of.
 FEWEST_TO_SPREAD = 3
 # How long `--repeat` is to make it: long beside what the tool itself does between two launches.
@@ -60,6 +64,7 @@ def data_findings(
         too_short_to_tell(record, benchmark, shown),
         uneven_loops(record, benchmark, shown),
         *warming_findings(record, benchmark, shown),
+        growing_finding(record, benchmark, shown),
         _pinned_threads(record, shown),
         _outside_kernel(record, shown),
         _in_turns(record, benchmark, shown),
@@ -240,20 +245,21 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
     if not chosen.any():
         return None
     waited = np.where(launches.knows_waits(), launches.waited_ns(), 0.0)
-    level, length = (
-        float(np.median((elapsed - waited)[chosen]))
-        for elapsed in (launches.metric("wall"), launches.column("wall_ns"))
-    )
+    alone = launches.metric("wall") - waited
+    sides = np.asarray(launches.side)
+    of_each = [float(np.median(alone[chosen & (sides == side)])) for side in np.unique(sides[chosen])]
+    # With a shell's start, where it has one.
+    level, length = max(of_each), float(np.median((launches.column("wall_ns") - waited)[chosen]))
     if not 0 < level < SHORT_LAUNCH_NS:
         return None
-    takes = f"a launch takes {level / 1e6:.2f} ms with the start of its process"
+    takes = f"a launch takes {_about_ms(of_each, float(np.median(alone[chosen])))} with the start of its process"
     if level >= MOSTLY_START_NS:
         return Finding(
             code="short-launch",
             message=f"{takes}: a change of the work inside is a little larger than the one shown",
             remedy="a larger input, or a loop inside, makes the start matter less",
         )
-    times = _rounded(settings.repeat * LONG_LAUNCH_NS / length)  # with a shell's start, where it has one
+    times = _rounded(settings.repeat * LONG_LAUNCH_NS / length)
     return Finding(
         code="short-launch",
         message=f"{takes}: too short to time the work inside",
@@ -261,6 +267,14 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
         f"than the one shown; --repeat {times} would make a launch last {LONG_LAUNCH_NS / 1e6:.0f} ms or so, but "
         "repeats the start of the process as well",
     )
+
+
+def _about_ms(of_each: Sequence[float], of_all: float) -> str:
+    """What a launch takes, where it takes about that on all sides; else the least and the most of a side."""
+    least, most = min(of_each), max(of_each)
+    if most <= _ALIKE * least:
+        return f"{of_all / 1e6:.2f} ms"
+    return f"{least / 1e6:.2f} to {most / 1e6:.2f} ms"
 
 
 def _rounded(number: float) -> int:

@@ -21,6 +21,13 @@ _NO_MODULE = re.compile(rb"No module named '?([A-Za-z_][\w.]*)'?\s*\Z")
 # The same of one that asked for a line of input.
 _NO_INPUT = re.compile(rb"EOFError: EOF when reading a line\s*\Z")
 
+# The last words of what asks for the size of its terminal, or opens it.
+_NO_TERMINAL = re.compile(rb"(?:Inappropriate ioctl for device|/dev/tty\b|not a tty|not a terminal)[^\n]*\s*\Z")
+_WITHOUT_TERMINAL = (
+    "a launch has no terminal: run it in its batch mode, or by script -qec 'COMMAND' /dev/null, which gives it one and "
+    "takes some time itself"
+)
+
 
 class Interrupted(Exception):  # noqa: N818 - it is no error
     """The user asked to stop; what was measured stands."""
@@ -94,6 +101,8 @@ def _remedy(measured: Measured, target: Target) -> str:
     """What to do about it; of a list a Python that lacks a module says more than that it may be no harness's."""
     if target.spec.stdin is None and target.harness is None and _NO_INPUT.search(measured.stderr or b""):
         return "standard input is empty: --stdin FILE has each launch read a file"
+    if target.harness is None and _NO_TERMINAL.search(measured.stderr or b""):
+        return _WITHOUT_TERMINAL
     missing = _NO_MODULE.search(measured.stderr or b"") if target.remedy == LIST_REMEDY else None
     return target.remedy if missing is None else no_module_remedy(missing[1].decode())
 

@@ -42,7 +42,9 @@ class WorkerPool:
             for _ in range(self._jobs):
                 launcher = opening.enter_context(self._launcher())
                 self._launchers.append(launcher)
-                self._runners.append(Runner(launcher, self.is_cancelled, self._hooks, self._programs))
+                runner = Runner(launcher, self.is_cancelled, self._hooks, self._programs)
+                runner.forget_cancel = launcher.forget_cancel
+                self._runners.append(runner)
                 self._free.put(self._runners[-1])
             self._open = opening.pop_all()
         return self

@@ -118,6 +118,8 @@ class Runner:
     """Whether anything was started, be it one of those commands."""
     watch: Watch | None = None
     """Is told of one of those commands that lasts."""
+    forget_cancel: Callable[[], None] = lambda: None
+    """Has the launcher run what comes next, whoever asked it to stop before."""
 
     def launch(self, target: Target, instrument: Instrument[Value], keep: Callable[[Reading[Value]], Kept]) -> Kept:
         """Run one launch under an instrument; `keep` has what came of it on disk before anything else is done.
@@ -125,8 +127,8 @@ class Runner:
         Raises LaunchError if the target failed, Interrupted if the user asked to stop before it or while it ran, and
         SteelyardError for whatever else keeps it from being measured.
         """
-        told_before = len(self.left_by_hooks)
-        self._run_hook_of("--prepare", self.hooks.prepare, target)
+        told_before, launched_before = len(self.left_by_hooks), self.launches
+        self._prepare(target)
         left = self.left_by_hooks[told_before:]
         self.check_program(target)
         try:
@@ -136,6 +138,11 @@ class Runner:
                 self._conclude(target)
             if left:
                 raise for_want_of(left, error) from None
+            raise
+        except Interrupted:
+            if self.launches > launched_before:
+                with suppress(MeasurementError, Interrupted):
+                    self._conclude(target)
             raise
         self._conclude(target)
         return kept
@@ -319,15 +326,17 @@ class Runner:
         self.left_behind += measured.left_behind
         self.not_killed += measured.not_killed
 
-    def _conclude(self, target: Target) -> None:
-        self._run_hook_of("--conclude", self.hooks.conclude, target)
+    def _prepare(self, target: Target) -> None:
+        if self.hooks.prepare:
+            if self.interrupted():
+                raise Interrupted
+            self.run_hook("--prepare", self.hooks.of(self.hooks.prepare, target))
 
-    def _run_hook_of(self, option: str, specs: Sequence[LaunchSpec], target: Target) -> None:
-        if not specs:
-            return
-        if self.interrupted():
-            raise Interrupted
-        self.run_hook(option, self.hooks.of(specs, target))
+    def _conclude(self, target: Target) -> None:
+        """Run what goes behind a launch that has begun, also where the user has asked to stop meanwhile."""
+        if self.hooks.conclude:
+            self.forget_cancel()
+            self.run_hook("--conclude", self.hooks.of(self.hooks.conclude, target))
 
     def _watched(self, option: str, spec: LaunchSpec, watch: Watch) -> Measured:
         """Run a command that may last, of which nothing else would be seen."""

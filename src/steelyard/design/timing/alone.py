@@ -63,6 +63,8 @@ class Measuring:
         reasons = [self._stopped.get(number, rest) for number in range(len(self._header.benchmarks))]
         self._findings += self._recorder.settle(self._header.benchmarks, reasons)
         self._findings += self._recorder.not_reached(self._header.benchmarks, reasons)
+        self._findings += self._recorder.said.findings(self._header)
+        self._findings += self._recorder.files.findings()
         self._findings += self._recorder.runner.survivors()
         return self._header.model_copy(
             update={
@@ -80,6 +82,8 @@ class Measuring:
         self._watch(Progress(self._name(), 0, self._limit, seconds_left=left_s, noun="launch", is_first=True))
         for number in itertools.count():
             still = [benchmark for benchmark in range(len(self._header.benchmarks)) if benchmark not in self._stopped]
+            if number == warm_up > 0:
+                self._recorder.files.look()
             for benchmark in round_order(self._settings.seed, number, still):
                 if not done and self._is_over():
                     return "time"

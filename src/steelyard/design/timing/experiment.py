@@ -22,7 +22,7 @@ from steelyard.design.timing.recorder import Recorder
 from steelyard.design.timing.shared_starts import SharedStarts
 from steelyard.design.timing.standing import Standing
 from steelyard.model.errors import LaunchError, MeasurementError, NoRatioError, SteelyardError
-from steelyard.model.kept import Finding
+from steelyard.model.kept import SAID, Finding
 from steelyard.model.launches import TRIED, USED, WARM_UP
 from steelyard.model.progress import Watch
 from steelyard.model.records import StopReason, Weighing
@@ -69,7 +69,10 @@ class Experiment:
         try:
             self._wait_for_quiet()
             self._standing.tell_first()
+            before = len(self._recorder.rows)
             self._warm_up()
+            if len(self._recorder.rows) > before:
+                self._recorder.files.look()
             self._standing.tell_allowance()
             for benchmark in self._open:
                 if benchmark.kept >= benchmark.look_at and benchmark.stop is None:
@@ -343,19 +346,23 @@ class Experiment:
 
     def _record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
+        said = self._recorder.said.findings(self._header)
+        again = {COLD, *(SAID if said else ())}  # it has been carried on since
         before = not_again(self._header.findings, self._ways)
         return self._header.model_copy(
             update={
                 "stop": stop,
                 "seconds": self._pace.elapsed_s(),
                 "findings": [
-                    *(one for one in before if one.code != COLD),  # it has been carried on since
+                    *(one for one in before if one.code not in again),
                     *self._findings,
                     *(one for one in self._of_ways() if one not in before),
                     *(one for one in self._starts.findings if one not in self._header.findings),
                     *self._cold(stop),
                     *(longer_finding(self._settings) if self._pace.budget.is_extended else ()),
                     *self._recorder.not_reached(self._header.benchmarks, stop),
+                    *said,
+                    *(one for one in self._recorder.files.findings() if one not in before),
                     *self._recorder.runner.survivors(),
                 ],
                 "launches": self._recorder.rows.launches(),

@@ -12,10 +12,12 @@ from statistics import median_low
 from typing import Protocol
 
 from steelyard.design.findings import cold_finding, not_measured_finding
+from steelyard.design.named_files import NamedFiles
 from steelyard.design.preliminaries import start_ns
 from steelyard.design.runner.runner import TIMER, LaunchSeries, Reading, Runner
 from steelyard.design.runner.target import Shared, Target
 from steelyard.design.runner.targets import Targets
+from steelyard.design.said import Said
 from steelyard.design.timing.kept_rows import KeptRows, Pair
 from steelyard.design.timing.watched import Watched
 from steelyard.model.errors import LaunchError
@@ -75,6 +77,10 @@ class Recorder:
     where something else has to be done or measured in between."""
     watched: Watched = field(default_factory=Watched)
     """What is seen meanwhile, if anybody looks."""
+    said: Said = field(default_factory=Said)
+    """What those that are no warm-up wrote to standard error."""
+    files: NamedFiles = field(default_factory=NamedFiles)
+    """Those that the commands name."""
     _shell_starts_ns: deque[int] = field(default_factory=lambda: deque(maxlen=_SHELL_STARTS))
     _of_several: set[int] = field(default_factory=set)
     """Benchmarks with other threads or processes. New threads take longer where the stack may be as large as it has to
@@ -204,6 +210,8 @@ class Recorder:
             self.sink.append(row)
         self.rows.append(row)
         self._consider(row)
+        if ROLES[place.role] != WARM_UP:
+            self.said.take(place.benchmark, place.side, measured)
         return row
 
     def discard_pair(self, benchmark: int, pair: int) -> None:

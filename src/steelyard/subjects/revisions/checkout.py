@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.report.endings import line_that_tells
 from steelyard.subjects.revisions.git import Git, Repository, last_words
 from steelyard.subjects.revisions.revision import Revision, Submodule, submodules
 
@@ -29,8 +30,9 @@ class NotBuiltError(MeasurementError):
 
     @property
     def in_one_line(self) -> str:
-        """The sentence, with the last of its lines."""
-        return ": ".join([str(self), *self.log[-1:]])
+        """The sentence, with the line that says why, before that of make; with the last one if none does."""
+        told = line_that_tells(self.log)
+        return ": ".join([str(self), *([told.strip()] if told else self.log[-1:])])
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,48 @@
+"""Launches of a command that take the longer the later: by what each leaves for the next, as a file that grows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from steelyard.model.kept import Finding
+from steelyard.model.launches import FloatArray
+from steelyard.model.records import Run, Weighing
+from steelyard.report.figures import whole_percent
+from steelyard.stats.growth import trend
+
+_TIMES = ("active", "wall", "cpu")
+# No empty processes run beside these launches, as beside those of `steelyard check`, to tell what the machine does.
+_MOST = 0.25
+_BLOCKS = 10
+# Fewer are in order by chance too often.
+_FEWEST_BLOCKS = 6
+
+
+def growing_finding(record: Weighing | Run, benchmark: int, shown: str) -> Finding | None:
+    """Say that the last third of the launches takes that much longer than the first, if that is sure."""
+    if record.settings.harness is not None or shown not in _TIMES:
+        return None
+    times = _times(record, benchmark, shown)
+    blocks = min(_BLOCKS, len(times) // 2)
+    if blocks < _FEWEST_BLOCKS:
+        return None
+    found = trend(times, blocks, _MOST, record.settings.alpha)
+    if found.shown != "beyond" or found.figure < 0:
+        return None
+    return Finding(
+        code="growing",
+        message=f"the last launches take {whole_percent(found.figure)} longer than the first: each may leave something "
+        "for the next, as a file that grows, or the machine has become slower",
+        remedy="steelyard check tells which (its rule drift); what launches leave, --prepare can put back",
+    )
+
+
+def _times(record: Weighing | Run, benchmark: int, shown: str) -> FloatArray:
+    """What the judged launches take in their order; of a pair the mean of both, whichever came first."""
+    launches = record.launches
+    if isinstance(record, Run):
+        times = launches.metric(shown)[launches.judged(benchmark)]
+    else:
+        baseline, candidate = launches.pair_values(benchmark, shown)
+        times = np.sqrt(baseline * candidate)
+    return times[times > 0]

@@ -1,0 +1,123 @@
+"""What commands wrote to standard error in launches that ended well: who says there what went wrong is measured too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from steelyard.design.findings import each_once, some_names
+from steelyard.model.kept import SAID_BY_ONE, SAID_FAILURE, Finding
+from steelyard.model.launches import Measured
+from steelyard.model.records import Run, Weighing
+from steelyard.model.sides import side_names
+from steelyard.report.endings import line_that_tells, tells_failure
+
+# In characters, of a line that is quoted.
+_MOST_CHARACTERS = 200
+_WROTE = "wrote to standard error"
+_SMALL_ENVIRONMENT = "; a launch sees only a small environment (--inherit-env passes on all of it)"
+
+
+@dataclass
+class _OfSide:
+    """What the launches of one side of a benchmark wrote."""
+
+    launches: int = 0
+    wrote: int = 0
+    complained: int = 0
+    text: bytes = b""
+    """What was written last, which most launches write again."""
+    is_complaint: bool = False
+    line: str = ""
+    """One that was written, with the words of a failure if any was."""
+
+    def take(self, text: bytes, *, is_cut: bool) -> None:
+        self.launches += 1
+        if not text.strip():
+            return
+        self.wrote += 1
+        if text != self.text:
+            self.text, self.is_complaint = text, tells_failure(text.decode(errors="replace"))
+        if not self.line or (self.is_complaint and not self.complained):
+            self.line = _line(text, is_cut=is_cut)
+        self.complained += self.is_complaint
+
+
+@dataclass
+class Said:
+    """What was written to standard error, of each side of each benchmark no more than one text."""
+
+    _sides: dict[tuple[int, int], _OfSide] = field(default_factory=dict)
+
+    def take(self, benchmark: int, side: int, measured: Measured) -> None:
+        """Note what a launch that is kept wrote; that one failed is said by itself, where failures are accepted."""
+        if measured.has_failed():
+            return
+        text = measured.stderr or b""
+        is_cut = (measured.stderr_bytes or 0) > len(text)
+        self._sides.setdefault((benchmark, side), _OfSide()).take(text, is_cut=is_cut)
+
+    def findings(self, record: Weighing | Run) -> list[Finding]:
+        """That commands say what went wrong, or one of two says something; a harness says what it likes."""
+        if record.settings.harness is not None:
+            return []
+        of_each = [(one.name, self._of(number, record)) for number, one in enumerate(record.benchmarks)]
+        found = [(name, finding) for name, finding in of_each if finding is not None]
+        several = sum(not one.control for one in record.benchmarks) > 1
+        return each_once(found) if several else [finding for _, finding in found]
+
+    def _of(self, benchmark: int, record: Weighing | Run) -> Finding | None:
+        sides = {name: self._sides.get((benchmark, side), _OfSide()) for side, name in enumerate(side_names(record))}
+        if record.benchmarks[benchmark].control or not all(one.launches for one in sides.values()):
+            return None
+        told = {name: one for name, one in sides.items() if one.complained} or _alone(sides)
+        if not told:
+            return None
+        compares = "" if record.settings.reference_output else " (--reference-output compares what they print)"
+        does = f"both sides do the same work{compares}" if len(sides) > 1 else "it did the work that you mean"
+        complained = any(one.complained for one in told.values())
+        lacks = _SMALL_ENVIRONMENT if complained else ""
+        return Finding(
+            code=SAID_FAILURE if complained else SAID_BY_ONE,
+            message=_who(told, sides),
+            remedy=f"what a launch did is not looked at: see that {does}{lacks}",
+        )
+
+
+def said_by_baseline_alone(findings: Sequence[Finding], candidates: Sequence[str]) -> str | None:
+    """What each launch of the baseline wrote of a failure, and none of all these candidates; None if that is not so."""
+    told = [one.message for one in findings if one.code == SAID_FAILURE]
+    begins = f"{some_names(candidates)}: every launch of the baseline, none of the candidate, {_WROTE}: "
+    return told[0].removeprefix(begins) if len(told) == 1 and told[0].startswith(begins) else None
+
+
+def _alone(sides: dict[str, _OfSide]) -> dict[str, _OfSide]:
+    """The one of two sides that writes in most of its launches, where the other one never does."""
+    most = {name: one for name, one in sides.items() if 2 * one.wrote >= one.launches and one.wrote}
+    return most if len(sides) == 2 and sum(one.wrote > 0 for one in sides.values()) == 1 else {}
+
+
+def _who(told: dict[str, _OfSide], sides: dict[str, _OfSide]) -> str:
+    """Who wrote what, and how often."""
+    lines = {one.line for one in told.values()}
+    if len(told) == 2 and len(lines) == 1 and all(one.complained == one.launches for one in told.values()):
+        return f"every launch of either side {_WROTE}: {lines.pop()}"
+    silent = "".join(f", none of the {name}," for name, one in sides.items() if not one.wrote)
+    each = [
+        f"{_how_many(one)}{f' of the {name}' if len(sides) > 1 else ''}{silent} {_WROTE}: {one.line}"
+        for name, one in told.items()
+    ]
+    return "; ".join(each)
+
+
+def _how_many(one: _OfSide) -> str:
+    number = one.complained or one.wrote
+    return "every launch" if number == one.launches else f"{number:,} of {one.launches:,} launches"
+
+
+def _line(text: bytes, *, is_cut: bool) -> str:
+    """The first line that tells of a failure, else the first one, in quotes; not one whose beginning is cut off."""
+    lines = [line for line in text.decode(errors="replace").splitlines() if line.strip()]
+    whole = lines[1:] if is_cut and len(lines) > 1 else lines
+    line = (line_that_tells(whole) or whole[0]).strip()
+    return f"'{line}'" if len(line) <= _MOST_CHARACTERS else f"'{line[:_MOST_CHARACTERS]}…'"

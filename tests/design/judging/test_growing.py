@@ -1,0 +1,47 @@
+"""Launches that take longer from one to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from steelyard.design.judging.judgement import summaries, verdicts
+from steelyard.design.timing.alone import Measuring
+from tests.design.scripted import PLAIN, Machine, recorder, run_header, weigh
+
+
+def lasting(factor: Callable[[int], float]) -> Any:
+    """Launches that take 12 ms times a factor by their number, and every third one three times as long."""
+
+    def script(number: int, spec: object) -> Any:  # noqa: ARG001
+        return replace(PLAIN, wall_ns=round(12e6 * factor(number) * (3 if number % 3 == 0 else 1)))
+
+    return script
+
+
+def told(script: Any, launches: int, *, alone: bool, **settings: Any) -> list[str]:
+    if alone:
+        machine = Machine(script)
+        header = run_header(pairs=launches, **settings)
+        of_each: Any = summaries(Measuring(header, recorder(machine), machine.clock, lambda _: None).run())
+    else:
+        of_each = verdicts(weigh(script, pairs=launches // 2, margin=0.0001, **settings)[0])
+    return [finding.message for finding in of_each[0].findings if finding.code == "growing"]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_what_each_leaves_for_the_next_is_told_of(alone: bool) -> None:
+    (said,) = told(lasting(lambda number: 1 + number / 60), 60, alone=alone)
+    assert said.startswith("the last launches take ")
+    assert 45 < int(said.split()[4]) < 65
+    for factor in (lambda _: 1.0, lambda number: 1 + number / 400, lambda number: 2 - number / 60):
+        assert told(lasting(factor), 60, alone=alone) == []
+
+
+def test_of_few_launches_or_another_metric_it_is_not() -> None:
+    assert told(lasting(lambda number: 1 + number / 5), 11, alone=True) == []
+    script = lasting(lambda number: 1 + number / 60)
+    assert told(script, 60, alone=True, metrics=["max_rss"]) == []

@@ -1,0 +1,78 @@
+"""Files that commands name and that change while these are measured."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from steelyard.design.named_files import NamedFiles
+from steelyard.model.files import load
+from steelyard.model.launches import LaunchSpec, Measured
+from tests.design.scripted import weighing
+from tests.world import ScriptedWorld, alike
+
+
+def changed(files: NamedFiles) -> list[str]:
+    return [one.message.rpartition(": ")[2] for one in files.findings()]
+
+
+def files_of(*words: str, **settings: object) -> NamedFiles:
+    record = weighing(1, **settings)
+    subject = record.subjects[1].model_copy(update={"argv": ["program", *words]})
+    files = NamedFiles.of(record.model_copy(update={"subjects": [record.subjects[0], subject]}))
+    files.look()
+    return files
+
+
+def test_those_are_seen_that_are_words_or_behind_an_option_or_read_as_input(tmp_path: Path) -> None:
+    names = [tmp_path / name for name in ("work.py", "table.csv", "in", "other")]
+    for path in names:
+        path.write_text("old")
+    files = files_of(
+        str(names[0]), f"--of={names[1]}", "-x=\0", "absent", str(tmp_path), "n" * 5000, stdin=str(names[2])
+    )
+    assert changed(files) == []
+    for path in names:
+        path.write_text("new")
+    assert changed(files) == [", ".join(map(str, names[:3]))]
+
+
+def test_what_is_written_again_and_is_the_same_did_not_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small, large = tmp_path / "small", tmp_path / "large"
+    monkeypatch.setattr("steelyard.design.named_files._MOST_READ", 5)
+    for path, text in ((small, "same"), (large, "longer")):
+        path.write_text(text)
+    files = files_of(str(small), str(large))
+    for path, text in ((small, "same"), (large, "LONGER")):
+        path.write_text(text)
+        os.utime(path, (1, 1))
+    assert changed(files) == []
+    small.unlink()
+    large.write_text("longer than before")
+    assert changed(files) == [f"{small}, {large}"]
+
+
+@pytest.mark.parametrize(
+    ("at", "words", "codes"),
+    [
+        (1, ("compare", "./old in", "./new in", "--pairs", "9"), []),
+        (8, ("compare", "./old in", "./new in", "--pairs", "9", "--warmup", "0"), []),
+        (8, ("compare", "./old in", "./new in", "--pairs", "9"), ["changed-files"]),
+        (8, ("run", "./old in", "--launches", "9"), ["changed-files"]),
+    ],
+)
+def test_what_changes_behind_the_warm_up_is_told_of_if_that_left_it_alone(
+    scripted: ScriptedWorld, at: int, words: tuple[str, ...], codes: list[str]
+) -> None:
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        if number == at or at == 1:
+            scripted.write("in", f"another {number}")
+        return alike(spec, number)
+
+    scripted.write("in", "one")
+    scripted.script = script
+    scripted(*words, "--json", "record.json")
+    found = [one.code for one in load(Path("record.json")).findings]
+    assert [code for code in found if code == "changed-files"] == codes

@@ -1,0 +1,47 @@
+"""Programs that do less as what they print goes nowhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from steelyard.design.written import unread_output_findings
+from steelyard.model.settings import Settings
+from tests.design.scripted import subject
+
+GREP = "grep stops at the first match where what it prints goes to /dev/null, as it does here"
+
+
+def told(*argv: str, **settings: object) -> list[str]:
+    subjects = [subject("it").model_copy(update={"argv": [*argv]})] * 2
+    return [one.message for one in unread_output_findings(subjects, Settings.model_validate({"seed": 1, **settings}))]
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (("/usr/bin/grep", "a", "in"), GREP),
+        (("sh", "-c", "sort in | grep -c a"), GREP),
+        (("sh", "-c", "grep a in"), GREP),
+        (("tar", "cf", "-", "in"), "tar reads no files where what it prints goes to /dev/null, as it does here"),
+    ],
+)
+def test_what_does_less_is_named_once(argv: tuple[str, ...], message: str) -> None:
+    assert told(*argv) == [message]
+    assert told(*argv, output="out") == told(*argv, harness="shell") == []
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("grep", "-q", "a", "in"),
+        ("sh", "-c", "grep a in | sort"),
+        ("sh", "-c", "grep a in > out"),
+        ("sh", "-c", ""),
+        ("tar", "xf", "-"),
+        ("tar", "cf", "out.tar", "in"),
+        ("tar", "czf", "-", "in"),
+        ("tar",),
+    ],
+)
+def test_what_does_all_is_not(argv: tuple[str, ...]) -> None:
+    assert told(*argv) == []
