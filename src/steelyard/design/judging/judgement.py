@@ -66,6 +66,7 @@ def look_at(
         newest_only=newest_only,
         roughly=newest_only,
         hidden=pairs.hidden_by_clock,
+        step=pairs.step_of_few,
         others=pairs.judged_otherwise,
         members=members,
         layouts=pairs.layouts() if settings.layouts else None,

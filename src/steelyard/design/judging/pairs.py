@@ -13,7 +13,7 @@ from steelyard.model.errors import MeasurementError, NoRatioError
 from steelyard.model.launches import USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION
 from steelyard.model.rows import ORDERS
-from steelyard.stats.clock import clock_quantisation
+from steelyard.stats.clock import clock_quantisation, step_of_few
 from steelyard.stats.order import second_takes_longer, without_order
 
 # By the clock's ticks one of them may be nothing; both together are known exactly.
@@ -71,6 +71,10 @@ class MetricPairs:
     def hidden_by_clock(self, pairs: int) -> float:
         """The largest log-ratio that the clock's ticks can hide from the first `pairs` pairs; 0 of what is counted."""
         return clock_quantisation(*self.measured(pairs)) if METRICS[self.metric].rounded else 0.0
+
+    def step_of_few(self, pairs: int) -> float:
+        """The log-ratio between two of the few values that the first `pairs` pairs have; 0 where they have many."""
+        return step_of_few(*self.measured(pairs))
 
     def used_metric(self, pairs: int) -> str:
         """The metric itself, or `wall` once a launch among the first pairs was not its main thread's work alone.
