@@ -78,7 +78,8 @@ def look_at(
 def verdicts(record: Weighing) -> list[Verdict]:
     """Every benchmark in every metric, the deciding one first, then the control if there is one.
 
-    Raises MeasurementError where the deciding metric is undefined. A control that alarms withholds every verdict.
+    Raises MeasurementError where the deciding metric is undefined. A control that alarms withholds every verdict beside
+    it; it shares alpha with nobody, so that of a merged record it says what it said of its part.
     """
     if record.identical is not None:
         return verdicts_of_one_program(record)
@@ -94,7 +95,7 @@ def verdicts(record: Weighing) -> list[Verdict]:
     ]
     found = [one for of_benchmark in zip(*by_metric, strict=True) for one in of_benchmark]
     times = timed(record.settings.metrics)
-    controlled = _family(views, controls, times[0]) if times else []
+    controlled = [one for control in controls for one in _family(views, [control], times[0])] if times else []
     found = beside_controls(record, found, controlled)
     return with_true_fallbacks(record, [*with_disagreements(found), *controlled])
 
