@@ -14,6 +14,7 @@ from steelyard.design.counting.judgement import count_summary, count_verdicts, w
 from steelyard.design.identical import verdicts_of_one_program
 from steelyard.design.judging.beside import beside_finding
 from steelyard.design.judging.budgets import ENDS, budgets_of, elsewhere
+from steelyard.design.judging.builds import builds_finding
 from steelyard.design.judging.controls import beside_controls
 from steelyard.design.judging.disturbers import disturbers
 from steelyard.design.judging.findings import (
@@ -200,6 +201,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
             *beside_finding(record, pairs, metric, judgement),
             *waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
             *layout_findings(layouts, judgement, settings),
+            *builds_finding(record, pairs.benchmark, metric, judgement.verdict),
         ],
         layouts=layouts,
         **_shared(record, pairs.benchmark),
