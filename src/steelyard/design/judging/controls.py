@@ -73,7 +73,7 @@ def _with_what_is_open(verdict: Verdict, controls: Sequence[Verdict]) -> Verdict
     finding = Finding(
         code="control-open",
         message=f"the control {known}: something else that favours one side may be as large as this change",
-        remedy="a larger budget (--max-time, --pairs) lets it go on until it excludes that",
+        remedy="weighed anew with a larger budget (--max-time, --pairs), it goes on until it excludes that",
     )
     return verdict.model_copy(update={"findings": [finding, *verdict.findings]})
 
