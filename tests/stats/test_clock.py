@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from steelyard.stats.clock import clock_quantisation
+from steelyard.stats.clock import clock_quantisation, step_of_few
 
 
 def test_a_fine_clock_quantisations_nothing() -> None:
@@ -27,3 +27,18 @@ def test_a_tick_hides_as_much_as_two_ticks() -> None:
 )
 def test_one_value_alone_is_known_to_its_last_digit(value: float, tick: float) -> None:
     assert clock_quantisation(np.full(10, value), np.full(10, value)) == pytest.approx(2 * tick / value)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "step"),
+    [
+        ([100.0] * 6, [102.0] * 6, 2 / 101),
+        ([100.0, 104.0] * 6, [101.0, 104.0] * 6, 1 / 102.5),
+        ([100.0] * 6, [100.0] * 6, 0.0),
+        (np.arange(100.0, 106), np.arange(200.0, 206), 0.0),
+    ],
+)
+def test_few_different_values_have_a_step_and_one_or_many_have_none(
+    baseline: list[float], candidate: list[float], step: float
+) -> None:
+    assert step_of_few(np.array(baseline), np.array(candidate)) == pytest.approx(step)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, log
+from math import inf, log, sqrt
 
 import numpy as np
 import pytest
@@ -167,6 +167,27 @@ def test_layouts_that_do_not_differ_need_no_others() -> None:
     assert judgement is not None
     assert judgement.verdict == "undecided"
     assert layouts_needed(judgement, 0.005, 1000) is None
+
+
+@pytest.mark.parametrize(("layouts", "shows"), [(2, False), (3, False), (5, True)])
+def test_centres_that_few_values_make_alike_spread_as_what_lies_between_two(layouts: int, shows: bool) -> None:
+    drawn = layouts_of_pairs(np.random.default_rng(1), layouts, 24)
+    found = average(np.full(24, 0.04), drawn, 0.01, step=0.04)
+    half = stats.t.isf(0.005, layouts - 1) * 0.04 / sqrt(12 * layouts)
+    assert (found.lower, found.upper) == pytest.approx((0.04 - half, 0.04 + half))
+    assert (found.p_value <= 0.01) is shows
+    assert average(np.full(24, 0.04), drawn, 0.01).upper == pytest.approx(0.04)
+
+
+def test_two_layouts_on_a_coarse_clock_show_no_change_by_the_same_tick() -> None:
+    drawn = layouts_of_pairs(np.random.default_rng(1), 2, 40)
+
+    def of(layouts: np.ndarray | None) -> str:
+        judgement = judge(lambda n: (np.full(n, 12.0), np.full(n, 13.0)), 40, 0.005, 0.01, ended=True, layouts=layouts)
+        assert judgement is not None
+        return judgement.verdict
+
+    assert (of(None), of(drawn)) == ("slower", "undecided")
 
 
 def test_an_interval_beyond_all_ratios_is_none() -> None:

@@ -19,13 +19,23 @@ def clock_quantisation(baseline: FloatArray, candidate: FloatArray) -> float:
     smallest value is smaller; of one value alone it is the largest that a decimal clock could have, as a number is
     known to its last digit. Two rounded readings make each value wrong by up to one tick.
     """
+    values = np.concatenate([baseline, candidate])
+    if values.min() == values.max():
+        return 2 * _coarsest_tick(float(values[0])) / float(values[0])
+    return 2 * step_of_few(baseline, candidate)
+
+
+def step_of_few(baseline: FloatArray, candidate: FloatArray) -> float:
+    """The smallest distance of the few different values that launches have, as a log-ratio; 0 of one, and of many.
+
+    It is that of a clock's ticks, or of counts and sizes: of what lies between two of its steps nothing is seen.
+    """
     values = np.sort(np.concatenate([baseline, candidate]))
     steps = np.diff(values)
     gaps = steps[steps > 0]
-    if 2 * (len(gaps) + 1) > len(values):
+    if not len(gaps) or 2 * (len(gaps) + 1) > len(values):
         return 0.0
-    tick = float(np.min(gaps, initial=values[0])) if len(gaps) else _coarsest_tick(float(values[0]))
-    return 2 * tick / float(np.median(values))
+    return float(np.min(gaps, initial=values[0])) / float(np.median(values))
 
 
 def _coarsest_tick(value: float) -> float:

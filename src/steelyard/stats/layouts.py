@@ -8,7 +8,8 @@ much the layouts' centres differ: they are as many independent values as there a
 Each side's effect of a layout is one draw from the same distribution where nothing changed, so that their difference is
 symmetric about 0, and so is the centre of a layout's pairs. From 9 layouts or so on the signed-rank test of the centres
 needs nothing else. Fewer can never reach the level without an assumption (the signs of n layouts have p = 2^(1-n) at
-best): there the interval is Student's, which takes the effects of layouts to be about normal.
+best): there the interval is Student's, which takes the effects of layouts to be about normal. Where launches have few
+different values, so have the centres, and are often all alike: then their spread is what lies between two values.
 
 Looks at the same layouts say much the same again, but how much depends on how far layouts differ, which nobody knows.
 So there are fewer of them, each at twice the pairs of the one before, and their levels add up: that assumes nothing.
@@ -44,6 +45,8 @@ class Averaged:
 
     centres: tuple[float, ...]
     """Of the pairs of each layout that was measured, in the order of the layouts."""
+    variance: float
+    """Of one layout's centre, with what rounding hides of it; 0 of a single one."""
     centre: float
     lower: float
     upper: float
@@ -76,26 +79,30 @@ def look_at_layouts(looks: Sequence[Look]) -> LayoutLook:
     return LayoutLook(share, may_decide)
 
 
-def average(d: FloatArray, layouts: IntArray, level: float) -> Averaged:
-    """Average differences d (n,) over their layouts (n,), with an interval at 1 - level."""
+def average(d: FloatArray, layouts: IntArray, level: float, step: float = 0.0) -> Averaged:
+    """Average differences d (n,) over their layouts (n,), with an interval at 1 - level.
+
+    `step` is the log-ratio between two of the few different values that the launches have (see `stats.clock`).
+    """
     order = np.argsort(layouts, kind="stable")
     groups = np.split(d[order], np.unique(layouts[order], return_index=True)[1][1:])
     centres = np.array([signed_rank.estimate(group, level).centre for group in groups])
     known = tuple(map(float, centres))
     if len(centres) < 2:
-        return Averaged(known, float(centres[0]), -inf, inf, 1.0, level, False, 0.0)
+        return Averaged(known, 0.0, float(centres[0]), -inf, inf, 1.0, level, False, 0.0)
     by_ranks = signed_rank.estimate(centres, level)
     is_free = by_ranks.upper < inf
-    half = student_quantile(len(centres) - 1, level) * float(np.std(centres, ddof=1)) / sqrt(len(centres))
+    variance = float(np.var(centres, ddof=1)) + step**2 / 12  # that of what any value between two is rounded to
+    half = student_quantile(len(centres) - 1, level) * sqrt(variance / len(centres))
     half = half if half < _FARTHEST else inf
     mean = float(centres.mean())
     centre, lower, upper = (
         (by_ranks.centre, by_ranks.lower, by_ranks.upper) if is_free else (mean, mean - half, mean + half)
     )
-    p_value = _p_value(centres)
+    p_value = _p_value(centres, variance)
     if p_value > level:  # as Student's interval may not know: of so few, centres on both sides of 0 never show a change
         lower, upper = min(lower, 0.0), max(upper, 0.0)
-    return Averaged(known, centre, lower, upper, p_value, level, is_free, _floor(groups))
+    return Averaged(known, variance, centre, lower, upper, p_value, level, is_free, _floor(groups))
 
 
 def layouts_needed(chance: Callable[[float, float], float], averaged: Averaged, often: float, most: int) -> int | None:
@@ -107,7 +114,7 @@ def layouts_needed(chance: Callable[[float, float], float], averaged: Averaged, 
     have = len(averaged.centres)
     if not 2 <= have < most:
         return None
-    variance = float(np.var(averaged.centres, ddof=1))
+    variance = averaged.variance
     if not variance > 0:
         return None  # more of what does not differ tell nothing
     for layouts in np.unique(np.geomspace(have + 1, most, 40).astype(int)):
@@ -118,13 +125,12 @@ def layouts_needed(chance: Callable[[float, float], float], averaged: Averaged, 
     return None
 
 
-def _p_value(centres: FloatArray) -> float:
-    """Of the signed ranks; what these can never reach is Student's."""
+def _p_value(centres: FloatArray, variance: float) -> float:
+    """Of the signed ranks; what these can never reach is Student's, of centres of that variance."""
     by_ranks, least = signed_rank.p_value(centres), 2.0 ** (1 - len(centres))
     if by_ranks > least:
         return by_ranks
-    spread = float(np.std(centres, ddof=1))
-    t = abs(float(centres.mean())) * sqrt(len(centres)) / spread if spread > 0 else inf
+    t = abs(float(centres.mean())) * sqrt(len(centres) / variance) if variance > 0 else inf
     return min(by_ranks, student_tails(len(centres) - 1, t))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from steelyard.stats import layouts as over_layouts
 from steelyard.stats import repeated, sequential, sign_flip, stopped, weighted
 from steelyard.stats.arrays import FloatArray, IntArray
-from steelyard.stats.clock import clock_quantisation
+from steelyard.stats.clock import clock_quantisation, step_of_few
 from steelyard.stats.looks import FEWEST_WITH_NOISE, ONE_BUDGET, Budgets, Look, plan_looks
 from steelyard.stats.quantiles import NORMAL, normal_quantile
 from steelyard.stats.sequential import Hypothesis, Result
@@ -106,6 +106,7 @@ def judge_look(
     quantisation: float = 0.0,
     roughly: bool = False,
     layouts: IntArray | None = None,
+    step: Callable[[], float] = float,
 ) -> Judgement:
     """Judge positive values of pairs, (n,) each, in the order in which they were measured, at the last of the looks.
 
@@ -113,17 +114,21 @@ def judge_look(
     the smallest alpha that would have rejected "no change" by now, at most alpha exactly when alpha rejects it; above
     alpha it is only about that. With `roughly` it is about that everywhere, and a look that does not decide has an
     interval from its standard error, which takes a tenth of the time. Of pairs of several `layouts`, (n,), the change
-    is averaged over these.
+    is averaged over these; `step` tells the distance of the few different values that these have (see `step_of_few`).
     """
     d, levels = _differences(baseline, candidate)
     judged = _judge_pairs(d, levels, looks, rules, quantisation, roughly=roughly)
-    return judged if layouts is None else _averaged(judged, d, layouts, looks, rules)
-
-
-def _averaged(judged: Judgement, d: FloatArray, layouts: IntArray, looks: Sequence[Look], rules: Rules) -> Judgement:
-    """A judgement of pairs, for the layouts that these are a sample of: what both say, and no more than either."""
+    if layouts is None:
+        return judged
     share, may_decide = over_layouts.look_at_layouts(looks)
-    found = over_layouts.average(d, layouts, share * rules.alpha)
+    found = over_layouts.average(d, layouts, share * rules.alpha, step())
+    return _averaged(judged, found, share, rules, may_decide=may_decide)
+
+
+def _averaged(
+    judged: Judgement, found: over_layouts.Averaged, share: float, rules: Rules, *, may_decide: bool
+) -> Judgement:
+    """A judgement of pairs, for the layouts that these are a sample of: what both say, and no more than either."""
     lower, upper = min(judged.estimate.lower, found.lower), max(judged.estimate.upper, found.upper)
     mean = replace(judged.estimate, centre=found.centre, lower=lower, upper=upper)
     p_value = min(1.0, max(judged.p_value, found.p_value / share))
@@ -229,6 +234,7 @@ def judge(
     newest_only: bool = False,
     roughly: bool = False,
     hidden: Callable[[int], float] | None = None,
+    step: Callable[[int], float] | None = None,
     others: Callable[[int], int] | None = None,
     members: float = 1,
     layouts: IntArray | None = None,
@@ -239,9 +245,9 @@ def judge(
     `values(n)` gives the positive values of the first n pairs, (baseline, candidate), shape (n,) each. `ended` says
     that the budget ended with these pairs, which makes the last look the final one. `newest_only` judges just the
     newest look, for a caller that has judged the others before; `roughly` is for one that shows the interval to nobody.
-    `hidden(n)` is the largest log-ratio that a clock's ticks can hide from the first n pairs, where the values
-    themselves do not tell it. Until `others(n)` pairs the looks were at other values than those of n pairs: what they
-    might spend of alpha is spent.
+    `hidden(n)` is the largest log-ratio that a clock's ticks can hide from the first n pairs, and `step(n)` the
+    distance of the few different values that these have, where the values themselves do not tell it. Until `others(n)`
+    pairs the looks were at other values than those of n pairs: what they might spend of alpha is spent.
     `members` is how many benchmarks share alpha for `slower` and `faster` (`stats.family`), `budgets` what the ends of
     earlier budgets have spent of it. `layouts`, (pairs,), says which builds the pairs were of, where the change is to
     hold for any. None if there are too few pairs for any look.
@@ -263,6 +269,7 @@ def judge(
             quantisation=hidden(seen) if hidden else clock_quantisation(baseline, candidate),
             roughly=roughly,
             layouts=None if layouts is None else layouts[:seen],
+            step=partial(step, seen) if step else partial(step_of_few, baseline, candidate),
         )
         judgement = replace(judgement, looks=taken)
         if judgement.verdict != "undecided":

@@ -9,7 +9,7 @@ from steelyard.design.judging.findings import order_finding
 from steelyard.design.judging.judgement import look_at
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.errors import MeasurementError, NoRatioError
-from steelyard.model.launches import IN_TANDEM, Launches, LaunchRow
+from steelyard.model.launches import IN_TANDEM, Launches, LaunchRow, Sample
 from steelyard.model.settings import Settings
 from steelyard.stats.looks import Budgets
 from tests.model.samples import row
@@ -39,6 +39,13 @@ def test_what_the_order_makes_of_a_pair_is_known_from_the_pairs_before() -> None
     assert np.abs(ratios(rows, measured=True)) == pytest.approx(effect)
     assert np.abs(ratios(rows)[:4]) == pytest.approx(effect)
     assert ratios(rows)[4:] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_what_a_clock_hides_of_a_sample_it_hides_of_each_of_its_iterations() -> None:
+    samples = tuple(Sample(13, 1_500_000, None, None) for _ in range(3))
+    rows = [row(pair, side, samples=samples) for pair in range(12) for side in (0, 1)]
+    pairs = MetricPairs(Launches.of_rows(rows), 0, "wall")
+    assert pairs.hidden_by_clock(12) == pytest.approx(2 * 500_000 / 1_500_000)
 
 
 def test_in_tandem_the_order_has_an_effect_of_its_own() -> None:

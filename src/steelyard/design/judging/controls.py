@@ -16,16 +16,26 @@ from steelyard.stats.verdict import CHANGED
 
 
 def beside_controls(record: Weighing, found: Sequence[Verdict], controls: Sequence[Verdict]) -> list[Verdict]:
-    """The verdicts of a record, as its controls leave them; what is counted has no noise that these could see."""
-    alarm = next((control for control in controls if control.verdict in CHANGED), None)
+    """The verdicts of a record, as its controls leave them; what is counted has no noise that these could see.
+
+    Of a merged record each part has a control of its own, which knows nothing of other machines.
+    """
     copied = any(finding.code == COPIED_CONTROL for finding in record.findings)
 
     def left(verdict: Verdict) -> Verdict:
         if METRICS[verdict.metric].counted:
             return verdict
-        return _with_what_is_open(verdict, controls) if alarm is None else withheld(verdict, alarm, copied=copied)
+        mine = _beside(record, verdict, controls)
+        alarm = next((control for control in mine if control.verdict in CHANGED), None)
+        return _with_what_is_open(verdict, mine) if alarm is None else withheld(verdict, alarm, copied=copied)
 
     return [left(verdict) for verdict in found]
+
+
+def _beside(record: Weighing, verdict: Verdict, controls: Sequence[Verdict]) -> list[Verdict]:
+    """The controls that were measured in the same rounds as a verdict's benchmark."""
+    others = {number for part in record.parts if verdict.index not in part.benchmarks for number in part.benchmarks}
+    return [control for control in controls if control.index not in others]
 
 
 def leaves_open(control: Judgement | None, size: float) -> bool:
@@ -63,7 +73,7 @@ def _with_what_is_open(verdict: Verdict, controls: Sequence[Verdict]) -> Verdict
     finding = Finding(
         code="control-open",
         message=f"the control {known}: something else that favours one side may be as large as this change",
-        remedy="a larger budget (--max-time, --pairs) lets it go on until it excludes that",
+        remedy="weighed anew with a larger budget (--max-time, --pairs), it goes on until it excludes that",
     )
     return verdict.model_copy(update={"findings": [finding, *verdict.findings]})
 

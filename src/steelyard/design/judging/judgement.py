@@ -14,6 +14,7 @@ from steelyard.design.counting.judgement import count_summary, count_verdicts, w
 from steelyard.design.identical import verdicts_of_one_program
 from steelyard.design.judging.beside import beside_finding
 from steelyard.design.judging.budgets import ENDS, budgets_of, elsewhere
+from steelyard.design.judging.builds import builds_finding
 from steelyard.design.judging.controls import beside_controls
 from steelyard.design.judging.disturbers import disturbers
 from steelyard.design.judging.findings import (
@@ -66,6 +67,7 @@ def look_at(
         newest_only=newest_only,
         roughly=newest_only,
         hidden=pairs.hidden_by_clock,
+        step=pairs.step_of_few,
         others=pairs.judged_otherwise,
         members=members,
         layouts=pairs.layouts() if settings.layouts else None,
@@ -77,7 +79,8 @@ def look_at(
 def verdicts(record: Weighing) -> list[Verdict]:
     """Every benchmark in every metric, the deciding one first, then the control if there is one.
 
-    Raises MeasurementError where the deciding metric is undefined. A control that alarms withholds every verdict.
+    Raises MeasurementError where the deciding metric is undefined. A control that alarms withholds every verdict beside
+    it; it shares alpha with nobody, so that of a merged record it says what it said of its part.
     """
     if record.identical is not None:
         return verdicts_of_one_program(record)
@@ -95,7 +98,7 @@ def verdicts(record: Weighing) -> list[Verdict]:
     ]
     found = [one for of_benchmark in zip(*by_metric, strict=True) for one in of_benchmark]
     times = timed(record.settings.metrics)
-    controlled = _family(views, controls, times[0]) if times else []
+    controlled = [one for control in controls for one in _family(views, [control], times[0])] if times else []
     found = beside_controls(record, found, controlled)
     return with_true_fallbacks(record, [*with_disagreements(found), *controlled])
 
@@ -200,6 +203,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
             *beside_finding(record, pairs, metric, judgement),
             *waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
             *layout_findings(layouts, judgement, settings),
+            *builds_finding(record, pairs.benchmark, metric, judgement.verdict),
         ],
         layouts=layouts,
         **_shared(record, pairs.benchmark),

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from steelyard.design.judging.lockstep import in_step
 from steelyard.model.errors import MeasurementError, NoRatioError
-from steelyard.model.launches import USED, FloatArray, Launches
+from steelyard.model.launches import USED, FloatArray, Launches, Sample
 from steelyard.model.metrics import METRICS, PER_ITERATION
 from steelyard.model.rows import ORDERS
-from steelyard.stats.clock import clock_quantisation
+from steelyard.stats.clock import clock_quantisation, step_of_few
 from steelyard.stats.order import second_takes_longer, without_order
 
 # By the clock's ticks one of them may be nothing; both together are known exactly.
@@ -69,8 +69,21 @@ class MetricPairs:
         return second_takes_longer(*self.measured(pairs), self._ways[:pairs], level)
 
     def hidden_by_clock(self, pairs: int) -> float:
-        """The largest log-ratio that the clock's ticks can hide from the first `pairs` pairs; 0 of what is counted."""
-        return clock_quantisation(*self.measured(pairs)) if METRICS[self.metric].rounded else 0.0
+        """The largest log-ratio that the clock's ticks can hide from the first `pairs` pairs; 0 of what is counted.
+
+        A harness's clock tells whole samples: what one iteration took may have any number of digits.
+        """
+        if not METRICS[self.metric].rounded:
+            return 0.0
+        baseline, candidate = self.measured(pairs)
+        if self.launches.samples and self.metric in PER_ITERATION:
+            loops = Sample(*self.launches.samples[self._positions[0, 0]][-1]).loops
+            baseline, candidate = baseline * loops, candidate * loops
+        return clock_quantisation(baseline, candidate)
+
+    def step_of_few(self, pairs: int) -> float:
+        """The log-ratio between two of the few values that the first `pairs` pairs have; 0 where they have many."""
+        return step_of_few(*self.measured(pairs))
 
     def used_metric(self, pairs: int) -> str:
         """The metric itself, or `wall` once a launch among the first pairs was not its main thread's work alone.

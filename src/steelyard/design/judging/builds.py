@@ -1,0 +1,34 @@
+"""That builds differ by more than what was changed in them, where a suite of compiled benchmarks shows a change."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from steelyard.model.kept import Finding, VerdictName
+from steelyard.model.metrics import METRICS
+from steelyard.model.records import Weighing
+from steelyard.stats.verdict import CHANGED
+
+# Those of languages whose code a linker lays out; by the protocol any language is spoken.
+_LINKED: Final = ("catch2", "criterion", "divan", "go", "google-benchmark", "nanobench", "protocol", "swift")
+
+
+def builds_finding(record: Weighing, benchmark: int, metric: str, verdict: VerdictName) -> list[Finding]:
+    """Say of a benchmark of a suite that was found changed that the file around it is another one, too.
+
+    Who weighs one command knows what was changed in it. Of a suite most benchmarks are of code that nobody touched.
+    """
+    of, settings = record.benchmarks[benchmark], record.settings
+    digests = [record.subjects[place].digest for place in (of.baseline, of.candidate)]
+    are_builds = settings.harness in _LINKED and None not in digests and digests[0] != digests[1]
+    is_suite = sum(not one.control for one in record.benchmarks) > 1
+    if verdict not in CHANGED or not are_builds or not is_suite or settings.layouts or METRICS[metric].unit != "ns":
+        return []
+    return [
+        Finding(
+            code="one-build",
+            message="one build of each side was weighed: what is changed elsewhere in a program moves this code as "
+            "well, and where it lies alone can make it many percent slower or faster, in each pair",
+            remedy="if nobody changed what it runs, weigh several builds of each side: --layouts",
+        )
+    ]

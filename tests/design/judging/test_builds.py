@@ -1,0 +1,52 @@
+"""Where a suite's change may be one of the build around it, and not of its code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from steelyard.design.judging.judgement import verdicts
+from steelyard.model.records import Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Benchmark
+from tests.model.samples import row, subject, weighing
+
+
+def record(digests: tuple[str | None, str | None] = ("a", "b"), *, benchmarks: int = 2, **settings: Any) -> Weighing:
+    """A suite of which the first benchmark takes half as much again of all, the others as much as before."""
+    noise = np.random.default_rng(1).normal(1e7, 1e4, (12, 2, benchmarks))
+    rows = []
+    for pair, side, number in np.ndindex(noise.shape):
+        more = 1 + side * (number == 0) / 2
+        cpu_ns, faults = int(noise[pair, side, number] * more), int(300 * more)
+        rows.append(row(pair, side, benchmark=number, cpu_ns=cpu_ns, minor_faults=faults))
+    of = [one.model_copy(update={"digest": digest}) for one, digest in zip(map(subject, "ab"), digests, strict=True)]
+    named = [Benchmark(name=f"{number}") for number in range(benchmarks)]
+    asked = Settings(**{"harness": "divan", "metrics": ["cpu"], **settings})
+    return weighing(rows, subjects=of, benchmarks=named, stop=["pairs"] * benchmarks, settings=asked)
+
+
+def said(of: Weighing) -> list[bool]:
+    return [any(finding.code == "one-build" for finding in verdict.findings) for verdict in verdicts(of)]
+
+
+def test_what_changed_in_a_suite_of_two_builds_may_be_due_to_what_else_did() -> None:
+    assert said(record()) == [True, False]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        record(("a", "a")),
+        record((None, "b")),
+        record(harness="pyperf"),
+        record(harness=None),
+        record(benchmarks=1),
+        record(metrics=["minor_faults"]),
+    ],
+)
+def test_it_is_not_said_of_one_file_of_scripts_of_one_benchmark_or_of_counts(other: Weighing) -> None:
+    assert verdicts(other)[0].verdict == "slower"
+    assert not any(said(other))
