@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steelyard.model import journal as journal_module
+from steelyard.model.counting import Count, Counting, CountTool, Functions
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
@@ -73,6 +74,20 @@ def test_launches_whose_heap_was_watched_are_kept_one_by_one(path: Path) -> None
     assert load(path).heap == Heap(launches=launches)
     path.write_bytes(path.read_bytes().replace(b'"side":1', b'"side":7'))
     with pytest.raises(UsageError, match="heap"):
+        load(path)
+
+
+def test_counted_launches_are_kept_one_by_one_and_the_functions_of_the_first_of_a_side(path: Path) -> None:
+    tool = CountTool(tool="cachegrind", version="3.19.0", program="valgrind", flags=[])
+    counts = [Count(benchmark=0, side=side, events={"Ir": 9 - side}, seconds=1.0) for side in (0, 1, 1)]
+    columns: dict[str, Any] = {"name": ["main"], "file": ["work.c"], "object": [""], "line": [7], "events": {"Ir": [9]}}
+    functions = [Functions(benchmark=0, side=side, **columns) for side in (0, 1)]
+    with Journal(path, HEADER.model_copy(update={"counting": Counting(tool=tool)})) as journal:
+        for count, its_functions in zip(counts, [*functions, None], strict=True):
+            journal.count(count, its_functions)
+    assert load(path).counting == Counting(tool=tool, counts=counts, functions=functions)
+    path.write_bytes(path.read_bytes().replace(b'"counting": {', b'"counted": {'))
+    with pytest.raises(UsageError, match="says nothing of how it was counted"):
         load(path)
 
 
@@ -159,6 +174,12 @@ def test_rows_from_before_threads_were_followed_do_not_tell_what_they_lost(path:
     lines = [json.dumps([*without(each[: len(COLUMNS)], "lost_ns", "written_blocks"), []]) for each in rows]
     path.write_text(path.read_text() + "".join(f"{line}\n" for line in lines))
     assert load(path).launches == Launches.of_rows(rows)
+
+
+def test_what_was_counted_of_launches_is_journaled_with_them(path: Path) -> None:
+    rows = [row(0, 0, counters=((5, 9, 7), None)), row(0, 1), row(1, 0, counters=((6, 9, 8), (1, 2, 3)))]
+    write(path, rows)
+    assert load(path).launches.rows() == rows
 
 
 def test_a_layout_is_journaled(path: Path) -> None:
@@ -324,6 +345,15 @@ def test_a_damaged_line_is_named_with_how_to_have_what_stands_before_it(path: Pa
         load(path)
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))
     assert load(path)
+
+
+def test_launches_behind_a_damaged_one_are_not_left_out_without_a_word(path: Path) -> None:
+    write(path, ROWS)
+    *before, last = path.read_bytes().splitlines(keepends=True)
+    for damaged in (b"[1 2]\n", b"[1,,2]\n"):
+        path.write_bytes(b"".join([*before, damaged, last]))
+        with pytest.raises(UsageError, match=r"is damaged in line 7; what stands before it: head -n 6 "):
+            load(path)
 
 
 def test_a_journal_never_takes_the_place_of_a_file(path: Path) -> None:

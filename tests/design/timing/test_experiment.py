@@ -288,6 +288,19 @@ class TestSeveralBenchmarks:
         assert all(sorted(visited) == [0, 1, 2] for visited in first_rounds)
         assert len(set(first_rounds)) > 2
 
+    def test_one_that_is_left_has_the_time_of_those_that_are_decided(self) -> None:
+        """As long as all go on, a fifth of it is too little for its verdict."""
+
+        def script(number: int, spec: LaunchSpec) -> Measured:
+            return (small if spec.argv[1] == b"0" else large)(number, spec)
+
+        small, large = noisy(0.01, 0.02), noisy(0.3, 0.001)
+        record, _ = weigh(script, 5, max_time_s=7, margin=0.001)
+        found = verdicts(record)
+        assert "futile" not in record.stop
+        assert [one.verdict for one in found] == ["slower"] * 5
+        assert found[0].pairs > 5 * found[1].pairs
+
 
 class TestDisturbance:
     @staticmethod
@@ -307,6 +320,16 @@ class TestDisturbance:
         assert len([event for event in machine.events if event.startswith("discard")]) == 4
         verdict = verdicts(record)[0]
         assert (verdict.pairs, verdict.repeated) == (30, 4)
+
+    def test_what_was_repeated_before_an_interrupt_is_none_of_the_pairs_that_were_asked_for(self) -> None:
+        machine = self.stealing(every=20)
+        header = weighing(pairs=30, max_time_s=None, warm_up=0)
+        begun = experiment(machine, header, interrupted=lambda: len(machine.specs) >= 46).run()
+        assert roles(begun.launches.role) == {USED: 40, DISTURBED: 6}
+        rows = KeptRows(begun.launches.rows())
+        ended = Experiment(begun, recorder(machine, rows=rows), machine.clock, lambda _: None).run()
+        assert ended.stop == ["pairs"]
+        assert roles(ended.launches.role) == {USED: 60, DISTURBED: 8}
 
     def test_on_a_machine_that_is_never_quiet_repeats_are_few(self) -> None:
         record = experiment(self.stealing(every=1), weighing(pairs=29, max_time_s=None, warm_up=0)).run()

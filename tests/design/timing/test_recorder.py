@@ -1,0 +1,61 @@
+"""What runs right in front of a pair, so that its first launch follows another as its second one does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from steelyard.model.launches import Frame, LaunchSpec, Measured
+from tests.world import ScriptedServer, ScriptedWorld, measured, program_of
+
+Request = tuple[list[str], list[bool]]
+"""The programs of several launches at once, and of which of these something is kept."""
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
+    """All that the launch server is asked for."""
+    found: list[Request] = []
+    launch_series = ScriptedServer.launch_series
+
+    def noting(server: ScriptedServer, specs: Sequence[LaunchSpec], frames: Sequence[Frame | None]) -> list[Any]:
+        found.append(([program_of(spec) for spec in specs], [frame is not None for frame in frames]))
+        return launch_series(server, specs, frames)
+
+    monkeypatch.setattr(ScriptedServer, "launch_series", noting)
+    return found
+
+
+def weigh(world: ScriptedWorld, **others: Any) -> None:
+    """A weighing of launches of 12 ms, which measure that as well."""
+
+    def launch(_: LaunchSpec, number: int) -> Measured:
+        return measured(12 + number * 1e-5, **others)
+
+    world.script = launch
+    asked = ("compare", "./old", "./new", "--pairs", "12", "--pairing", "adjacent", "--ignore-failure")
+    assert world(*asked).status == 0
+
+
+@pytest.mark.parametrize("others", [{}, {"wall_ns": 25_000_000, "delay_ns": 6_000_000}], ids=["quick", "waiting"])
+def test_pairs_of_a_short_program_run_behind_a_launch_of_the_other_side_of_which_nothing_is_kept(
+    scripted: ScriptedWorld, requests: list[Request], others: dict[str, Any]
+) -> None:
+    weigh(scripted, **others)
+    (_, first), *later = requests
+    assert False not in first  # nothing tells yet how long a launch takes
+    assert later
+    for programs, are_kept in later:
+        assert are_kept == [False, *[True] * (len(are_kept) - 1)]
+        assert programs[0] == programs[2] != programs[1]
+
+
+@pytest.mark.parametrize("others", [{"wall_ns": 20_000_000}, {"exit_code": 1}], ids=["long", "failed"])
+def test_nothing_more_is_launched_for_a_long_program_or_one_that_ends_a_series(
+    scripted: ScriptedWorld, requests: list[Request], others: dict[str, Any]
+) -> None:
+    weigh(scripted, **others)
+    assert requests
+    assert not any(False in are_kept for _, are_kept in requests)
