@@ -334,6 +334,15 @@ def test_why_a_weighing_failed_is_said(tmp_path: Path) -> None:
     )
 
 
+def test_what_failed_before_a_verdict_is_told_as_it_was(tmp_path: Path) -> None:
+    found = Finding(code="failed", message="sh -c 'exit 3' failed with exit status 3")
+    record = records.weighing(pairs=2, stop="failed", findings=(found,), names=("sh -c 'exit 3'", "./new"))
+    said = told(pages.page([kept(tmp_path, record)]))
+    assert "A launch failed, so there is no verdict" in said
+    assert "what was measured before" not in said
+    assert "sh -c 'exit 3' failed with exit status 3." in said, "a command is called as it is, also at a line's start"
+
+
 def test_what_is_repeated_is_drawn_as_one_process(tmp_path: Path) -> None:
     """The times of ten processes in a launch are drawn with the medians of the table, which are of one of them."""
     rows = [records.row(pair, side, 10**6 + 10 * pair) for pair in range(20) for side in (0, 1)]

@@ -42,7 +42,7 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
         headline=_headline(record, summaries),
         verdict="",
         lines=[
-            *(sentence(line) for line in [sentences.stopped(record.stop, running=running)] if line),
+            *_stopped(record, summaries, running=running),
             *(f"{sentences.metric(name, record.settings)}." for name in metrics),
         ],
         caption=f"Levels, with the interval of the median at {figures.confidence(record.settings.alpha)} confidence",
@@ -65,10 +65,18 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
 
 def _headline(record: Run, summaries: Sequence[Summary]) -> str:
     if not summaries:
-        return "No launch was measured to its end"
+        said = sentences.failed(record.stop) or "no launch was measured to its end"
+        return f"{said[:1].upper()}{said[1:]}"
     if len(record.benchmarks) > 1:
         return f"{figures.count(len(record.benchmarks), 'benchmark')} measured alone"
     return f"{figures.quantity(summaries[0].median, summaries[0].metric)} median"
+
+
+def _stopped(record: Run, summaries: Sequence[Summary], *, running: bool) -> list[Content]:
+    # That it failed is its headline, where nothing is shown that was measured before.
+    is_told = not summaries and "failed" in record.stop
+    said = None if is_told else sentences.stopped(record.stop, running=running)
+    return [sentence(said)] if said else []
 
 
 def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Budget, metrics: int) -> Row:
