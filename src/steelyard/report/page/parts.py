@@ -16,8 +16,8 @@ Key = float | str | None
 
 
 def sentence(text: str) -> str:
-    """A text of the reports as a sentence."""
-    return ended(f"{text[:1].upper()}{text[1:]}")
+    """A text of the reports as a sentence; the command that it may begin with is written as it is."""
+    return ended(text if text.startswith("steelyard ") else f"{text[:1].upper()}{text[1:]}")
 
 
 def ended(text: str) -> str:

@@ -174,7 +174,7 @@ def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) 
     cells = [
         Cell(elements.name(benchmark.name), benchmark.name),
         Cell(foreign.value(level.median, benchmark.unit), level.median),
-        Cell("higher" if benchmark.higher_is_better else "lower"),
+        Cell(better := foreign.better(benchmark.higher_is_better), better),
         Cell("" if level.between is None else figures.percent(level.between), level.between),
         Cell("" if level.within is None else figures.percent(level.within), level.within),
         Cell(f"{level.processes:,}", float(level.processes)),
