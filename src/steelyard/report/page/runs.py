@@ -85,7 +85,7 @@ def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Bud
     quality = disturbances.quality(summary)
     cells = [
         Cell(elements.name(summary.benchmark), summary.benchmark),
-        *([Cell(metric, metric)] if metrics > 1 else []),
+        *([Cell(elements.parted(metric), metric)] if metrics > 1 else []),
         Cell(figures.quantity(summary.median, metric), summary.median),
         Cell(f"[{', '.join(ends)}]" if ends else "", summary.interval[0] if summary.interval else None),
         Cell(levels.spread(summary), summary.spread),
