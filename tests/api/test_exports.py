@@ -349,3 +349,19 @@ def test_what_is_damaged_is_refused(tmp_path: Any) -> None:
     path.write_text('{"format": "steelyard-check", ')
     with pytest.raises(UsageError, match="truncated"):
         load_document(path)
+
+
+def test_counts_that_were_set_aside_are_not_judged() -> None:
+    record = counted_run()
+    assert record.counting
+    first = record.counting.counts[0]
+    counts = [first.model_copy(update={"events": {**first.events, "Ir": count}}) for count in (300, 200, 100, 100)]
+    counting = record.counting.model_copy(update={"counts": counts})
+    found = list(csv.DictReader(io.StringIO(written(record.model_copy(update={"counting": counting}), "csv").decode())))
+    instructions = [one for one in found if one["metric"] == "instructions" and one["level"] == "launch"]
+    assert [(one["value"], one["judged"]) for one in instructions] == [
+        ("300.0", "false"),
+        ("200.0", "false"),
+        ("100.0", "true"),
+        ("100.0", "true"),
+    ]

@@ -380,11 +380,13 @@ def test_where_nothing_could_be_built_there_is_no_record_of_an_earlier_weighing(
 ) -> None:
     Path("../record.json").write_text("{}")
     Path("../link.json").symlink_to("record.json")
-    words = ("--base", "main", "--build", "exit 1", "./program", "-o", "../link.json")
+    Path("../page.html").write_text("slower")
+    words = ("--base", "main", "--build", "exit 1", "./program", "-o", "../link.json", "--html", "../page.html")
     done = scripted("compare", *words)
     assert done.status == 3
     assert b"../link.json is removed: it was of an earlier weighing" in done.err
     assert not Path("../record.json").exists()
+    assert not Path("../page.html").exists()
     assert Path("../link.json").is_symlink()
     assert b"removed" not in scripted("compare", *words).err
 

@@ -126,6 +126,23 @@ def test_so_it_does_where_that_was_before_the_first_launch(scripted: ScriptedWor
     assert "a launch failed" in scripted.refuses("compare", "--resume", "w.json")
 
 
+@pytest.mark.parametrize("launched", [1, 7])
+def test_pages_of_what_failed_are_not_those_of_an_earlier_weighing(scripted: ScriptedWorld, launched: int) -> None:
+    words = ("compare", "./old", "./new", "--html", "w.html", "--markdown", "w.md")
+    assert scripted(*words).status == 1
+    scripted.script = lambda _, number: measured(10, exit_code=3 if number >= launched else 0)
+    assert scripted(*words).status == 3
+    for page, said in (
+        ("w.html", "A launch failed, so there is no verdict"),
+        ("w.md", "**no result**: a launch failed"),
+    ):
+        text = Path(page).read_text()
+        assert said in text
+        assert text.count("failed with exit status 3") == 1
+        assert "slower" not in text.partition("</style>")[2].partition("<script")[0]
+    assert scripted(*words[:3], "--markdown", "-").out == b"", "what is printed is of no earlier one"
+
+
 def test_what_was_stopped_before_its_first_launch_leaves_the_file_of_an_earlier_one(scripted: ScriptedWorld) -> None:
     scripted("compare", "./old", "./new", "-o", "w.json")
     before = Path("w.json").read_bytes()

@@ -4,6 +4,7 @@ import csv
 import io
 
 from steelyard.model.launches import COLUMNS, Launches, Sample
+from steelyard.model.settings import Settings
 from steelyard.report.table import launches_csv
 
 from . import records
@@ -21,6 +22,16 @@ def test_every_launch_is_a_row_with_all_its_numbers() -> None:
         for field in COLUMNS:
             value = getattr(record.launches, field)[position]
             assert row[field] == ("" if value is None else str(value))
+
+
+def test_what_was_counted_meanwhile_is_among_them() -> None:
+    record = records.weighing(pairs=1, settings=Settings(metrics=["active", "migrations"]))
+    (first, second) = record.launches.rows()
+    counted = first._replace(counters=(None, (3, 2000, 1000), None, None, None, None))
+    (row, other) = read(launches_csv(record.model_copy(update={"launches": Launches.of_rows([counted, second])})))
+    assert [row[f"migrations{of}"] for of in ("", "_enabled_ns", "_running_ns")] == ["3", "2000", "1000"]
+    assert other["migrations"] == ""
+    assert "cycles" not in row, "which was not asked for"
 
 
 def test_every_sample_of_a_harness_is_a_row_that_repeats_its_launch() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from steelyard.design.counting.plan import are_judged
 from steelyard.design.gate.gate import of_one
 from steelyard.design.outcome import recalled
 from steelyard.model.bisection import Bisection
@@ -72,7 +73,7 @@ def kind_of(record: Document) -> str:
 def table_of(record: Document) -> Table:
     """The record as one long table: of what was measured one row a sample and metric."""
     if isinstance(record, Weighing | Run):
-        return samples.of_measured(record)
+        return samples.of_measured(record, are_judged(record))
     if isinstance(record, ForeignResults):
         return samples.of_foreign(record)
     if isinstance(record, Bisection):

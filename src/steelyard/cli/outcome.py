@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from steelyard.cli import signals
 from steelyard.cli.inputs import STANDARD_STREAM
@@ -160,44 +160,47 @@ def _has_results(outcome: Outcome) -> bool:
 
 def _contents(outcome: Outcome, files: FileOptions, world: World, functions: int) -> Iterator[tuple[Path, Content]]:
     """What each of the files asked for is to hold."""
-    record, derived = outcome.record, outcome.record.derived or Derived()
-    if record.is_empty():
-        # A file of an earlier weighing is worth more than one of nothing. But whoever reads the record after a failure
-        # would take the earlier one's for this one's; of what is printed there is no earlier one.
-        if has_failed(outcome) and files.json is not None and not is_printed(files.json):
-            yield files.json, as_saved(record, files.json)
-        return
-    if files.json is not None:
+    record, is_empty, has_results = outcome.record, outcome.record.is_empty(), _has_results(outcome)
+    if is_empty and not has_failed(outcome):
+        return  # a file of an earlier weighing is worth more than one of nothing
+
+    def is_asked(path: Path | None, says_something: bool) -> TypeGuard[Path]:
+        # Whoever reads a file after a failure would take the earlier weighing's for this one's; of what is printed
+        # there is no earlier one.
+        return path is not None and (says_something or (has_failed(outcome) and not is_printed(path)))
+
+    if is_asked(files.json, not is_empty):
         yield files.json, as_saved(record, files.json)
-    if files.csv is not None:
+    if files.csv is not None and not is_empty:
         from steelyard.report import table
 
         yield files.csv, table.launches_csv(record) if len(record.launches) else table.counts_csv(record)
-    if _has_results(outcome) and files.markdown is not None:
-        from steelyard.report import markdown as as_markdown
-
-        if isinstance(record, Weighing):
-            yield (
-                files.markdown,
-                as_markdown.weighing(record, derived.verdicts, functions=functions, running=outcome.is_running),
-            )
-        else:
-            yield files.markdown, as_markdown.run(record, derived.summaries, running=outcome.is_running)
-    if _has_results(outcome) and files.html is not None:
+    if is_asked(files.markdown, has_results and not is_empty):
+        yield files.markdown, _markdown(outcome, functions)
+    if is_asked(files.html, has_results and not is_empty):
         yield files.html, page_of(world, _by_its_name(outcome, files))
+
+
+def _markdown(outcome: Outcome, functions: int) -> str:
+    from steelyard.report import markdown as as_markdown
+
+    record, derived = outcome.record, outcome.record.derived or Derived()
+    if isinstance(record, Weighing):
+        return as_markdown.weighing(record, derived.verdicts, functions=functions, running=outcome.is_running)
+    return as_markdown.run(record, derived.summaries, running=outcome.is_running)
 
 
 @contextmanager
 def none_of_earlier(files: FileOptions, *others: Path | None) -> Iterator[None]:
-    """Remove records of earlier weighings where one fails before there is a record to write over them, and say so.
+    """Remove files of earlier weighings where one fails before there is a record to write over them, and say so.
 
-    Whoever reads the file next would take the earlier one for this one; what is interrupted, or was wrong usage, is
+    Whoever reads one next would take the earlier one for this one; what is interrupted, or was wrong usage, is
     none that anybody reads a record of.
     """
     try:
         yield
     except MeasurementError:
-        for path in filter(None, (files.json, *others)):
+        for path in filter(None, (*files.paths(), *others)):
             if path.is_file():
                 Path(os.path.realpath(path)).unlink()  # a link stays one
                 say(f"{path} is removed: it was of an earlier weighing, and of this one there is no record")

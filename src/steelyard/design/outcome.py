@@ -83,7 +83,7 @@ def is_running(record: Weighing | Run, path: Path) -> bool:
 
 def recalled(record: Weighing | Run) -> Outcome:
     """A record that was read, with its verdicts derived anew."""
-    error = _failure(record)
+    error = failure(record)
     if not record.benchmarks and record.new_suite is None:
         return Outcome(record, error or MeasurementError("the record has no benchmarks, so nothing was measured"))
     return Outcome(derive(record) if error is None or _is_partial(record) else record, error)
@@ -109,11 +109,11 @@ def derive(record: Weighing | Run) -> Weighing | Run:
 
 def judged(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
     """What came of a record that was measured, with the `error` that ended this, if one did."""
-    failure = _failure(record)
+    failed = failure(record)
     if error is None or (record.settings.harness is not None and isinstance(error, LaunchError)):
-        error = failure
+        error = failed
     # Of a weighing those that the time was up for are told beside one that failed, as whoever reads it tells them.
-    is_told = isinstance(record, Weighing) and failure is not None and _is_partial(record)
+    is_told = isinstance(record, Weighing) and failed is not None and _is_partial(record)
     if record.is_empty() and not is_told:
         return Outcome(record, error or InterruptedBeforeStart())
     try:
@@ -123,7 +123,7 @@ def judged(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
         return Outcome(record, undefined)
 
 
-def _failure(record: Weighing | Run) -> MeasurementError | None:
+def failure(record: Weighing | Run) -> MeasurementError | None:
     """Why benchmarks of a record failed, as far as it says."""
     failed = [finding.message for finding in record.findings if finding.code == "failed"]
     if not record.benchmarks and failed:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from steelyard import __version__
 from steelyard.design.judging.look_back import look_back
-from steelyard.design.outcome import Outcome, is_running, judged
+from steelyard.design.outcome import Outcome, failure, is_running, judged
 from steelyard.design.unpaired.foreign import levels
 from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
@@ -20,7 +20,7 @@ from steelyard.model.soundness import Soundness
 from steelyard.model.unpaired import UnpairedReport
 from steelyard.report.page import budget, diffs, others, runs, weighings
 from steelyard.report.page.page import document
-from steelyard.report.page.parts import Part, sentence
+from steelyard.report.page.parts import Part, ended, sentence
 from steelyard.report.sentences import partly_failed
 
 Shown = (
@@ -99,7 +99,9 @@ def _judged(outcome: Outcome, room: budget.Budget, key: str) -> Part:
         verdicts = record.derived.verdicts if record.derived else []
         part = weighings.part(record, list(look_back(record, verdicts)), room, key, running=outcome.is_running)
         part = replace(part, way_on=outcome.way_on() or "")
-    return part if outcome.error is None else _with_error(part, str(outcome.error), outcome)
+    # As the record says it: where its launches are kept is of no use to whoever reads the page elsewhere.
+    error = outcome.error and (failure(record) or outcome.error)
+    return part if error is None else _with_error(part, str(error), outcome)
 
 
 def _with_error(part: Part, error: str, outcome: Outcome) -> Part:
@@ -107,4 +109,5 @@ def _with_error(part: Part, error: str, outcome: Outcome) -> Part:
     failed = partly_failed(outcome.record.stop)
     lines = [line for line in part.lines if failed is None or not (error.startswith(failed) and failed in str(line))]
     notes = [note for note in part.notes if note.message != error]
-    return replace(part, lines=[sentence(error), *lines], notes=notes)
+    is_named = any(error.startswith(one.command) for one in outcome.record.subjects)
+    return replace(part, lines=[ended(error) if is_named else sentence(error), *lines], notes=notes)

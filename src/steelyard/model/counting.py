@@ -94,7 +94,7 @@ class Count(Record):
 
 
 class Functions(Record):
-    """The functions of one side of one benchmark, one list a column; they add up to the first count of that side."""
+    """The functions of one side of one benchmark, one list a column; they add up to its first count that is judged."""
 
     benchmark: int = Field(ge=0)
     side: int = Field(ge=0, le=1)

@@ -47,7 +47,12 @@ def rates(benchmark: ForeignBenchmark, level: Level) -> list[str]:
 
 def direction(higher_is_better: bool) -> str:
     """Say which direction is the better one."""
-    return "higher is better" if higher_is_better else "lower is better"
+    return f"{better(higher_is_better)} is better"
+
+
+def better(higher_is_better: bool) -> str:
+    """What stands below `better` in a table."""
+    return "higher" if higher_is_better else "lower"
 
 
 def origin(record: ForeignResults) -> str:
@@ -103,7 +108,7 @@ def markdown(record: ForeignResults, levels: Sequence[Level]) -> str:
             [
                 code(benchmark.name),
                 escape(", ".join([value(level.median, benchmark.unit), *rates(benchmark, level)])),
-                "higher" if benchmark.higher_is_better else "lower",
+                better(benchmark.higher_is_better),
                 *(figures.NOT_KNOWN if one is None else figures.percent(one) for one in (level.between, level.within)),
                 f"{level.processes:,}",
                 f"{level.samples:,}",
@@ -211,8 +216,8 @@ def _row(verdict: ForeignVerdict) -> list[str]:
     bounds = figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN
     if verdict.interval is not None and verdict.findings:  # it is at no confidence
         bounds += " if drift was no more than told below"
-    better = "higher" if verdict.higher_is_better else "lower"
-    return [code(verdict.benchmark), f"**{verdict.verdict}**", figures.change(verdict.change), bounds, better, *sides]
+    first = [code(verdict.benchmark), f"**{verdict.verdict}**", figures.change(verdict.change), bounds]
+    return [*first, better(verdict.higher_is_better), *sides]
 
 
 def _list(texts: Sequence[str]) -> list[str]:

@@ -54,7 +54,7 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, 
 
 def run(record: Run, summaries: list[Summary], *, running: bool = False) -> str:
     """Write a run: a table of levels and spreads, and what to know."""
-    stopped = sentences.stopped(record.stop, running=running)
+    stopped = (None if summaries else sentences.failed(record.stop)) or sentences.stopped(record.stop, running=running)
     lines = [f"subject {code(record.subjects[0].name)}{_built(record)}" + (f" ({stopped})" if stopped else ""), ""]
     confidence = figures.confidence(record.settings.alpha)
     titles = [
@@ -95,7 +95,7 @@ def _heading(record: Weighing, verdicts: list[Verdict], *, running: bool) -> str
     if record.new_suite is not None:
         return f"**no verdict**: {escape(record.new_suite.message)}"
     if not verdicts:
-        return f"**no result**: no pair was measured to its end{after}"
+        return f"**no result**: {sentences.without_verdict(record.stop)}{'' if 'failed' in record.stop else after}"
     if len(record.benchmarks) > 1:
         first = deciding_of([verdict for verdict in verdicts if not verdict.control])
         return f"**{sentences.tally_in(record, first)}**{after}"

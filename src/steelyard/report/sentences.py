@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from steelyard.model.unpaired import UnpairedVerdict
 
 NO_ALARM = "no alarm"
+RUNNING = "it is being measured right now: this is what there is so far"
 _STOPPED: dict[StopReason, str] = {
     "interrupted": "interrupted: this is what was measured until then",
     "failed": "a launch failed: this is what was measured before it",
@@ -38,7 +39,7 @@ def has_no_alarm(verdict: Verdict) -> bool:
 def stopped(reasons: list[StopReason], *, running: bool = False) -> str | None:
     """Say that the measuring ended before its time, or has not ended yet; None where it ran its course."""
     if running:
-        return "it is being measured right now: this is what there is so far"
+        return RUNNING
     if failed := partly_failed(reasons):
         return f"{failed}: this is what the others gave"
     return next((text for reason, text in _STOPPED.items() if reason in reasons), None)
@@ -50,6 +51,17 @@ def partly_failed(reasons: list[StopReason]) -> str | None:
     if not 0 < failed < len(reasons) or "interrupted" in reasons:
         return None
     return f"{failed} of {len(reasons)} benchmarks failed"
+
+
+def failed(reasons: list[StopReason]) -> str | None:
+    """Say what failed, where nothing is shown that was measured before it; None where nothing did."""
+    return partly_failed(reasons) or ("a launch failed" if "failed" in reasons else None)
+
+
+def without_verdict(reasons: list[StopReason]) -> str:
+    """Say why there is no verdict at all."""
+    said = failed(reasons)
+    return f"{said}, so there is no verdict" if said else "no pair was measured to its end"
 
 
 def built(record: Weighing | Run) -> str | None:

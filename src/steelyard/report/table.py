@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
+from steelyard.model.counters import EVENTS, events_of
 from steelyard.model.launches import COLUMNS, ROLES, LaunchRow, Sample
 from steelyard.model.records import Run, Weighing
 from steelyard.model.sides import side_names
@@ -19,6 +20,7 @@ from steelyard.report import printable
 _PIECE = 10_000
 # What makes a spreadsheet take a text for a formula (OWASP, CSV injection).
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NOT_COUNTED = (None, None, None)
 
 
 def csv_text(titles: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
@@ -55,19 +57,23 @@ def _cell(text: str) -> str:
 def launches_csv(record: Weighing | Run) -> str:
     """Write every launch as one row, in the order in which they ran; an empty cell is a value not to be had.
 
-    The columns are those of LaunchRow, after the names that its first indices stand for. A run's only side is
-    called `subject`. With a harness each sample is one row, which repeats what its launch measured.
+    The columns are those of LaunchRow, after the names that its first indices stand for, and the three numbers of each
+    event that was counted meanwhile (`Counted`). A run's only side is called `subject`. With a harness each sample is
+    one row, which repeats what its launch measured.
     """
     of_sample = ["sample", *(f"sample_{name}" for name in Sample._fields)] if record.launches.samples else []
-    titles = ["benchmark_name", "side_name", "subject_name", "role_name", *COLUMNS, *of_sample]
-    return csv_text(titles, _launches(record))
+    events = events_of(record.settings.metrics) if record.launches.counters else ()
+    counted = [f"{event}{of}" for event in events for of in ("", "_enabled_ns", "_running_ns")]
+    titles = ["benchmark_name", "side_name", "subject_name", "role_name", *COLUMNS, *counted, *of_sample]
+    return csv_text(titles, _launches(record, [EVENTS.index(event) for event in events]))
 
 
-def _launches(record: Weighing | Run) -> Iterator[list[Any]]:
+def _launches(record: Weighing | Run, events: Sequence[int]) -> Iterator[list[Any]]:
     sides = side_names(record)
     for row in record.launches.rows():
         names = [record.benchmarks[row.benchmark].name, sides[row.side], _subject(record, row).name, ROLES[row.role]]
-        launch = [*names, *row[: len(COLUMNS)]]
+        counted = [(row.counters[event] if row.counters else None) or _NOT_COUNTED for event in events]
+        launch = [*names, *row[: len(COLUMNS)], *chain.from_iterable(counted)]
         yield from [[*launch, number, *sample] for number, sample in enumerate(row.samples)] or [launch]
 
 

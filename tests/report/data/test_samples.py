@@ -117,7 +117,7 @@ def counted_run(loops: int | None = None) -> Run:
 
 @pytest.mark.parametrize("loops", [None, 10])
 def test_counts_are_rows_by_metric_and_by_function(loops: int | None) -> None:
-    table = samples.of_measured(counted_run(loops))
+    table = samples.of_measured(counted_run(loops), [True])
     assert {one["instrument"] for one in rows(table)} == {"valgrind"}
     by_metric = {one["metric"]: one["value"] * (loops or 1) for one in rows(table, level="launch")}
     assert by_metric["instructions"] == 100

@@ -40,7 +40,7 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
         self.attributes += [(tag, name, value or "") for name, value in attrs]
-        if tag not in ("meta", "input", "br") and not (self.get_starttag_text() or "").endswith("/>"):
+        if tag not in ("meta", "input", "br", "wbr") and not (self.get_starttag_text() or "").endswith("/>"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

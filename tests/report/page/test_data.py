@@ -59,6 +59,17 @@ def test_a_bar_lies_where_its_change_does() -> None:
     assert "circle" not in svg.change_bar(scale, None, None)
 
 
+def test_one_far_larger_change_does_not_flatten_the_others() -> None:
+    rows = [end for change in (0.01, -0.02, 0.03, 0.01) for end in (change - 0.004, change, change + 0.004)]
+    large = [81.0, 99.0, 120.0]
+    scale = svg.scale([*rows, *large], 0.005, "s")
+    assert max(rows) < scale.limit <= 0.2
+    assert svg.change_bar(scale, 99.0, (81.0, 120.0)).count('<path class="a"') == 1
+    assert svg.scale(rows[:3] + large, 0.005, "s").limit > 99, "of two rows none is the larger one"
+    many = svg.scale(rows + large * 3, 0.005, "s")
+    assert many.limit > 99, "and three of seven are not few"
+
+
 def test_shares_are_as_wide_as_they_are_large() -> None:
     whole = svg.Share("all", 100, "100", parts=[svg.Share("<a>", 75, "75 %"), svg.Share("b", 25, "25 %")])
     drawn = svg.icicle(whole, 2, "told")

@@ -210,6 +210,9 @@ def test_an_import_and_the_diff_of_two(tmp_path: Path) -> None:
     assert "+50" in diff
     assert "Every sample in its order" in diff
     assert f"A: {one.provenance.tool}" in diff
+    assert "Drift: not to be seen" in diff, "what it is of, as no label stands before it"
+    assert "steelyard compare decides it" in diff
+    assert "lower" in diff, "which way of a change is the better one"
 
 
 def test_the_diff_of_two_runs() -> None:
@@ -332,6 +335,15 @@ def test_why_a_weighing_failed_is_said(tmp_path: Path) -> None:
     assert "./sort-new exited with status 1" in told(
         pages.page([kept(tmp_path, records.weighing(pairs=3, stop="failed", findings=(found,)))])
     )
+
+
+def test_what_failed_before_a_verdict_is_told_as_it_was(tmp_path: Path) -> None:
+    found = Finding(code="failed", message="sh -c 'exit 3' failed with exit status 3")
+    record = records.weighing(pairs=2, stop="failed", findings=(found,), names=("sh -c 'exit 3'", "./new"))
+    said = told(pages.page([kept(tmp_path, record)]))
+    assert "A launch failed, so there is no verdict" in said
+    assert "what was measured before" not in said
+    assert "sh -c 'exit 3' failed with exit status 3." in said, "a command is called as it is, also at a line's start"
 
 
 def test_what_is_repeated_is_drawn_as_one_process(tmp_path: Path) -> None:

@@ -56,6 +56,17 @@ def has_set_aside(counts: Sequence[Count]) -> bool:
     return len(counts) > FIRST_COUNTS and not are_equal(counts)
 
 
+def are_judged(record: Weighing | Run) -> list[bool]:
+    """Of each of a record's counts, in their order, whether it is judged."""
+    aside = {place: len(counts) - len(judged(counts)) for place, counts in by_place(record).items()}
+    found = []
+    for count in record.counting.counts if record.counting else []:
+        place = (count.benchmark, count.side)
+        found.append(aside[place] <= 0)
+        aside[place] -= 1
+    return found
+
+
 def are_equal(counts: Sequence[Count]) -> bool:
     """Whether counts are equal, in every event."""
     return all(count.events == counts[0].events for count in counts)

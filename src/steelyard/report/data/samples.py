@@ -54,7 +54,7 @@ COLUMNS: Mapping[str, str] = {
     "unit": "ns, bytes, count; of an import that of its tool",
     "higher_is_better": "the metric's direction",
     "value": "the number, of one iteration where `loops` says of how many",
-    "judged": "whether a verdict rests on it: no warm-up, and not the first of several samples",
+    "judged": "whether a verdict may rest on it: no warm-up, not the first of several samples, no count set aside",
     "start_ns": "monotonic clock just before the launch, ns",
     "waiting": "share of the launch's elapsed time in which it waited for a processor",
     "disturbed": "whether the pair was measured again because other work disturbed it",
@@ -66,9 +66,12 @@ _HEAP_UNITS = {"bytes": "bytes", "peak_bytes": "bytes", "allocator_ns": "ns"}
 _Positions = npt.NDArray[np.intp]
 
 
-def of_measured(record: Weighing | Run) -> Table:
-    """The rows of what Steelyard measured: of launches that were timed, then counted, then watched."""
-    parts = list(_of_launches(record)) + list(_of_counts(record)) + list(_of_heap(record))
+def of_measured(record: Weighing | Run, judged_counts: Sequence[bool] = ()) -> Table:
+    """The rows of what Steelyard measured: of launches that were timed, then counted, then watched.
+
+    `judged_counts` says of each of its counts whether it is judged.
+    """
+    parts = list(_of_launches(record)) + list(_of_counts(record, judged_counts)) + list(_of_heap(record))
     return joined(parts) if parts else _table(0, {})
 
 
@@ -200,7 +203,7 @@ def _column(launches: Launches, name: str, positions: _Positions) -> npt.NDArray
 # --- what was counted, and what was seen of the heap
 
 
-def _of_counts(record: Weighing | Run) -> Iterator[Table]:
+def _of_counts(record: Weighing | Run, are_judged: Sequence[bool]) -> Iterator[Table]:
     counting = record.counting
     if counting is None:
         return
@@ -221,7 +224,7 @@ def _of_counts(record: Weighing | Run) -> Iterator[Table]:
             "metric": texts([metric for _, _, metric, _ in told]),
             "unit": text_of_all("count", len(told)),
             "value": numbers([value / (each or 1) for (_, _, _, value), each in zip(told, loops, strict=True)]),
-            "judged": truths(np.ones(len(told))),
+            "judged": truths([are_judged[number] for number, _, _, _ in told]),
         },
     )
     yield from (_of_functions(record, one) for one in counting.functions)

@@ -69,7 +69,7 @@ def _row_of_runs(
     ]
     told = [unpaired.evidence(verdict, report.alpha), *unpaired.explanation(verdict, report.margin)]
     if verdict.block_spreads is not None:
-        told.append(unpaired.drift(verdict))
+        told.append(f"drift: {unpaired.drift(verdict)}")
     if smallest := sentences.resolution(verdict):
         told.append(smallest)
     shown = drawn(_figures_of_runs(report, verdict, room))
@@ -139,7 +139,7 @@ def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
             ),
         ],
         caption=f"Changes of the value; the bars are {svg.legend(scale)}",
-        columns=_columns("processes", scale, several=False),
+        columns=[*_columns("processes", scale, several=False), Column("better", "text")],
         rows=[
             _row_of_imports(report, one, [side.get(one.benchmark) for side in values], scale, room)
             for one in report.verdicts
@@ -166,11 +166,12 @@ def _row_of_imports(
         *judged.cells(verdict, scale, None),
         *(Cell(foreign.value(level.median, verdict.unit), level.median) for level in levels),
         Cell(" and ".join(f"{one:,}" for one in processes), float(min(processes))),
+        Cell(better := foreign.better(verdict.higher_is_better), better),
     ]
     told = [
         foreign.evidence(verdict, report.alpha),
         *foreign.explanation(verdict, report.margin),
-        foreign.drift(verdict),
+        f"drift: {foreign.drift(verdict)}",
     ]
     made: list[Figure | None] = []
     known = [one for one in values if one is not None]

@@ -15,7 +15,7 @@ LONGER = 12
 _QUOTED = re.compile(r"`([^`]+)`")
 _NUMBER = re.compile(printable.UNBROKEN)
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][\w-]{0,30})(?![\w-])")
-_VOID = frozenset({"meta", "br", "input", "link"})
+_VOID = frozenset({"meta", "br", "wbr", "input", "link"})
 
 
 class Markup(str):
@@ -43,6 +43,12 @@ def name(content: str, times: int = 1) -> Markup:
 def plain_name(content: str) -> str:
     """The same, for where it is escaped later."""
     return printable.shorten(printable.plain(content), LONGEST_NAME)
+
+
+def parted(content: str) -> Markup:
+    """A word that may break behind its underscores, where there is little room."""
+    first, *others = content.split("_")
+    return joined([first, *(one for part in others for one in ("_", element("wbr"), part))])
 
 
 def told(content: Content) -> Markup:

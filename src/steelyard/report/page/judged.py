@@ -53,7 +53,7 @@ def cells(verdict: Judged, scale: svg.Scale, metric: str | None, said: str | Non
     margin = verdict.margin if isinstance(verdict, Verdict) else None
     return [
         Cell(elements.name(verdict.benchmark), verdict.benchmark),
-        *([Cell(metric, metric)] if metric else []),
+        *([Cell(elements.parted(metric), metric)] if metric else []),
         Cell(said or verdict.verdict, said or verdict.verdict),
         Cell(figures.change(change), change),
         Cell(svg.change_bar(scale, change, interval, margin), change),

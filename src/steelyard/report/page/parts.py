@@ -16,8 +16,13 @@ Key = float | str | None
 
 
 def sentence(text: str) -> str:
-    """A text of the reports as a sentence."""
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?', '.)')) else '.'}"
+    """A text of the reports as a sentence; the command that it may begin with is written as it is."""
+    return ended(text if text.startswith("steelyard ") else f"{text[:1].upper()}{text[1:]}")
+
+
+def ended(text: str) -> str:
+    """A text of the reports with its full stop, where it begins with a name that is no other one in capitals."""
+    return text if text.endswith((".", "!", "?", ".)")) else f"{text}."
 
 
 def drawn(figures: Iterable[Figure | None]) -> list[Figure]:

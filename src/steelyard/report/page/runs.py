@@ -42,7 +42,7 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
         headline=_headline(record, summaries),
         verdict="",
         lines=[
-            *(sentence(line) for line in [sentences.stopped(record.stop, running=running)] if line),
+            *_stopped(record, summaries, running=running),
             *(f"{sentences.metric(name, record.settings)}." for name in metrics),
         ],
         caption=f"Levels, with the interval of the median at {figures.confidence(record.settings.alpha)} confidence",
@@ -65,10 +65,18 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
 
 def _headline(record: Run, summaries: Sequence[Summary]) -> str:
     if not summaries:
-        return "No launch was measured to its end"
+        said = sentences.failed(record.stop) or "no launch was measured to its end"
+        return f"{said[:1].upper()}{said[1:]}"
     if len(record.benchmarks) > 1:
         return f"{figures.count(len(record.benchmarks), 'benchmark')} measured alone"
     return f"{figures.quantity(summaries[0].median, summaries[0].metric)} median"
+
+
+def _stopped(record: Run, summaries: Sequence[Summary], *, running: bool) -> list[Content]:
+    # That it failed is its headline, where nothing is shown that was measured before.
+    is_told = not summaries and "failed" in record.stop
+    said = None if is_told else sentences.stopped(record.stop, running=running)
+    return [sentence(said)] if said else []
 
 
 def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Budget, metrics: int) -> Row:
@@ -77,7 +85,7 @@ def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Bud
     quality = disturbances.quality(summary)
     cells = [
         Cell(elements.name(summary.benchmark), summary.benchmark),
-        *([Cell(metric, metric)] if metrics > 1 else []),
+        *([Cell(elements.parted(metric), metric)] if metrics > 1 else []),
         Cell(figures.quantity(summary.median, metric), summary.median),
         Cell(f"[{', '.join(ends)}]" if ends else "", summary.interval[0] if summary.interval else None),
         Cell(levels.spread(summary), summary.spread),
@@ -166,7 +174,7 @@ def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) 
     cells = [
         Cell(elements.name(benchmark.name), benchmark.name),
         Cell(foreign.value(level.median, benchmark.unit), level.median),
-        Cell("higher" if benchmark.higher_is_better else "lower"),
+        Cell(better := foreign.better(benchmark.higher_is_better), better),
         Cell("" if level.between is None else figures.percent(level.between), level.between),
         Cell("" if level.within is None else figures.percent(level.within), level.within),
         Cell(f"{level.processes:,}", float(level.processes)),

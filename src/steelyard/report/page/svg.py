@@ -15,6 +15,9 @@ from steelyard.report.printable import plain, shorten
 # Of the picture of a bar, in its own units.
 _WIDTH, _HEIGHT, _EDGE = 200, 20, 8
 _ROW = 30
+# Of changes and ends of intervals beyond the margin: more than those of four rows, and how far beyond two thirds of
+# them the scale goes.
+_FEW, _FARTHEST = 12, 5.0
 # Of the whole: what is narrower could not be seen, let alone pointed at.
 _NARROWEST = 0.002
 
@@ -46,10 +49,13 @@ class Scale:
 
 
 def scale(ends: Iterable[float], margin: float | None, name: str) -> Scale:
-    """A scale on which nearly all of these changes lie."""
+    """A scale on which nearly all of these changes lie; a few that are far larger do not flatten the others."""
     sizes = np.abs([end for end in ends if math.isfinite(end)] or [0.01])
-    limit = max(1.15 * float(np.quantile(sizes, 0.95 if len(sizes) > 40 else 1.0)), 3 * (margin or 0.0), 1e-6)
-    return Scale(_round_up(limit), margin, name)
+    limit = 1.15 * float(np.quantile(sizes, 0.95 if len(sizes) > 40 else 1.0))
+    told = sizes[sizes > (margin or 0.0)]
+    if len(told) > _FEW:
+        limit = min(limit, _FARTHEST * float(np.quantile(told, 2 / 3, method="higher")))
+    return Scale(_round_up(max(limit, 3 * (margin or 0.0), 1e-6)), margin, name)
 
 
 def _round_up(limit: float) -> float:

@@ -73,14 +73,17 @@ def _headline(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -
         return "", "Nothing is compared yet"  # why not is a note
     members = [verdict for verdict in verdicts if not verdict.control]
     if not members:
-        return "", sentences.stopped(record.stop, running=running) or "No pair was measured to its end"
+        said = sentences.RUNNING if running else sentences.without_verdict(record.stop)
+        return "", f"{said[:1].upper()}{said[1:]}"
     return judged.headline(deciding_of(members), sum(not one.control for one in record.benchmarks))
 
 
 def _lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> list[Content]:
     lines: list[Content] = []
     members = [verdict for verdict in verdicts if not verdict.control]
-    if stopped := sentences.stopped(record.stop, running=running):
+    # Where there is no verdict, of what failed nothing is shown that was measured before it.
+    has_any = bool(verdicts) or "failed" not in record.stop
+    if has_any and (stopped := sentences.stopped(record.stop, running=running)):
         lines.append(sentence(stopped))
     first = deciding_of(members)
     if len(first) == 1:
