@@ -69,6 +69,12 @@ def test_no_mark_of_markdown_is_left_as_text(site: Path) -> None:
     assert {name: marks for name, marks in found.items() if marks} == {}
 
 
+def test_a_bar_in_the_code_of_a_table_has_no_backslash(site: Path) -> None:
+    assert "gzip -c data | wc -c" in (site / "metrics.html").read_text(encoding="utf-8")
+    cell = re.compile(r"<td\b.*\\\|")
+    assert not [page.name for page in site.rglob("*.html") if cell.search(page.read_text(encoding="utf-8"))]
+
+
 def _text(page: Path) -> str:
     """What stands in a page beside its code."""
     article = page.read_text(encoding="utf-8").partition("<article")[2].partition("</article>")[0]
