@@ -24,6 +24,7 @@ FROM_ELSEWHERE = {"experiments.md": "experiments/README.md", "changes.md": "CHAN
 
 _FENCE = re.compile(r"^\s*```")
 _ITEM = re.compile(r"^(?:[-*]|\d+\.) ")
+_CODE = re.compile(r"`[^`]*`")
 _SENTENCE = re.compile(r"^(?![-*] |\d+\. )\S")
 
 
@@ -37,14 +38,18 @@ def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:  # noqa: ARG001 - as mkdocs calls it
-    """A list may follow its sentence at once, as everywhere else; Python-Markdown wants a blank line before it."""
+    """As everywhere else: a list may follow its sentence at once, and code in a table has a backslash before `|`.
+
+    Python-Markdown wants a blank line before the one, and shows the other as it stands.
+    """
     lines: list[str] = []
     fenced = False
     for line in markdown.split("\n"):
         fenced ^= bool(_FENCE.match(line))
         if not fenced and _ITEM.match(line) and lines and _SENTENCE.match(lines[-1]):
             lines.append("")
-        lines.append(line)
+        is_row = not fenced and line.startswith("|")
+        lines.append(_CODE.sub(lambda code: code[0].replace("\\|", "|"), line) if is_row else line)
     return "\n".join(lines)
 
 

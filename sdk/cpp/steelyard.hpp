@@ -18,6 +18,7 @@
 #endif
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -738,6 +739,12 @@ inline void look_at(const Benchmark& benchmark) {
     std::fflush(stdout);
 }
 
+// Whether nobody reads what is written any more, as of `| head`.
+inline bool is_unread() {
+    pollfd out{STDOUT_FILENO, 0, 0};
+    return ::poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
+}
+
 // In a process of its own, so that the others have their turn where this one fails; whether it did not.
 inline bool looked_at_apart(const Benchmark& benchmark) {
     std::fflush(nullptr);
@@ -750,7 +757,7 @@ inline bool looked_at_apart(const Benchmark& benchmark) {
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    if (WIFSIGNALED(status))
+    if (WIFSIGNALED(status) && !is_unread())
         std::fprintf(stderr, "steelyard: %s: was killed by signal %d\n", benchmark.name.c_str(), WTERMSIG(status));
     return status == 0;
 }
@@ -767,7 +774,10 @@ inline int look(const std::vector<std::string>& words) {
     if (chosen.empty() && !words.empty()) response.fail("no benchmark has " + quoted(words.front()) + " in its name", 2);
     bool all_well = true;
     if (chosen.size() == 1) look_at(*chosen.front());  // where a debugger finds it
-    else for (const Benchmark* one : chosen) all_well = looked_at_apart(*one) && all_well;
+    else for (const Benchmark* one : chosen) {
+        all_well = looked_at_apart(*one) && all_well;
+        if (is_unread()) response.fail("cannot write what was found", 1);  // the others would be run for nobody
+    }
     std::puts("for a look; weigh with: steelyard compare --harness protocol OLD NEW");
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) response.fail("cannot write what was found", 1);
     return all_well ? 0 : 1;

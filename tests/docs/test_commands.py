@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,6 +34,18 @@ def test_commands_and_options_of_a_page_are_there(page: Path) -> None:
         own = words[: words.index("--")] if "--" in words else words
         given = {word.partition("=")[0] for word in respelt(own, options()[name]) if word.startswith("--")}
         assert given <= options()[name], f"steelyard {name} {' '.join(words)}"
+
+
+def test_each_option_is_told_of_somewhere() -> None:
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    told = {*re.findall(r"(?<![\w-])--[a-z][\w-]*", text)}
+    shown = [param for command in commands_of(command_line()).values() for param in command.params]
+    assert [param.opts for param in shown if _is_untold(param, told)] == []
+
+
+def _is_untold(param: Any, told: set[str]) -> bool:
+    long = {name for name in (*param.opts, *param.secondary_opts) if name.startswith("--")}
+    return bool(long) and not getattr(param, "hidden", False) and not long & told
 
 
 def test_lines_are_found() -> None:

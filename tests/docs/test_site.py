@@ -60,3 +60,23 @@ def test_every_keyword_of_what_measures_is_told_from_the_code(site: Path) -> Non
 def test_a_list_behind_its_sentence_is_a_list(site: Path) -> None:
     page = (site / "statistics.html").read_text(encoding="utf-8")
     assert "<li><em>How noisy was it around this pair?</em>" in page
+
+
+def test_no_mark_of_markdown_is_left_as_text(site: Path) -> None:
+    """As that of an item, where Python-Markdown takes it for a line of the paragraph before it."""
+    left = re.compile(r"^(?:[-*] |\d+\. |\| |#+ )\S|\*\*\w|\]\(", re.MULTILINE)
+    found = {page.name: left.findall(_text(page)) for page in site.rglob("*.html")}
+    assert {name: marks for name, marks in found.items() if marks} == {}
+
+
+def test_a_bar_in_the_code_of_a_table_has_no_backslash(site: Path) -> None:
+    assert "gzip -c data | wc -c" in (site / "metrics.html").read_text(encoding="utf-8")
+    cell = re.compile(r"<td\b.*\\\|")
+    assert not [page.name for page in site.rglob("*.html") if cell.search(page.read_text(encoding="utf-8"))]
+
+
+def _text(page: Path) -> str:
+    """What stands in a page beside its code."""
+    article = page.read_text(encoding="utf-8").partition("<article")[2].partition("</article>")[0]
+    beside_code = re.sub(r"<(pre|code)\b.*?</\1>", "", article, flags=re.DOTALL)
+    return re.sub(r"<[^>]*>", "", beside_code)

@@ -61,7 +61,7 @@ def test_the_action_s_inputs_and_outputs_are_those_that_its_steps_know() -> None
     from steelyard.cli import gate_forge
 
     written = set(re.findall(r'^        "(\w+)": ', Path(gate_forge.__file__).read_text(), re.M))
-    assert known <= written
+    assert known == written
     assert all(step.get("shell") == "bash" for step in steps(ACTION) if "run" in step)
 
 

@@ -33,6 +33,16 @@ def test_a_line_each_and_what_to_do_next(write: Write) -> None:
     assert found.returncode == 0
 
 
+def test_where_nobody_reads_no_more_are_run(write: Write) -> None:
+    path = write("import sys\n@bench(n=[1, 2])\ndef work(n): print('ran', n, file=sys.stderr)")
+    read, written = os.pipe()
+    os.close(read)
+    done = subprocess.run([*HARNESS, path], stdout=written, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(written)
+    assert done.returncode == 1
+    assert {*done.stderr.splitlines()} == {"ran 1", "steelyard.harness: cannot write what was found: Broken pipe"}
+
+
 @pytest.mark.parametrize("is_repository", [True, False])
 def test_what_to_do_next_runs_as_it_stands(write: Write, tmp_path: Path, is_repository: bool) -> None:
     path = write("@bench\ndef work(): ...")

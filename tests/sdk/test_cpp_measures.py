@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -182,6 +183,15 @@ def test_run_interactively_one_that_fails_is_named_and_the_others_are_run(failin
     assert done.stderr == "steelyard: bad: no data\nsteelyard: killed: was killed by signal 9\n"
     (line, _) = done.stdout.splitlines()
     assert line.endswith("  good")
+
+
+def test_run_interactively_where_nobody_reads_no_more_are_run(failing: Path) -> None:
+    read, written = os.pipe()
+    os.close(read)
+    done = subprocess.run([failing], stdout=written, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(written)
+    assert done.returncode == 1
+    assert done.stderr == "steelyard: bad: no data\nsteelyard: cannot write what was found\n"
 
 
 @pytest.mark.parametrize(

@@ -59,9 +59,14 @@ _EXIT_STATUS = [
     for line in (".TP", f".B {status}", meaning)
 ]
 _FILES = [
-    ".TP",
-    ".I ~/.local/state/steelyard",
-    "the latest records and journals; elsewhere if XDG_STATE_HOME is set",
+    line
+    for path, meaning in (
+        ("~/.local/state/steelyard", "the latest records and journals; elsewhere if XDG_STATE_HOME is set"),
+        ("~/.cache/steelyard/builds", "the builds of revisions; elsewhere if XDG_CACHE_HOME is set"),
+        ("steelyard.toml", "what a project weighs; or the table [tool.steelyard] of pyproject.toml"),
+        ("/var/lib/steelyard/tuning.json", "what steelyard tune has changed, until it is put back"),
+    )
+    for line in (".TP", f".I {path}", meaning)
 ]
 
 

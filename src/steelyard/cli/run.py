@@ -113,6 +113,9 @@ def run(options: RunOptions, world: World) -> int:
 
     To compare two versions use `steelyard compare`: numbers of two runs, taken one after the other, are apart by more
     than most changes.
+
+    Exit status: 0 measured, 2 wrong usage, 3 a measurement failed, 130 interrupted; with --baseline also 1 slower than
+    that, 4 undecided (with --strict).
     """
     with in_units(options.unit):
         return _measured(options, world)

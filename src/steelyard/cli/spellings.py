@@ -47,7 +47,7 @@ _OF_RUN = (
     "it is of one command alone: steelyard run --save-baseline NAME keeps a run, run --baseline NAME compares with it"
 )
 _OF_A_GATE = "--json FILE keeps the record, and steelyard gate FILE {} says it of that"
-_ITERATIONS = "how often a statement runs is found by itself, so that a sample takes about 1.5 ms"
+_ITERATIONS = "how often a statement runs is found by itself, so that a sample is long against the clock"
 _OF_PYPERF = "a weighing ends when its answer stands; --pairs N or --max-time SECONDS limit it"
 _OF_COMMANDS = {
     "compare": {

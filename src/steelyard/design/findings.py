@@ -36,7 +36,7 @@ def same_command_findings(subjects: Sequence[Subject], benchmarks: Sequence[Benc
         Finding(
             code="same-command",
             message=f"{name} runs the same program with the same arguments as the baseline: this is a control, "
-            "and any verdict but `same` would be a false alarm",
+            "and `slower` or `faster` would be a false alarm",
         )
         for name in dict.fromkeys(alike)
     ]

@@ -36,18 +36,28 @@ def show(suite: Suite, arguments: list[str]) -> int:
     width = max((len(entry.name) for entry in entries), default=0)
     for entry in entries:
         try:
-            print(f"{entry.name:{width}}  {_quick_look(suite, entry)}", flush=True)
+            said = _quick_look(suite, entry)
         except KeyboardInterrupt:
             return INTERRUPTED
         except BaseException as error:  # of the user's code, which may also try to exit
             status = RAISED
-            said = " ".join(fault(error, suite.files).splitlines())
-            print(f"{entry.name:{width}}  failed: {said}", flush=True)
+            said = f"failed: {' '.join(fault(error, suite.files).splitlines())}"
+        try:
+            print(f"{entry.name:{width}}  {said}", flush=True)
+        except OSError as error:  # as of `| head`: those that are left would be run for nobody
+            return _unwritten(error)
     if not entries:
         print("no benchmarks: put @steelyard.harness.bench above a function", file=sys.stderr)
     else:
         print(f"A quick look, no measurement. To measure, and to weigh {_how_to_weigh(arguments)}", file=sys.stderr)
     return status
+
+
+def _unwritten(error: OSError) -> int:
+    """Say that nothing more can be written; the exit status for that."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left in the buffer would fail again at the end
+    complain(f"cannot write what was found: {error.strerror}")
+    return RAISED
 
 
 def _how_to_weigh(arguments: list[str]) -> str:

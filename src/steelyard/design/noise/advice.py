@@ -34,6 +34,11 @@ class Cost:
         return self.part < _WORTH and self._log < -self._chance
 
     @property
+    def may_be_less(self) -> bool:
+        """Whether what was seen would be worth an option, though so few pairs may show it by chance."""
+        return self.part < _WORTH and not self.is_less
+
+    @property
     def is_more(self) -> bool:
         """Whether it is clearly more."""
         return self.part > 1 / _WORTH and self._log > self._chance

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
-from steelyard.design.noise.advice import pinned_costs, tandem_costs
+from steelyard.design.noise.advice import Cost, pinned_costs, tandem_costs
 from steelyard.design.noise.spreads import CHANGES, TOLD_MS, Kind, kinds
 from steelyard.machine.conditions.contention import MUCH_STOLEN, STOLEN
 from steelyard.machine.conditions.words import fine, serious, slight, unknown
@@ -89,7 +89,7 @@ def _pairing(noise: Noise, found: _Kinds) -> Condition:
     evidence = f"in tandem a verdict takes so many times as long: {told}"
     if "tandem" in noise.pairing.values():
         return fine("pairing", f"{evidence}; longer commands are weighed so by themselves where they gain by it")
-    return fine("pairing", f"{evidence}; that is no clear gain")
+    return fine("pairing", f"{evidence}; {not_gained(costs.values())}")
 
 
 def _pinning(noise: Noise) -> Condition:
@@ -100,7 +100,14 @@ def _pinning(noise: Noise) -> Condition:
     evidence = f"pinned, a verdict takes so many times as long: {told}"
     if noise.cpu is not None:
         return slight("pinning", evidence, f"--cpu {noise.cpu}")
-    return fine("pinning", f"{evidence}; that is no clear gain, so leave --cpu out")
+    return fine("pinning", f"{evidence}; {not_gained(costs.values())}, so leave --cpu out")
+
+
+def not_gained(costs: Iterable[Cost]) -> str:
+    """Why none of these ways is advised, for a sentence."""
+    if any(one.may_be_less for one in costs):
+        return "so few pairs as were measured may show that by chance"
+    return "that is no clear gain"
 
 
 def _neighbours(beside: Sequence[Beside], *, is_busy: bool) -> Condition:
