@@ -194,7 +194,9 @@ def test_a_first_suite_passes_and_is_named(held: Held) -> None:
     assert gate_markdown.page(report).count("nothing is compared yet") == 1
     assert gate_words.methods(report) == ["the gate fails above a=1%"]
     report = held([], findings=[new], require=["a"])
-    assert report.problems == ["required benchmark a has no verdict: the baseline has no benchmark yet"]
+    assert report.problems == [
+        "required benchmark a has no verdict: it is new, was renamed or removed, failed, or had no time"
+    ]
     assert held([]).verdict == "failed"
 
 
@@ -328,7 +330,7 @@ def test_what_a_name_that_fits_none_may_have_meant_is_told(held: Held) -> None:
         "the limit one.py::s=1% fits no benchmark; there is one.py::sort: '*one.py::s*' fits it",
         "the limit add=1% fits no benchmark",
     ]
-    none = "has no verdict: it was renamed, removed, or it failed"
+    none = "has no verdict: it is new, was renamed or removed, failed, or had no time"
     assert report.problems == [
         f"required benchmark parse {none}; there are one.py::parse, two.py::parse: '*parse*' fits them",
         f"required benchmark gone {none}",
@@ -385,7 +387,9 @@ class TestOfOneThatNeverFails:
 
     def test_it_is_required_all_the_same(self, failed: Outcome) -> None:
         report = of_one("a", failed, limits_from(["b2=never", "b3=never"], require=["b3"]))
-        assert report.problems == ["required benchmark b3 has no verdict: it was renamed, removed, or it failed"]
+        assert report.problems == [
+            "required benchmark b3 has no verdict: it is new, was renamed or removed, failed, or had no time"
+        ]
 
     def test_that_nothing_was_measured_of_it_is_a_finding(self, held: Held) -> None:
         nothing = verdict(benchmark="b", verdict="undecided", change=None, interval=None, pairs=0)

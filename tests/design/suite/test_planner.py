@@ -211,7 +211,8 @@ class TestTheList:
         settings = record.settings.model_copy(update={"directory": str(here)})
         subjects = [record.subjects[0].model_copy(update=of), record.subjects[1]]
         suites.script = _first_bad(suites.script, b"baseline", {"exit_code": 4})
-        with pytest.raises(LaunchError, match=r"exit status 4: test_new.py is in your folder and not in that revision"):
+        said = r"exit status 4: test_new.py is in your folder and not in that revision, where it runs: name a folder "
+        with pytest.raises(LaunchError, match=f"{said}that both have, or its absolute path"):
             plan(suites, record.model_copy(update={"subjects": subjects, "settings": settings}))
 
 

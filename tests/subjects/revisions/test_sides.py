@@ -28,6 +28,7 @@ def sides(folder: Path, build: str | None = "make") -> tuple[Side, Side]:
         ("./bench/built data", "./bench/built"),
         ("env -C parse ./p.test -test.v", "./p.test"),
         ("/usr/bin/python3 -m pytest bench -k x", "bench"),
+        ("pytest bench/new.py::test_a", "bench/new.py"),
         ("pytest bench/new.py old.py", None),
         ("./old.py bench", None),
         ("./gone bench", None),

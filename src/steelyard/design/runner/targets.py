@@ -172,7 +172,10 @@ def remedy_of_missing(subject: Subject, settings: Settings) -> str | None:
     missing = _not_checked_out(subject, settings)
     if missing is None:
         return None
-    said = f"{missing} is in your folder and not in that revision, where it runs: give its absolute path"
+    said = f"{missing} is in your folder and not in that revision, where it runs: "
+    said += (
+        "give its absolute path" if settings.harness is None else "name a folder that both have, or its absolute path"
+    )
     if missing.endswith(".py"):
         said += ", and --env PYTHONPATH=src where the code is in src, so that each revision imports its own"
     return said

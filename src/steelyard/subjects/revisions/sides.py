@@ -70,6 +70,7 @@ def new_file(baseline: Side, candidate: Side, command: str) -> str | None:
         mine, theirs, words = mine / words[2], theirs / words[2], words[3:]
     relative = [word for word in words if not os.path.isabs(word)]  # noqa: PTH117
     named = relative[:1] if relative[:1] == words[:1] and "/" in relative[0] else relative
+    named = [word.partition("::")[0] for word in named]  # of pytest, what is run of the file comes behind
     # os.path.exists() is False where a word is too long for a name, or has a NUL.
     named = [word for word in named if os.path.exists(mine / word)]  # noqa: PTH110
     if not named or any(os.path.exists(theirs / word) for word in named):  # noqa: PTH110
