@@ -39,5 +39,6 @@ def test_what_tells_of_a_failure_is_told_from_what_programs_warn_of() -> None:
     ]
     assert line_that_tells(warned) is None
     assert line_that_tells([*warned, "sort: cannot read: in: Permission denied"]) is not None
-    for line in ("Usage: prog FILE", "bash: warning: setlocale: LC_ALL: cannot change locale (xx)", "KeyError: 'in'"):
+    said = ("Usage: prog FILE", "temporary failure in name resolution", "Connection refused", "KeyError: 'in'")
+    for line in (*said, "bash: warning: setlocale: LC_ALL: cannot change locale (xx)"):
         assert line_that_tells([line]) == line
