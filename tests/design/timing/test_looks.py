@@ -70,3 +70,16 @@ def test_after_a_first_budget_the_next_look_is_at_a_quarter_more(ended: int | No
     member = resumed(0, header, kept.of(0))
     Looks(header, kept, [member]).take(member, ended=False)
     assert member.look_at == following
+
+
+def test_what_a_control_leaves_open_is_asked_once_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = weigh(one_of_many, pairs=12, max_time_s=None)[0]
+    rows, asked = KeptRows(record.launches.rows()), []
+    monkeypatch.setattr(room, "look_at", lambda *_, **_others: asked.append(1))
+    control = resumed(0, record, rows.of(0))
+    looks = Looks(record, rows, [control])
+    assert [looks.leaves_open(control, 0.01) for _ in range(3)] == [True] * 3
+    assert len(asked) == 1
+    control.look_at += 1
+    looks.leaves_open(control, 0.01)
+    assert len(asked) == 2

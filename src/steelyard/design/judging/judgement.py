@@ -27,6 +27,7 @@ from steelyard.design.judging.findings import (
 from steelyard.design.judging.layouts import layout_facts, layout_findings
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
 from steelyard.design.judging.pairs import MetricPairs, why_unknown
+from steelyard.design.judging.ticks import with_ticks
 from steelyard.design.judging.waits import waits_finding
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.errors import MeasurementError, NoRatioError
@@ -377,7 +378,9 @@ def _summary(record: Run, benchmark: int, metric: str) -> Summary:
         metric=shown,
         median=described.median,
         spread=described.spread,
-        interval=median_interval(values, record.settings.alpha),
+        interval=with_ticks(
+            median_interval(values, record.settings.alpha), record.launches, int(used[0]), shown, values
+        ),
         lowest=float(values.min()),
         highest=float(values.max()),
         modes=modes(values),

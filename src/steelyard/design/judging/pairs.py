@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.judging.lockstep import in_step
+from steelyard.design.judging.ticks import hidden_by_clock
 from steelyard.model.errors import MeasurementError, NoRatioError
-from steelyard.model.launches import USED, FloatArray, Launches, Sample
-from steelyard.model.metrics import METRICS, PER_ITERATION
+from steelyard.model.launches import USED, FloatArray, Launches
+from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.rows import ORDERS
-from steelyard.stats.clock import clock_quantisation, step_of_few
+from steelyard.stats.clock import step_of_few
 from steelyard.stats.order import second_takes_longer, without_order
 
 # By the clock's ticks one of them may be nothing; both together are known exactly.
@@ -69,17 +70,8 @@ class MetricPairs:
         return second_takes_longer(*self.measured(pairs), self._ways[:pairs], level)
 
     def hidden_by_clock(self, pairs: int) -> float:
-        """The largest log-ratio that the clock's ticks can hide from the first `pairs` pairs; 0 of what is counted.
-
-        A harness's clock tells whole samples: what one iteration took may have any number of digits.
-        """
-        if not METRICS[self.metric].rounded:
-            return 0.0
-        baseline, candidate = self.measured(pairs)
-        if self.launches.samples and self.metric in PER_ITERATION:
-            loops = Sample(*self.launches.samples[self._positions[0, 0]][-1]).loops
-            baseline, candidate = baseline * loops, candidate * loops
-        return clock_quantisation(baseline, candidate)
+        """The largest log-ratio that the clock's ticks can hide from the first `pairs` pairs; 0 of what is counted."""
+        return hidden_by_clock(self.launches, int(self._positions[0, 0]), self.metric, *self.measured(pairs))
 
     def step_of_few(self, pairs: int) -> float:
         """The log-ratio between two of the few values that the first `pairs` pairs have; 0 where they have many."""

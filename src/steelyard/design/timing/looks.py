@@ -26,6 +26,7 @@ class Looks:
         self._header, self._settings, self._rows = header, header.settings, rows
         self._members = [one for one in members if not one.control]
         self._metric = timed(header.settings.metrics)[0]  # what is counted needs no pairs
+        self._left_open: dict[tuple[int, int, float], bool] = {}
 
     def take(self, benchmark: OpenBenchmark, *, ended: bool) -> None:
         """Look at a benchmark, of which the budget may have ended; raises MeasurementError if it has no figures."""
@@ -63,8 +64,15 @@ class Looks:
     def leaves_open(self, control: OpenBenchmark, size: float) -> bool:
         """Whether a control may yet turn out to differ from itself by as much as a change of that size, a log-ratio.
 
-        By the interval that the record will have, which is asked for only once all others have stopped.
+        By the interval that the record will have, which takes as long as many pairs of a short program: it is asked for
+        only once all others have stopped, and pairs between two looks do not move it.
         """
+        asked = (control.number, control.look_at, size)
+        if asked not in self._left_open:
+            self._left_open[asked] = self._may_be_as_large(control, size)
+        return self._left_open[asked]
+
+    def _may_be_as_large(self, control: OpenBenchmark, size: float) -> bool:
         pairs = MetricPairs(self._rows.launches_of(control.number), control.number, self._metric)
         judged_by, budgets = self._judged_by(control), self._budgets(control)
         return leaves_open(look_at(pairs, judged_by, budgets, ended=False, newest_only=False, members=1), size)

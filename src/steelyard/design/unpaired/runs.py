@@ -11,6 +11,7 @@ import numpy as np
 from steelyard.design.findings import coarse_clock, some_names
 from steelyard.design.judging.judgement import by_benchmark, seconds_of, side_of
 from steelyard.design.judging.left_out import little_memory
+from steelyard.design.judging.ticks import hidden_by_clock
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.foreign import ForeignResults
@@ -23,7 +24,6 @@ from steelyard.model.subject import Subject
 from steelyard.model.typed import typed
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report.figures import count, seconds
-from steelyard.stats.clock import clock_quantisation
 from steelyard.stats.unpaired import (
     FEWEST_LAUNCHES,
     FEWEST_SECONDS,
@@ -261,7 +261,7 @@ def _verdict(
         for each, run, chosen in zip((one, other), runs, used, strict=True)
     ]
     little = little_memory(float(np.median(side)) for side in (one, other)) if shown == "max_rss" else None
-    hidden = clock_quantisation(one, other) if METRICS[shown].rounded else 0.0
+    hidden = hidden_by_clock(runs[0].launches, int(used[0][0]), shown, one, other)
     judgement = judge_unpaired(sides[0], sides[1], margin, alpha, quantisation=hidden)
     known = isfinite(judgement.upper - judgement.lower)
     return UnpairedVerdict(

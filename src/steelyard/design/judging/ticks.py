@@ -1,0 +1,36 @@
+"""What a clock's ticks hide of launches: of whole samples, where a harness's clock told these."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from steelyard.model.launches import FloatArray, Launches, Sample
+from steelyard.model.metrics import METRICS, PER_ITERATION
+from steelyard.stats.clock import clock_quantisation
+
+Interval = tuple[float, float]
+
+
+def hidden_by_clock(launches: Launches, place: int, metric: str, one: FloatArray, other: FloatArray) -> float:
+    """The largest log-ratio that ticks can hide between positive values, (n,) a side; 0 of what is counted.
+
+    What one iteration took may have any number of digits. All launches are taken to have run as many as that at
+    `place`, which a factor of both sides shows as well.
+    """
+    if not METRICS[metric].rounded:
+        return 0.0
+    loops = 1
+    if launches.samples and metric in PER_ITERATION:
+        loops = Sample(*launches.samples[place][-1]).loops
+    return clock_quantisation(one * loops, other * loops)
+
+
+def with_ticks(
+    bounds: Interval | None, launches: Launches, place: int, metric: str, values: FloatArray
+) -> Interval | None:
+    """Bounds of the median of values (n,), as much wider as a clock's ticks may make each of these wrong."""
+    if bounds is None or not (values > 0).all():
+        return bounds
+    # A value has two readings of the clock, and so one tick; what lies between two values has both.
+    tick = hidden_by_clock(launches, place, metric, values[::2], values[1::2]) / 2 * float(np.median(values))
+    return max(0.0, bounds[0] - tick), bounds[1] + tick

@@ -1,0 +1,33 @@
+"""What a coarse clock leaves of the interval of a run."""
+
+from __future__ import annotations
+
+import pytest
+
+from steelyard.design.judging.judgement import summaries
+from steelyard.model.launches import Sample
+from steelyard.model.settings import Settings
+from tests.model.samples import row, run
+
+
+def interval(metric: str, ticks: list[int], loops: int = 0) -> tuple[float, float] | None:
+    """That of launches that took so many ms, and as many pages; in a harness with so many iterations a sample."""
+    rows = [row(number, cpu_ns=10**6 * ms, user_ns=0, sys_ns=0, minor_faults=ms) for number, ms in enumerate(ticks)]
+    if loops:
+        times = [10**6 * ms for ms in ticks]
+        rows = [one._replace(samples=(Sample(loops, ns, ns, 0),)) for one, ns in zip(rows, times, strict=True)]
+    (found,) = summaries(run(rows, settings=Settings(metrics=[metric], harness="protocol" if loops else None)))
+    return found.interval
+
+
+def test_the_interval_of_a_run_is_as_much_wider_as_a_tick_is() -> None:
+    few = [12, 12, 12, 13, 12, 12, 13, 12, 12, 12]
+    assert interval("cpu", few) == pytest.approx((11e6, 14e6))
+    assert interval("cpu", few, loops=7) == pytest.approx((11e6 / 7, 14e6 / 7))
+    assert interval("cpu", [12] * 10, loops=7) == pytest.approx((8e6 / 7, 16e6 / 7))
+
+
+def test_counts_and_clocks_that_are_fine_enough_widen_nothing() -> None:
+    assert interval("minor_faults", [12] * 10) == (12, 12)
+    assert interval("cpu", [*range(100, 110)]) == pytest.approx((100e6, 109e6))
+    assert interval("cpu", [12, 13]) is None
