@@ -291,6 +291,8 @@ fn count(number: libc::c_long) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spawn::Captures;
+    use std::process::Command;
 
     #[test]
     fn what_was_before_the_start_is_in_neither_of_two_times() {
@@ -299,6 +301,87 @@ mod tests {
         assert_eq!(without(5, 7, 0), (2, 0));
         assert_eq!(without(5, 7, 2), (4, 0));
         assert_eq!(without(5, 1, 2), (0, 0));
+    }
+
+    /// A target that ran for 0.9 ms of 2 ms, with others of its threads, and the kernel's account of it.
+    fn ended() -> (Wait, Ended) {
+        let mut child = Command::new("true").spawn().expect("a child");
+        let pid = i32::try_from(child.id()).expect("a number");
+        let mut ended = sys::reap(pid).expect("its end");
+        let _ = child.wait(); // it has been reaped
+        ended.usage.ru_utime = libc::timeval {
+            tv_sec: 0,
+            tv_usec: 600,
+        };
+        ended.usage.ru_stime = libc::timeval {
+            tv_sec: 0,
+            tv_usec: 300,
+        };
+        (ended.usage.ru_minflt, ended.usage.ru_majflt) = (40, 5);
+        (ended.usage.ru_nvcsw, ended.usage.ru_nivcsw) = (60, 70);
+        (ended.usage.ru_inblock, ended.usage.ru_oublock) = (8, 9);
+        ended.usage.ru_maxrss = 10;
+        let captures = Captures {
+            out: None,
+            err: None,
+            results: None,
+        };
+        let mut wait = Wait::new(STARTED, None, captures, false);
+        wait.outcome.end_ns = STARTED.start_ns + 2_000_000;
+        wait.outcome.after = reading(500, 50);
+        wait.outcome.schedule = Some(Schedule {
+            cpu_ns: 700_000,
+            delay_ns: 90_000,
+            timeslices: 12,
+        });
+        (wait, ended)
+    }
+
+    const STARTED: Started = Started {
+        pid: 0,
+        start_ns: 1000,
+        spawn_ns: 11,
+    };
+
+    fn reading(pressure_ns: u64, steal_ns: u64) -> Reading {
+        Reading {
+            pressure_ns: Some(pressure_ns),
+            steal_ns: Some(steal_ns),
+        }
+    }
+
+    #[test]
+    fn what_is_told_of_a_launch_has_grown_since_its_start_and_is_called_what_it_is() {
+        let already = Already {
+            schedule: Some(Schedule {
+                cpu_ns: 100_000,
+                delay_ns: 30_000,
+                timeslices: 2,
+            }),
+            minor_faults: 1,
+            voluntary_switches: 2,
+            involuntary_switches: 3,
+        };
+        let (wait, ended) = ended();
+        let told = report(STARTED, wait, already, reading(200, 30), &ended);
+        assert_eq!(
+            (told.start_ns, told.wall_ns, told.spawn_ns),
+            (1000, 2_000_000, 11)
+        );
+        assert_eq!((told.cpu_ns, told.delay_ns), (Some(600_000), Some(60_000)));
+        assert_eq!(told.timeslices, Some(10));
+        assert_eq!((told.user_ns, told.sys_ns), (600_000, 200_000));
+        assert_eq!(told.others_ns, Some(200_000));
+        assert_eq!((told.minor_faults, told.major_faults), (39, 5));
+        assert_eq!(
+            (told.voluntary_switches, told.involuntary_switches),
+            (58, 67)
+        );
+        assert_eq!((told.pressure_ns, told.steal_ns), (Some(300), Some(20)));
+        assert_eq!(
+            (told.max_rss_bytes, told.written_blocks),
+            (10 << 10, Some(9))
+        );
     }
 
     #[test]
