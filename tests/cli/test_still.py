@@ -11,13 +11,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from steelyard.cli.app import run
 from steelyard.design.world import World
 from steelyard.measure import still
-from steelyard.measure.foreground import NotExecutableError, run_in_foreground
+from steelyard.measure.foreground import NotExecutableError, _ended, run_in_foreground
 from steelyard.measure.native import CLOCK
 from steelyard.model.launches import LaunchSpec
 from tests.tool import STEELYARD, Tool, ended, wait_until
@@ -210,6 +211,25 @@ def test_a_signal_for_us_is_passed_on(tool: Tool, number: signal.Signals) -> Non
     process.send_signal(number)
     done = ended(process)
     assert (done.status, done.out) == (9, b"heard\n")
+
+
+def test_what_the_terminal_sends_to_the_command_too_is_not_sent_to_it_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Many a program that hears a second Ctrl-C ends at once, without its results."""
+    by_the_kernel, by_a_process = 0x80, 0
+    came = iter([(signal.SIGINT, by_the_kernel), (signal.SIGTERM, by_a_process), (signal.SIGCHLD, 1), None])
+    ends, sent = iter([(0, 0)] * 4 + [(7, 0)]), list[tuple[int, int]]()
+
+    def heard(*_: object) -> SimpleNamespace | None:
+        one = next(came)
+        return one and SimpleNamespace(si_signo=one[0], si_code=one[1])
+
+    monkeypatch.setattr(signal, "sigtimedwait", heard)
+    monkeypatch.setattr(os, "waitpid", lambda *_: next(ends))
+    monkeypatch.setattr(os, "kill", lambda *what: sent.append(what))
+    assert _ended(7) == 0
+    assert sent == [(7, signal.SIGTERM)]
 
 
 def _sh(script: str) -> LaunchSpec:

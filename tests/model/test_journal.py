@@ -326,6 +326,15 @@ def test_a_damaged_line_is_named_with_how_to_have_what_stands_before_it(path: Pa
     assert load(path)
 
 
+def test_launches_behind_a_damaged_one_are_not_left_out_without_a_word(path: Path) -> None:
+    write(path, ROWS)
+    *before, last = path.read_bytes().splitlines(keepends=True)
+    for damaged in (b"[1 2]\n", b"[1,,2]\n"):
+        path.write_bytes(b"".join([*before, damaged, last]))
+        with pytest.raises(UsageError, match=r"is damaged in line 7; what stands before it: head -n 6 "):
+            load(path)
+
+
 def test_a_journal_never_takes_the_place_of_a_file(path: Path) -> None:
     path.write_text("precious")
     with pytest.raises(MeasurementError, match="cannot write the journal"):
