@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steelyard.model import journal as journal_module
+from steelyard.model.counting import Count, Counting, CountTool, Functions
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
@@ -73,6 +74,20 @@ def test_launches_whose_heap_was_watched_are_kept_one_by_one(path: Path) -> None
     assert load(path).heap == Heap(launches=launches)
     path.write_bytes(path.read_bytes().replace(b'"side":1', b'"side":7'))
     with pytest.raises(UsageError, match="heap"):
+        load(path)
+
+
+def test_counted_launches_are_kept_one_by_one_and_the_functions_of_the_first_of_a_side(path: Path) -> None:
+    tool = CountTool(tool="cachegrind", version="3.19.0", program="valgrind", flags=[])
+    counts = [Count(benchmark=0, side=side, events={"Ir": 9 - side}, seconds=1.0) for side in (0, 1, 1)]
+    columns: dict[str, Any] = {"name": ["main"], "file": ["work.c"], "object": [""], "line": [7], "events": {"Ir": [9]}}
+    functions = [Functions(benchmark=0, side=side, **columns) for side in (0, 1)]
+    with Journal(path, HEADER.model_copy(update={"counting": Counting(tool=tool)})) as journal:
+        for count, its_functions in zip(counts, [*functions, None], strict=True):
+            journal.count(count, its_functions)
+    assert load(path).counting == Counting(tool=tool, counts=counts, functions=functions)
+    path.write_bytes(path.read_bytes().replace(b'"counting": {', b'"counted": {'))
+    with pytest.raises(UsageError, match="says nothing of how it was counted"):
         load(path)
 
 
