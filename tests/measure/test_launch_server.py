@@ -128,6 +128,17 @@ def test_a_server_that_is_stopped_with_its_guard_is_an_error_and_leaves_nothing(
     assert not psutil.wait_procs([guard, watched.server, *watched.targets], timeout=10)[1]
 
 
+def test_a_launch_that_lasts_is_waited_for_and_told_of_in_seconds(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "_LONGEST_DEAF_MS", 2)
+    told: list[float] = []
+    measured = watched.launcher.launch(sh(b"sleep 0.1; exit 3"), told.append)
+    assert measured.exit_code == 3
+    assert len(told) > launch._MOST_LOOKS_STOPPED
+    assert told[:2] == [0.002, 0.004]
+
+
 def test_a_server_that_does_not_answer_in_time_is_an_error(
     script: Callable[[str, int], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

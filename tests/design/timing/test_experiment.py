@@ -308,6 +308,16 @@ class TestDisturbance:
         verdict = verdicts(record)[0]
         assert (verdict.pairs, verdict.repeated) == (30, 4)
 
+    def test_what_was_repeated_before_an_interrupt_is_none_of_the_pairs_that_were_asked_for(self) -> None:
+        machine = self.stealing(every=20)
+        header = weighing(pairs=30, max_time_s=None, warm_up=0)
+        begun = experiment(machine, header, interrupted=lambda: len(machine.specs) >= 46).run()
+        assert roles(begun.launches.role) == {USED: 40, DISTURBED: 6}
+        rows = KeptRows(begun.launches.rows())
+        ended = Experiment(begun, recorder(machine, rows=rows), machine.clock, lambda _: None).run()
+        assert ended.stop == ["pairs"]
+        assert roles(ended.launches.role) == {USED: 60, DISTURBED: 8}
+
     def test_on_a_machine_that_is_never_quiet_repeats_are_few(self) -> None:
         record = experiment(self.stealing(every=1), weighing(pairs=29, max_time_s=None, warm_up=0)).run()
         repeated = roles(record.launches.role)[DISTURBED] / 2
