@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from steelyard.design.resumption import _refuse_strangers
+from steelyard.model.errors import UsageError
 from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
 from tests.hostile.tool import edit
@@ -274,6 +276,14 @@ def test_what_everybody_may_write_to_is_not_run(scripted: ScriptedWorld, mode: i
     else:
         assert "every user may write to" in scripted.refuses("compare", "--resume", journal)
         assert scripted.launched == []
+
+
+def test_nor_is_what_comes_through_a_pipe_that_everybody_may_write_to(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    pipe.chmod(0o622)
+    with pytest.raises(UsageError, match="every user may write to"):
+        _refuse_strangers(pipe)  # before anything is read of it
 
 
 def test_trust_is_for_journals_alone(scripted: ScriptedWorld) -> None:

@@ -176,6 +176,12 @@ def test_rows_from_before_threads_were_followed_do_not_tell_what_they_lost(path:
     assert load(path).launches == Launches.of_rows(rows)
 
 
+def test_what_was_counted_of_launches_is_journaled_with_them(path: Path) -> None:
+    rows = [row(0, 0, counters=((5, 9, 7), None)), row(0, 1), row(1, 0, counters=((6, 9, 8), (1, 2, 3)))]
+    write(path, rows)
+    assert load(path).launches.rows() == rows
+
+
 def test_a_layout_is_journaled(path: Path) -> None:
     rows = [row(0, 0, layout=3), row(0, 1, layout=3)]
     write(path, rows, HEADER.model_copy(update={"settings": Settings(layouts=3)}))
