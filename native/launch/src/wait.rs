@@ -50,7 +50,6 @@ pub struct Wait {
     deadlines: Deadlines,
     seen: Option<Seen>,
     ended: bool,
-    /// Whether its group is left alone at its end.
     /// Whether it has a partner, which nothing that it leaves may disturb.
     is_of_two: bool,
     /// What comes through its streams meanwhile.
