@@ -288,6 +288,19 @@ class TestSeveralBenchmarks:
         assert all(sorted(visited) == [0, 1, 2] for visited in first_rounds)
         assert len(set(first_rounds)) > 2
 
+    def test_one_that_is_left_has_the_time_of_those_that_are_decided(self) -> None:
+        """As long as all go on, a fifth of it is too little for its verdict."""
+
+        def script(number: int, spec: LaunchSpec) -> Measured:
+            return (small if spec.argv[1] == b"0" else large)(number, spec)
+
+        small, large = noisy(0.01, 0.02), noisy(0.3, 0.001)
+        record, _ = weigh(script, 5, max_time_s=7, margin=0.001)
+        found = verdicts(record)
+        assert "futile" not in record.stop
+        assert [one.verdict for one in found] == ["slower"] * 5
+        assert found[0].pairs > 5 * found[1].pairs
+
 
 class TestDisturbance:
     @staticmethod
