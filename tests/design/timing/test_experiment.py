@@ -134,6 +134,11 @@ class TestSeveralAtOnce:
         first.launch(Place(0, 0, 0, 0, ROLES.index(WARM_UP), *draw_pair(1, 0, 0)))
         assert not first.follows_its_like(0)
 
+    def test_what_it_waited_itself_makes_none_long(self) -> None:
+        first = self.begun(Machine(lambda *_: replace(PLAIN, wall_ns=25_000_000, delay_ns=8_000_000)))._recorder
+        first.launch(Place(0, 0, 0, 0, ROLES.index(WARM_UP), *draw_pair(1, 0, 0)))
+        assert first.follows_its_like(0)
+
     def test_so_do_those_of_a_weighing_that_is_carried_on(self) -> None:
         first = self.begun(Machine(noisy()))._recorder
         assert not first.follows_its_like(0)
@@ -289,17 +294,18 @@ class TestSeveralBenchmarks:
         assert len(set(first_rounds)) > 2
 
     def test_one_that_is_left_has_the_time_of_those_that_are_decided(self) -> None:
-        """As long as all go on, a fifth of it is too little for its verdict."""
+        """By what is left for it, it may be left undecided long before the time is up."""
 
         def script(number: int, spec: LaunchSpec) -> Measured:
-            return (small if spec.argv[1] == b"0" else large)(number, spec)
+            return (unclear if spec.argv[1] == b"0" else clear)(number, spec)
 
-        small, large = noisy(0.01, 0.02), noisy(0.3, 0.001)
-        record, _ = weigh(script, 5, max_time_s=7, margin=0.001)
-        found = verdicts(record)
-        assert "futile" not in record.stop
-        assert [one.verdict for one in found] == ["slower"] * 5
-        assert found[0].pairs > 5 * found[1].pairs
+        unclear, clear = noisy(0.0, 0.02), noisy(0.3, 0.001)
+        machine, shown = Machine(script), list[Progress]()
+        launches = recorder(machine, interrupted=lambda: len(machine.specs) >= 110)
+        record = Experiment(weighing(3, max_time_s=60), launches, machine.clock, shown.append).run()
+        assert record.stop == ["interrupted", "decided", "decided"]
+        limits = [one.limit for one in shown if one.limit is not None]
+        assert limits[-1] == pytest.approx(3 * limits[0], rel=0.05)
 
 
 class TestDisturbance:
