@@ -119,9 +119,14 @@ def source_of(record: Weighing, verdict: Verdict, most: int) -> Source | None:
 
 def _unit(record: Weighing | Run, benchmark: int, *, by_cost: bool) -> str:
     """What functions are counted in, and of how many iterations where these are not of one."""
-    unit = "cost" if by_cost else "instructions"
+    unit, several = "cost" if by_cost else "instructions", iterations(record, benchmark)
+    return f"{unit}, {several} together" if several else unit
+
+
+def iterations(record: Weighing | Run, benchmark: int) -> str | None:
+    """Of how many iterations the counts of functions are; None of a command, where they are of the launch."""
     loops = record.benchmarks[benchmark].loops
-    return f"{unit}, {figures.count(loops, 'iteration')} together" if loops else unit
+    return figures.count(loops, "iteration") if loops else None
 
 
 def largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None:

@@ -87,6 +87,14 @@ def test_a_function_that_did_less_after_twice_the_loops_has_no_width() -> None:
     assert "-" not in "".join(re.findall(r'(?:width|x)="([^"]*)"', figure.drawn))
 
 
+def test_of_how_many_iterations_functions_are_is_told() -> None:
+    record = counted_run([count(0, 1000)] * 2, [functions(0, {"work": 1000})], harness="protocol")
+    record = record.model_copy(update={"benchmarks": [record.benchmarks[0].model_copy(update={"loops": 10})]})
+    figure = icicle(record, 0, "instructions", 10)
+    assert figure is not None
+    assert figure.told.startswith("1,000 instructions in all, of 10 iterations together. Most are in work: 100 %")
+
+
 def test_functions_are_drawn_by_the_names_that_their_changes_are_told_by() -> None:
     sides = [functions(side, {"???": 100 + 50 * side, "sort.isra.0": 30 - side, "main": 10}) for side in (0, 1)]
     figure = icicle(counted_weighing([count(0, 140), count(1, 189)], sides), 0, "instructions", 10)

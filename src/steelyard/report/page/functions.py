@@ -34,7 +34,9 @@ def icicle(record: Weighing | Run, benchmark: int, metric: str, most: int) -> Fi
     ordered = sorted((one for one in drawn if one.own > 0), key=lambda one: -one.own)
     shares = _by_file(ordered[:most], ordered[most:], changes, total, unit)
     largest = ordered[0]
-    told = f"{total:,} {unit} in all. Most are in {largest.name}: {figures.percent(largest.own / total)}."
+    several = counting.iterations(record, benchmark)
+    told = f"{total:,} {unit} in all{f', of {several} together' if several else ''}. "
+    told += f"Most are in {largest.name}: {figures.percent(largest.own / total)}."
     if len(counts) == 2:
         told += " Widths are the candidate's counts; + marks functions that count more than in the baseline, - less."
     whole = svg.Share("all", sum(share.size for share in shares), f"{total:,} {unit}", parts=shares)
