@@ -45,6 +45,7 @@ class _Forked(subprocess.Popen[bytes]):
     """A Popen whose child is not started, but forked from one that has imported all."""
 
     def _execute_child(self, words: Sequence[str | Path], *details: Any) -> None:
+        # By their places, as Popen gives them from Python 3.11 on: what else it starts a process by is not the usual.
         cwd, env = details[4:6]
         for_stdin, to_stdin, from_stdout, for_stdout, from_stderr, for_stderr = details[9:15]
         sys.audit("subprocess.Popen", str(STEELYARD), [str(STEELYARD), *map(os.fsdecode, words)], cwd, env)
