@@ -33,6 +33,7 @@ from tests.design.scripted_harness import (
 from tests.design.suite.made import CRASH, both, messages, verdicts_of
 
 START_LOOPS = 2
+either_way = pytest.mark.parametrize("any_pairing", [True, False], ids=["at once", "one after the other"])
 
 
 @pytest.fixture(autouse=True)
@@ -197,15 +198,33 @@ def test_waiting_is_left_out_of_what_is_judged() -> None:
     assert record.launches.metric("wall").min() > 1200
 
 
-def test_each_launch_is_behind_one_that_starts_as_it_does() -> None:
+def test_each_launch_is_behind_two_that_start_as_it_does() -> None:
     suites = both(one=waiting(0.0))
     record = weigh(suites, Selection(any_pairing=False), pairs=8)
-    asked = suites.of("one")[-16 * 2 :]
+    asked = suites.of("one")[-16 * 3 :]
     loops = record.benchmarks[0].loops
-    assert [one.loops for one in asked] == [START_LOOPS, loops] * 16
-    assert [(one.program, one.seed) for one in asked[::2]] == [(one.program, one.seed) for one in asked[1::2]]
+    assert [one.loops for one in asked] == [START_LOOPS, START_LOOPS, loops] * 16
+    each = [[(one.program, one.seed) for one in asked[place::3]] for place in range(3)]
+    assert each[0] == each[1] == each[2]
     assert {one.samples for one in asked} == {1}
     assert len(record.launches) == 16 + 2
+
+
+@either_way
+def test_what_a_start_takes_more_behind_other_work_is_on_no_side(
+    *, any_pairing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer, is_warm = Suites.answer, dict[bytes, bool]()
+
+    def cold(suites: Suites, number: int, spec: LaunchSpec) -> Measured:
+        measured = answer(suites, number, spec)
+        more_ns = 5_000_000 if spec.program == b"candidate" and not is_warm.get(spec.program) else 0
+        is_warm[spec.program] = f"--steelyard-loops={START_LOOPS}".encode() in spec.argv
+        return replace(measured, user_ns=measured.user_ns + more_ns)
+
+    monkeypatch.setattr(Suites, "answer", cold)
+    record = weigh(both(one=waiting(0.0)), Selection(any_pairing=any_pairing), pairs=20)
+    assert verdicts_of(record) == {"one": "same"}
 
 
 def test_both_of_a_pair_run_at_once_unless_the_user_says_how() -> None:
@@ -224,7 +243,7 @@ def test_both_of_a_pair_run_at_once_unless_the_user_says_how() -> None:
     assert messages(record, "adjacent") == []
 
 
-@pytest.mark.parametrize("any_pairing", [True, False], ids=["at once", "one after the other"])
+@either_way
 def test_what_outlives_a_start_is_named(*, any_pairing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = Suites.answer
 
