@@ -15,6 +15,7 @@ from steelyard.model.conditions import Condition
 from steelyard.model.errors import UsageError
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.noise import Counted
+from steelyard.model.progress import GOES_ON, Progress
 from tests.design.noise.machine import Machine, is_loop
 from tests.in_process import InProcess
 from tests.world import OFFERS, ScriptedServer, ScriptedWorld, at_launch, ctrl_c, measured
@@ -251,6 +252,13 @@ def test_a_clock_that_stands_is_an_error(world: ScriptedWorld) -> None:
 def test_nothing_is_measured_for_a_file_that_cannot_be_written(world: ScriptedWorld) -> None:
     assert "absent" in world.refuses("doctor", "--measure", "--json", "absent/noise.json")
     assert world.launches == 0
+
+
+def test_who_watches_hears_that_a_launch_lasts(world: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "MEASURED_S", 0.1)
+    heard: list[Progress] = []
+    session.measure_noise(world.outside(), heard.append, lambda: None)
+    assert GOES_ON in heard
 
 
 def test_without_measure_nothing_is_launched(world: ScriptedWorld) -> None:

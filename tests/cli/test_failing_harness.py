@@ -132,7 +132,8 @@ def test_a_plain_command_that_fails_on_our_words(here: InProcess, program: str) 
 def test_nothing_in_common(answers: Answering) -> None:
     words = ("compare", "--harness", "protocol", suite("well", "a", "b"), suite("well", "c"))
     assert answers.refuses(*words, status=3) == (
-        "there is no benchmark to compare: of the baseline a, b would be, and the candidate has c"
+        "there is no benchmark to compare: of the baseline a, b would be, and the candidate has c; "
+        "what is to be compared has to have one name on both sides"
     )
 
 

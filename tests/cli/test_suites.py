@@ -307,6 +307,7 @@ def test_parts_of_several_machines_are_told(scripted: ScriptedWorld) -> None:
     whole = weighing_in("all.json")
     assert [part.machine.key for part in whole.parts] == [weighing_in("1.json").machine.key, "f" * 16]
     assert sorted(place for part in whole.parts for place in part.benchmarks) == list(range(len(whole.benchmarks)))
+    assert [one.name for one in whole.benchmarks if one.control] == ["control of part 1", "control of part 2"]
     assert [one.control for one in whole.benchmarks] == [False] * 3 + [True] * 2
     text = Path("all.md").read_text()
     assert all(f"<code>n={place}</code>" in text for place in (1, 2, 3))

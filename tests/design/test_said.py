@@ -114,6 +114,15 @@ def test_a_weighing_that_is_carried_on_says_the_latest() -> None:
         assert [one.message for one in record.findings] == told
 
 
+def test_of_a_weighing_that_is_carried_on_only_those_since_are_counted() -> None:
+    quiet, loud = (Machine(lambda *_, text=text: replace(PLAIN, stderr=text)) for text in (b"", MISSING))
+    begun = experiment(quiet, weighing(1, pairs=9)).run()
+    header = weighing(1, pairs=18).model_copy(update={"launches": begun.launches, "stop": ["interrupted"]})
+    record = experiment(loud, header).run()
+    assert len(record.launches) > len(begun.launches)
+    assert record.findings[-1].message.startswith("since this was carried on every launch of either side wrote")
+
+
 def test_counts_say_it_where_no_times_do(monkeypatch: pytest.MonkeyPatch) -> None:
     for metrics, codes in ((["instructions"], [SAID_FAILURE]), (["active", "instructions"], [])):
         record = weighing(1, **{**COUNTED, "metrics": metrics}).model_copy(update={"subjects": [PROGRAM, PROGRAM]})

@@ -161,11 +161,18 @@ def run_as_the_runner(folder: Path, step: str, **variables: str) -> subprocess.C
     command.parent.mkdir(parents=True, exist_ok=True)
     command.write_text(f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\nsys.exit(1)\n")
     command.chmod(0o755)
-    given = {"COMPARE": WORDS, "GATE": WORDS, "RECORD": "a b.json", "TITLE": "$(touch stolen)", **variables}
+    given = {"COMPARE": WORDS, "GATE": WORDS, "RECORD": "a b.json", "TITLE": "$(touch stolen)", "FOLDER": "."}
+    given |= variables
     of_runner = {"RUNNER_TEMP": str(folder), "GITHUB_OUTPUT": str(folder / "outputs")}
     environment = {"PATH": os.environ["PATH"], **of_runner, **given}
     words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", named(ACTION, step)["run"]]
     return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def lists_of(folder: Path) -> dict[str, list[str]]:
+    """The outputs of a step that are several lines, each between a mark that only it can know."""
+    text = (folder / "outputs").read_text()
+    return {name: lines.split("\n")[:-1] for name, _, lines in re.findall(r"(\w+)<<(\w{32})\n(.*?)\2\n", text, re.S)}
 
 
 @pytest.mark.real
@@ -217,12 +224,11 @@ def test_all_records_of_a_project_are_found(
 ) -> None:
     for name in there:
         (tmp_path / name).touch()
-    given = {"RECORD": "weighing.json.gz", "STATUS": "", "BEGUN": "", **variables}
+    given = {"RECORD": "weighing.json.gz", "STATUS": "", "BEGUN": "", "FOLDER": "a part", **variables}
     done = run_as_the_runner(tmp_path, "Find the records", **given)
     assert done.returncode == 0, done.stderr
-    begin, *paths, end = (tmp_path / "outputs").read_text().splitlines()
-    assert begin == f"paths<<{end}"
-    assert paths == [f"weighing{one}.json.gz" if one.startswith("-") else one for one in expected]
+    names = [f"weighing{one}.json.gz" if one.startswith("-") else one for one in expected]
+    assert lists_of(tmp_path) == {"paths": names, "uploads": [f"a part/{one}" for one in names]}
 
 
 @pytest.mark.real
@@ -245,8 +251,7 @@ def test_a_record_that_tells_the_failure_is_all_that_the_gate_needs(
     (tmp_path / "w-sort.json").write_bytes(packed(json.dumps(fields).encode()))
     done = run_as_the_runner(tmp_path, "Find the records", RECORD="w.json", STATUS="3", BEGUN="")
     assert done.returncode == 0, done.stderr
-    _, *paths, _ = (tmp_path / "outputs").read_text().splitlines()
-    assert paths == ["w-fine.json", "w-sort.json", *(["w.json"] if is_named else [])]
+    assert lists_of(tmp_path)["paths"] == ["w-fine.json", "w-sort.json", *(["w.json"] if is_named else [])]
 
 
 @pytest.mark.real
@@ -258,8 +263,9 @@ def test_a_record_of_an_earlier_job_is_not_held_to_the_limits(tmp_path: Path) ->
 
 
 def test_what_was_found_is_uploaded_and_gated() -> None:
-    found = "${{ steps.records.outputs.paths }}"
-    assert named(ACTION, "Upload the record")["with"]["path"] == found
-    assert named(ACTION, "Gate")["env"]["RECORD"] == found
+    assert named(ACTION, "Upload the record")["with"]["path"] == "${{ steps.records.outputs.uploads }}"
+    assert named(ACTION, "Gate")["env"]["RECORD"] == "${{ steps.records.outputs.paths }}"
+    folders = {name: named(ACTION, name).get("working-directory") for name in ("Weigh", "Find the records", "Gate")}
+    assert {*folders.values()} == {"${{ inputs.working-directory }}"}
     # All that has been measured, also where something after it failed.
     assert named(ACTION, "Find the records")["if"] == "${{ !cancelled() }}"

@@ -81,9 +81,9 @@ pub struct Request {
     pub cwd: Option<Text>,
     /// What to read from; `None` is `/dev/null`.
     pub stdin: Option<Text>,
-    /// Where standard output goes; `None` is `/dev/null`.
+    /// Where standard output goes; `None` drops it.
     pub stdout: Option<Sink>,
-    /// Where standard error goes; `None` is `/dev/null`.
+    /// Where standard error goes; `None` drops it.
     pub stderr: Option<Sink>,
     /// How much is kept of what it writes to fd 3, where a harness puts its results; with `None`
     /// that descriptor is closed.

@@ -112,6 +112,13 @@ fn standard_input_is_the_file_or_nothing() {
 }
 
 #[test]
+fn standard_output_is_dropped_where_no_program_does_less_for_it() {
+    let script = python("import os; os.write(2, os.readlink(b'/proc/self/fd/1'))");
+    let ask = with(script, "stdout", Value::Null);
+    assert_eq!(Driver::start().run(&ask)["stderr"], "/dev/zero");
+}
+
+#[test]
 fn only_the_three_streams_are_handed_down() {
     let mut driver = Driver::start();
     let reply = driver.run(&python("import os; print(sorted(os.listdir('/dev/fd')))"));

@@ -14,6 +14,7 @@ from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.records import Part, Run, Weighing
 from steelyard.model.settings import Shard
+from steelyard.model.subject import Benchmark
 from steelyard.model.typed import typed
 
 # What may differ between two parts of one suite: where and when they were measured, on which processor, whether beside
@@ -166,7 +167,7 @@ def _joined(records: Sequence[Weighing], places: _Places) -> Weighing:
             "tool": steelyard.__version__,
             "created": min(record.created for record in records),
             "settings": first.settings.model_copy(update={"shard": None}),
-            "benchmarks": [records[part].benchmarks[number] for part, number in at],
+            "benchmarks": _benchmarks(records, at),
             "stop": [records[part].stop[number] for part, number in at],
             "preparing_s": sum(record.preparing_s for record in records),
             "seconds": sum(record.seconds for record in records),
@@ -179,6 +180,17 @@ def _joined(records: Sequence[Weighing], places: _Places) -> Weighing:
             "derived": None,
         }
     )
+
+
+def _benchmarks(records: Sequence[Weighing], at: Sequence[tuple[int, int]]) -> list[Benchmark]:
+    """Those of all parts in their order; of several controls each says by its name whose it is."""
+    found = [(records[part], records[part].benchmarks[number]) for part, number in at]
+    if sum(one.control for _, one in found) < 2:
+        return [one for _, one in found]
+    return [
+        one.model_copy(update={"name": f"{one.name} of part {_shard(record).number}"}) if one.control else one
+        for record, one in found
+    ]
 
 
 def _told(record: Weighing, places: Mapping[int, int]) -> Part:

@@ -58,7 +58,10 @@ class Said:
         self._sides.setdefault((benchmark, side), _OfSide()).take(text, is_cut=is_cut)
 
     def findings(self, record: Weighing | Run) -> list[Finding]:
-        """That commands say what went wrong, or one of two says something; a harness says what it likes."""
+        """That commands say what went wrong, or one of two says something; a harness says what it likes.
+
+        The record is as it began, or was carried on.
+        """
         if record.settings.harness is not None:
             return []
         of_each = [(one.name, self._of(number, record)) for number, one in enumerate(record.benchmarks)]
@@ -77,9 +80,11 @@ class Said:
         does = f"both sides do the same work{compares}" if len(sides) > 1 else "it did the work that you mean"
         complained = any(one.complained for one in told.values())
         lacks = _SMALL_ENVIRONMENT if complained else ""
+        # What was written before is in no journal.
+        since = "since this was carried on " if len(record.launches) else ""
         return Finding(
             code=SAID_FAILURE if complained else SAID_BY_ONE,
-            message=_who(told, sides),
+            message=f"{since}{_who(told, sides)}",
             remedy=f"what a launch did is not looked at: see that {does}{lacks}",
         )
 

@@ -107,18 +107,18 @@ _ASKED_FOR_NO_MORE = frozenset({"-q", "--quiet", "--silent", "-l", "--files-with
 
 
 def unread_output_findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
-    """Say which programs do less as what they print goes nowhere.
+    """Say which programs do less as what they print goes to /dev/null.
 
     Measured with GNU grep 3.8: 5 MB of which every second line matches take it 1.1 ms, and 40 ms where a file has that.
     """
-    if settings.output is not None or settings.harness is not None:
+    if settings.output != "/dev/null" or settings.harness is not None:
         return []
     found = {name: less for one in subjects for name, less in _does_less(_last_words_of(one))}
     return [
         Finding(
             code=UNREAD_OUTPUT,
-            message=f"{name} {less} where what it prints goes to /dev/null, as it does here",
-            remedy="--output /dev/zero has it do all of the work",
+            message=f"{name} {less} where what it prints goes to /dev/null, as --output has it here",
+            remedy="without --output it does all of the work",
         )
         for name, less in found.items()
     ]

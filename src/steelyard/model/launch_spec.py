@@ -14,7 +14,8 @@ class LaunchSpec:
     """Everything that fixes one launch: what to execute and the surroundings it finds.
 
     Bytes, because paths, arguments and environments are bytes to the kernel. `stdin`, `stdout` and `stderr` are paths;
-    None is /dev/null, and an int keeps the last so many bytes of an output for error messages.
+    None is /dev/null to read from and /dev/zero to write to, and an int keeps the last so many bytes of an output for
+    error messages.
     """
 
     program: bytes

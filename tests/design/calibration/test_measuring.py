@@ -21,7 +21,7 @@ from steelyard.model.calibration import Point
 from steelyard.model.counting import Caches
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import Measured
-from steelyard.model.progress import Progress
+from steelyard.model.progress import GOES_ON, Progress
 from tests.c_programs import need_valgrind
 from tests.design.calibration.machine import L1_NS, LL_NS, RAM_NS, VALGRIND, ProbeMachine, rates, walked
 from tests.design.scripted import PLAIN
@@ -118,6 +118,19 @@ def test_who_watches_hears_of_both_parts(tmp_path: Path) -> None:
         "timing": (2 * len(SWEEP), 2 * len(SWEEP)),
         "counting": (2 * len(SWEEP), 2 * len(SWEEP)),
     }
+
+
+def test_who_watches_hears_what_begins_and_that_a_launch_lasts(tmp_path: Path) -> None:
+    one = bench(tmp_path)
+    one.points()
+    assert [each.benchmark for each in one.heard if not each.done] == ["timing", "timing", "counting"]
+    one.heard.clear()
+    with one.opened() as tools:
+        assert one.machine.waiting is not None
+        assert tools.pool.waiting is not None
+        one.machine.waiting(0.5)
+        tools.pool.waiting()
+    assert one.heard == [GOES_ON, GOES_ON]
 
 
 @pytest.mark.parametrize("after", [0, 1, 50, TIMED, TIMED + 7])

@@ -195,7 +195,7 @@ def test_a_first_suite_passes_and_is_named(held: Held) -> None:
     assert gate_words.methods(report) == ["the gate fails above a=1%"]
     report = held([], findings=[new], require=["a"])
     assert report.problems == [
-        "required benchmark a has no verdict: it is new, was renamed or removed, failed, or had no time"
+        "required benchmark a has no verdict: the baseline has no benchmark yet, so require it from the next change on"
     ]
     assert held([]).verdict == "failed"
 

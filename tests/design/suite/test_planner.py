@@ -232,6 +232,15 @@ class TestFirstSuite:
         )
         assert (record.benchmarks, record.stop, suites.asked) == ([], [], [])
 
+    def test_one_of_which_all_were_renamed_is_told_how_it_goes_on(self) -> None:
+        suites, record = machine(baseline=named("a", "b"), candidate=named("c", "d")), header()
+        subjects = [one.model_copy(update={"revision": REVISION}) for one in record.subjects]
+        record = record.model_copy(update={"subjects": subjects})
+        with pytest.raises(MeasurementError, match="the candidate has c, d; if they were renamed or moved, keep one"):
+            plan(suites, record)
+        kept = machine(baseline=named("a", "b"), candidate=named("a", "c", "d"))
+        assert names(plan(kept, record)) == ["a"]
+
     def test_a_list_that_fails_in_the_baseline_is_an_error_unless_its_file_is_new(self, tmp_path: Path) -> None:
         (tmp_path / "baseline").touch()
         suites, record = both(**ONE), header()

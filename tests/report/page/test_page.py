@@ -330,6 +330,19 @@ def test_the_heading_of_the_bars_tells_their_scale(suite: str) -> None:
     assert "drawn from -30.0\u00a0% to +30.0\u00a0%, the margin shaded" in suite
 
 
+def test_each_metric_has_a_scale_of_its_own(tmp_path: Path) -> None:
+    record = records.weighing(0.02, pairs=12, settings=Settings(metrics=["active", "max_rss"]))
+    rows = [row._replace(max_rss_bytes=(1 + 3 * row.side) << 20) for row in record.launches.rows()]
+    page = pages.page([kept(tmp_path, record.model_copy(update={"launches": Launches.of_rows(rows)}))])
+    assert "change and interval, scale by metric</th>" in page
+    ends = re.findall(r" to \+([\d.]+)\u00a0% \((active|max_rss)\)", page)
+    of_metrics = {metric: float(limit) for limit, metric in ends}
+    assert of_metrics["active"] <= 20 < 300 <= of_metrics["max_rss"]
+    symbols = re.findall(r'<symbol id="([^"]+)"', page)
+    assert sorted(symbols) == sorted({*re.findall(r'<use href="#([^"]+)"', page)})
+    assert len(symbols) == 2
+
+
 def test_why_a_weighing_failed_is_said(tmp_path: Path) -> None:
     found = Finding(code="failed", message="./sort-new exited with status 1")
     assert "./sort-new exited with status 1" in told(

@@ -21,7 +21,7 @@ from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.instrument import Instrument
 from steelyard.model.counting import Caches, CountSettings
 from steelyard.model.launches import LaunchSpec
-from steelyard.model.progress import Watch
+from steelyard.model.progress import GOES_ON, Watch
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ def instruments(valgrind: Valgrind, world: World, *, jobs: int, watch: Watch) ->
         WorkerPool(world.launcher, jobs) as pool,
         Interrupt((launcher.cancel, pool.cancel), world.clock) as interrupt,
     ):
+        launcher.waiting, pool.waiting = lambda _: watch(GOES_ON), lambda: watch(GOES_ON)
         runner = Runner(launcher, interrupt.is_requested)
         yield Instruments(runner, pool, counter, partial(_spec, program, environment), watch, world.clock)
 

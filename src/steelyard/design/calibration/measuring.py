@@ -98,6 +98,7 @@ class _Follower:
     def __init__(self, what: str, limit: int, tools: Instruments) -> None:
         self._what, self._limit, self._tools = what, limit, tools
         self._done, self._started = 0, tools.clock()
+        tools.watch(Progress(what, 0, limit, noun="measurement"))  # the first one may take long
 
     def one_more(self) -> None:
         self._done += 1

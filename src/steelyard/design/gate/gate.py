@@ -312,6 +312,8 @@ def _unheld(report: GateReport) -> list[str]:
     """What is required and is not there, and metrics with a limit that nothing was measured in."""
     names = {one.verdict.benchmark for one in report.deciding if one.verdict.change is not None}
     why = "it is new, was renamed or removed, failed, or had no time"
+    if report.is_all_new:
+        why = "the baseline has no benchmark yet, so require it from the next change on"
     wanted = [
         f"required benchmark {pattern} has no verdict: {why}{_like(pattern, names)}"
         for pattern in ([] if _stands_for_all(report) else report.limits.require)

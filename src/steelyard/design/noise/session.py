@@ -22,7 +22,7 @@ from steelyard.design.world import World
 from steelyard.model.collector import without_collection
 from steelyard.model.errors import InterruptedBeforeStart
 from steelyard.model.noise import Beside, Counted, Noise, Work
-from steelyard.model.progress import Watch
+from steelyard.model.progress import GOES_ON, Watch
 
 # Of a length that is hardly more than the start of a probe, which varies by so much.
 _SHORTEST = 0.9
@@ -67,6 +67,7 @@ def _measured(world: World, watch: Watch, announce: Callable[[], None]) -> tuple
         Path(os.devnull).open("wb") as nowhere,
     ):
         launcher.keep_rows_in(nowhere.fileno())  # nobody carries this on
+        launcher.waiting = lambda _: watch(GOES_ON)
         runner = Runner(launcher, interrupt.is_requested)
         try:
             rates = {work: probes.rate(work, runner) for work in get_args(Work)}

@@ -309,14 +309,28 @@ def _shared_benchmarks(
         if one.name in names[number]
     ]
     if not benchmarks:
-        theirs = sorted(set().union(*names[1:]))
-        raise MeasurementError(
-            f"there is no benchmark to compare: of the baseline {some_names([one.name for one in chosen])} would be, "
-            f"and the {'candidates have' if several else 'candidate has'} {some_names(theirs) or 'none'}"
-        )
+        raise _nothing_in_common(record, chosen, sorted(set().union(*names[1:])))
     if len(benchmarks) > MOST_BENCHMARKS:
         raise UsageError(f"these are more than {MOST_BENCHMARKS} benchmarks: choose some with --benchmark")
     return benchmarks
+
+
+def _nothing_in_common(record: Weighing | Run, chosen: Sequence[Listed], theirs: Sequence[str]) -> MeasurementError:
+    """What is said where no candidate has any that is chosen of the baseline's, but what is among `theirs`."""
+    have = "the candidates have" if len(record.subjects) > 2 else "the candidate has"
+    if not theirs:
+        way_out = ""
+    elif all(subject.revision is not None for subject in record.subjects):
+        way_out = (
+            "; if they were renamed or moved, keep one by its old name until the baseline has the new ones, or let "
+            "this change alone pass without the gate"
+        )
+    else:
+        way_out = "; what is to be compared has to have one name on both sides"
+    return MeasurementError(
+        f"there is no benchmark to compare: of the baseline {some_names([one.name for one in chosen])} would be, and "
+        f"{have} {some_names(theirs) or 'none'}{way_out}"
+    )
 
 
 def _named(candidate: str, listed: str) -> str:

@@ -13,7 +13,7 @@ from steelyard.model.records import Run
 from steelyard.model.samples import joined
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import figures, foreign, notes, sentences, unpaired
-from steelyard.report.page import budget, distributions, elements, judged, measured, svg, units
+from steelyard.report.page import budget, distributions, elements, judged, measured, units
 from steelyard.report.page.data import Axis, Figure, Panel, Role, Series
 from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, drawn, sentence
 from steelyard.stats.thinning import scattered
@@ -23,7 +23,7 @@ _SIDES: tuple[tuple[str, Role], ...] = (("A", "baseline"), ("B", "candidate"))
 
 def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
     """Two runs, and what they say of a change."""
-    scale = judged.scale_of(report.verdicts, report.margin, key)
+    scales = judged.scales_of(report.verdicts, report.margin, key)
     metrics = list(dict.fromkeys(verdict.metric for verdict in report.verdicts))
     word, headline = judged.headline(report.deciding())
     runs = (report.baseline, report.candidate)
@@ -33,13 +33,13 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
         headline=headline,
         verdict=word,
         lines=[sentence(unpaired.WARNING), *(f"{sentences.metric(one, runs[0].settings)}." for one in metrics)],
-        caption=f"Verdicts at {figures.confidence(report.alpha)} confidence; the bars are {svg.legend(scale)}",
-        columns=_columns("launches", scale, several=len(metrics) > 1),
-        rows=[_row_of_runs(report, verdict, scale, room, several=len(metrics) > 1) for verdict in report.verdicts],
+        caption=f"Verdicts at {figures.confidence(report.alpha)} confidence; the bars are {scales.legend()}",
+        columns=_columns("launches", scales, several=len(metrics) > 1),
+        rows=[_row_of_runs(report, verdict, scales, room, several=len(metrics) > 1) for verdict in report.verdicts],
         notes=notes.of_unpaired(report),
         facts=_facts_of_runs(*runs),
         metric=metrics[0],
-        defs=scale.symbol(),
+        defs=scales.symbols(),
     )
 
 
@@ -53,17 +53,17 @@ def _facts_of_runs(baseline: Run, candidate: Run) -> list[Facts]:
     return [*told, *(measured.machine(one, f"{MACHINE} of {label}") for (label, _), one in machines)]
 
 
-def _columns(effort: str, scale: svg.Scale, *, several: bool) -> list[Column]:
-    return [*judged.columns(scale, several_metrics=several), Column("A"), Column("B"), Column(effort)]
+def _columns(effort: str, scales: judged.Scales, *, several: bool) -> list[Column]:
+    return [*judged.columns(scales, several_metrics=several), Column("A"), Column("B"), Column(effort)]
 
 
 def _row_of_runs(
-    report: UnpairedReport, verdict: UnpairedVerdict, scale: svg.Scale, room: budget.Budget, *, several: bool
+    report: UnpairedReport, verdict: UnpairedVerdict, scales: judged.Scales, room: budget.Budget, *, several: bool
 ) -> Row:
     sides = (verdict.baseline, verdict.candidate)
     launches = [side.launches for side in sides]
     cells = [
-        *judged.cells(verdict, scale, verdict.metric if several else None),
+        *judged.cells(verdict, scales, verdict.metric if several else None),
         *(Cell(figures.quantity(side.median, verdict.metric), side.median) for side in sides),
         Cell(" and ".join(f"{one:,}" for one in launches), float(min(launches))),
     ]
@@ -121,7 +121,7 @@ def _in_order(values: Sequence[FloatArray], quantity: units.Quantity, what: str,
 
 def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
     """Two imports, and what they say of a change."""
-    scale = judged.scale_of(report.verdicts, report.margin, key)
+    scales = judged.scales_of(report.verdicts, report.margin, key)
     word, headline = judged.headline(report.verdicts)
     records = (report.baseline, report.candidate)
     values = [{one.name: one.values for one in record.benchmarks} for record in records]
@@ -138,10 +138,10 @@ def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
                 for (label, _), record in zip(_SIDES, records, strict=True)
             ),
         ],
-        caption=f"Changes of the value; the bars are {svg.legend(scale)}",
-        columns=[*_columns("processes", scale, several=False), Column("better", "text")],
+        caption=f"Changes of the value; the bars are {scales.legend()}",
+        columns=[*_columns("processes", scales, several=False), Column("better", "text")],
         rows=[
-            _row_of_imports(report, one, [side.get(one.benchmark) for side in values], scale, room)
+            _row_of_imports(report, one, [side.get(one.benchmark) for side in values], scales, room)
             for one in report.verdicts
         ],
         notes=notes.of_two_foreign(report),
@@ -149,7 +149,7 @@ def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
             Facts(f"{MACHINE} of {label}", [(term, elements.name(said, 4)) for term, said in record.machine.items()])
             for (label, _), record in zip(_SIDES, records, strict=True)
         ],
-        defs=scale.symbol(),
+        defs=scales.symbols(),
     )
 
 
@@ -157,13 +157,13 @@ def _row_of_imports(
     report: ForeignReport,
     verdict: ForeignVerdict,
     values: Sequence[Sequence[object] | None],
-    scale: svg.Scale,
+    scales: judged.Scales,
     room: budget.Budget,
 ) -> Row:
     levels = (verdict.baseline, verdict.candidate)
     processes = [level.processes for level in levels]
     cells = [
-        *judged.cells(verdict, scale, None),
+        *judged.cells(verdict, scales, None),
         *(Cell(foreign.value(level.median, verdict.unit), level.median) for level in levels),
         Cell(" and ".join(f"{one:,}" for one in processes), float(min(processes))),
         Cell(better := foreign.better(verdict.higher_is_better), better),

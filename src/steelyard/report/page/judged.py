@@ -2,24 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from steelyard.model.derived import Verdict
 from steelyard.model.foreign import ForeignVerdict
 from steelyard.model.unpaired import UnpairedVerdict
 from steelyard.report import figures
 from steelyard.report.page import elements, svg
-from steelyard.report.page.elements import Content
+from steelyard.report.page.elements import Content, Markup
 from steelyard.report.page.parts import Cell, Column
 
 Judged = Verdict | UnpairedVerdict | ForeignVerdict
 
 
-def scale_of(verdicts: Sequence[Judged], margin: float, key: str) -> svg.Scale:
-    """The scale of the bars of a part's table, the part called by a `key`."""
+@dataclass(frozen=True)
+class Scales:
+    """Those that the bars of a table have, one for each metric: as much memory says nothing of as much time."""
+
+    of_metrics: Mapping[str, svg.Scale]
+
+    def of(self, verdict: Judged) -> svg.Scale:
+        """That of a verdict's bar."""
+        return self.of_metrics[_metric(verdict)]
+
+    def heading(self) -> str:
+        """That of the bars' column, with the scale where there is but one."""
+        ends = {figures.percent(one.limit) for one in self.of_metrics.values()}
+        return f"change and interval, {f'±{ends.pop()}' if len(ends) == 1 else 'scale by metric'}"
+
+    def legend(self) -> str:
+        """In words, each with its metric where they differ."""
+        named: dict[str, list[str]] = {}
+        for metric, one in self.of_metrics.items():
+            named.setdefault(svg.ends(one), []).append(metric)
+        told = [f"{ends} ({', '.join(metrics)})" if len(named) > 1 else ends for ends, metrics in named.items()]
+        margin = ", the margin shaded" if any(one.margin for one in self.of_metrics.values()) else ""
+        return f"drawn {', '.join(told)}{margin}"
+
+    def symbols(self) -> Markup:
+        """What is behind the bars."""
+        return elements.joined([one.symbol() for one in self.of_metrics.values()])
+
+
+def scales_of(verdicts: Sequence[Judged], margin: float, key: str) -> Scales:
+    """The scales of the bars of a part's table, the part called by a `key`."""
+    of_each: dict[str, list[Judged]] = {}
+    for one in verdicts:
+        of_each.setdefault(_metric(one), []).append(one)
+    return Scales(
+        {
+            metric: _scale(of_each.get(metric, []), margin, f"scale-{key}{f'-{place}' if place else ''}")
+            for place, metric in enumerate(of_each or [""])
+        }
+    )
+
+
+def _metric(verdict: Judged) -> str:
+    return "" if isinstance(verdict, ForeignVerdict) else verdict.metric
+
+
+def _scale(verdicts: Sequence[Judged], margin: float, name: str) -> svg.Scale:
     ends = [end for one in verdicts for end in (*(one.interval or ()), one.change) if end is not None]
     own = [one.margin for one in verdicts if isinstance(one, Verdict) and one.margin is not None]
-    return svg.scale([*ends, *own], margin, f"scale-{key}")
+    return svg.scale([*ends, *own], margin, name)
 
 
 def headline(verdicts: Sequence[Judged], weighed: int | None = None) -> tuple[str, str]:
@@ -35,19 +81,19 @@ def headline(verdicts: Sequence[Judged], weighed: int | None = None) -> tuple[st
     return most, f"{figures.tally(words)} of {figures.count(weighed or len(words), 'benchmark')}"
 
 
-def columns(scale: svg.Scale, *, several_metrics: bool) -> list[Column]:
-    """The first columns of a table, its bars on a scale."""
+def columns(scales: Scales, *, several_metrics: bool) -> list[Column]:
+    """The first columns of a table, its bars on their scales."""
     return [
         Column("benchmark", "text"),
         *([Column("metric", "text")] if several_metrics else []),
         Column("verdict", "verdict"),
         Column("change"),
-        Column(f"change and interval, ±{figures.percent(scale.limit)}", "bar"),
+        Column(scales.heading(), "bar"),
         Column("interval"),
     ]
 
 
-def cells(verdict: Judged, scale: svg.Scale, metric: str | None, said: str | None = None) -> list[Cell]:
+def cells(verdict: Judged, scales: Scales, metric: str | None, said: str | None = None) -> list[Cell]:
     """Those of a row in these columns; `metric` where there are several, `said` in the place of the verdict."""
     change, interval = verdict.change, verdict.interval
     margin = verdict.margin if isinstance(verdict, Verdict) else None
@@ -56,7 +102,7 @@ def cells(verdict: Judged, scale: svg.Scale, metric: str | None, said: str | Non
         *([Cell(elements.parted(metric), metric)] if metric else []),
         Cell(said or verdict.verdict, said or verdict.verdict),
         Cell(figures.change(change), change),
-        Cell(svg.change_bar(scale, change, interval, margin), change),
+        Cell(svg.change_bar(scales.of(verdict), change, interval, margin), change),
         Cell(figures.interval(interval) if interval else "", interval[0] if interval else None),
     ]
 

@@ -24,7 +24,7 @@ _NARROWEST = 0.002
 
 @dataclass(frozen=True)
 class Scale:
-    """The scale that the bars of one table share: from -limit to +limit."""
+    """The scale that the bars of one metric in a table share: from -limit to +limit."""
 
     limit: float
     margin: float | None
@@ -138,7 +138,6 @@ def stack(shares: Sequence[Share], label: str) -> Markup:
     return element("svg", *drawn, class_="icicle", width="100%", height=_ROW, role="img", aria_label=label)
 
 
-def legend(on: Scale) -> str:
-    """The scale in words."""
-    margin = ", the margin shaded" if on.margin else ""
-    return f"drawn from {figures.change(-on.limit)} to {figures.change(on.limit)}{margin}"
+def ends(on: Scale) -> str:
+    """Those of a scale, in words."""
+    return f"from {figures.change(-on.limit)} to {figures.change(on.limit)}"

@@ -38,8 +38,8 @@ def part(
     """A weighing, judged; `seen` are the looks that led to each of its verdicts."""
     verdicts = record.derived.verdicts if record.derived else []
     metrics = list(dict.fromkeys(verdict.metric for verdict in verdicts))
-    scale = judged.scale_of(verdicts, record.settings.margin, key)
-    weighed = _Weighed(record, scale, room, len(metrics) > 1)
+    scales = judged.scales_of(verdicts, record.settings.margin, key)
+    weighed = _Weighed(record, scales, room, len(metrics) > 1)
     rows = [weighed.row(verdict, back) for verdict, back in zip(verdicts, seen, strict=True)]
     word, headline = _headline(record, verdicts, running=running)
     return Part(
@@ -48,15 +48,15 @@ def part(
         headline=headline,
         verdict=word,
         lines=[line for line in _lines(record, verdicts, running=running) if line != sentence(headline)],
-        caption=f"Verdicts at {figures.confidence(record.settings.alpha)} confidence; the bars are {svg.legend(scale)}",
-        columns=_columns(record, scale, several=len(metrics) > 1),
+        caption=f"Verdicts at {figures.confidence(record.settings.alpha)} confidence; the bars are {scales.legend()}",
+        columns=_columns(record, scales, several=len(metrics) > 1),
         rows=rows,
         whole=Detail(figures=_curves(verdicts, record)),
         notes=notes.of_weighing(record, verdicts) if record.identical is None else notes.of_findings(record.findings),
         facts=[measured.facts(record), measured.machine(record.machine)],
         metric=metrics[0] if metrics else "",
         below=_ranking(record, verdicts),
-        defs=scale.symbol(),
+        defs=scales.symbols(),
     )
 
 
@@ -119,9 +119,9 @@ def _ranking(record: Weighing, verdicts: Sequence[Verdict]) -> list[Markup]:
     return [elements.table(f"From the fastest to the slowest{ties}", titles, rows)]
 
 
-def _columns(record: Weighing, scale: svg.Scale, *, several: bool) -> list[Column]:
+def _columns(record: Weighing, scales: judged.Scales, *, several: bool) -> list[Column]:
     return [
-        *judged.columns(scale, several_metrics=several),
+        *judged.columns(scales, several_metrics=several),
         Column("counts" if all(map(is_counted, record.settings.metrics)) else "pairs"),
         Column("baseline"),
         Column("candidate"),
@@ -133,7 +133,7 @@ class _Weighed:
     """A weighing whose rows are made: what all rows share."""
 
     record: Weighing
-    scale: svg.Scale
+    scales: judged.Scales
     room: budget.Budget
     several_metrics: bool
     told: set[int] = field(default_factory=set)
@@ -144,7 +144,7 @@ class _Weighed:
         benchmark = self.record.benchmarks[verdict.index]
         said = sentences.NO_ALARM if sentences.has_no_alarm(verdict) else None
         cells = [
-            *judged.cells(verdict, self.scale, verdict.metric if self.several_metrics else None, said),
+            *judged.cells(verdict, self.scales, verdict.metric if self.several_metrics else None, said),
             Cell(f"{verdict.pairs:,}", float(verdict.pairs)),
             *(
                 Cell(figures.quantity(side.median, verdict.metric) if side else "", side.median if side else None)
