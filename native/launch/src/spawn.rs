@@ -80,7 +80,12 @@ fn open_sink(stage: Stage, sink: Option<&Sink>) -> Result<(OwnedFd, Option<Captu
     let mut options = OpenOptions::new();
     options.write(true);
     match sink {
-        None => Ok((open(&mut options, stage, Path::new(NOWHERE))?, None)),
+        None => {
+            // A root folder of few files may have no other.
+            let nowhere = open(&mut options, stage, Path::new(NOWHERE))
+                .or_else(|_| open(&mut options, stage, Path::new("/dev/null")))?;
+            Ok((nowhere, None))
+        }
         Some(Sink::File(path)) => {
             options.create(true).truncate(true);
             Ok((open(&mut options, stage, path.path())?, None))
