@@ -42,7 +42,7 @@ def test_both_sides_are_named_where_both_sleep(baseline_ms: int, part: str) -> N
 
 
 def test_so_is_that_of_one_behind_a_shell() -> None:
-    behind = {"others_ns": 20 * MS, "lost_ns": 10 * MS, "pressure_ns": 40 * MS}
+    behind: dict[str, Any] = {"others_ns": 20 * MS, "lost_ns": 10 * MS, "pressure_ns": 40 * MS}
     assert said(of(**behind), "active").message.startswith("a launch of the candidate sleeps for 90 % of its time: ")
 
 
