@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,39 @@ def test_a_program_may_be_made_anew_before_all_launches(world: ScriptedWorld) ->
     built = load(Path("record.json")).subjects[1].digest
     world("compare", "./old", "./new", "--pairs", "9", "-o", "record.json")
     assert load(Path("record.json")).subjects[1].digest == built
+
+
+@pytest.mark.parametrize(
+    ("wrote", "is_told"),
+    [("serve: bind: Address already in use\n", True), ("listening on 8001\n", False)],
+)
+def test_a_set_up_that_says_what_went_wrong_and_ends_well(world: ScriptedWorld, wrote: str, is_told: bool) -> None:
+    def setting_up(spec: LaunchSpec, number: int) -> Measured:
+        if program_of(spec) == "setup" and isinstance(spec.stderr, bytes):
+            Path(os.fsdecode(spec.stderr)).write_text(wrote)
+        return alike(spec, number)
+
+    world.script = setting_up
+    text = " ".join(world("compare", "./old", "./new", "--pairs", "9", "--setup", "./setup").text.split())
+    told = "note --setup ./setup wrote to standard error: 'serve: bind: Address already in use' it ended with status 0"
+    assert (told in text) == is_told
+
+
+@pytest.mark.parametrize("hook", [("--setup", "./setup"), ()])
+@pytest.mark.parametrize("fails", [True, False])
+def test_no_secret_that_a_command_says_is_kept(world: ScriptedWorld, hook: tuple[str, ...], fails: bool) -> None:
+    line = b"could not log in with hunter2\n"
+
+    def saying(spec: LaunchSpec, number: int) -> Measured:
+        if isinstance(spec.stderr, bytes):
+            Path(os.fsdecode(spec.stderr)).write_bytes(line)
+        said = measured(12 + number * 1e-5, stderr=line, stderr_bytes=len(line))
+        return replace(said, exit_code=int(fails and number > 5))
+
+    world.script = saying
+    done = world("compare", "./old", "./new", "--pairs", "9", *hook, "--env", "PGPASSWORD=hunter2", "--json", "a.json")
+    assert "could not log in with ***" in f"{done.text}{done.err.decode()}".replace("\n", " ")
+    assert "hunter2" not in f"{done.text}{done.err.decode()}{Path('a.json').read_text()}"
 
 
 def test_a_set_up_that_fails_or_is_interrupted_measures_nothing(world: ScriptedWorld) -> None:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from steelyard.model.secrecy import is_secret
+from steelyard.model.secrecy import is_secret, without_secrets
 from steelyard.model.settings import Settings
 
 SECRET = (
@@ -77,3 +77,9 @@ def test_settings_tell_no_secret_whichever_way_they_are_written(mode: str) -> No
     assert written["variables"] == {"API_KEY": None, "X": "1", "URL": None, "KNOWN_KEY": None}
     assert "hunter2" not in settings.model_dump_json()
     assert Settings(**written).variables == written["variables"]
+
+
+def test_what_a_program_says_is_told_without_its_secrets() -> None:
+    environment = [b"PGPASSWORD=hunter2", b"DB=pg://me:s3same@h/db", b"HOME=/home/me", b"A_KEY=on", b"TOKEN="]
+    said = "pg://me:s3same@h/db: no; is hunter2 on s3same right for /home/me?"
+    assert without_secrets(said, environment) == "***: no; is *** on *** right for /home/me?"

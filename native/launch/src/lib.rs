@@ -23,6 +23,7 @@ pub mod covariates;
 pub mod event;
 pub mod failure;
 pub mod guard;
+mod kin;
 pub mod launch;
 pub mod leftovers;
 pub mod means;

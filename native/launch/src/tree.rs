@@ -17,57 +17,11 @@
 //! an idle machine as well.
 
 use crate::event::Event;
+use crate::kin::{as_f64, End, Process, Roused, State, Thread};
 use std::collections::HashMap;
 
 /// A wake-up may be noted just before the sleep that it ends.
 pub const CROSSING_NS: u64 = 50_000;
-
-enum State {
-    Running,
-    /// Ready since the clock of losses showed this.
-    Waiting(f64),
-    /// Asleep since then.
-    Asleep(u64),
-}
-
-struct Thread {
-    /// Its process.
-    pid: i32,
-    state: State,
-    /// What was lost on the way to where it is, ns.
-    lost_ns: f64,
-    /// When it was woken while it ran, and what its waker had lost.
-    woken: Option<(u64, Option<f64>)>,
-}
-
-/// Somebody's end.
-#[derive(Clone, Copy)]
-struct End {
-    at_ns: u64,
-    lost_ns: f64,
-}
-
-impl End {
-    /// What one has lost that goes on now, and only waited for it.
-    fn lost_ns(self, now_ns: u64) -> f64 {
-        self.lost_ns + as_f64(now_ns - self.at_ns)
-    }
-}
-
-struct Process {
-    /// The process that made it.
-    maker: i32,
-    /// How many processes were there before it.
-    place: usize,
-    /// How often `maker` had asked for ends of children by then.
-    batch: u64,
-    /// How often it has done so itself.
-    asked: u64,
-    /// That of its threads which would have died last with nobody else on the machine.
-    end: Option<End>,
-    /// That of the children for which it has not asked yet, likewise.
-    of_children: Option<End>,
-}
 
 /// The threads of a target, and of the server that started it.
 pub struct Tree {
@@ -177,6 +131,9 @@ impl Tree {
                 });
                 let lost_ns = waker.flatten().map(|thread| thread.lost_ns);
                 self.wake(tid, lost_ns);
+                if let Some(by) = by {
+                    self.note_roused(tid, by);
+                }
             }
         }
     }
@@ -224,14 +181,16 @@ impl Tree {
 
     /// Has a process end no earlier than one of its threads.
     fn end_with(&mut self, pid: i32, tid: i32) {
-        let now_ns = self.now_ns;
+        let (now_ns, unheld_ns) = (self.now_ns, self.unheld_ns(tid));
         let (Some(thread), Some(process)) =
             (self.threads.get_mut(&tid), self.processes.get_mut(&pid))
         else {
             return;
         };
         let before_ns = process.end.map(|before| before.lost_ns(now_ns));
-        let lost_ns = before_ns.map_or(thread.lost_ns, |before_ns| thread.lost_ns.min(before_ns));
+        let own_ns = thread.lost_ns + unheld_ns;
+        thread.is_dying = true;
+        let lost_ns = before_ns.map_or(own_ns, |before_ns| own_ns.min(before_ns));
         let end = End {
             at_ns: now_ns,
             lost_ns,
@@ -247,6 +206,38 @@ impl Tree {
             self.hold_readers(pid, end);
             self.keep_for(maker, end);
         }
+    }
+
+    /// Keeps which thread of the same process has ended a sleep, and what is not held against the sleeper.
+    fn note_roused(&mut self, tid: i32, by: i32) {
+        let waker = self.threads.get(&by);
+        let Some((pid, sleeps, lost_ns)) = waker.map(|one| (one.pid, one.sleeps, one.lost_ns))
+        else {
+            return;
+        };
+        let thread = self.threads.get_mut(&tid).filter(|one| one.pid == pid);
+        if let Some(thread) = thread.filter(|one| matches!(one.state, State::Waiting(_))) {
+            thread.roused = Some(Roused {
+                by,
+                sleeps,
+                unheld_ns: (lost_ns - thread.lost_ns).max(0.0),
+            });
+        }
+    }
+
+    /// What one that ends has lost beside its own: one that its process ends would have been ended sooner in whichever
+    /// sleep it was then, as a thread that only a timer wakes now and again.
+    ///
+    /// Who ends all threads wakes those that sleep, and dies without sleeping again.
+    fn unheld_ns(&self, tid: i32) -> f64 {
+        let Some(roused) = self.threads.get(&tid).and_then(|thread| thread.roused) else {
+            return 0.0;
+        };
+        let has_slept = |by: &Thread| by.sleeps != roused.sleeps;
+        if self.threads.get(&roused.by).is_some_and(has_slept) {
+            return 0.0;
+        }
+        roused.unheld_ns
     }
 
     /// Keeps the end of a child for when it is asked for.
@@ -321,6 +312,9 @@ impl Tree {
             state,
             lost_ns,
             woken: None,
+            sleeps: 0,
+            is_dying: false,
+            roused: None,
         };
         self.threads.insert(tid, thread);
     }
@@ -369,6 +363,8 @@ impl Tree {
             self.change(tid, State::Waiting(self.losses_ns));
             return;
         }
+        thread.sleeps += u64::from(!thread.is_dying);
+        thread.roused = None;
         self.change(tid, State::Asleep(self.now_ns));
         if let Some((_, lost_ns)) = woken.filter(|(at, _)| self.now_ns - at < CROSSING_NS) {
             self.wake(tid, lost_ns);
@@ -399,10 +395,4 @@ impl Tree {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn as_u64(number: f64) -> u64 {
     number.round() as u64
-}
-
-/// Of counts, and of times far below 2^53 ns.
-#[allow(clippy::cast_precision_loss)]
-fn as_f64(number: u64) -> f64 {
-    number as f64
 }

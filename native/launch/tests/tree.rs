@@ -318,6 +318,39 @@ fn a_thread_that_is_ended_behind_the_main_one_is_not_waited_for() {
 }
 
 #[test]
+fn a_thread_that_only_a_timer_wakes_is_ended_with_its_process() {
+    let (pid, tid) = (2, 3);
+    let parent = 2;
+    let timer = Event::Wake {
+        by: None,
+        cpu: 0,
+        tid,
+    };
+    let ended = |first: Event, second: Event, slept: bool| {
+        let mut events = begun();
+        events.extend([(0, on(2)), (0, Event::Fork { parent, pid, tid })]);
+        events.extend([(0, on(3)), (0, off(3, false)), (0, off(2, true))]);
+        events.extend([
+            (600, on(2)),
+            (900, timer),
+            (900, on(3)),
+            (900, off(3, false)),
+        ]);
+        events.extend([(1000, wake(2, 3)), (1000, on(3))]);
+        if slept {
+            events.extend([(1000, off(2, false)), (1000, wake(3, 2)), (1000, on(2))]);
+        }
+        events.extend([(1000, first), (1000, second)]);
+        lost(2, &events)
+    };
+    let thread = Event::Exit { pid, tid };
+    assert_eq!(ended(exit(2), thread, false), 600);
+    assert_eq!(ended(thread, exit(2), false), 600);
+    // This one was waited for.
+    assert_eq!(ended(thread, exit(2), true), 100);
+}
+
+#[test]
 fn who_is_woken_before_it_sleeps_goes_on_where_its_waker_is() {
     // It is kept from a processor, and notices once it is on again or on its way into the sleep.
     let woken = |on_ns| {

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from steelyard.design.findings import each_once, some_names
-from steelyard.model.kept import SAID_BY_ONE, SAID_FAILURE, Finding
+from steelyard.model.kept import SAID_BY_ONE, SAID_BY_SET_UP, SAID_FAILURE, Finding
 from steelyard.model.launches import Measured
 from steelyard.model.records import Run, Weighing
+from steelyard.model.secrecy import without_secrets
 from steelyard.model.sides import side_names
 from steelyard.report.endings import line_that_tells, tells_failure
 
 # In characters, of a line that is quoted.
 _MOST_CHARACTERS = 200
 _WROTE = "wrote to standard error"
+_QUOTING = (SAID_BY_ONE, SAID_BY_SET_UP, SAID_FAILURE)
 _SMALL_ENVIRONMENT = "; a launch sees only a small environment (--inherit-env passes on all of it)"
 
 
@@ -94,6 +97,29 @@ def said_by_baseline_alone(findings: Sequence[Finding], candidates: Sequence[str
     told = [one.message for one in findings if one.code == SAID_FAILURE]
     begins = f"{some_names(candidates)}: every launch of the baseline, none of the candidate, {_WROTE}: "
     return told[0].removeprefix(begins) if len(told) == 1 and told[0].startswith(begins) else None
+
+
+def said_by_set_up(each: Sequence[tuple[str, bytes]]) -> list[Finding]:
+    """That set-up commands, each with what it wrote, tell of a failure and ended as if there was none."""
+    complained = [(command, text) for command, text in each if tells_failure(text.decode(errors="replace"))]
+    return [
+        Finding(
+            code=SAID_BY_SET_UP,
+            message=f"--setup {command} {_WROTE}: {_line(text, is_cut=False)}",
+            remedy="it ended with status 0, so what followed was measured: see that all of it did what you mean",
+        )
+        for command, text in complained
+    ]
+
+
+def without_values(record: Weighing | Run, environment: Mapping[str, str]) -> Weighing | Run:
+    """The record, where no line that is quoted shows a value of the `environment` that looks like a secret."""
+    variables = [os.fsencode(f"{name}={value}") for name, value in environment.items()]
+    findings = [
+        replace(one, message=without_secrets(one.message, variables)) if one.code in _QUOTING else one
+        for one in record.findings
+    ]
+    return record.model_copy(update={"findings": findings})
 
 
 def _alone(sides: dict[str, _OfSide]) -> dict[str, _OfSide]:

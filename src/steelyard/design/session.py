@@ -33,6 +33,7 @@ from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.targets import Targets, hooks_of, targets_of
+from steelyard.design.said import said_by_set_up, without_values
 from steelyard.design.stages import Session, is_to_count, stages
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
@@ -165,6 +166,7 @@ def _measured(
         error = too_long_for(error, record)
         record, error = _cleaned_up(with_benchmarks_inside(record), header, error, session)
         record = _with_tuning(_with_isolation(record, session.isolated), session.world)
+        record = without_values(record, shared_environment(record.settings, session.world.environment))
         with suppress(MeasurementError):  # the record says it too
             journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings", "isolation"}))
     return kept_in_place(judged(record, error), journal.path, kept, store)
@@ -187,7 +189,7 @@ def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -
             "interrupted before anything was measured: --setup had not ended; "
             "what is to go on runs in its background, as in './server &'"
         ) from None
-    return left_by_set_up(runner.not_killed)
+    return [*said_by_set_up(runner.said_by_set_up), *left_by_set_up(runner.not_killed)]
 
 
 def _header(request: Request, session: Session) -> Weighing | Run:

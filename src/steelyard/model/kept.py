@@ -26,8 +26,10 @@ CHANGED_FILES: Final = "changed-files"
 UNREAD_OUTPUT: Final = "unread-output"
 # What commands that ended well wrote to standard error: as those do that fail, or only one of two.
 SAID_FAILURE, SAID_BY_ONE = SAID = ("stderr-failure", "stderr")
+# That --setup did, as those do that fail.
+SAID_BY_SET_UP: Final = "set-up-stderr"
 # With which a verdict may not be of what was asked for.
-NOT_AS_ASKED: Final = frozenset({SHARED, SHELL_WORDS, CHANGED_FILES, UNREAD_OUTPUT, SAID_FAILURE})
+NOT_AS_ASKED: Final = frozenset({SHARED, SHELL_WORDS, CHANGED_FILES, UNREAD_OUTPUT, SAID_FAILURE, SAID_BY_SET_UP})
 # Those of noisy pairs that ran one after the other and may need fewer in tandem: by what `auto` tries, or by what it
 # does not, as the program writes to files.
 NOISY_ALONE: Final = "adjacent-noise"

@@ -6,6 +6,7 @@ A name that merely looks like one costs little: its value has to be given again 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 # Anywhere in a name, written together or apart.
 _PARTS = re.compile(
@@ -27,9 +28,23 @@ _VALUES = re.compile(
     re.IGNORECASE,
 )
 
+_PASSWORD_IN_URL = re.compile(r"://[^/?#\s@:]*:([^/?#\s@]+)@")
+# In characters: what is shorter, as 1 or on, stands in many a word.
+_SHORTEST = 4
+
 
 def is_secret(name: str, value: str = "") -> bool:
     """Whether a variable looks as if nobody else should know its value."""
     words = {word.lower() for word in _BETWEEN_WORDS.split(name)}
     by_name = name not in _NO_SECRETS and (_PARTS.search(name.lower()) is not None or not words.isdisjoint(_WORDS))
     return by_name or _VALUES.search(value) is not None
+
+
+def without_secrets(text: str, environment: Iterable[bytes]) -> str:
+    """What a program said, without the values of those of its variables (`NAME=VALUE` each) that look like secrets."""
+    for variable in environment:
+        name, _, value = variable.decode(errors="replace").partition("=")
+        if is_secret(name, value):
+            for secret in (value, *_PASSWORD_IN_URL.findall(value)):
+                text = text.replace(secret, "***") if len(secret) >= _SHORTEST else text
+    return text

@@ -33,7 +33,7 @@ _OF_FAILURES = (
     *("unknown option", "unknown command", "illegal option", "operation not supported", "core dumped"),
     *("invalid option", "invalid argument", "invalid value", "invalid choice", "invalid input"),
     *("a terminal", "not a tty", "variable not set"),
-    *("connection refused", "timed out", "unreachable", "name resolution"),
+    *("connection refused", "already in use", "timed out", "unreachable", "name resolution"),
 )
 
 

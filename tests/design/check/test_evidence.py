@@ -57,4 +57,8 @@ def test_waits_are_those_that_samples_do_not_tell() -> None:
     assert observed(place, waited, [Sample(10, 5_000_000)]).waits_ns == 8_000_000
     assert observed(place, waited, [Sample(10, 5_000_000, delay_ns=0)]).waits_ns == 0
     assert observed(place, waited, None).waits_ns == 0
+    # Threads did its work, and what they waited was lost on the way: its time is with all of that.
+    unknown = replace(waited, others_ns=9_000_000, lost_ns=None, pressure_ns=6_000_000)
+    assert observed(place, unknown, None).waits_ns == 7_000_000
+    assert observed(place, replace(unknown, lost_ns=6_000_000), None).waits_ns == 0
     assert observed(place, waited, [Sample(10, 5), Sample(20, 5), Sample(90, 5)]).loops == 20

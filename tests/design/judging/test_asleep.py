@@ -41,6 +41,11 @@ def test_both_sides_are_named_where_both_sleep(baseline_ms: int, part: str) -> N
     assert said(weighing(rows), "active").message.startswith(f"a launch of either side sleeps for {part} of its time: ")
 
 
+def test_so_is_that_of_one_behind_a_shell() -> None:
+    behind: dict[str, Any] = {"others_ns": 20 * MS, "lost_ns": 10 * MS, "pressure_ns": 40 * MS}
+    assert said(of(**behind), "active").message.startswith("a launch of the candidate sleeps for 90 % of its time: ")
+
+
 @pytest.mark.parametrize("metric", ["cpu", "user", "task_clock"])
 def test_the_time_on_a_processor_is_told_to_have_nothing_of_it(metric: str) -> None:
     found = said(of({"metrics": [metric]}), metric)
@@ -72,6 +77,7 @@ def test_of_brief_launches_the_one_that_was_held_up_does_not_speak_for_all() -> 
         ({}, {"delay_ns": 54 * MS}, "active"),
         ({}, {"wall_ns": 4 * MS, "delay_ns": 0, "cpu_ns": MS}, "active"),
         ({}, {"others_ns": 20 * MS}, "cpu"),  # what its threads waited is not known, nor then what they slept
+        ({}, {"others_ns": 20 * MS, "lost_ns": 10 * MS, "pressure_ns": 56 * MS}, "active"),  # it may have waited unseen
         ({"harness": "protocol"}, {}, "active"),
     ],
 )

@@ -170,12 +170,14 @@ def observed(place: tuple[str, int, int | None, int], measured: Measured, sample
         start_ns=0.0 if samples is None else max(0.0, measured.wall_ns - sum(sample.ns for sample in samples)),
         loops=1.0 if samples is None else median(sample.loops for sample in samples),
         is_even=len({sample.loops for sample in samples or ()}) <= 1,
-        waits_ns=_waits_ns(measured, samples or ()),
+        waits_ns=_waits_ns(measured, samples),
     )
 
 
-def _waits_ns(measured: Measured, samples: Sequence[Sample]) -> float:
-    if all(sample.time_ns("active") is not None for sample in samples):
+def _waits_ns(measured: Measured, samples: Sequence[Sample] | None) -> float:
+    # A command's are taken off its time where they are known, which they need not be of each of its launches.
+    told = [knows_waits(measured)] if samples is None else [one.time_ns("active") is not None for one in samples]
+    if all(told):
         return 0.0
     waited = waited_ns(measured) if knows_waits(measured) else measured.pressure_ns
     return float((waited or 0) + (measured.steal_ns or 0))

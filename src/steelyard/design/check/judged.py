@@ -53,8 +53,8 @@ TOO_FEW = Judged("lacking", "there was time for too few launches")
 """A rule that was not tried, where the time was too short."""
 
 BLURRED = untried(
-    "most launches waited for a processor, and this harness does not tell in which of their samples: check it while "
-    "less else is running"
+    "most launches waited for a processor, and nothing tells how long each of their times is without that: check it "
+    "while less else is running"
 )
 """A rule that is biased by waits, where nobody knows which times have them."""
 

@@ -41,7 +41,10 @@ def _shares(record: Weighing | Run, benchmark: int) -> dict[int, float]:
     """By side, that is 0 or 1: the part of a launch's time, but for its waits for a processor, that it slept."""
     launches = record.launches
     awake_ns, ready_ns = launches.metric("cpu"), launches.column("wall_ns") - launches.waited_ns()
-    known, sides = launches.of(benchmark, USED) & launches.knows_waits(), np.asarray(launches.side)
+    # Threads that a timer wakes hide what others wait for a processor: while anybody waited it may have been these.
+    nobody_waited_ns = launches.column("wall_ns") - np.nan_to_num(launches.column("pressure_ns"))
+    is_told = launches.knows_waits() & (launches.worked_alone() | (nobody_waited_ns > awake_ns))
+    known, sides = launches.of(benchmark, USED) & is_told, np.asarray(launches.side)
     chosen = [(side, known & (sides == side)) for side in (0, 1)]
     # By all launches of a side whether they are long enough: a few that another program delayed are not as the rest.
     long_enough = [(side, one) for side, one in chosen if one.any() and np.median(ready_ns[one]) >= _LEAST_NS]

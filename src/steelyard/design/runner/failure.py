@@ -10,6 +10,7 @@ from steelyard.design.findings import some_processes
 from steelyard.design.runner.target import ENVIRONMENT, LIST_REMEDY, Target, no_module_remedy
 from steelyard.model.errors import LaunchError, MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.secrecy import without_secrets
 from steelyard.report.endings import how_it_failed, signal_name
 from steelyard.report.figures import seconds
 from steelyard.subjects.command import command_line
@@ -64,9 +65,9 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
     if complaint := target.complaint(measured):
         # A module that is found by a variable of the user's, PYTHONPATH above all, is not found by a launch.
         around = f" {ENVIRONMENT}" if _NO_MODULE.search(complaint.encode()) else ""
-        raise LaunchError(f"{target.name} {how} and {complaint}{around}")
+        raise LaunchError(f"{target.name} {how} and {without_secrets(complaint, target.spec.env)}{around}")
     if not target.ignore_failure:
-        raise LaunchError(f"{target.name} {how}{_last_line(measured)}: {_remedy(measured, target)}")
+        raise LaunchError(f"{target.name} {how}{_last_line(measured, target.spec)}: {_remedy(measured, target)}")
 
 
 def beside_its_partner(error: LaunchError) -> LaunchError:
@@ -94,7 +95,7 @@ def check_hook_ended(option: str, spec: LaunchSpec, measured: Measured) -> None:
     if measured.stopped is not None:
         raise MeasurementError(f"{called} {_how_it_stopped(measured.stopped)}")
     if how := how_it_failed(measured.exit_code, measured.signal):
-        raise MeasurementError(f"{called} {how}{_last_line(measured)}: {_HOOK_REMEDY}")
+        raise MeasurementError(f"{called} {how}{_last_line(measured, spec)}: {_HOOK_REMEDY}")
 
 
 def _remedy(measured: Measured, target: Target) -> str:
@@ -113,8 +114,8 @@ def _how_it_stopped(number: int) -> str:
     return f"stopped itself ({signal_name(number)}), did not go on and was killed: {remedy}"
 
 
-def _last_line(measured: Measured) -> str:
+def _last_line(measured: Measured, spec: LaunchSpec) -> str:
     from steelyard.design.runner.last_words import last_words
 
     last = last_words(measured.stderr or b"")
-    return f" (its last words: {last})" if last else ""
+    return f" (its last words: {without_secrets(last, spec.env)})" if last else ""

@@ -112,6 +112,8 @@ class Runner:
     """Those of them that could not be, and go on."""
     left_by_hooks: list[str] = field(default_factory=list)
     """As `left_behind`, of the commands around launches."""
+    said_by_set_up: list[tuple[str, bytes]] = field(default_factory=list)
+    """Of each set-up command that ended well, the end of what it wrote to standard error."""
     launches: int = 0
     """How many were started, without the commands around them."""
     has_begun: bool = False
@@ -315,6 +317,7 @@ class Runner:
                 measured = self._run_hook("--setup", replace(spec, stderr=os.fsencode(said), leaves_running=True))
                 measured = replace(measured, stderr=said.read_bytes()[-_MOST_SAID:])
             check_hook_ended("--setup", spec, measured)
+            self.said_by_set_up.append((command_line(spec.argv), measured.stderr or b""))
 
     def _check_programs(self, targets: Sequence[Target]) -> None:
         for target in {target.program: target for target in targets}.values():

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample, judged_samples
+from steelyard.model.secrecy import without_secrets
 from steelyard.report.figures import count
 from steelyard.subjects.command import spec_with_parameters
 from steelyard.subjects.harness import Harness, Listed, Starting, Work
@@ -86,7 +87,7 @@ class Target:
             if self.needs_cpu and any(one.cpu_ns is None for one in judged_samples(samples)):
                 raise LaunchError("does not tell its time on a processor (cpu_ns): choose --metric wall")
         except LaunchError as error:
-            raise type(error)(f"{self.name} {error}") from error
+            raise type(error)(f"{self.name} {without_secrets(str(error), self.spec.env)}") from error
         return samples
 
 
