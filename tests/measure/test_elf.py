@@ -1,4 +1,4 @@
-"""The heads of programs of both widths and byte orders, made here as the ELF specification has them."""
+"""The heads of programs of both widths and byte orders."""
 
 from __future__ import annotations
 
@@ -12,35 +12,19 @@ import pytest
 from steelyard.measure.elf import Elf, names_library_folders, read_elf
 from steelyard.measure.native import HEAP
 from steelyard.measure.preloading import refusal
+from tests.elf_heads import INTERPRETER, NOTE, made
 
-_NOTE, _DYNAMIC, _INTERPRETER, _NEEDED, _RUNPATH = 4, 2, 3, 1, 29
-# By width: the head of a file, and of one of its segments.
-_HEADS = {64: ("16s2HI3QI6H", "2I6Q"), 32: ("16s2HI3II6H", "8I")}
+_DYNAMIC, _NEEDED, _RUNPATH = 2, 1, 29
 every_kind = pytest.mark.parametrize(("bits", "order"), [(64, "<"), (64, ">"), (32, "<"), (32, ">")])
-
-
-def made(*segments: tuple[int, bytes], bits: int = 64, order: str = "<", machine: int = 62, at: int = 0) -> bytes:
-    """A program with these (kind, content), which stand one behind the other, or `at` a place in the file."""
-    head, one = (order + form for form in _HEADS[bits])
-    begin, size = struct.calcsize(head), struct.calcsize(one)
-    identity = b"\x7fELF" + bytes([bits // 32, 1 + (order == ">"), 1])
-    data = struct.pack(head, identity, 2, machine, 1, 0, begin, 0, 0, begin, size, len(segments), 0, 0, 0)
-    place, contents = begin + size * len(segments), b""
-    for kind, content in segments:
-        where, length = at or place + len(contents), len(content)
-        flags = (3, where, 0, 0, length, length, 1) if bits == 64 else (where, 0, 0, length, length, 3, 1)
-        data += struct.pack(one, kind, *flags)
-        contents += content
-    return data + contents
 
 
 @every_kind
 def test_what_a_head_says_is_read(bits: int, order: str, tmp_path: Path) -> None:
     program = tmp_path / "program"
-    segments = (_NOTE, b"note"), (_INTERPRETER, b"/lib/loader\0"), (_NOTE, b"more")
+    segments = (NOTE, b"note"), (INTERPRETER, b"/lib/loader\0"), (NOTE, b"more")
     program.write_bytes(made(*segments, bits=bits, order=order, machine=8))
     assert read_elf(program) == Elf(bits == 64, machine=8, interpreter="/lib/loader")
-    program.write_bytes(made((_NOTE, b"no loader" * 9), bits=bits, order=order))
+    program.write_bytes(made((NOTE, b"no loader" * 9), bits=bits, order=order))
     assert read_elf(program) == Elf(bits == 64, machine=62, interpreter=None)
 
 
@@ -50,7 +34,7 @@ def test_folders_of_libraries_are_found(bits: int, order: str) -> None:
         """Each tag has a value that looks like another one, as does what is no dynamic section."""
         form = f"{order}2{'Q' if bits == 64 else 'I'}"
         section = b"".join(struct.pack(form, tag, _RUNPATH) for tag in tags)
-        return made((_NOTE, struct.pack(form, _RUNPATH, 1)), (_DYNAMIC, section), bits=bits, order=order)
+        return made((NOTE, struct.pack(form, _RUNPATH, 1)), (_DYNAMIC, section), bits=bits, order=order)
 
     assert names_library_folders(dynamic(_NEEDED, _RUNPATH))
     assert not names_library_folders(dynamic(_NEEDED, _NEEDED))
@@ -59,7 +43,7 @@ def test_folders_of_libraries_are_found(bits: int, order: str) -> None:
 
 def test_what_is_no_program_says_nothing(tmp_path: Path) -> None:
     program = tmp_path / "program"
-    for data in (b"", b"words\n", made()[:63], made((_INTERPRETER, b"/lib/loader\0"), at=(1 << 64) - 1)):
+    for data in (b"", b"words\n", made()[:63], made((INTERPRETER, b"/lib/loader\0"), at=(1 << 64) - 1)):
         program.write_bytes(data)
         assert read_elf(program) is None
         assert refusal(program, HEAP) is None
@@ -67,7 +51,7 @@ def test_what_is_no_program_says_nothing(tmp_path: Path) -> None:
 
 
 def test_segments_without_a_size_are_none(tmp_path: Path) -> None:
-    program, data = tmp_path / "program", bytearray(made((_INTERPRETER, b"/lib/loader\0")))
+    program, data = tmp_path / "program", bytearray(made((INTERPRETER, b"/lib/loader\0")))
     data[54:56] = bytes(2)
     program.write_bytes(data)
     assert read_elf(program) == Elf(wide=True, machine=62, interpreter=None)
@@ -97,7 +81,7 @@ def test_the_rights_of_user_7_and_group_7_are_anothers_for_all_others(
 ) -> None:
     program, ours = tmp_path / "program", read_elf(HEAP)
     assert ours is not None
-    program.write_bytes(made((_INTERPRETER, b"/lib/loader\0"), bits=64 if ours.wide else 32, machine=ours.machine))
+    program.write_bytes(made((INTERPRETER, b"/lib/loader\0"), bits=64 if ours.wide else 32, machine=ours.machine))
     monkeypatch.setattr(os, "getuid", lambda: user)
     monkeypatch.setattr(os, "getgid", lambda: group)
     monkeypatch.setattr(os, "listxattr", lambda _: attributes)

@@ -15,15 +15,24 @@ pub unsafe fn value_of<'a>(environment: Strings, name: &[u8]) -> Option<&'a [u8]
     let mut place = environment;
     // SAFETY: the array has not ended before this place, as it ends in a null pointer.
     while let Some(text) = unsafe { place.as_ref() }.filter(|text| !text.is_null()) {
-        // SAFETY: each pointer of the array is that of a C string.
-        let bytes: &'a [u8] = unsafe { CStr::from_ptr(*text) }.to_bytes();
-        if let Some(value) = bytes.strip_prefix(name) {
-            return Some(value);
+        // SAFETY: each pointer of the array is that of a C string, and no name has a zero in it.
+        if unsafe { begins_with(*text, name) } {
+            // SAFETY: the string is as long as the name at least.
+            return Some(unsafe { CStr::from_ptr(text.add(name.len())) }.to_bytes());
         }
         // SAFETY: this place was not the array's last, which is null.
         place = unsafe { place.add(1) };
     }
     None
+}
+
+/// Whether a string begins so; no more of it is read, as its length must not move what is counted.
+///
+/// # Safety
+/// `text` is a C string, and `start` has no zero in it.
+unsafe fn begins_with(text: *const c_char, start: &[u8]) -> bool {
+    // SAFETY: the string's last byte is a zero, and differs.
+    (0..start.len()).all(|place| unsafe { *text.add(place) } as u8 == start[place])
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.measure.elf import read_elf, started_by
+from steelyard.measure.elf import Elf, read_elf, started_by
 from steelyard.model.errors import MeasurementError
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ def refusal(program: Path, library: Path) -> str | None:
         return f"{who} is linked statically, and nothing can be preloaded into it: link it dynamically"
     if _MUSL in elf.interpreter:
         return f"{who} is of the C library musl, and the library to be preloaded is of glibc: build it for glibc"
-    ours = read_elf(library)
-    if ours is not None and (elf.wide, elf.machine) != (ours.wide, ours.machine):
+    if _is_of_another_machine(elf, library):
         return f"{who} is built for another machine than the library to be preloaded: build it for this one"
     if _is_privileged(started):
         return f"{who} runs with another's privileges, and nothing may be preloaded into it: run it as its owner"
@@ -45,6 +44,23 @@ def is_of_musl(program: Path) -> bool:
     started = started_by(program)
     elf = read_elf(started) if started is not None else None
     return elf is not None and _MUSL in (elf.interpreter or "")
+
+
+def is_foreign(program: Path, library: Path) -> bool:
+    """Whether the loader does not merely pass a library over: one of musl is ended by it, one of other bits complains.
+
+    A static program has no loader, but perhaps those that it starts have.
+    """
+    started = started_by(program)
+    elf = read_elf(started) if started is not None else None
+    if elf is None or elf.interpreter is None:
+        return False
+    return _MUSL in elf.interpreter or _is_of_another_machine(elf, library)
+
+
+def _is_of_another_machine(elf: Elf, library: Path) -> bool:
+    ours = read_elf(library)
+    return ours is not None and (elf.wide, elf.machine) != (ours.wide, ours.machine)
 
 
 def _is_privileged(program: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +35,7 @@ from tests.design.counted import (
     own,
 )
 from tests.design.scripted import run_header, weighing
+from tests.elf_heads import INTERPRETER, NOTE, made
 
 BOTH = [(0, 0), (0, 1)]
 MORE = counts_needed(0.01)
@@ -61,6 +63,32 @@ def test_first_every_side_is_counted_once_and_then_once_more() -> None:
 def test_that_counting_begins_is_told_as_one_may_take_minutes(stage: Stage) -> None:
     stage(fresh(), lambda *_: launched(5))
     assert [(one.done, one.limit) for one in stage.shown] == [(0, 4), (1, 4), (2, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_a_program_that_cannot_load_what_fixes_random_numbers_is_counted_without(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ours = tmp_path / "library"
+    ours.write_bytes(made((NOTE, b"ours")))
+    loaders = {"glibc": b"/lib64/ld-linux-x86-64.so.2\0", "musl": b"/lib/ld-musl-x86_64.so.1\0"}
+    for name, loader in loaders.items():
+        (tmp_path / name).write_bytes(made((INTERPRETER, loader)))
+    (tmp_path / "narrow").write_bytes(made((INTERPRETER, b"/lib/ld-linux.so.2\0"), bits=32, machine=3))
+    (tmp_path / "static").write_bytes(made((NOTE, b"no loader")))
+    for module in ("targets", "tool"):
+        monkeypatch.setattr(f"steelyard.design.counting.{module}.PRELOAD", ours)
+
+    def counted(name: str) -> tuple[bool, str]:
+        subject = PROGRAM.model_copy(update={"program": str(tmp_path / name)})
+        done = stage(fresh().model_copy(update={"subjects": [subject, subject]}), lambda *_: launched(5))
+        assert done.error is None
+        preloads = {any(entry.startswith(b"LD_PRELOAD=") for entry in spec.env) for spec in done.pool.specs}
+        return preloads == {True}, done.message("not-pinned") if "not-pinned" in done.codes() else ""
+
+    assert counted("glibc") == (True, "")
+    assert [counted(name)[0] for name in ("musl", "narrow", "static")] == [False, False, True]
+    assert "a static program" in counted("static")[1]
+    assert all("cannot load what fixes them" in counted(name)[1] for name in ("musl", "narrow"))
 
 
 def test_a_control_is_not_counted() -> None:

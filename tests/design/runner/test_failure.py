@@ -29,6 +29,7 @@ OF_A_HARNESS = replace(TARGET, harness=cast("Harness", SimpleNamespace(complaint
 WITH_INPUT = replace(TARGET, spec=replace(WORK, stdin=b"/rows"))
 NO_INPUT = b"Traceback\nEOFError: EOF when reading a line\n"
 NO_TERMINAL = b"stty: 'standard input': Inappropriate ioctl for device\n"
+SANITIZED = b"==7==ASan runtime does not come first in initial library list; you should either link runtime\n"
 NO_MODULE = b"ModuleNotFoundError: No module named 'rows.late'\n"
 EMPTY_INPUT = "standard input is empty: --stdin FILE has each launch read a file"
 LATE = {"timed_out": True, "exit_code": None, "signal": 9}
@@ -48,6 +49,7 @@ LATE = {"timed_out": True, "exit_code": None, "signal": 9}
         ),
         (TARGET, {"exit_code": 1, "stderr": NO_INPUT}, EMPTY_INPUT),
         (TARGET, {"exit_code": 1, "stderr": NO_TERMINAL}, "a launch has no terminal: run it in its batch mode, or by"),
+        (TARGET, {"exit_code": 1, "stderr": SANITIZED}, "): a library was preloaded, as counts, --heap and"),
         (TARGET, {"exit_code": 1, "stderr": NO_TERMINAL + b"no rows"}, COMMAND_REMEDY),
         (OF_A_HARNESS, {"exit_code": 1, "stderr": NO_TERMINAL}, COMMAND_REMEDY),
         (WITH_INPUT, {"exit_code": 1, "stderr": NO_INPUT}, COMMAND_REMEDY),

@@ -5,16 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from steelyard.design.counting.plan import CountedSide
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.target import COMMAND_REMEDY, HARNESS_REMEDY, Target
 from steelyard.design.runner.targets import called, parameters_of, place_of, subject_of, work_of
 from steelyard.measure.count.pins import environment
+from steelyard.measure.native import PRELOAD
+from steelyard.measure.preloading import is_foreign
 from steelyard.model.counting import CountSettings
 from steelyard.model.records import Run, Weighing
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Subject
 from steelyard.subjects.command import PASSED_ON, launch_spec, set_outright
 from steelyard.subjects.harness import Harness, harness_named
+
+
+def program_of(subject: Subject, settings: Settings) -> Path:
+    """The file that a launch of a subject executes."""
+    return Path(subject.directory or settings.directory, subject.program)
 
 
 @dataclass(frozen=True)
@@ -28,12 +38,12 @@ class CountTargets:
     def of(self, side: CountedSide) -> list[Target]:
         """The target; or with loops the target with so many and with twice them, whose difference is the count."""
         loops = self.settings.loops is not None or self.record.settings.harness is not None
-        pinned = self._environment()
-        return [self._target(side, times, pinned) for times in ((1, 2) if loops else (1,))]
+        return [self._target(side, times) for times in ((1, 2) if loops else (1,))]
 
-    def _target(self, side: CountedSide, times: int, pinned: Mapping[str, str]) -> Target:
+    def _target(self, side: CountedSide, times: int) -> Target:
         record, settings = self.record, self.record.settings
         subject = subject_of(record, *side, times=times)
+        pinned = self._environment(preload=not is_foreign(program_of(subject, settings), PRELOAD))
         # No limit but one that was asked for: nobody knows how much longer a program takes under Valgrind.
         spec = launch_spec(subject, settings, pinned, draw_pair(0, 0, 0))
         harness: Harness | None = None
@@ -54,12 +64,12 @@ class CountTargets:
             params=parameters_of(record, side[0], times),
         )
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, *, preload: bool) -> dict[str, str]:
         settings = self.record.settings
         return environment(
             self.source,
             [name for name in settings.environment if name not in PASSED_ON],
             set_outright(settings, self.source),
-            preload=True,
+            preload=preload,
             start=self.settings.after_start,
         )

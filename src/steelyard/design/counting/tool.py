@@ -6,9 +6,11 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from steelyard.design.counting.targets import program_of
 from steelyard.measure.count.pins import is_dynamic
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.native import PRELOAD
+from steelyard.measure.preloading import is_foreign
 from steelyard.model.counting import Counting, CountSettings, CountTool
 from steelyard.model.errors import UsageError
 from steelyard.model.records import Run, Weighing
@@ -17,6 +19,7 @@ from steelyard.subjects.command import PASSED_ON
 _LIBRARIES = ("libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libstdc++.so.6")
 _LIBRARY_FOLDERS = ("/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64", "/usr/lib64", "/usr/lib", "/lib")
 _MOST_NAMES = 8
+_FOREIGN = "a program for musl, or for another machine, cannot load what fixes them"
 
 
 def with_tool(record: Weighing | Run, valgrind: Valgrind) -> Weighing | Run:
@@ -70,12 +73,15 @@ def _libraries() -> Iterator[Path]:
 
 def _not_pinned(record: Weighing | Run) -> list[str]:
     """What may move counts of these subjects and is out of our hands."""
-    programs = {subject.program for subject in record.subjects}
-    static = sorted(program for program in programs if is_dynamic(Path(program)) is False)
+    programs = {subject.program: program_of(subject, record.settings) for subject in record.subjects}
+    static = sorted(name for name, program in programs.items() if is_dynamic(program) is False)
+    foreign = sorted(name for name, program in programs.items() if is_foreign(program, PRELOAD))
     passed = [name for name in record.settings.environment if name not in PASSED_ON]
     found = []
     if static:
         found.append(f"random numbers of {', '.join(static)}: a static program does not load what fixes them")
+    if foreign:
+        found.append(f"random numbers of {', '.join(foreign)}: {_FOREIGN}")
     if passed or record.settings.variables:
         names = ", ".join(sorted({*passed, *record.settings.variables})[:_MOST_NAMES])
         found.append(f"the environment variables that were asked for: {names}")

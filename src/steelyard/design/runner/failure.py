@@ -29,6 +29,13 @@ _WITHOUT_TERMINAL = (
     "takes some time itself"
 )
 
+# The last words of a program that checks its addresses, where a library was loaded before its own.
+_SANITIZED = b"ASan runtime does not come first"
+_WITHOUT_SANITIZER = (
+    "a library was preloaded, as counts, --heap and --heap-shuffle need it, which address sanitizers do not bear: "
+    "build it without -fsanitize=address for these"
+)
+
 
 class Interrupted(Exception):  # noqa: N818 - it is no error
     """The user asked to stop; what was measured stands."""
@@ -104,6 +111,8 @@ def _remedy(measured: Measured, target: Target) -> str:
         return "standard input is empty: --stdin FILE has each launch read a file"
     if target.harness is None and _NO_TERMINAL.search(measured.stderr or b""):
         return _WITHOUT_TERMINAL
+    if _SANITIZED in (measured.stderr or b""):
+        return _WITHOUT_SANITIZER
     missing = _NO_MODULE.search(measured.stderr or b"") if target.remedy == LIST_REMEDY else None
     return target.remedy if missing is None else no_module_remedy(missing[1].decode())
 

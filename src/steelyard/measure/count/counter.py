@@ -36,6 +36,8 @@ _PARENT = re.compile(r"Parent PID: (\d+)")
 _BEGUN = re.compile(r"Reading syms from \S*/(?:cachegrind|callgrind)-")
 # An instruction that is unknown is told apart above.
 _OWN_TROUBLE = re.compile(r"^(?:==\d+== )?valgrind: (?!Unrecognised instruction)(.+)$", re.MULTILINE)
+# It gives up at what its reader does not know, such as clang's DWARF 5 for 3.19, and names the file.
+_UNREADABLE = re.compile(r'Valgrind: debuginfo reader: .+?^==\d+== Valgrind: +"([^\n]+)"$', re.DOTALL | re.MULTILINE)
 _REMEDIES = (
     ("setuid", "a setuid program cannot be counted: count a copy without that bit"),
     ("bad interpreter", "the interpreter that its first line names is not there: install it, or mend that line"),
@@ -221,6 +223,11 @@ def _refuse_trouble(spec: LaunchSpec, measured: Measured, logs: dict[int, str], 
             raise MeasurementError(
                 f"valgrind does not know an instruction of {_tidy(command[1]) if command else _name(spec)} "
                 f"({instruction}): build it without -march=native, as with -march=x86-64-v3{or_add}"
+            )
+        if killed and (unreadable := _UNREADABLE.search(log)):
+            raise MeasurementError(
+                f"valgrind cannot read the debug information of {_tidy(unreadable[1])}: build it with -gdwarf-4, count "
+                "a copy without (strip -g), or install a newer valgrind"
             )
     said = "\n".join([*logs.values(), (measured.stderr or b"").decode(errors="replace")])
     if (measured.has_failed() or killed) and (troubles := _OWN_TROUBLE.findall(said)):

@@ -1,0 +1,24 @@
+"""Heads of programs of both widths and byte orders, as the ELF specification has them."""
+
+from __future__ import annotations
+
+import struct
+
+NOTE, INTERPRETER = 4, 3
+# By width: the head of a file, and of one of its segments.
+_HEADS = {64: ("16s2HI3QI6H", "2I6Q"), 32: ("16s2HI3II6H", "8I")}
+
+
+def made(*segments: tuple[int, bytes], bits: int = 64, order: str = "<", machine: int = 62, at: int = 0) -> bytes:
+    """A program with these (kind, content), which stand one behind the other, or `at` a place in the file."""
+    head, one = (order + form for form in _HEADS[bits])
+    begin, size = struct.calcsize(head), struct.calcsize(one)
+    identity = b"\x7fELF" + bytes([bits // 32, 1 + (order == ">"), 1])
+    data = struct.pack(head, identity, 2, machine, 1, 0, begin, 0, 0, begin, size, len(segments), 0, 0, 0)
+    place, contents = begin + size * len(segments), b""
+    for kind, content in segments:
+        where, length = at or place + len(contents), len(content)
+        flags = (3, where, 0, 0, length, length, 1) if bits == 64 else (where, 0, 0, length, length, 3, 1)
+        data += struct.pack(one, kind, *flags)
+        contents += content
+    return data + contents
