@@ -93,6 +93,16 @@ def test_threads_that_numpy_may_have_begun_are_told_a_way_out(write: Write) -> N
     assert begins_none.error == begun
 
 
+def test_threads_that_pyarrow_may_have_begun_are_told_a_way_out(write: Write) -> None:
+    path = write(
+        "import sys, threading, time\nsys.modules['pyarrow'] = sys\n"
+        "threading.Thread(target=time.sleep, args=[9], daemon=True).start()\n@bench\ndef one(): ..."
+    )
+    setting = "JE_ARROW_MALLOC_CONF=background_thread:false"
+    assert f"--env {setting} " in call([*HARNESS, path], each_arguments(NAMES[0])).error
+    assert "--env" not in call(["env", setting, *HARNESS, path], each_arguments(NAMES[0])).error
+
+
 def test_one_whose_threads_do_the_work_cannot_run_so(write: Write) -> None:
     """Both sides have one processor here."""
     path = write(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import os
 import resource
 import threading
@@ -91,6 +92,15 @@ def test_other_threads_leave_the_numbers_out() -> None:
 
     sample = samples_of(work(in_a_thread), 1, 1)[0]
     assert (sample.cpu_ns, sample.delay_ns) == (None, None)
+
+
+def test_threads_that_are_still_at_their_start_are_waited_for() -> None:
+    """As those of numpy's OpenBLAS, which are no part of what is measured."""
+    starting = threading.Thread(target=hashlib.pbkdf2_hmac, args=("sha256", b"", b"", 40_000))
+    starting.start()
+    sample = samples_of(work(lambda: sum(range(50_000))), 10, 1)[0]
+    starting.join()
+    assert sample.cpu_ns is not None
 
 
 @pytest.mark.parametrize(("elsewhere", "told"), [(999_999, True), (1_100_000, False)])

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 # In /proc/self/stat, behind the name: the processor that it ran on last.
 _PROCESSOR = 36
 
+# Steers pyarrow's allocator, which begins a thread of its own.
+_PYARROW = "JE_ARROW_MALLOC_CONF"
+
+_MOST_PAUSES = 300
+_sleep = time.sleep  # as it is now: a test may have another in its place
+
 
 class Beside:
     """The other side's launch, at the other end of the socket `fd`; if it goes, this one goes on alone."""
@@ -77,9 +83,37 @@ def threads_that_run(loaded: str) -> str:
         return ""
     said = f"{running} threads run when {loaded} loaded"
     # They are there as soon as it is imported, whatever is asked of it.
-    if "numpy" not in sys.modules or os.environ.get("OPENBLAS_NUM_THREADS") == "1":
-        return said
-    return f"{said}; if numpy's OpenBLAS began them, --env OPENBLAS_NUM_THREADS=1 has it begin none"
+    if "numpy" in sys.modules and os.environ.get("OPENBLAS_NUM_THREADS") != "1":
+        said += "; if numpy's OpenBLAS began them, --env OPENBLAS_NUM_THREADS=1 has it begin none"
+    if "pyarrow" in sys.modules and "background_thread:false" not in os.environ.get(_PYARROW, ""):
+        said += f"; if pyarrow's allocator (of pandas) did, --env {_PYARROW}=background_thread:false has it begin none"
+    return said
+
+
+def let_threads_rest() -> None:
+    """Wait until none of the other threads here is busy, for some 0.3 s at most.
+
+    Those of numpy's OpenBLAS turn in circles for 20 to 40 ms before they sleep, on a busy machine for several times as
+    long: nothing that what is measured would do.
+    """
+    for _ in range(_MOST_PAUSES):
+        if threads() <= 1 or not _others_are_busy():
+            return
+        _sleep(0.001)
+
+
+def _others_are_busy() -> bool:
+    own = os.path.basename(os.readlink("/proc/thread-self"))
+    return any(_state(thread) == "R" for thread in os.listdir("/proc/self/task") if thread != own)
+
+
+def _state(thread: str) -> str:
+    """The letter that the kernel has for it; empty if it has ended."""
+    try:
+        with open(f"/proc/self/task/{thread}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0].decode()
+    except OSError:
+        return ""
 
 
 def forked(run: Callable[[], bool], to: int, processor: int | None, ours: int) -> dict[str, Any]:

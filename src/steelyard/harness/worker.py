@@ -9,6 +9,7 @@ import time
 from itertools import repeat
 
 from steelyard.harness.counting import counter
+from steelyard.harness.forks import let_threads_rest
 from steelyard.harness.loop import Loop
 
 TYPE_CHECKING = False
@@ -79,6 +80,8 @@ def samples_of(work: Work, loops: int, samples: int, partner: Partner | None = N
     turns = (None, None) if partner is None else (partner.await_turn, partner.hand_over)
     tools = (repeat, clock, clocks.thread_time_ns, os.pread, fd, *begin_end, work.draw, raw.append, *turns)
     was_on = gc.isenabled()
+    if counting is None:  # how often it looks would not repeat
+        let_threads_rest()
     elsewhere = _Elsewhere()
     gc.collect()
     if not work.collect:

@@ -9,7 +9,7 @@ import os
 import resource
 import time
 
-from .shared import scheduled
+from .shared import let_threads_rest, scheduled
 
 # As in steelyard.harness.worker: other threads and children may work so much without being noticed.
 _MOST_ELSEWHERE, _LEAST_ELSEWHERE_NS = 0.01, 1_000_000
@@ -69,6 +69,7 @@ _turns: list[Turns] = []
 
 def begin(turns: Turns | None = None) -> None:
     """What is noted from here on is of the rounds that count; they take turns, if that is said."""
+    let_threads_rest()
     _noted.clear()
     _turns[:] = [] if turns is None else [turns]
 

@@ -11,7 +11,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from steelyard.harness.choosing import Choosing
-    from steelyard.harness.forks import Beside, forked, scheduled, threads_that_run
+    from steelyard.harness.forks import Beside, forked, let_threads_rest, scheduled, threads_that_run
 else:
     _UP = [os.pardir] * 4
     _HARNESS = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), *_UP, "harness"))  # noqa: PTH100, PTH118, PTH120
@@ -24,6 +24,6 @@ else:
 
     Choosing, _forks = _module("choosing").Choosing, _module("forks")
     Beside, forked, scheduled = _forks.Beside, _forks.forked, _forks.scheduled
-    threads_that_run = _forks.threads_that_run
+    let_threads_rest, threads_that_run = _forks.let_threads_rest, _forks.threads_that_run
 
-__all__ = ["Beside", "Choosing", "forked", "scheduled", "threads_that_run"]
+__all__ = ["Beside", "Choosing", "forked", "let_threads_rest", "scheduled", "threads_that_run"]
