@@ -289,15 +289,20 @@ def test_the_parts_of_what_was_merged_count_once(tmp_path: Path, monkeypatch: py
     ]
 
 
-def test_a_suite_of_which_parts_lack_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    records = {}
+@pytest.mark.parametrize(("of", "which"), [(5, "2 4 5"), (20, "2 4 5 6 7 8 9 10 11 12 and 8 more")])
+def test_a_suite_of_which_parts_lack_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of: int, which: str
+) -> None:
+    records, suite = {}, [f"benchmark {number}" for number in range(of)]
     for number in (1, 3):
         (tmp_path / str(number)).touch()
-        part = weighing(settings=Settings(shard=Shard(number=number, of=5, suite=["a", "b", "c", "d", "e"])))
+        part = weighing(settings=Settings(shard=Shard(number=number, of=of, suite=suite)))
         records[str(number)] = part.model_copy(update={"derived": Derived(verdicts=[verdict()])})
     monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
     (said,) = gate([("one", tmp_path / "1"), ("three", tmp_path / "3")], limits_from(["10%"])).problems
-    assert said.startswith("parts 2 4 5 of 5 of the suite of one are not here: nothing is said of their benchmarks;")
+    assert said.startswith(
+        f"parts {which} of {of} of the suite of one are not here: nothing is said of their benchmarks;"
+    )
 
 
 @pytest.mark.parametrize("trees", [None, ("c" * 40, "d" * 40)], ids=["files", "revisions"])

@@ -11,6 +11,9 @@ from steelyard.model.records import Weighing
 _Suite = tuple[tuple[str, ...], int]
 """The names of its benchmarks, and in how many parts it was measured."""
 
+# That many that lack are named.
+_MOST = 10
+
 
 def parts_alone(weighings: Mapping[str, Weighing]) -> Iterator[Finding]:
     """Say of suites of which some parts are here that others are not.
@@ -25,8 +28,8 @@ def parts_alone(weighings: Mapping[str, Weighing]) -> Iterator[Finding]:
     for (_, of), of_programs in suites.items():
         alike = [*of_programs.values()]
         for parts in alike:
-            others = [name for other in alike if other is not parts for name in other]
-            if lacking := [str(number) for number in range(1, of + 1) if number not in parts.values()]:
+            here, others = {*parts.values()}, [name for other in alike if other is not parts for name in other]
+            if lacking := [str(number) for number in range(1, of + 1) if number not in here]:
                 yield _lacking(next(iter(parts)), lacking, of, others)
 
 
@@ -36,7 +39,8 @@ def _programs(weighing: Weighing) -> Hashable:
 
 
 def _lacking(name: str, lacking: list[str], of: int, others: list[str]) -> Finding:
-    which = f"part {lacking[0]}" if len(lacking) == 1 else f"parts {' '.join(lacking)}"
+    more = f" and {len(lacking) - _MOST} more" if len(lacking) > _MOST else ""
+    which = f"part {lacking[0]}" if len(lacking) == 1 else f"parts {' '.join(lacking[:_MOST])}{more}"
     are, whose = ("is", "its") if len(lacking) == 1 else ("are", "their")
     beside = f"; {some_names(others)} {'has' if len(others) == 1 else 'have'} other programs" if others else ""
     return Finding(
