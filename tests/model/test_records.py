@@ -41,6 +41,11 @@ def test_a_suite_has_no_more_parts_than_benchmarks(number: int, of: int) -> None
         Shard(number=number, of=of, suite=["a", "b"])
 
 
+def test_no_budget_ended_after_more_pairs_than_a_record_has() -> None:
+    with pytest.raises(ValidationError, match="ended"):
+        Benchmark(name="a", ended=2**40)
+
+
 def test_every_metric_may_be_set() -> None:
     assert Settings(metrics=list(METRICS)).metrics == list(METRICS)
 
