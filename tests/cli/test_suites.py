@@ -14,6 +14,7 @@ from steelyard.cli import outcome
 from steelyard.model.files import load, save
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import Weighing
+from steelyard.model.subject import RevisionFacts
 from tests.design.counted import count, counted_run
 from tests.golden.programs import noise
 from tests.loaded import weighing_in
@@ -276,12 +277,15 @@ def test_what_does_not_merge(scripted: ScriptedWorld) -> None:
     assert second.settings.shard is not None
     baseline, candidate = second.subjects
     other_file = changed(second, subjects=[baseline, candidate.model_copy(update={"digest": "0" * 64})])
+    facts = RevisionFacts(name="work tree", commit=None, tree="d" * 40, build=None)
+    other_tree = changed(second, subjects=[baseline, candidate.model_copy(update={"revision": facts})])
     other_suite = second.settings.shard.model_copy(update={"suite": [*second.settings.shard.suite, "n=4"]})
     overlapping = changed(
         first, settings=first.settings.model_copy(update={"shard": second.settings.shard.model_copy()})
     )
     others = {
         "build it once": other_file,
+        "of no revision in one and git's tree dddddddddddd in the other": other_tree,
         "alpha is 0.01 in one and 0.05": with_settings(second, alpha=0.05),
         "their suites differ in 'n=4'": with_settings(second, shard=other_suite),
         "both have 'n=1'": overlapping,

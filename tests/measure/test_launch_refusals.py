@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,16 @@ def test_arguments_that_are_too_many(launcher: Launcher) -> None:
 )
 def test_surroundings_that_cannot_be_had(launcher: Launcher, change: dict[str, Any], about: str) -> None:
     assert about in refusal(launcher, UsageError, sh(b"exit 0", **change))
+
+
+def test_where_no_more_files_can_be_opened_nothing_was_asked_wrongly(launcher: Launcher) -> None:
+    limit = resource.prlimit(launcher.server_pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(launcher.server_pid, resource.RLIMIT_NOFILE, (3, limit[1]))
+    try:
+        with pytest.raises(MeasurementError, match="ulimit -n"):
+            launcher.launch(sh(b"exit 0"))
+    finally:
+        resource.prlimit(launcher.server_pid, resource.RLIMIT_NOFILE, limit)
 
 
 def test_a_launch_without_any_words(launcher: Launcher) -> None:

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from steelyard.model.launches import Launches
 from steelyard.model.metrics import METRICS
-from steelyard.model.settings import Settings
+from steelyard.model.settings import Settings, Shard
 from steelyard.model.subject import Benchmark
 from tests.model.samples import row, run, subject, weighing
 
@@ -33,6 +33,17 @@ NOT_FINITE = [float("nan"), float("inf"), -float("inf")]
 def test_a_setting_out_of_range_is_refused(name: str, value: object) -> None:
     with pytest.raises(ValidationError, match=name if name != "metrics" or not value else "speed"):
         Settings.model_validate({name: value})
+
+
+@pytest.mark.parametrize(("number", "of"), [(3, 2), (1, 3), (1, 10**9)])
+def test_a_suite_has_no_more_parts_than_benchmarks(number: int, of: int) -> None:
+    with pytest.raises(ValidationError, match=r"a suite of 2 (benchmarks|parts) has no"):
+        Shard(number=number, of=of, suite=["a", "b"])
+
+
+def test_no_budget_ended_after_more_pairs_than_a_record_has() -> None:
+    with pytest.raises(ValidationError, match="ended"):
+        Benchmark(name="a", ended=2**40)
 
 
 def test_every_metric_may_be_set() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from steelyard.model.kept import SHARED, Finding
 from steelyard.model.settings import Settings
 from steelyard.report import markdown
-from steelyard.report.markup import escape
+from steelyard.report.markup import code, escape
 
 from . import records
 from .records import SAME_BUT_REAL, SLOWER, SUMMARY, TOO_FEW, UNDECIDED, verdict
@@ -98,12 +98,19 @@ def test_nothing_given_is_taken_for_markup(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["@user", "see a@b", "#1", "a/b#12", "GH-7", "gh-7", "!3", "~bug", '%"v1"', "&4", "$5"]
+    "text", ["@user", "see a@b", "#1", "a/b#12", "GH-7", "gh-7", "!3", "~bug", '%"v1"', "&4", "$5", "www.a.b", "a@-b.c"]
 )
 def test_nobody_and_nothing_is_mentioned(text: str) -> None:
     shown = html.unescape(escape(text))
     assert shown != text
     assert shown.replace("\u200b", "") == text
+
+
+@pytest.mark.parametrize("text", ["www.a.example", "x http://www.a.example/b", "a@b.example", "xmpp:a@b.example"])
+def test_a_host_and_an_address_in_code_are_no_links(text: str) -> None:
+    shown = html.unescape(code(text).removeprefix("<code>").removesuffix("</code>"))
+    assert not re.search(r"www\.|\S@", shown.replace("<!-- -->", " "))
+    assert shown.replace("<!-- -->", "") == text
 
 
 @pytest.mark.parametrize("text", ["100 % of it", "#include", "a & b", "$HOME/x", "5 ~ 6", "not GH-", "x = !y", "a: 1"])

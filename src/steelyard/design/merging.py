@@ -14,7 +14,7 @@ from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.records import Part, Run, Weighing
 from steelyard.model.settings import Shard
-from steelyard.model.subject import Benchmark
+from steelyard.model.subject import Benchmark, Subject
 from steelyard.model.typed import typed
 
 # What may differ between two parts of one suite: where and when they were measured, on which processor, whether beside
@@ -87,6 +87,8 @@ def _difference(one: Weighing, other: Weighing) -> str | None:
 def _other_programs(one: Weighing, other: Weighing) -> str | None:
     for place, (left, right) in enumerate(zip(one.subjects, other.subjects, strict=True)):
         side = "candidate" if place else "baseline"
+        if (trees := _trees(left, right)) is not None:
+            return f"{left.name} was {trees[0]} in one and {trees[1]} in the other, so merge each with its own"
         for name in _OF_THE_PROGRAM:
             values = getattr(left, name), getattr(right, name)
             if values[0] != values[1] and name == "digest":
@@ -97,6 +99,12 @@ def _other_programs(one: Weighing, other: Weighing) -> str | None:
                 what = f"the {name} of the {side}"
                 return f"{what} is {values[0]!r} in one and {values[1]!r} in the other, so merge each with its own"
     return None
+
+
+def _trees(one: Subject, other: Subject) -> tuple[str, str] | None:
+    """Of which files in git two were, where these differ: an interpreter's digest says nothing of them."""
+    trees = [None if of.revision is None else f"git's tree {of.revision.tree[:12]}" for of in (one, other)]
+    return None if trees[0] == trees[1] else (trees[0] or "of no revision", trees[1] or "of no revision")
 
 
 def _other_suite(one: Shard, other: Shard) -> str | None:

@@ -54,6 +54,8 @@ REMEDIES = {
     errno.ENOMEM: "the system has no memory left",
     errno.E2BIG: "its arguments and its environment are more than the system takes",
 }
+# What the machine has no more of: nothing that was asked for is wrong.
+_EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM})
 
 
 class ServerLostError(MeasurementError):
@@ -373,6 +375,7 @@ def _launch_error(error: dict[str, Any]) -> UsageError | MeasurementError:
         return MeasurementError(f"{reason}: {why}, and goes on; end it by hand")
     if error["stage"] != "spawn":
         remedy = REMEDIES.get(error["errno"], "check the folder, the files and the processor that it is to have")
-        return UsageError(f"the launch could not be set up ({error['stage']}): {reason}; {remedy}")
+        kind = MeasurementError if error["errno"] in _EXHAUSTED else UsageError
+        return kind(f"the launch could not be set up ({error['stage']}): {reason}; {remedy}")
     remedy = REMEDIES.get(error["errno"], "check that the file is a program this machine can run")
     return MeasurementError(f"{reason}; {remedy}")

@@ -30,6 +30,8 @@ class Shard(Record):
     def _is_one_of_them(self) -> Self:
         if self.number > self.of:
             raise ValueError(f"a suite of {self.of} parts has no part {self.number}")
+        if self.of > len(self.suite):  # those that are missing would be named, however many they are said to be
+            raise ValueError(f"a suite of {len(self.suite)} benchmarks has no {self.of} parts")
         return self
 
 

@@ -10,6 +10,9 @@ from steelyard.model.numbers import Count
 from steelyard.model.parts import Record
 from steelyard.model.throughput import Processed, is_empty
 
+# A record of more is not read, and the level of an end takes time and memory for each.
+MOST_PAIRS = 2_000_000
+
 
 class RevisionFacts(Record):
     """The revision of a git repository that a subject was built from."""
@@ -77,6 +80,7 @@ class Benchmark(Record):
     )
     ended: Count | None = Field(
         default=None,
+        le=MOST_PAIRS,
         description="after how many pairs its first budget ended, if it went on with others; 0 if that was no look",
     )
 

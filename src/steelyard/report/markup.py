@@ -10,9 +10,12 @@ from steelyard.report import printable
 # As entities these stay text: no table cell, code span, link, emphasis, formula or mention begins with one.
 _SPECIAL = frozenset('&<>|`*_~[]\\#@!:${}^"')
 # Forges look for who and what is mentioned in the text that was rendered, where an entity is its character again: such
-# a character has to stand apart from what it would name. @user, #1, GH-1; GitLab's !1, ~label, %1, $1, &1.
-_MENTION = re.compile(r"""([@~](?=[\w"'])|[#!%$&](?=[\d"'])|(?<!\w)GH-(?=\d))""", re.IGNORECASE)
+# a character has to stand apart from what it would name. @user, #1, GH-1, www.host; GitLab's !1, ~label, %1, $1, &1.
+_MENTION = re.compile(r"""(@(?=[\w"'-])|~(?=[\w"'])|[#!%$&](?=[\d"'])|(?<!\w)(?:GH-(?=\d)|www(?=\.)))""", re.IGNORECASE)
 _APART = "\u200b"
+# Hosts and addresses become links in code as well. A comment in them prevents that, and is in nothing that is copied.
+_LINKED = re.compile(r"(?<=www)(?=\.)|(?<=\S)(?=@)", re.IGNORECASE)
+_UNLINKED = "<!-- -->"
 _LONGEST_NAME = 120
 
 
@@ -48,4 +51,5 @@ def items(texts: Iterable[str]) -> list[str]:
 
 def code(text: str) -> str:
     """Show a name or a command as code, where no mention is looked for; a cut one keeps both ends."""
-    return f"<code>{_entities(printable.shorten(printable.plain(text), _LONGEST_NAME))}</code>"
+    shown = printable.shorten(printable.plain(text), _LONGEST_NAME)
+    return f"<code>{_UNLINKED.join(map(_entities, _LINKED.split(shown)))}</code>"

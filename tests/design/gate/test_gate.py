@@ -22,6 +22,7 @@ from steelyard.model.launches import Launches
 from steelyard.model.limits import limits_from
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings, Shard
+from steelyard.model.subject import RevisionFacts
 from steelyard.report import gate_markdown, gate_words
 from tests.design.counted import counted_weighing, counts
 from tests.report.records import row, verdict, weighing
@@ -288,15 +289,41 @@ def test_the_parts_of_what_was_merged_count_once(tmp_path: Path, monkeypatch: py
     ]
 
 
-def test_a_suite_of_which_parts_lack_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    records = {}
+@pytest.mark.parametrize(("of", "which"), [(5, "2 4 5"), (20, "2 4 5 6 7 8 9 10 11 12 and 8 more")])
+def test_a_suite_of_which_parts_lack_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of: int, which: str
+) -> None:
+    records, suite = {}, [f"benchmark {number}" for number in range(of)]
     for number in (1, 3):
         (tmp_path / str(number)).touch()
-        part = weighing(settings=Settings(shard=Shard(number=number, of=5, suite=["a", "b", "c", "d", "e"])))
+        part = weighing(settings=Settings(shard=Shard(number=number, of=of, suite=suite)))
         records[str(number)] = part.model_copy(update={"derived": Derived(verdicts=[verdict()])})
     monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
     (said,) = gate([("one", tmp_path / "1"), ("three", tmp_path / "3")], limits_from(["10%"])).problems
-    assert said.startswith("parts 2 4 5 of 5 of the suite of one are not here: nothing is said of their benchmarks;")
+    assert said.startswith(
+        f"parts {which} of {of} of the suite of one are not here: nothing is said of their benchmarks;"
+    )
+
+
+@pytest.mark.parametrize("trees", [None, ("c" * 40, "d" * 40)], ids=["files", "revisions"])
+def test_a_part_of_other_programs_is_none_of_this_suite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trees: tuple[str, str] | None
+) -> None:
+    records = {}
+    for number, name in ((1, "earlier"), (2, "2")):
+        (tmp_path / name).touch()
+        part = weighing(settings=Settings(shard=Shard(number=number, of=2, suite=["a", "b"])))
+        facts = trees and RevisionFacts(name="work tree", commit=None, tree=trees[number - 1], build=None)
+        digest = f"{number}" if trees is None else "an interpreter's"
+        program = part.subjects[1].model_copy(update={"digest": digest, "revision": facts})
+        part = part.model_copy(update={"subjects": [part.subjects[0], program]})
+        records[name] = part.model_copy(update={"derived": Derived(verdicts=[verdict()])})
+    monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
+    report = gate([(name, tmp_path / name) for name in records], limits_from(["10%"]))
+    assert (report.verdict, len(report.problems)) == ("failed", 2)
+    assert report.problems[1].startswith(
+        "part 1 of 2 of the suite of 2 is not here: nothing is said of its benchmarks; earlier has other programs;"
+    )
 
 
 @pytest.mark.parametrize(

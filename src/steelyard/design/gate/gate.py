@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from glob import escape
 from math import log1p
@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from steelyard.design.findings import some_names
+from steelyard.design.gate.parts import parts_alone
 from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.design.outcome import Outcome, recall
 from steelyard.model.derived import Verdict
@@ -23,7 +24,6 @@ from steelyard.model.kept import CONTROL_ALARM, KEPT_NAME, Finding
 from steelyard.model.limits import NEVER, Limit, Limits
 from steelyard.model.patterns import fits
 from steelyard.model.records import Part, Run, Weighing
-from steelyard.model.settings import Shard
 from steelyard.model.subject import Benchmark
 from steelyard.report.figures import count
 from steelyard.stats.verdict import against_limit
@@ -70,7 +70,7 @@ def _report(
     problems += [*_without_data(report), *_interrupted(report)]
     problems += [] if judged or problems or report.is_all_new else ["no benchmark was measured"]
     problems += _unheld(report) if weighings else []
-    alone = list(_parts_alone(weighings))
+    alone = list(parts_alone(weighings))
     problems += [] if of_parts else [_MISSING.format(one.message) for one in alone]
     findings = [*findings, *(finding for one in read for finding in one.findings)]
     findings += [*_passed_over(report), *_unused(report), *_unasked(report), *(alone if of_parts else [])]
@@ -343,25 +343,6 @@ def _unasked(report: GateReport) -> list[Finding]:
         "one on both sides, which was not asked for its own"
     )
     return [Finding(code="not-asked-for", message=message)]
-
-
-def _parts_alone(weighings: Mapping[str, Weighing]) -> Iterator[Finding]:
-    """Say of suites of which some parts are here that others are not."""
-    suites = dict[Hashable, list[tuple[str, Shard]]]()
-    for name, one in weighings.items():
-        if (shard := one.settings.shard) is not None:
-            suites.setdefault((tuple(shard.suite), shard.of), []).append((name, shard))
-    for parts in suites.values():
-        (name, first), here = parts[0], {shard.number for _, shard in parts}
-        if lacking := [str(number) for number in range(1, first.of + 1) if number not in here]:
-            which = f"part {lacking[0]}" if len(lacking) == 1 else f"parts {' '.join(lacking)}"
-            are, whose = ("is", "its") if len(lacking) == 1 else ("are", "their")
-            yield Finding(
-                code="part-alone",
-                message=f"{which} of {first.of} of the suite of {name} {are} not here: nothing is said of {whose} "
-                "benchmarks",
-                remedy="steelyard merge makes one record of all parts",
-            )
 
 
 def _elsewhere(report: GateReport) -> set[str]:
