@@ -21,13 +21,13 @@ from steelyard.design.judging.findings import (
     data_findings,
     medians_findings,
     order_finding,
-    storm_findings,
     with_true_fallbacks,
 )
 from steelyard.design.judging.layouts import layout_facts, layout_findings
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
 from steelyard.design.judging.pairs import MetricPairs, why_unknown
 from steelyard.design.judging.ticks import with_ticks
+from steelyard.design.judging.unlike import unlike_findings
 from steelyard.design.judging.waits import waits_finding
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.errors import MeasurementError, NoRatioError
@@ -179,7 +179,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
     sides = _sides(pairs.known(shown), metric, settings)
     change = expm1(judgement.estimate.centre)
     found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement)
-    storms = storm_findings((baseline, candidate), judgement.scored, settings.margin)
+    unlike = unlike_findings((baseline, candidate), judgement.scored, settings.margin)
     layouts = layout_facts(record, pairs.benchmark, np.log(candidate / baseline), metric, judgement)
     return Verdict(
         metric=metric,
@@ -199,7 +199,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
         findings=[
             *found,
             *medians_findings(change, judgement.verdict, sides, settings.margin),
-            *storms,
+            *unlike,
             *order_finding(pairs, shown, settings),
             *beside_finding(record, pairs, metric, judgement),
             *waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
