@@ -2,8 +2,8 @@
 
 The coin makes a pair's difference lie above the change as often as below it, whatever the noise. So the earlier pairs
 and the later ones have intervals of their own, by signed ranks, which hold the same change if there is but one. Where
-to cut is told by the ranks of all, and as it is chosen by these the level is a strict one: of weighings with one change,
-in many kinds of noise, one in thousands is said to have two (docs/statistics.md).
+to cut is told by the ranks of all, and as it is chosen by these the level is a strict one: of weighings with one
+change, in many kinds of noise, one in thousands is said to have two (docs/statistics.md).
 """
 
 from __future__ import annotations
