@@ -37,11 +37,12 @@ from steelyard.model.metrics import METRICS, of_one_process, timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
 from steelyard.stats.family import changed_among, judge_family, sharing_now
+from steelyard.stats.level import level_interval
 from steelyard.stats.looks import Budgets
 from steelyard.stats.modes import modes
 from steelyard.stats.paired import Judgement, judge, resolution
 from steelyard.stats.signed_rank import estimate
-from steelyard.stats.summary import centre, median_interval
+from steelyard.stats.summary import centre
 
 Record = TypeVar("Record", Weighing, Run)
 
@@ -379,7 +380,7 @@ def _summary(record: Run, benchmark: int, metric: str) -> Summary:
         median=described.median,
         spread=described.spread,
         interval=with_ticks(
-            median_interval(values, record.settings.alpha), record.launches, int(used[0]), shown, values
+            level_interval(values, record.settings.alpha), record.launches, int(used[0]), shown, values
         ),
         lowest=float(values.min()),
         highest=float(values.max()),

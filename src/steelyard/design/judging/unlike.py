@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import expm1
 
 import numpy as np
+import numpy.typing as npt
 
 from steelyard.model.kept import MIDWAY, SOME_LAUNCHES, STORMS_DIFFER, Finding
 from steelyard.model.launches import FloatArray
@@ -75,7 +76,7 @@ def _some(d: FloatArray, scored: float, by: float) -> list[Finding]:
     return [_in_some(found, d - scored, beyond)] if found.p_value <= _LEVEL else []
 
 
-def _in_some(found: Leaning, off: FloatArray, beyond: FloatArray) -> Finding:
+def _in_some(found: Leaning, off: FloatArray, beyond: npt.NDArray[np.bool_]) -> Finding:
     side = int(found.candidate > found.baseline)
     more, less = ("candidate", "baseline") if side else ("baseline", "candidate")
     often, seldom = max(found.candidate, found.baseline), min(found.candidate, found.baseline)
