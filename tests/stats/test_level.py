@@ -40,7 +40,6 @@ def test_few_values_and_equal_ones_have_that_of_their_order() -> None:
     assert level_interval(np.full(40, 3.0), 0.01) == (3.0, 3.0)
 
 
-def test_no_level_is_below_nothing() -> None:
-    found = level_interval(np.repeat([0.0, 100.0], 20), 0.01)
-    assert found is not None
-    assert found[0] == 0.0
+def test_no_end_lies_beyond_all_launches() -> None:
+    """Of two modes in phases the blocks' medians lie so far apart that their mean may be anywhere."""
+    assert level_interval(np.repeat([10.0, 12.0, 10.0], [20, 20, 19]), 0.01) == (10.0, 12.0)

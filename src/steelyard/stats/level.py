@@ -22,12 +22,13 @@ _MOST_ALIKE = 0.8
 
 
 def level_interval(values: FloatArray, level: float) -> tuple[float, float] | None:
-    """A 1 - level interval of the median of values >= 0, shape (n,), in order of time; None of too few of them."""
+    """A 1 - level interval of the median of values, shape (n,), in order of time, within these; None of too few."""
     found = median_interval(values, level)
     if found is None or len(values) < FEWEST_LAUNCHES:
         return found
     by, median = _half_width(values, level), float(np.median(values))
-    return max(0.0, min(found[0], median - by)), max(found[1], median + by)
+    lower = min(found[0], max(median - by, float(values.min())))
+    return lower, max(found[1], min(median + by, float(values.max())))
 
 
 def _half_width(values: FloatArray, level: float) -> float:
