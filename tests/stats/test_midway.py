@@ -25,7 +25,7 @@ def test_a_step_of_less_than_asked_for_is_none() -> None:
 
 
 def test_few_pairs_have_no_parts() -> None:
-    d = np.repeat([0.0, 1.0], FEWEST)
+    d = np.repeat([0.0, 1.0], [FEWEST + 1, FEWEST])
     assert parts_of(d, 0.005) is not None
     assert parts_of(d[1:], 0.005) is None
 

@@ -2,8 +2,8 @@
 
 The coin makes a pair's difference lie above the change as often as below it, whatever the noise. So the earlier pairs
 and the later ones have intervals of their own, by signed ranks, which hold the same change if there is but one. Where
-to cut is told by the ranks of all, and as it is chosen by these the level is a strict one: of weighings with one
-change, in many kinds of noise, one in thousands is said to have two (docs/statistics.md).
+to cut is told by the ranks of all. As it is chosen by these, the ranks of both parts have to differ by far more than
+chance would have it anywhere, too: alone that would trust in noise that is as large before as after.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from steelyard.stats import rank_sum
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.signed_rank import Estimate, estimate, fewest_differences
 
-LEVEL = 0.001
+LEVEL = 0.01
+# Of weighings with one change, in many kinds of noise, one in a thousand is said to have two (docs/statistics.md).
+_CHANCE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,9 @@ def parts_of(d: FloatArray, by: float) -> Parts | None:
     cut = _cut(d, least)
     earlier, later = estimate(d[:cut], LEVEL), estimate(d[cut:], LEVEL)
     apart = earlier.upper < later.lower or later.upper < earlier.lower
-    return Parts(earlier, later) if apart and abs(earlier.centre - later.centre) >= by else None
+    if not apart or abs(earlier.centre - later.centre) < by or rank_sum.p_value(d[:cut], d[cut:]) > _CHANCE:
+        return None
+    return Parts(earlier, later)
 
 
 def _cut(d: FloatArray, least: int) -> int:
