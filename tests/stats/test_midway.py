@@ -9,7 +9,7 @@ from steelyard.stats.signed_rank import fewest_differences
 FEWEST = fewest_differences(LEVEL)
 
 
-@pytest.mark.parametrize("at", [FEWEST, 40, 100 - FEWEST])
+@pytest.mark.parametrize("at", [FEWEST, 40, 80])
 def test_a_step_is_cut_where_it_is(at: int) -> None:
     d = 0.002 * np.random.default_rng(1).standard_normal(100) + 0.04 * (np.arange(100) >= at)
     parts = parts_of(d, 0.005)
@@ -25,7 +25,7 @@ def test_a_step_of_less_than_asked_for_is_none() -> None:
 
 
 def test_few_pairs_have_no_parts() -> None:
-    d = np.repeat([0.0, 1.0], [FEWEST + 1, FEWEST])
+    d = np.repeat([0.0, 1.0], FEWEST)
     assert parts_of(d, 0.005) is not None
     assert parts_of(d[1:], 0.005) is None
 
@@ -34,4 +34,4 @@ def test_one_change_in_calm_and_then_in_storm_has_no_parts() -> None:
     generator = np.random.default_rng(2)
     scale = np.repeat([0.003, 0.05], 30)
     found = [parts_of(0.02 + scale * generator.standard_normal(60), 0.005) for _ in range(200)]
-    assert found.count(None) >= 199
+    assert found.count(None) == 200

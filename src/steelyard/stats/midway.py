@@ -16,8 +16,8 @@ from steelyard.stats import rank_sum
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.signed_rank import Estimate, estimate, fewest_differences
 
-LEVEL = 0.01
-# Of weighings with one change, in many kinds of noise, one in a thousand is said to have two (docs/statistics.md).
+LEVEL = 0.002
+# Of weighings with one change, in many kinds of noise, one in thousands is said to have two (docs/statistics.md).
 _CHANCE = 1e-4
 
 
@@ -44,9 +44,9 @@ def parts_of(d: FloatArray, by: float) -> Parts | None:
 
 def _cut(d: FloatArray, least: int) -> int:
     """After how many differences, with at least so many on either side, the ranks before and after differ most."""
-    n = len(d)
-    ranks = np.empty(n)
-    ranks[np.argsort(d, kind="stable")] = np.arange(n)
+    n, ordered = len(d), np.sort(d)
+    # Equal ones have one rank: that of their order in time would be a trend.
+    ranks = (np.searchsorted(ordered, d, "left") + np.searchsorted(ordered, d, "right") - 1) / 2
     before = np.arange(least, n - least + 1)
     sums = np.cumsum(ranks - (n - 1) / 2)[before - 1]
     return int(before[np.argmax(np.abs(sums) / np.sqrt(before * (n - before)))])
