@@ -70,6 +70,12 @@ def test_twenty_columns_still_carry_both_ends_the_mark_and_the_overflow() -> Non
     assert "%(1)" in drawn
 
 
+def test_values_beside_many_equal_ones_are_drawn() -> None:
+    drawn = strip([0.0] * 21 + [0.47] * 7, 60)  # of which the upper quartile lies between the two values
+    assert drawn.startswith(f"0 % {ZERO}█")
+    assert drawn.endswith(" +47 %")
+
+
 def test_equal_values_say_so() -> None:
     assert strip([0.01] * 9, 60) == "all at +1.00 %"
 

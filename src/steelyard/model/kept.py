@@ -34,9 +34,13 @@ NOT_AS_ASKED: Final = frozenset({SHARED, SHELL_WORDS, CHANGED_FILES, UNREAD_OUTP
 # does not, as the program writes to files.
 NOISY_ALONE: Final = "adjacent-noise"
 WRITING_ALONE: Final = "adjacent-files"
+# Of pairs that no single change describes: it came in the middle, shows in the noisy ones, or in some launches.
+MIDWAY: Final = "midway"
+STORMS_DIFFER: Final = "storms-differ"
+SOME_LAUNCHES: Final = "some-launches"
 # Of what is seen in the values of one metric, and may be otherwise in another of the same launches.
 OF_ITS_METRIC: Final = frozenset(
-    {"between-looks", "coarse-clock", "medians-differ", "order", "shared-alpha", "storms-differ"}
+    {"between-looks", "coarse-clock", "medians-differ", "order", "shared-alpha", MIDWAY, SOME_LAUNCHES, STORMS_DIFFER}
 )
 # That of a verdict that is withheld, as the control found the baseline different from itself.
 CONTROL_ALARM: Final = "control-alarm"

@@ -51,6 +51,8 @@ def ends(ordered: FloatArray, fence: float = FENCE) -> tuple[float, float]:
             return float(ordered[0]), float(ordered[-1])
     reach = fence * (upper - lower)
     inside = ordered[(ordered >= lower - reach) & (ordered <= upper + reach)]
+    if inside[0] == inside[-1]:  # a quartile lies between that value and others
+        return float(ordered[0]), float(ordered[-1])
     return float(inside[0]), float(inside[-1])
 
 

@@ -80,7 +80,7 @@ def median_interval(values: npt.ArrayLike, level: float) -> tuple[float, float] 
     """Distribution-free 1 - level interval of the median by order statistics; None if n is too small for the level.
 
     Inversion of the sign test (Hollander, Wolfe and Chicken, 3.6). Values of one noisy machine are not independent:
-    it describes these launches and is no basis for a verdict.
+    see `level`.
     """
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     n = len(ordered)

@@ -25,8 +25,7 @@ from steelyard.model.launches import TRIED, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS, NOISY_METRIC, timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
-from steelyard.report.figures import change, percent
-from steelyard.stats.halves import halves_of
+from steelyard.report.figures import percent
 from steelyard.stats.layouts import GROWTH
 from steelyard.stats.paired import Judgement
 from steelyard.stats.summary import median_distance
@@ -87,23 +86,6 @@ def medians_findings(shown: float, verdict: VerdictName, sides: tuple[Side, Side
             code="medians-differ",
             message="the medians point the other way: each launch is compared with the one next to it, so that what "
             "drifts cancels, which it does not in the median of a side: go by the pairs",
-        )
-    ]
-
-
-def storm_findings(pairs: tuple[FloatArray, FloatArray], scored: float, margin: float) -> list[Finding]:
-    """That calm and stormy pairs, positive values (n,) a side whose scores find that change, disagree on it."""
-    baseline, candidate = (np.log(side) for side in pairs)
-    halves = halves_of(candidate - baseline, (baseline + candidate) / 2, scored)
-    if halves is None or not halves.disagree(log_margin(margin)):
-        return []
-    calm, storm = (change(expm1(half.centre)) for half in (halves.calm, halves.storm))
-    return [
-        Finding(
-            code="storms-differ",
-            message=f"the calmer half of the pairs shows {calm}, the noisier half {storm}: the change "
-            "is not the same in all pairs, and the noisier ones weigh less in the result",
-            remedy="one that shows only beside other work, or in some of the launches, is in the noisier half",
         )
     ]
 

@@ -21,13 +21,13 @@ from steelyard.design.judging.findings import (
     data_findings,
     medians_findings,
     order_finding,
-    storm_findings,
     with_true_fallbacks,
 )
 from steelyard.design.judging.layouts import layout_facts, layout_findings
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
 from steelyard.design.judging.pairs import MetricPairs, why_unknown
 from steelyard.design.judging.ticks import with_ticks
+from steelyard.design.judging.unlike import unlike_findings
 from steelyard.design.judging.waits import waits_finding
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.errors import MeasurementError, NoRatioError
@@ -37,11 +37,12 @@ from steelyard.model.metrics import METRICS, of_one_process, timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
 from steelyard.stats.family import changed_among, judge_family, sharing_now
+from steelyard.stats.level import level_interval
 from steelyard.stats.looks import Budgets
 from steelyard.stats.modes import modes
 from steelyard.stats.paired import Judgement, judge, resolution
 from steelyard.stats.signed_rank import estimate
-from steelyard.stats.summary import centre, median_interval
+from steelyard.stats.summary import centre
 
 Record = TypeVar("Record", Weighing, Run)
 
@@ -179,7 +180,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
     sides = _sides(pairs.known(shown), metric, settings)
     change = expm1(judgement.estimate.centre)
     found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement)
-    storms = storm_findings((baseline, candidate), judgement.scored, settings.margin)
+    unlike = unlike_findings((baseline, candidate), judgement.scored, settings.margin)
     layouts = layout_facts(record, pairs.benchmark, np.log(candidate / baseline), metric, judgement)
     return Verdict(
         metric=metric,
@@ -199,7 +200,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
         findings=[
             *found,
             *medians_findings(change, judgement.verdict, sides, settings.margin),
-            *storms,
+            *unlike,
             *order_finding(pairs, shown, settings),
             *beside_finding(record, pairs, metric, judgement),
             *waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
@@ -379,7 +380,7 @@ def _summary(record: Run, benchmark: int, metric: str) -> Summary:
         median=described.median,
         spread=described.spread,
         interval=with_ticks(
-            median_interval(values, record.settings.alpha), record.launches, int(used[0]), shown, values
+            level_interval(values, record.settings.alpha), record.launches, int(used[0]), shown, values
         ),
         lowest=float(values.min()),
         highest=float(values.max()),

@@ -1,0 +1,90 @@
+"""Pairs that no single change describes: it came in the middle, shows in the noisy ones alone, or in some launches."""
+
+from __future__ import annotations
+
+from math import expm1
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.model.kept import MIDWAY, SOME_LAUNCHES, STORMS_DIFFER, Finding
+from steelyard.model.launches import FloatArray
+from steelyard.report.figures import change, count, whole_percent
+from steelyard.stats.halves import halves_of
+from steelyard.stats.leaning import Leaning, leaning
+from steelyard.stats.midway import Parts, parts_of
+from steelyard.stats.summary import quartile_deviation
+from steelyard.stats.verdict import log_margin
+
+# A pair is far out that differs from the others by so many standard deviations of the middle half of them.
+_FAR = 5.0
+# Of equal programs that many are said at most to be far slower in some launches of one side.
+_LEVEL = 0.01
+# A program that runs so much longer meets more of what is around it, and what stalls either is another part of it.
+_MOST_LONGER = 1.25
+
+
+def unlike_findings(pairs: tuple[FloatArray, FloatArray], scored: float, margin: float) -> list[Finding]:
+    """How pairs, positive values (n,) a side in order of time whose scores find that log-ratio, are not alike.
+
+    One that came in the middle makes either part of the pairs the noisier one, so that the noise is then no matter.
+    """
+    baseline, candidate = (np.log(side) for side in pairs)
+    d, by = candidate - baseline, log_margin(margin)
+    parts = parts_of(d, by)
+    if parts is not None:
+        return [_midway(baseline, candidate, parts)]
+    return _storms(d, (baseline + candidate) / 2, scored, by) or _some(d, scored, by)
+
+
+def _midway(baseline: FloatArray, candidate: FloatArray, parts: Parts) -> Finding:
+    cut = parts.earlier.n
+    before, after = (change(expm1(part.centre)) for part in (parts.earlier, parts.later))
+    own = [change(expm1(float(np.median(side[cut:]) - np.median(side[:cut])))) for side in (baseline, candidate)]
+    return Finding(
+        code=MIDWAY,
+        message=f"the first {count(cut, 'pair')} show {before}, the {parts.later.n} after them {after}: no single "
+        f"change describes them. From the ones to the others the baseline changed by {own[0]}, the candidate by "
+        f"{own[1]}",
+        remedy="what changed for one side alone is its own, as a cache or a file that it fills: weighed anew it shows "
+        "which of the two stays; what changed for both is the machine, and then the change hangs on what else runs",
+    )
+
+
+def _storms(d: FloatArray, levels: FloatArray, scored: float, by: float) -> list[Finding]:
+    halves = halves_of(d, levels, scored)
+    if halves is None or not halves.disagree(by):
+        return []
+    calm, storm = (change(expm1(half.centre)) for half in (halves.calm, halves.storm))
+    return [
+        Finding(
+            code=STORMS_DIFFER,
+            message=f"the calmer half of the pairs shows {calm}, the noisier half {storm}: the change "
+            "is not the same in all pairs, and the noisier ones weigh less in the result",
+            remedy="one that shows only beside other work, or in some of the launches, is in the noisier half",
+        )
+    ]
+
+
+def _some(d: FloatArray, scored: float, by: float) -> list[Finding]:
+    """That some launches of one side are far off, and surely not as many of the other's."""
+    far = max(by, _FAR * quartile_deviation(d))
+    beyond = np.column_stack([d - scored < -far, d - scored > far])
+    if abs(scored) > np.log(_MOST_LONGER) or not beyond.any():
+        return []
+    found = leaning(beyond, float(1 / (1 + np.exp(-scored))))
+    return [_in_some(found, d - scored, beyond)] if found.p_value <= _LEVEL else []
+
+
+def _in_some(found: Leaning, off: FloatArray, beyond: npt.NDArray[np.bool_]) -> Finding:
+    side = int(found.candidate > found.baseline)
+    more, less = ("candidate", "baseline") if side else ("baseline", "candidate")
+    often, seldom = max(found.candidate, found.baseline), min(found.candidate, found.baseline)
+    size = change(expm1(float(np.median(np.abs(off[beyond[:, side]])))))
+    return Finding(
+        code=SOME_LAUNCHES,
+        message=f"in {whole_percent(often)} of the pairs the {more} is far above the {less}, by {size} in the median, "
+        f"and far below it in {whole_percent(seldom)}, which is hardly chance (p = {found.p_value:.1g}): such launches "
+        "weigh little in the result, which is that of the others",
+        remedy="how often they come and how much they cost may be what matters: steelyard report draws each launch",
+    )

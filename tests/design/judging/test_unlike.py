@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import numpy as np
+
+from steelyard.design.judging.unlike import unlike_findings
+from steelyard.model.kept import Finding
+from steelyard.model.launches import FloatArray
+
+MARGIN = 0.005
+
+
+def noise(pairs: int, size: float = 0.002) -> FloatArray:
+    """Values of both sides, (2, pairs)."""
+    return np.exp(size * np.random.default_rng(5).standard_normal((2, pairs)))
+
+
+def said(sides: FloatArray, scored: float = 0.0) -> list[Finding]:
+    return unlike_findings((sides[0], sides[1]), scored, MARGIN)
+
+
+def test_a_candidate_that_changes_in_the_middle_is_told_with_what_each_side_did() -> None:
+    sides = noise(60)
+    sides[1, 25:] *= 1.04
+    (finding,) = said(sides)
+    assert finding.code == "midway"
+    first, _, others = finding.message.partition(" From the ones to the others ")
+    assert first.startswith("the first 25 pairs show +0.0")
+    assert ", the 35 after them +4.0" in first
+    assert others.startswith("the baseline changed by ")
+    assert ", the candidate by +3.9" in others
+
+
+def test_a_machine_that_changes_for_both_sides_alike_is_no_matter() -> None:
+    sides = noise(60)
+    sides[:, 25:] *= 1.3
+    assert not said(sides)
+
+
+def test_a_change_that_hangs_on_the_machine_is_told_with_both_sides() -> None:
+    sides = noise(60)
+    sides[:, 25:] *= 1.3
+    sides[1, 25:] *= 1.04
+    (finding,) = said(sides)
+    assert "the baseline changed by +30.0" in finding.message
+    assert "the candidate by +35.2" in finding.message
+
+
+def test_some_launches_of_one_side_that_are_far_off_are_told() -> None:
+    sides = noise(60)
+    sides[1, ::6] *= 1.5
+    (finding,) = said(sides)
+    assert finding.code == "some-launches"
+    assert "in 17 % of the pairs the candidate is far above the baseline, by +50" in finding.message
+    assert "far below it in 0 %" in finding.message
+    (finding,) = said(sides[::-1])
+    assert "the baseline is far above the candidate" in finding.message
+
+
+def test_what_both_sides_have_or_a_much_longer_one_is_not_told() -> None:
+    sides = noise(60)
+    sides[1, ::6] *= 1.5
+    sides[0, 3::6] *= 1.5
+    assert not said(sides)
+    sides = noise(60)
+    sides[1] *= 3
+    sides[0, ::6] *= 1.5
+    assert not said(sides, float(np.log(3)))

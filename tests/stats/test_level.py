@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmarks.simulation import trace
+
+from steelyard.stats.level import level_interval
+from steelyard.stats.summary import median_interval
+
+
+def share_held(n: int, alike: float, tries: int = 200) -> float:
+    """How often the 99 % interval of n values, each so far like the one before, holds their level."""
+    generator = np.random.default_rng(1)
+    noise = generator.standard_normal((n, tries))
+    noise[0] /= np.sqrt(1 - alike**2)
+    for launch in range(1, n):
+        noise[launch] += alike * noise[launch - 1]
+    found = [level_interval(np.exp(0.01 * values), 0.01) for values in noise.T]
+    return float(np.mean([one is not None and one[0] <= 1.0 <= one[1] for one in found]))
+
+
+@pytest.mark.parametrize(
+    ("n", "alike", "least"), [(40, 0.0, 0.98), (40, 0.5, 0.96), (200, 0.5, 0.97), (200, 0.9, 0.95)]
+)
+def test_launches_that_are_alike_have_a_wider_interval(n: int, alike: float, least: float) -> None:
+    assert share_held(n, alike) >= least
+
+
+def test_most_stretches_of_a_trace_hold_its_level() -> None:
+    times = trace("ambient", "active").ravel()
+    found = [level_interval(times[start : start + 400], 0.01) for start in range(0, len(times) - 400, 40)]
+    level = np.median(times)
+    assert np.mean([one is not None and one[0] <= level <= one[1] for one in found]) >= 0.8
+
+
+def test_few_values_and_equal_ones_have_that_of_their_order() -> None:
+    few = np.arange(1.0, 16.0)
+    assert level_interval(few, 0.01) == median_interval(few, 0.01)
+    assert level_interval(few[:5], 0.01) is None
+    assert level_interval(np.full(40, 3.0), 0.01) == (3.0, 3.0)
+
+
+def test_no_end_lies_beyond_all_launches() -> None:
+    """Of two modes in phases the blocks' medians lie so far apart that their mean may be anywhere."""
+    assert level_interval(np.repeat([10.0, 12.0, 10.0], [20, 20, 19]), 0.01) == (10.0, 12.0)
