@@ -136,8 +136,8 @@ def of_another_namespace(tree: Tree) -> Tree:
 
 def made(root: Path, files: Mapping[str, str]) -> Tree:
     """Write a machine's files below a folder."""
+    for folder in {name.rpartition("/")[0] for name in files}:
+        (root / folder).mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        (root / name).write_text(text)
     return Tree(root)

@@ -17,4 +17,3 @@ def test_the_collector_goes_on_as_before(enabled: bool) -> None:
         assert gc.isenabled() is enabled
     finally:
         (gc.enable if before else gc.disable)()
-        gc.unfreeze()

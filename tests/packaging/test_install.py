@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import distribution
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,7 +74,12 @@ def _python(version: str) -> str:
 
 
 def _libraries(python: str) -> Path:
-    """A folder with what the package depends on, as it is pinned: it takes seconds to fill, and seldom changes."""
+    """A folder with what the package depends on, as it is pinned: it takes seconds to fill, and seldom changes.
+
+    For the Python that runs the tests it is all there.
+    """
+    if python == sys.executable:
+        return built("linked-libraries", _link, sys.prefix, *_pinned())
     version = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     pinned = _pinned()
 
@@ -84,17 +89,27 @@ def _libraries(python: str) -> Path:
     return built("libraries", make, version, *pinned)
 
 
+def _link(place: Path) -> None:
+    for library in _needed():
+        parts = {file.parts[0] for file in library.files or [] if file.suffix != ".pyc"}
+        for part in parts - {".."}:
+            (place / part).symlink_to(str(library.locate_file(part)))
+
+
 def _pinned() -> list[str]:
+    return sorted(f"{library.name}=={library.version}" for library in _needed())
+
+
+def _needed() -> list[Distribution]:
     """All that the package depends on; for pip to find out what that is takes as long as to install it."""
-    found = dict[str, str]()
+    found = dict[str, Distribution]()
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     while wanted:
         requirement = Requirement(wanted.pop())
         if requirement.name not in found and (requirement.marker is None or requirement.marker.evaluate({"extra": ""})):
-            library = distribution(requirement.name)
-            found[requirement.name] = f"{requirement.name}=={library.version}"
-            wanted += library.requires or []
-    return sorted(found.values())
+            found[requirement.name] = distribution(requirement.name)
+            wanted += found[requirement.name].requires or []
+    return list(found.values())
 
 
 def _pip(python: str | Path, *words: str | Path, environment: dict[str, str] | None = None) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,8 +69,7 @@ def load(path: PathName, *, world: World | None = None) -> Record[Document]:
     these.
     """
     (file,) = kept_by_name(world or World(), Path(taken("path", path)))
-    with _collector_as_before():
-        data = load_document(file)
+    data = load_document(file)
     if not isinstance(data, Weighing | Run):
         return Record(data, file)
     outcome = recalled(data)
@@ -97,8 +94,7 @@ def import_(
     if not paths:
         raise UsageError("import_ needs a file, or several: steelyard.import_('theirs.json')")
     created = (world or World()).created()
-    with _collector_as_before():
-        return Record(convert_files(paths, created=created, name=name, patterns=patterns))
+    return Record(convert_files(paths, created=created, name=name, patterns=patterns))
 
 
 @told_of_arguments()
@@ -130,17 +126,6 @@ def _shown(told: Record[Document] | Diff | PathName, world: World) -> Shown:
     if isinstance(record.data, Weighing | Run):
         return Outcome(record.data, record.error if isinstance(record, Record) else None)
     return record.data
-
-
-@contextmanager
-def _collector_as_before() -> Iterator[None]:
-    """A command ends soon, and has the garbage collector leave alone what was read; a program goes on for long."""
-    frozen = gc.get_freeze_count()
-    try:
-        yield
-    finally:
-        if not frozen:
-            gc.unfreeze()
 
 
 def _measured_record(record: Record[Document]) -> Weighing | Run | ForeignResults:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import steelyard
 
 SOURCES = Path(steelyard.__file__).parent
@@ -29,6 +31,13 @@ BESIDE = (SOURCES / "harness", SOURCES / "subjects/adapters/in_pytest")
 def sources() -> list[tuple[Path, ast.Module]]:
     paths = [path for path in sorted(SOURCES.rglob("*.py")) if not any(path.is_relative_to(one) for one in BESIDE)]
     return [(path, ast.parse(path.read_text())) for path in paths]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forgotten() -> Iterator[None]:
+    """Each collection of garbage in later tests would look at 700,000 nodes."""
+    yield
+    sources.cache_clear()
 
 
 def launched_on(tree: ast.AST, *, called: bool = False) -> Iterator[str]:
