@@ -102,6 +102,7 @@ bench-long: $(INSTALLED)
 	$(BIN)/python benchmarks/diff_unpaired.py --live 100
 	$(BIN)/python benchmarks/against_peers.py --weighings 100 --pyperf-weighings 30
 	$(BIN)/python benchmarks/harness_suites.py
+	$(BIN)/python benchmarks/go_starts.py
 	$(BIN)/python benchmarks/adapter_agreement.py
 	$(BIN)/python benchmarks/still_clock.py
 	$(BIN)/python benchmarks/check_soundness.py

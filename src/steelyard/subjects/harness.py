@@ -6,8 +6,8 @@ of our protocol, those for harnesses that others wrote (`subjects/adapters`), an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -58,10 +58,20 @@ class Work:
 
 @dataclass(frozen=True)
 class Starting:
-    """A launch that starts as another one does, and runs nearly nothing: so many iterations a sample."""
+    """A launch that starts as another one does, and runs a part of it: so many iterations a sample.
+
+    What a program does once in its first milliseconds, whenever that is, is in this part of it as well.
+    """
 
     spec: LaunchSpec
     loops: int
+    first: LaunchSpec
+    """Runs right before, and nearly nothing: then the part comes behind a start, as the whole does, and finds the same
+    in the caches."""
+
+    def changed(self, change: Callable[[LaunchSpec], LaunchSpec]) -> Starting:
+        """The same with both launches changed alike."""
+        return replace(self, spec=change(self.spec), first=change(self.first))
 
 
 class Harness(Protocol):
@@ -135,7 +145,7 @@ class Harness(Protocol):
         """The launch that does the work."""
 
     def starting(self, launch: LaunchSpec, work: Work) -> Starting | None:  # noqa: ARG002
-        """What a launch of that work does beside its iterations; None if the command keeps it from being timed so."""
+        """A launch of a part of that work, which starts alike; None if the command keeps it from being timed so."""
         return None
 
     def running_each(self, launch: LaunchSpec, works: Sequence[Work]) -> LaunchSpec:

@@ -114,7 +114,7 @@ def test_of_several_in_one_launch_those_that_failed_are_told_whatever_they_answe
 @pytest.mark.parametrize("way", [alone, together])
 def test_what_outlives_a_start_is_told_as_what_outlives_its_launch(way: Way) -> None:
     runner = Runner(Machine(lambda _, spec: replace(PLAIN, left_behind=(spec.argv[0].decode(),))))
-    way(runner, Target("work", WORK, start=Starting(START, 1)))
+    way(runner, Target("work", WORK, start=Starting(START, 1, START)))
     assert sorted(set(runner.left_behind)) == ["start", "work"]
     assert runner.left_behind.count("start") == 2 * runner.left_behind.count("work")
 

@@ -12,7 +12,8 @@ from steelyard.model.launches import LaunchSpec
 from steelyard.subjects.harness import Harness, Starting, Work
 
 SPEC = LaunchSpec(b"/work", (b"work",), (), timeout_ns=9, mapping_pages=5)
-TARGET = Target("work", SPEC, start=Starting(replace(SPEC, argv=(b"start",)), 1))
+START = replace(SPEC, argv=(b"start",))
+TARGET = Target("work", SPEC, start=Starting(START, 1, START))
 
 
 class Asked:
@@ -33,9 +34,11 @@ def test_what_holds_for_a_launch_holds_for_its_start() -> None:
     assert TARGET.within(None) == TARGET
     limited, elsewhere = TARGET.within(1.5), TARGET.at_own_addresses()
     assert limited.start is not None
-    assert [one.timeout_ns for one in (limited.spec, limited.start.spec)] == [1_500_000_000] * 2
+    each = limited.spec, limited.start.spec, limited.start.first
+    assert [one.timeout_ns for one in each] == [1_500_000_000] * 3
     assert elsewhere.start is not None
-    assert [one.mapping_pages for one in (elsewhere.spec, elsewhere.start.spec)] == [None, None]
+    each = elsewhere.spec, elsewhere.start.spec, elsewhere.start.first
+    assert [one.mapping_pages for one in each] == [None] * 3
 
 
 def test_one_launch_of_several_is_one_of_all_of_them() -> None:

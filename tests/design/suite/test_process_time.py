@@ -17,6 +17,7 @@ from steelyard.model.launches import ROLES, USED, LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Starting, Work
 from steelyard.subjects.protocol import ProtocolHarness
 from tests.design.scripted_harness import (
+    START_NS,
     Asked,
     Bodies,
     Body,
@@ -32,7 +33,7 @@ from tests.design.scripted_harness import (
 )
 from tests.design.suite.made import CRASH, both, messages, verdicts_of
 
-START_LOOPS = 2
+START_LOOPS, PART = 2, 8
 either_way = pytest.mark.parametrize("any_pairing", [True, False], ids=["at once", "one after the other"])
 
 
@@ -47,7 +48,9 @@ def _can_be_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     def starting(harness: ProtocolHarness, launch: LaunchSpec, work: Work) -> Starting | None:
         if launch.program == b"fixed":
             return None
-        return Starting(harness.running(launch, replace(work, loops=START_LOOPS)), START_LOOPS)
+        part = max(START_LOOPS, work.loops // PART)
+        first, spec = (harness.running(launch, replace(work, loops=loops)) for loops in (START_LOOPS, part))
+        return Starting(spec, part, first)
 
     monkeypatch.setattr(ProtocolHarness, "times_processes", True)
     monkeypatch.setattr(ProtocolHarness, "tells", frozenset({"active", "cpu"}))
@@ -198,12 +201,12 @@ def test_waiting_is_left_out_of_what_is_judged() -> None:
     assert record.launches.metric("wall").min() > 1200
 
 
-def test_each_launch_is_behind_two_that_start_as_it_does() -> None:
+def test_each_launch_is_behind_a_part_of_it_and_that_behind_a_start() -> None:
     suites = both(one=waiting(0.0))
     record = weigh(suites, Selection(any_pairing=False), pairs=8)
     asked = suites.of("one")[-16 * 3 :]
-    loops = record.benchmarks[0].loops
-    assert [one.loops for one in asked] == [START_LOOPS, START_LOOPS, loops] * 16
+    loops = record.benchmarks[0].loops or 0
+    assert [one.loops for one in asked] == [START_LOOPS, loops // PART, loops] * 16
     each = [[(one.program, one.seed) for one in asked[place::3]] for place in range(3)]
     assert each[0] == each[1] == each[2]
     assert {one.samples for one in asked} == {1}
@@ -219,11 +222,26 @@ def test_what_a_start_takes_more_behind_other_work_is_on_no_side(
     def cold(suites: Suites, number: int, spec: LaunchSpec) -> Measured:
         measured = answer(suites, number, spec)
         more_ns = 5_000_000 if spec.program == b"candidate" and not is_warm.get(spec.program) else 0
-        is_warm[spec.program] = f"--steelyard-loops={START_LOOPS}".encode() in spec.argv
+        is_warm[spec.program] = measured.wall_ns < 50_000_000
         return replace(measured, user_ns=measured.user_ns + more_ns)
 
     monkeypatch.setattr(Suites, "answer", cold)
     record = weigh(both(one=waiting(0.0)), Selection(any_pairing=any_pairing), pairs=20)
+    assert verdicts_of(record) == {"one": "same"}
+
+
+@either_way
+def test_what_a_program_does_once_is_on_no_side(*, any_pairing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = Suites.answer
+
+    def once(suites: Suites, number: int, spec: LaunchSpec) -> Measured:
+        measured = answer(suites, number, spec)
+        # It comes some ms after the start, of which the candidate's takes more.
+        is_over = spec.program == b"baseline" and measured.wall_ns < START_NS + 8_000_000
+        return replace(measured, user_ns=measured.user_ns + (0 if is_over else 2_000_000))
+
+    monkeypatch.setattr(Suites, "answer", once)
+    record = weigh(both(one=waiting(0.1)), Selection(any_pairing=any_pairing), pairs=20)
     assert verdicts_of(record) == {"one": "same"}
 
 
@@ -238,8 +256,8 @@ def test_both_of_a_pair_run_at_once_unless_the_user_says_how() -> None:
             orders[record.benchmarks[benchmark].name].add(order)
     assert orders == {"one": {2, 3}, "two": {0, 1}}
     assert record.settings.pairing == "auto"
-    loops = [one.loops for one in suites.of("one")[-4:]]
-    assert loops == [START_LOOPS, START_LOOPS, record.benchmarks[0].loops, record.benchmarks[0].loops]
+    loops = record.benchmarks[0].loops or 0
+    assert [one.loops for one in suites.of("one")[-4:]] == [loops // PART] * 2 + [loops] * 2
     assert messages(record, "adjacent") == []
 
 

@@ -158,13 +158,8 @@ class Runner:
         return self._kept(reading, keep)
 
     def _started(self, target: Target, start: Starting, instrument: Instrument[Value]) -> Measured:
-        """What came of the start of a launch.
-
-        It runs twice, and the second one counts: that comes right behind a start, as the launch itself will, so that
-        both find the same in the caches. The first one takes more, and most on the side that starts slower.
-        """
-        for _ in range(2):
-            measured = self.run(start.spec)
+        for spec in (start.first, start.spec):
+            measured = self.run(spec)
             check_ended(measured, target, instrument.when_late)
             self._note_survivors(measured)
         return measured
@@ -221,12 +216,12 @@ class Runner:
         return first, second
 
     def _both_started(self, targets: Sequence[Target], together: _Together) -> Sequence[Measured | None]:
-        """What came of the starts of two launches, both at once and twice as `_started`; None where they have none."""
-        starts = [replace(target, spec=target.start.spec) for target in targets if target.start is not None]
+        """What came of the starts of two launches, which run at the same time as well; None where they have none."""
+        starts = [target.start for target in targets if target.start is not None]
         if len(starts) < len(targets):
             return [None] * len(targets)
-        for _ in range(2):
-            both = self._both(starts, together)
+        for specs in ([start.first for start in starts], [start.spec for start in starts]):
+            both = self._both([replace(one, spec=spec) for one, spec in zip(targets, specs, strict=True)], together)
             for measured in both:
                 self._note_survivors(measured)
         return both

@@ -63,12 +63,12 @@ class Target:
         if longest_s is None:
             return self
         timeout_ns = round(longest_s * 1e9)
-        start = self.start and replace(self.start, spec=replace(self.start.spec, timeout_ns=timeout_ns))
+        start = self.start and self.start.changed(lambda spec: replace(spec, timeout_ns=timeout_ns))
         return replace(self, spec=replace(self.spec, timeout_ns=timeout_ns), start=start)
 
     def at_own_addresses(self) -> Target:
         """The same launch, laid out by chance."""
-        start = self.start and replace(self.start, spec=replace(self.start.spec, mapping_pages=None))
+        start = self.start and self.start.changed(lambda spec: replace(spec, mapping_pages=None))
         return replace(self, spec=replace(self.spec, mapping_pages=None), start=start)
 
     def complaint(self, measured: Measured) -> str | None:

@@ -138,7 +138,7 @@ class _Launches:
             from steelyard.measure.heap import scattered
 
             spec = scattered(spec, draw.hash_seed)
-            start = start and replace(start, spec=scattered(start.spec, draw.hash_seed))
+            start = start and start.changed(lambda spec: scattered(spec, draw.hash_seed))
         return Target(
             self._names[place],
             spec,

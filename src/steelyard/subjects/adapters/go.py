@@ -64,7 +64,9 @@ _PROCS = r"(?:-[0-9]+)?"
 # name, and between the two; files that were edited have other spaces.
 _LINE = re.compile(r"(Benchmark\S*)\s+([0-9]{1,18})((?:\s+\S+\s+\S+)+)\s*")
 _NAME = "Benchmark"
-_START_LOOPS = 2
+# A launch with few iterations ends before the runtime has done what it does once, some 6 ms after its start and for a
+# ms or more; so the one that is taken off has a part of them.
+_START_LOOPS, _PART_OF_LOOPS = 2, 8
 _PROCESSORS = re.compile(rb"GOMAXPROCS=|--?test\.cpu(=|$)")
 _ONE_PROCESSOR = re.compile(rb"GOMAXPROCS=1|--?test\.cpu=1")
 _TIMED = re.compile(r"([0-9]{1,18})((?:\t *\S+ \S+)+)\s*")
@@ -125,12 +127,14 @@ class Go(Harness):
         return said and f"says: {said[:MOST_CHARACTERS]}"
 
     def starting(self, launch: LaunchSpec, work: Work) -> Starting | None:
-        """The same with two iterations a sample; none where the user says how many processors Go is to have."""
+        """The same with fewer iterations a sample; none where the user says how many processors Go is to have."""
         given = [*launch.env, *launch.argv[1:]]
         if any(_PROCESSORS.match(word) and not _ONE_PROCESSOR.fullmatch(word) for word in given):
             return None
         # With one Go would take the time of its first try, which comes before all others.
-        return Starting(self.running(launch, replace(work, loops=_START_LOOPS)), _START_LOOPS)
+        few, part = _START_LOOPS, max(_START_LOOPS, work.loops // _PART_OF_LOOPS)
+        first, spec = (self.running(launch, replace(work, loops=loops)) for loops in (few, part))
+        return Starting(spec, part, first)
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work; timed by its process, on one of Go's processors.
