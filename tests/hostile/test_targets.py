@@ -72,6 +72,7 @@ for _ in range(5):
         os.setsid()
         if os.fork() == 0: time.sleep(600)
         os._exit(0)
+for _ in range(5): os.wait()
 """
     done = tool.run(f"{python(daemon)}", "--json", "record.json", "--launches", "1", "--warmup", "0")
     assert done.status == 0
