@@ -287,7 +287,7 @@ def test_a_run_shows_its_level_and_how_quiet_it_was() -> None:
     text = flat(on_screen(EXAMPLES["run"]))
     for said in (
         "subject ./sort data.bin",
-        "active 12.81 ms median [12.70 ms, 12.95 ms] at 99 % confidence",
+        "active 12.81 ms median [12.70 ms, 12.95 ms] at 99 % confidence while it ran",
         "varies by 1.2 %, from 12.10 ms to 19.30 ms, over 50 launches in 2.1 s",
         "noisy: 5 of 50 launches waited",
         "the median",

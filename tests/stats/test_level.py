@@ -26,6 +26,18 @@ def test_launches_that_are_alike_have_a_wider_interval(n: int, alike: float, lea
     assert share_held(n, alike) >= least
 
 
+def test_the_interval_is_of_the_machine_as_it_was_while_the_launches_ran() -> None:
+    """However slowly it changes: what a longer run would have seen is not claimed."""
+    generator = np.random.default_rng(1)
+    held = []
+    for _ in range(200):
+        phases = np.cumsum(generator.normal(0, 0.2, 16))
+        launches, others = phases + generator.standard_normal(16), phases + generator.standard_normal((200, 16))
+        found = level_interval(np.exp(0.01 * launches), 0.01)
+        held.append(found is not None and found[0] <= np.median(np.exp(0.01 * others)) <= found[1])
+    assert np.mean(held) >= 0.99
+
+
 def test_most_stretches_of_a_trace_hold_its_level() -> None:
     times = trace("ambient", "active").ravel()
     found = [level_interval(times[start : start + 400], 0.01) for start in range(0, len(times) - 400, 40)]

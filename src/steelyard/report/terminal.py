@@ -267,7 +267,7 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool, explain
     level = Text.assemble((f"{figures.quantity(summary.median, metric)} median", "bold"))
     if summary.interval is not None:
         low, high = (figures.quantity(end, metric) for end in summary.interval)
-        level.append(f" [{low}, {high}] at {figures.confidence(record.settings.alpha)} confidence")
+        level.append(f" [{low}, {high}] at {figures.confidence(record.settings.alpha)} confidence while it ran")
     sheet.blank()
     rates = ", ".join(sentences.rates(summary))
     sheet.row(metric, level, *([rates] if rates else []), sentences.spread(summary), style="bold" if full else "dim")

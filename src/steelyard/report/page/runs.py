@@ -35,6 +35,7 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
     """A run, with its summaries."""
     summaries = record.derived.summaries if record.derived else []
     metrics = list(dict.fromkeys(one.metric for one in summaries))
+    confidence = figures.confidence(record.settings.alpha)
     views = record.launches.by_benchmark(len(record.benchmarks))
     return Part(
         kind="run",
@@ -45,7 +46,7 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
             *_stopped(record, summaries, running=running),
             *(f"{sentences.metric(name, record.settings)}." for name in metrics),
         ],
-        caption=f"Levels, with the interval of the median at {figures.confidence(record.settings.alpha)} confidence",
+        caption=f"Levels, with the interval of the median at {confidence} confidence while it ran",
         columns=[
             Column("benchmark", "text"),
             *([Column("metric", "text")] if len(metrics) > 1 else []),
