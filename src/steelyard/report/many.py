@@ -12,6 +12,7 @@ from steelyard.model.records import Weighing
 from steelyard.report import budgets, disturbances, figures, notes, ranking, sentences, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.sheet import Sheet
+from steelyard.report.suite_mean import suite_mean
 from steelyard.report.verdicts import STYLES, interval_of, margins_row, word_of
 from steelyard.stats.verdict import CHANGED
 
@@ -40,7 +41,8 @@ def rows(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         counted = [verdict for verdict in chosen if not verdict.control]
         said = f"{sentences.tally_in(record, counted)} in {figures.seconds(record.seconds)}"
         where = "baseline and candidate are medians" if "baseline" in titles else "--markdown FILE has the medians"
-        sheet.row("in all", f"{said}; {where}")
+        mean = suite_mean(record, chosen)
+        sheet.row("in all", f"{said}; {where}", *([mean] if mean else []))
     notes.show(sheet, at_verdict)
     margins_row(sheet, record)
     first = deciding_of([verdict for verdict in verdicts if not verdict.control])

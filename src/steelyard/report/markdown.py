@@ -17,6 +17,7 @@ from steelyard.report import (
     notes,
     ranking,
     sentences,
+    suite_mean,
     words,
 )
 from steelyard.report.markup import code, document, escape, items, table
@@ -43,7 +44,8 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, 
     if verdicts:
         lines += [*_table(_titles(record), [_row(verdict) for verdict in verdicts]), ""]
     first = deciding_of(verdicts)
-    lines += _list([*ranking.markdown(record, first), *_explanations(record, verdicts), *_margins(record)])
+    means = map(escape, suite_mean.of_each_metric(record, verdicts))
+    lines += _list([*means, *ranking.markdown(record, first), *_explanations(record, verdicts), *_margins(record)])
     lines += counting.markdown(record, verdicts, functions)
     lines += heap.markdown(record)
     lines += _list(layouts.markdown(verdicts))

@@ -9,9 +9,8 @@ from math import log1p
 from rich.text import Text
 
 from steelyard.model.derived import Verdict
-from steelyard.model.kept import CONTROL_ALARM
 from steelyard.model.records import Weighing
-from steelyard.report import figures, words
+from steelyard.report import budgets, figures, words
 from steelyard.report.bounds import show_left_out
 from steelyard.report.markup import code, escape
 from steelyard.report.sheet import Sheet
@@ -116,8 +115,7 @@ def _ranking(record: Weighing, group: dict[int, Verdict], *, several: bool) -> R
 def _standing(verdict: Verdict) -> Standing:
     change, interval = verdict.change, verdict.interval
     # What favours one side may favour one candidate before another, too.
-    is_withheld = any(finding.code == CONTROL_ALARM for finding in verdict.findings)
-    known = interval is not None and interval[0] > -1 and not is_withheld
+    known = interval is not None and interval[0] > -1 and not budgets.is_withheld(verdict)
     return Standing(
         log1p(change) if change is not None and change > -1 else 0.0,
         (log1p(interval[0]), log1p(interval[1])) if interval is not None and known else None,

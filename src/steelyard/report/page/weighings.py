@@ -11,7 +11,7 @@ from steelyard.model.launches import USED
 from steelyard.model.looks import LookBack
 from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Weighing
-from steelyard.report import budgets, counting, disturbances, figures, layouts, notes, ranking, sentences
+from steelyard.report import budgets, counting, disturbances, figures, layouts, notes, ranking, sentences, suite_mean
 from steelyard.report.page import (
     budget,
     distributions,
@@ -95,6 +95,7 @@ def _lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> l
         lines += [sentence(line) for line in told]
     elif undecided := [verdict for verdict in first if verdict.verdict == "undecided"]:
         lines += [sentence(line) for line in budgets.budget_of_all(undecided, record)]
+    lines += [sentence(line) for line in suite_mean.of_each_metric(record, verdicts)]
     lines += [f"{sentences.metric(name, record.settings)}." for name in dict.fromkeys(one.metric for one in members)]
     if built := sentences.built(record):
         lines.append(elements.name(built, elements.LONGER))

@@ -1,0 +1,88 @@
+"""How often the interval of a suite's geometric mean holds the true one, stopping included, where the truth is known.
+
+    python benchmarks/suite_mean.py [--minutes M] [--suites N]
+
+For M minutes weighings are simulated: of each kind of noise and each change, as one of 20 benchmarks that share alpha.
+Suites are then drawn from these, of 2 to 100 benchmarks each: all of one noise or of any, with the changes of a row.
+A cell is the share of suites that held their mean, and half the width of the interval in the median.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import defaultdict
+from itertools import product
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import numpy as np
+
+from benchmarks.simulation import SYNTHETIC, FloatArray, Noise, table, trace, weigh_once, window_of
+from steelyard.stats.geometric_mean import geometric_mean
+
+ALPHA, MARGIN, MEMBERS, MOST_PAIRS = 0.01, 0.005, 20, 160
+CHANGES = (0.0, 0.003, 0.01, -0.01, 0.03)
+ROWS = {
+    "no change": (0.0,),
+    "all +0.3 %": (0.003,),
+    "all +1 %": (0.01,),
+    "half +1 %": (0.0, 0.01),
+    "-1 to +3 %": CHANGES,
+}
+SIZES = (2, 5, 20, 100)
+NOISES: dict[str, Noise] = {
+    "ambient, active": window_of(trace("ambient", "active")),
+    "bursts, wall": window_of(trace("bursts", "wall")),
+    **{name: noise for name, noise in SYNTHETIC.items() if name != "heavy"},
+}
+# (noise, change) -> rows of (estimate, lower, upper) less the true change, log-ratios
+Errors = dict[tuple[str, float], FloatArray]
+
+
+def weighed(minutes: float) -> Errors:
+    """Weighings of each noise and change in turn, until the time is up."""
+    found: dict[tuple[str, float], list[tuple[float, float, float]]] = defaultdict(list)
+    generator, end = np.random.default_rng(1), time.monotonic() + 60 * minutes
+    while time.monotonic() < end:
+        for (name, noise), change in product(NOISES.items(), CHANGES):
+            sides = noise(generator, MOST_PAIRS) * np.array([1.0, 1.0 + change])
+            one = weigh_once(sides, margin=MARGIN, alpha=ALPHA, members=MEMBERS)
+            found[name, change].append((one.estimate.centre, one.lower, one.upper))
+    return {key: np.array(rows) - np.log1p(key[1]) for key, rows in found.items()}
+
+
+def cell(errors: Errors, names: tuple[str, ...], changes: tuple[float, ...], size: int, suites: int) -> str:
+    """So many suites of a size, drawn of these noises and changes."""
+    generator = np.random.default_rng(size)
+    held, half_widths = 0, []
+    for _ in range(suites):
+        keys = [(str(generator.choice(names)), float(generator.choice(changes))) for _ in range(size)]
+        drawn = np.array([generator.choice(errors[key]) for key in keys])
+        known = drawn[np.isfinite(drawn).all(axis=1)]
+        _, lower, upper = geometric_mean(*known.T, independent=True)
+        held += lower <= 0.0 <= upper
+        half_widths.append((upper - lower) / 2)
+    return f"{held / suites:.1%}, {np.median(half_widths):.2%}"
+
+
+def main(minutes: float, suites: int) -> None:
+    """Print the table."""
+    errors = weighed(minutes)
+    kinds: dict[str, tuple[str, ...]] = {**{name: (name,) for name in NOISES}, "any of these": (*NOISES,)}
+    rows = [
+        (kind, row, *(cell(errors, names, changes, size, suites) for size in SIZES))
+        for (kind, names), (row, changes) in product(kinds.items(), ROWS.items())
+    ]
+    print(f"{min(map(len, errors.values()))} weighings of each kind or more")
+    print(table(("noise", "changes", *(f"{size} benchmarks" for size in SIZES)), rows))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="The interval of a suite's geometric mean, simulated.")
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--suites", type=int, default=500)
+    asked = parser.parse_args()
+    main(asked.minutes, asked.suites)
