@@ -96,6 +96,7 @@ bench-long: $(INSTALLED)
 	$(BIN)/python benchmarks/kills.py
 	$(BIN)/python benchmarks/fuzz.py --sweep --minutes 60
 	$(BIN)/python benchmarks/suite_of_100.py
+	$(BIN)/python benchmarks/suite_mean.py --minutes 60
 	$(BIN)/python benchmarks/layouts.py
 	$(BIN)/python benchmarks/bisection.py
 	$(BIN)/python benchmarks/live_bisections.py

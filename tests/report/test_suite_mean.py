@@ -29,7 +29,7 @@ def test_the_mean_of_all_is_surer_than_each_of_them() -> None:
     assert suite_mean(suite(), verdicts()) == said
 
 
-def test_out_of_common_starts_it_is_as_sure_as_each() -> None:
+def test_out_of_shared_starts_it_is_as_sure_as_each() -> None:
     assert "+1.02 % [+0.61 %, +1.40 %]" in suite_mean(suite(starts="shared"), verdicts())
 
 

@@ -14,7 +14,7 @@ def test_half_widths_add_as_squares_beside_what_all_have_in_common() -> None:
     assert upper - mean == pytest.approx(0.008 / 2 + 0.2 * 0.008)
 
 
-def test_of_common_starts_the_interval_is_as_wide_as_those_of_the_benchmarks() -> None:
+def test_of_shared_starts_the_interval_is_as_wide_as_those_of_the_benchmarks() -> None:
     changes, half_widths = np.zeros(3), np.array([0.001, 0.002, 0.006])
     _, lower, upper = geometric_mean(changes, changes - half_widths, changes + half_widths, independent=False)
     assert (lower, upper) == pytest.approx((-0.003, 0.003))

@@ -4,7 +4,7 @@ Which launch of a pair ran first is a coin of that benchmark's own, so what nois
 benchmark says nothing of another's, and half-widths add as squares. What all estimates may be off in one direction, as
 they were taken where a weighing stopped, does not become less with many of them: on recorded and made-up noise that was
 a fifth of their half-widths at most (docs/statistics.md), which is added as it is. Benchmarks that are launched out of
-common starts share their coins, and nothing is gained of their number then.
+shared starts have their coins in common, and nothing is gained of their number then.
 """
 
 from __future__ import annotations
