@@ -58,14 +58,18 @@ def test_counting_begins_with_the_preload_if_it_shall() -> None:
     st.lists(st.binary(max_size=400), max_size=3),
     st.lists(st.binary(max_size=3000), max_size=3),
 )
-def test_the_strings_of_a_launch_have_one_of_few_lengths(program: str, words: list[bytes], env: list[bytes]) -> None:
+def test_the_strings_of_a_launch_and_their_pointers_have_one_of_few_lengths(
+    program: str, words: list[bytes], env: list[bytes]
+) -> None:
     path = b"/" + program.encode()
     spec = padded(LaunchSpec(path, (path, *words), tuple(env), cwd=b"/"))
     assert spec.argv[1:] == tuple(words)
     assert spec.env[1:-1] == tuple(env)
     assert [text.partition(b"=")[0] for text in (spec.env[0], spec.env[-1])] == list(PADDING_NAMES)
-    assert sum(len(text) + 1 for text in (*spec.argv, spec.env[0])) % 8192 == 0
-    assert sum(len(text) + 1 for text in (*spec.env[1:], spec.program)) % 8192 == 0
+    ends = [len(text) + 1 + 8 for text in spec.argv], [len(text) + 1 + 8 for text in spec.env]
+    fixed = 8  # the pointer to either padding, and to the path at the end
+    assert (sum(ends[0]) + ends[1][0] - fixed) % 8192 == 0
+    assert (sum(ends[1][1:]) + len(spec.program) + 1) % 8192 == 0
     assert (spec.program.rfind(b"/") + 1) % 512 == 0
     assert spec.program == spec.argv[0]
 

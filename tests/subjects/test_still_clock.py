@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,13 @@ def test_each_launch_begins_an_account_of_its_own() -> None:
     assert happened_before == TAKEN
     harness.timed_by(PLAIN, STILL)
     assert harness.told_by(TAKEN, STILL) == TAKEN, "nothing has asked yet"
+
+
+def test_one_with_a_timer_of_its_own_has_not_the_account_of_the_launch_before() -> None:
+    harness = Divan()
+    happened(harness.timed_by(PLAIN, STILL))
+    harness.running(replace(PLAIN, argv=(b"bench", b"--timer=tsc")), STILL)
+    assert harness.told_by(TAKEN, STILL) == TAKEN
 
 
 def test_those_are_driven_so_that_ask_the_c_library_in_one_thread() -> None:

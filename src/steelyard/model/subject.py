@@ -67,11 +67,12 @@ class Benchmark(Record):
         description="those of side 1, where it is so much faster or slower than side 0 that they are its own",
     )
     samples: Count | None = Field(default=None, gt=0, description="samples a launch, the first of several not judged")
-    clock: Literal["process"] | None = Field(
+    clock: Literal["process", "plain"] | None = Field(
         default=None,
         exclude_if=is_empty,
         description="process: samples are timed by the processor time of their launch, less that of its start, as the "
-        "harness's own times hold the waiting for a processor and one thread does the work",
+        "harness's own times hold the waiting for a processor and one thread does the work; plain: by the harness's "
+        "own clock, as one that stands still would not have done so on both sides",
     )
     processed: list[Processed] = Field(
         default_factory=list,

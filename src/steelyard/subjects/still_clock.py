@@ -20,9 +20,12 @@ class StillHarness(Harness):
     """One whose samples hold no waiting for a processor, where the work says so and its clock did stand still."""
 
     stands_still = True
+    _latest_was_to = False
+    """Whether the clock of the latest launch was to: by a timer of its own it may not, and then has no account."""
 
     def timed_by(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch with the clock that the work is to be timed by; raises MeasurementError where it cannot be."""
+        self._latest_was_to = work.still
         if not work.still:
             return launch
         begin_account(self._account)
@@ -31,7 +34,7 @@ class StillHarness(Harness):
     def told_by(self, samples: Iterable[Sample], work: Work) -> tuple[Sample, ...]:
         """The samples of such a launch: without waiting, if that was left out in all of it."""
         taken = tuple(samples)
-        if not work.still:
+        if not (work.still and self._latest_was_to):
             return taken
         use = use_in(self._account)
         stood_still = use is not None and use.clocks and not use.several and not use.unknown

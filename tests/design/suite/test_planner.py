@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from steelyard.design.judging.judgement import verdicts
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.targets import work_of
 from steelyard.design.suite.loops import PILOT_SAMPLES, TARGET_NS
@@ -27,6 +28,7 @@ from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS
 from tests.design.scripted import PLAIN, Script
 from tests.design.scripted_harness import (
     START_NS,
+    Asked,
     Bodies,
     Body,
     fails,
@@ -582,6 +584,18 @@ class TestTheClock:
         assert works
         assert all(work.still for work in works)
         assert work_of(record, 0).still
+
+    def test_it_goes_on_in_both_sides_of_a_benchmark_of_which_one_cannot_have_it_stand_still(self) -> None:
+        def untold(asked: Asked) -> list[dict[str, Any]]:
+            lines: Any = steady()(asked)
+            return [{**one, "delay_ns": None} for one in lines]
+
+        record = weigh(machine(baseline=named("a", "b"), candidate={"a": untold, "b": steady()}), pairs=12)
+        assert record.settings.clock == "still"
+        assert [one.clock for one in record.benchmarks] == ["plain", None]
+        assert [work_of(record, number).still for number in (0, 1)] == [False, True]
+        said = [[one.message for one in each.findings] for each in verdicts(record)]
+        assert [any("all launches have the plain clock" in one for one in each) for each in said] == [True, False]
 
 
 def test_of_many_benchmarks_each_is_looked_at_once() -> None:

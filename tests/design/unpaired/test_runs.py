@@ -178,6 +178,10 @@ def test_benchmarks_that_were_timed_in_different_ways_are_named() -> None:
     timed = A.model_copy(update={"benchmarks": [benchmark.model_copy(update={"clock": "process"})]})
     assert f"clock of {benchmark.name}" in notes(diff(timed, B))
     assert f"clock of {benchmark.name}" not in notes(diff(A, B))
+    still = A.model_copy(update={"settings": A.settings.model_copy(update={"clock": "still"})})
+    plain = B.model_copy(update={"benchmarks": [B.benchmarks[0].model_copy(update={"clock": "plain"})]})
+    assert "one that stands still while it waits in A, the harness's own in B" in notes(diff(still, plain))
+    assert f"clock of {benchmark.name}" not in notes(diff(A, plain))
 
 
 def test_a_clock_that_is_too_coarse_for_the_margin_leaves_it_undecided() -> None:

@@ -51,7 +51,7 @@ def data_findings(
 ) -> list[Finding]:
     """Everything that the launches of one benchmark call for in one metric."""
     found = [
-        _fallback(record, asked, shown),
+        _fallback(record, benchmark, asked, shown),
         tandem_finding(record.launches, benchmark, shown),
         _tried(record, benchmark, asked),
         asleep_finding(record, benchmark, shown),
@@ -107,14 +107,14 @@ def order_finding(pairs: MetricPairs, shown: int, settings: Settings) -> list[Fi
     ]
 
 
-def _fallback(record: Weighing | Run, asked: str, shown: str) -> Finding | None:
+def _fallback(record: Weighing | Run, benchmark: int, asked: str, shown: str) -> Finding | None:
     if asked == shown:
         return None
     if not record.machine.offers.get("schedstat", True):
         why = "this machine does not tell how long a process waits for a processor"
         return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active")
     if record.settings.harness is not None:
-        return _fallback_of_harness(record)
+        return _WENT_ON if record.benchmarks[benchmark].clock == "plain" else _fallback_of_harness(record)
     why = "other threads or child processes did some of the work"
     if shown == "cpu":
         return Finding(code="metric-fallback", message=f"{why}, so the processor time of all was judged, not active")
@@ -133,6 +133,13 @@ _NOT_FOLLOWED = Finding(
     message="other threads or processes did some of the work, or its times are by a clock of its own, so wall time was "
     "judged instead of active",
     remedy="that is right for such benchmarks; waits for a processor are not corrected",
+)
+
+_WENT_ON = Finding(
+    code="metric-fallback",
+    message="when it was tried its clock did not stand still while it waited for a processor, as where another thread "
+    "asks for the time, too: so all launches have the plain clock, and wall time was judged instead of active",
+    remedy="a program of which one thread alone asks for the time is timed without its waits",
 )
 
 

@@ -280,7 +280,7 @@ def work_of(record: Weighing | Run, number: int, seed: int = 0, side: int = 0) -
         benchmark.loops_of(side) or 1,
         benchmark.samples or 1,
         seed,
-        still=record.settings.clock == "still",
+        still=record.settings.clock == "still" and benchmark.clock != "plain",
         by_process=benchmark.clock == "process",
     )
 

@@ -26,7 +26,7 @@ class Amounts(NamedTuple):
 
     loops: int | None = None
     samples: int | None = None
-    clock: Literal["process"] | None = None
+    clock: Literal["process", "plain"] | None = None
     own_loops: Mapping[int, int] = MappingProxyType({})
     """Of the candidates for whose iterations these are far too many or too few, by their numbers."""
 

@@ -40,6 +40,9 @@ class Pilots:
     """How long a pair takes, as the latest trial went, in seconds."""
     processed: dict[tuple[int, str], dict[str, float]] = field(default_factory=dict)
     """What an iteration of a subject's benchmark processes, as it was told, by the unit."""
+    plain: set[str] = field(default_factory=set)
+    """Of whose sides one at least has a clock that does not stand still, where it was to: none does from there on, as a
+    time without waiting is not to be compared with one that holds it."""
     launch_s: float = 0.0
     """How long the latest launch of several took."""
 
@@ -81,7 +84,7 @@ class Pilots:
 
     def target(self, entry: str, ask: Ask) -> Target:
         """The launch of one."""
-        still = self.settings.clock == "still"
+        still = self.settings.clock == "still" and entry not in self.plain
         samples = self.harness.samples_a_launch or ask.samples
         work = Work(entry, ask.loops, samples, still=still, by_process=ask.by_process)
         spec = self.time.limited(self.spec(self.subjects[ask.subject]))
@@ -104,6 +107,8 @@ class Pilots:
     def _read(self, entry: str, ask: Ask, target: Target, reading: Reading[None], start_ns: float = 0.0) -> Pilot:
         if target.work and (told := self.harness.processed(reading.measured, target.work)):
             self.processed[ask.subject, entry] = told
+        if target.work and target.work.still and any(one.delay_ns is None for one in reading.samples):
+            self.plain.add(entry)
         return Pilot(beside_samples_ns(reading), reading.samples, start_ns)
 
 

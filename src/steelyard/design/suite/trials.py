@@ -123,7 +123,7 @@ class Trials:
                 self.failures[entry] = Finding(code="failed", message=str(error))
 
     def _keep(self, entry: str, candidates: Sequence[int], amounts: Amounts) -> None:
-        self.known[entry] = amounts
+        self.known[entry] = amounts._replace(clock="plain") if entry in self.pilots.plain else amounts
         self._time.keep(max(1, len(candidates)) * self.pilots.pair_s[entry])
 
     def _amounts(

@@ -220,8 +220,17 @@ def _of_variables(baseline: Run, candidate: Run) -> Iterator[Finding]:
 
 def _clocks(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
     """Benchmarks that were timed in different ways."""
-    for one, other in ((baseline.benchmarks[mine], candidate.benchmarks[theirs]) for mine, theirs in shared):
-        yield from _difference(f"clock of {other.name}", *(each.clock or "the harness's own" for each in (one, other)))
+    for mine, theirs in shared:
+        name = candidate.benchmarks[theirs].name
+        yield from _difference(f"clock of {name}", _clock(baseline, mine), _clock(candidate, theirs))
+
+
+def _clock(run: Run, benchmark: int) -> str:
+    own = run.benchmarks[benchmark].clock
+    if own == "process":
+        return own
+    stands_still = run.settings.clock == "still" and own != "plain"
+    return "one that stands still while it waits" if stands_still else "the harness's own"
 
 
 def _difference(what: str, one: object, other: object) -> Iterator[Finding]:

@@ -25,6 +25,8 @@ _KEPT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/", "TMPDIR": "/tmp"} 
 # Arguments and environment end at the same place in a page, whatever they hold; a page is all that caches of the
 # first level can tell apart.
 _BLOCK = 8192
+# The stack begins below the pointers to them, one for each.
+_POINTER_BYTES = 8
 _PATH_BLOCK = 512
 # The kernel's PATH_MAX, with the byte that ends a path.
 _PATH_BYTES = 4096
@@ -63,8 +65,8 @@ def padded(spec: LaunchSpec) -> LaunchSpec:
 
 
 def _padding(name: bytes, strings: Iterable[bytes]) -> bytes:
-    """A variable that fills whole blocks, together with the strings beside it."""
-    used = sum(len(text) + 1 for text in strings) + len(name) + 2
+    """A variable that fills whole blocks, together with the strings beside it and the pointers to them."""
+    used = sum(len(text) + 1 + _POINTER_BYTES for text in strings) + len(name) + 2
     return name + b"=" + b"x" * (-used % _BLOCK)
 
 
