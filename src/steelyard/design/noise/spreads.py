@@ -27,7 +27,7 @@ TOLD_MS = 20.0
 _AGAIN = 40
 _LEFT_OUT = 10
 # From one half minute to the next noise changes by so much, which no half minute shows. Of 60 weighings beside other
-# people's work, each soon after a measurement, 54 took pairs within the range, and 30 within one without this.
+# people's work, each soon after a measurement, 54 needed pairs within the range, and 30 within one without this.
 _LATER = sqrt(2)
 
 
