@@ -42,7 +42,7 @@ from steelyard.model.noise import Work
 
 LOADS = ("alone", "loops", "memory")
 CHANGE = 0.01
-HEADER = ("load", "program", "ms", "pairing", "predicted", "8 in 10", "weighings", "not slower", "needed", "factor")
+HEADER = ("load", "program", "ms", "pairing", "predicted", "range", "weighings", "not slower", "needed", "factor")
 _NEIGHBOUR = ("random-u64", "2097143", str(10**15))
 
 

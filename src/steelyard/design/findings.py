@@ -8,6 +8,7 @@ from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
+from steelyard.machine.pressure import STEP_S
 from steelyard.model.kept import IDENTICAL, NEW_SUITE, SHARED, Finding
 from steelyard.report import figures
 
@@ -338,6 +339,20 @@ def cut_short_finding(seconds: float) -> Finding:
         message=f"the last launch did not end within {seconds:.3g} s and was killed; it is not among these",
         remedy="raise --max-time if it needs so long",
     )
+
+
+def not_quiet_findings(allowed_s: float, left_s: float) -> list[Finding]:
+    """Say that all of the time that may be waited for other work to calm down is used up, if it is."""
+    if left_s >= min(STEP_S, allowed_s):
+        return []
+    return [
+        Finding(
+            code="not-quiet",
+            message=f"the {figures.seconds(allowed_s)} that --wait-quiet allows were used up while other work went on; "
+            "from there on no pair waited for it",
+            remedy="a longer one, or none where the machine is never quiet: it takes more pairs",
+        )
+    ]
 
 
 def some_names(names: Sequence[str]) -> str:

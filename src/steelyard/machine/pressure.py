@@ -9,7 +9,8 @@ from steelyard.machine.readings import Tree
 
 # Quiet: over a tenth of a second, some task waited for a processor for less than this share of the time.
 QUIET_BELOW = 0.05
-_STEP_S = 0.1
+STEP_S = 0.1
+"""What is left of the time that may be waited, and is less, is not waited."""
 
 
 def wait_until_quiet(
@@ -28,10 +29,10 @@ def wait_until_quiet(
     waited_so_far = read or _pressure_s
     started = clock()
     before = waited_so_far()
-    while before is not None and not give_up() and clock() - started + _STEP_S <= most_s:
-        sleep(_STEP_S)
+    while before is not None and not give_up() and clock() - started + STEP_S <= most_s:
+        sleep(STEP_S)
         now = waited_so_far()
-        if now is None or now - before < QUIET_BELOW * _STEP_S:
+        if now is None or now - before < QUIET_BELOW * STEP_S:
             break
         before = now
     return clock() - started

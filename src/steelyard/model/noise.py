@@ -50,10 +50,10 @@ class Expected(Record):
     change: float = Field(description="relative")
     pairs: int = Field(description="after which half of the weighings find it")
     low: int = Field(
-        description="8 times in 10 it would be at least as many, had the same been measured again; or those of the "
-        "calmest quarter of the time, if that was clearly calmer"
+        description="weighings soon afterwards took as many or more, and at most `high`, 9 times in 10 on a busy "
+        "machine; no more than those of the calmest quarter of the time, if that was clearly calmer"
     )
-    high: int = Field(description="and at most as many; or those of the noisiest quarter")
+    high: int = Field(description="see `low`; no fewer than those of the noisiest quarter")
     seconds: float = Field(description="that `pairs` take")
 
 

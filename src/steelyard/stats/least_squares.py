@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats.arrays import FloatArray
+from steelyard.stats.arrays import BoolArray, FloatArray
 
 # Every subset of the columns is tried: 255 small problems at most.
 MOST_COLUMNS = 8
@@ -36,25 +37,25 @@ def non_negative(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
 
 
 def _best(matrix: FloatArray, wanted: FloatArray) -> FloatArray:
-    columns = range(matrix.shape[1])
+    subsets = _subsets(matrix.shape[1])
+    parts = matrix * subsets[:, None, :]  # (subsets, rows, columns): one call for all, as each costs more than its sums
+    # What `lstsq` takes for dependent columns.
+    inverses = np.linalg.pinv(parts, rcond=max(matrix.shape) * float(np.finfo(np.float64).eps))
+    fits = np.where(subsets, inverses @ wanted, 0.0)
+    residuals = np.linalg.norm((parts @ fits[:, :, None])[:, :, 0] - wanted, axis=1)
     best, least = np.zeros(matrix.shape[1]), float(np.linalg.norm(wanted))
     allowance = _ROUNDING * least
-    for size in range(1, matrix.shape[1] + 1):
-        for subset in map(list, combinations(columns, size)):
-            best, least = _better(matrix, wanted, subset, best, least, allowance)
+    for number in np.flatnonzero((fits >= 0).all(axis=1)):
+        if residuals[number] < least - allowance:
+            best, least = fits[number], float(residuals[number])
     return best
 
 
-def _better(
-    matrix: FloatArray, wanted: FloatArray, subset: list[int], best: FloatArray, least: float, allowance: float
-) -> tuple[FloatArray, float]:
-    fitted = np.linalg.lstsq(matrix[:, subset], wanted, rcond=None)[0]
-    if (fitted < 0).any():
-        return best, least
-    found = np.zeros(matrix.shape[1])
-    found[subset] = fitted
-    residual = float(np.linalg.norm(matrix @ found - wanted))
-    return (found, residual) if residual < least - allowance else (best, least)
+@lru_cache(maxsize=MOST_COLUMNS)
+def _subsets(columns: int) -> BoolArray:
+    """Which columns are in each, (subsets, columns), the smallest first; without the empty one."""
+    chosen = (subset for size in range(1, columns + 1) for subset in combinations(range(columns), size))
+    return np.array([np.isin(range(columns), subset) for subset in chosen])
 
 
 def pearson(x: npt.ArrayLike, y: npt.ArrayLike) -> float:

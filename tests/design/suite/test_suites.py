@@ -192,6 +192,12 @@ class TestWaitQuiet:
         Experiment(header, recorder(machine), machine.clock, lambda _: None, settle).run()
         assert asked == [5, 3, 1]
 
+    @pytest.mark.parametrize(("waits_s", "is_said"), [(4.95, True), (4.0, False)])
+    def test_what_it_waited_in_vain_is_said(self, waits_s: float, is_said: bool) -> None:
+        machine, header = Machine(noisy()), weighing(pairs=12, wait_quiet_s=5)
+        done = Experiment(header, recorder(machine), machine.clock, lambda _: None, lambda _: waits_s).run()
+        assert ("not-quiet" in {one.code for one in done.findings}) == is_said
+
     def test_without_the_option_it_never_waits(self) -> None:
         machine, header = Machine(noisy()), weighing(pairs=12)
         Experiment(header, recorder(machine), machine.clock, lambda _: None, lambda _: pytest.fail("waited")).run()

@@ -6,7 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import expm1
 
-from steelyard.design.findings import COLD, cold_finding, cut_short_finding, each_once, longer_finding, not_again
+from steelyard.design.findings import (
+    COLD,
+    cold_finding,
+    cut_short_finding,
+    each_once,
+    longer_finding,
+    not_again,
+    not_quiet_findings,
+)
 from steelyard.design.judging.budgets import members_of
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.draws import draw_places, round_order
@@ -344,6 +352,9 @@ class Experiment:
         several = sum(not benchmark.control for benchmark in self._open) > 1
         return each_once(self._ways) if several else [finding for _, finding in self._ways]
 
+    def _not_quiet(self) -> list[Finding]:
+        return not_quiet_findings(self._settings.wait_quiet_s, self._may_wait_s)
+
     def _record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
         said = self._recorder.said.findings(self._header)
@@ -358,6 +369,7 @@ class Experiment:
                     *self._findings,
                     *(one for one in self._of_ways() if one not in before),
                     *(one for one in self._starts.findings if one not in self._header.findings),
+                    *(one for one in self._not_quiet() if one not in before),
                     *self._cold(stop),
                     *(longer_finding(self._settings) if self._pace.budget.is_extended else ()),
                     *self._recorder.not_reached(self._header.benchmarks, stop),
