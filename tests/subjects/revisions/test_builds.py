@@ -454,6 +454,21 @@ def test_a_shallow_submodule_without_the_commit_is_fetched_whole(build: Builder,
     build.repo.git("-C", "sub", "cat-file", "-e", older)
 
 
+@pytest.mark.parametrize("name", ["{elsewhere}", "../../../elsewhere"])
+def test_the_name_of_a_submodule_leads_nowhere_else(build: Builder, tmp_path: Path, name: str) -> None:
+    elsewhere = Repo.made(tmp_path / "elsewhere", data="1").folder
+    (build.repo.folder / ".git/modules").mkdir()
+    build.repo.write(".gitmodules", f'[submodule "{name.format(elsewhere=elsewhere / ".git")}"]\n\tpath = sub\n')
+    commit = Repo(elsewhere).git("rev-parse", "HEAD")
+    build.repo.git("update-index", "--add", "--cacheinfo", f"160000,{commit},sub")
+    build.repo.git("add", ".gitmodules")
+    build.repo.git("commit", "--quiet", "--message", "sub")
+    before = Repo(elsewhere).contents()
+    with pytest.raises(UsageError, match=r"the submodule sub has the name .* leads out"), build("HEAD"):
+        pass
+    assert Repo(elsewhere).contents() == before
+
+
 def cloned(repo: Repo, folder: Path) -> Repo:
     repo.git("clone", "--quiet", repo.folder, folder)
     return Repo(folder)
