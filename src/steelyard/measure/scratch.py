@@ -71,6 +71,13 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
         yield file
 
 
+def end_of(path: Path, most: int) -> bytes:
+    """The last bytes of a file, however much a program has written to it; raises OSError as `opened`."""
+    with opened(path) as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - most))
+        return file.read(most)
+
+
 def sweep() -> None:
     """Remove the folders that processes of ours which were killed have left among the temporary files."""
     with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
