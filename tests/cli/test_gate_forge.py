@@ -192,6 +192,14 @@ def test_data_on_standard_output_stand_alone(job: Job, forge: Forge) -> None:
     assert "\n::error title=" in err(done)
 
 
+@pytest.mark.parametrize("words", [["--comment"], []])
+def test_no_name_is_a_command_of_the_runner_in_any_of_its_jobs(job: Job, forge: Forge, words: list[str]) -> None:
+    pull_request(job, forge)
+    lines = job("gate", renamed(job, "##[set-output name=verdict]passed"), *words).text.splitlines()
+    stop, token = lines[0].rsplit("::", 1)
+    assert (stop, lines[-1]) == ("::stop-commands", f"::{token}::")
+
+
 def test_what_stayed_open_is_annotated_by_what_it_does(job: Job, forge: Forge) -> None:
     pull_request(job, forge)
     assert "::warning title=Steelyard::" in job("gate", "open.json", "--github").text

@@ -188,6 +188,19 @@ def test_a_program_may_be_made_anew_before_all_launches(world: ScriptedWorld) ->
     assert load(Path("record.json")).subjects[1].digest == built
 
 
+def test_what_a_set_up_says_is_not_read_whole(world: ScriptedWorld) -> None:
+    def setting_up(spec: LaunchSpec, number: int) -> Measured:
+        if program_of(spec) == "setup" and isinstance(spec.stderr, bytes):
+            with Path(os.fsdecode(spec.stderr)).open("wb") as said:
+                said.seek(1 << 40)
+                said.write(b"\nserve: bind: Address already in use\n")
+        return alike(spec, number)
+
+    world.script = setting_up
+    text = " ".join(world("compare", "./old", "./new", "--pairs", "9", "--setup", "./setup").text.split())
+    assert "'serve: bind: Address already in use'" in text
+
+
 @pytest.mark.parametrize(
     ("wrote", "is_told"),
     [("serve: bind: Address already in use\n", True), ("listening on 8001\n", False)],

@@ -53,6 +53,10 @@ def test_nothing_from_outside_stands_in_a_script(path: Path) -> None:
     assert [step["run"] for step in steps(path) if "${{" in step.get("run", "")] == []
 
 
+def test_no_python_of_the_action_looks_for_modules_where_it_runs() -> None:
+    assert [step["name"] for step in steps(ACTION) if re.search(r"python3 (?!-I )", step.get("run", ""))] == []
+
+
 def test_the_action_s_inputs_and_outputs_are_those_that_its_steps_know() -> None:
     action, text = read(ACTION), ACTION.read_text()
     assert set(re.findall(r"inputs\.([\w-]+)", text)) == set(action["inputs"])

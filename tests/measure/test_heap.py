@@ -291,6 +291,12 @@ def test_numbers_that_are_cut_off_are_an_error(tmp_path: Path, length: int) -> N
         heap.read_use(tmp_path)
 
 
+def test_a_pipe_in_their_place_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "1-0")
+    with pytest.raises(MeasurementError, match="cut off"):
+        heap.read_use(tmp_path)
+
+
 def test_a_file_that_cannot_be_mapped_is_an_error_and_no_number(launch: Launch, tmp_path: Path) -> None:
     library = compiled(tmp_path, "no_maps.so", heap_programs.NO_SHARED_MAPS, "-shared", "-fPIC")
     program = compiled(tmp_path, "peak", heap_programs.PEAK)

@@ -177,3 +177,5 @@ def test_an_account_is_of_one_launch_and_none_where_it_was_spoilt(tmp_path: Path
     assert use_in(account) is None
     account.unlink()
     assert use_in(account) is None
+    os.mkfifo(account)
+    assert use_in(account) is None, "and is not waited for"

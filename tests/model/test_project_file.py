@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from importlib import resources
 from pathlib import Path
 
@@ -211,6 +212,20 @@ def test_a_file_further_up_is_named_by_its_path(tmp_path: Path) -> None:
     (tmp_path / "steelyard.toml").write_text("[x]\n")
     with pytest.raises(UsageError, match=str(tmp_path / "steelyard.toml:1")):
         load_project(tmp_path / "sub")
+
+
+@pytest.mark.parametrize(("mode", "is_read"), [(0o1777, False), (0o777, True)])
+def test_what_a_stranger_puts_into_a_folder_of_everybody_s_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, *, is_read: bool
+) -> None:
+    shared = tmp_path / "shared"
+    (shared / "ours").mkdir(parents=True)
+    (shared / ".git").mkdir()
+    (shared / "steelyard.toml").write_text("[gate]\nmax-slower = ['*=never']\n")
+    shared.chmod(mode)
+    lstat = Path.lstat
+    monkeypatch.setattr(Path, "lstat", lambda path: os.stat_result((*lstat(path)[:4], os.geteuid() + 1, *[0] * 5)))
+    assert (load_project(shared / "ours") is not None) == is_read
 
 
 def test_the_shipped_schema_is_that_of_the_file() -> None:

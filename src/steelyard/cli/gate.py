@@ -123,7 +123,8 @@ def gate(options: GateOptions, world: World) -> int:
     status = of_gate(report.verdict, strict=limits.strict)
     unwritten = _write(report, options, status)
     status = FAILED if unwritten else status
-    log = _show(report, world, beside_data=is_printed(*outputs), is_log=forge.github)
+    is_log = forge.github or world.environment.get("GITHUB_ACTIONS") == "true"
+    log = _show(report, world, beside_data=is_printed(*outputs), is_log=is_log)
     if is_in_ci:
         from steelyard.cli.gate_forge import say_where_reviewed
 

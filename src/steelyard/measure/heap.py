@@ -14,7 +14,7 @@ from steelyard.measure.elf import started_by
 from steelyard.measure.instrument import Attachment, Timer
 from steelyard.measure.native import HEAP, SCATTER
 from steelyard.measure.preloading import preloaded
-from steelyard.measure.scratch import room_for, scratch_folder
+from steelyard.measure.scratch import opened, room_for, scratch_folder
 from steelyard.model.errors import MeasurementError
 from steelyard.model.heap import HeapUse
 from steelyard.model.launches import LaunchSpec, Measured
@@ -26,6 +26,8 @@ _MAGIC = b"STEELYH1"
 _HEADER = struct.Struct("=8s6q")
 _SLOT = struct.Struct("=6q24x2q")
 _STEP = 128
+# Of the header and 255 slots.
+_LONGEST = 256 * _STEP
 # Allocators that programs bring along, by what their code says of itself.
 _ALLOCATORS = {b"<jemalloc>": "jemalloc", b"tcmalloc": "tcmalloc", b"mimalloc: ": "mimalloc", b"snmalloc": "snmalloc"}
 _GO = b"\xff Go buildinf:"
@@ -124,7 +126,11 @@ def read_use(folder: Path) -> HeapUse | None:
 
 
 def _read(path: Path) -> _Process:
-    data = path.read_bytes()
+    try:
+        with opened(path) as file:
+            data = file.read(_LONGEST)
+    except OSError:  # the program has put something else in its place
+        data = b""
     if len(data) < 2 * _STEP or not data.startswith(_MAGIC):
         raise MeasurementError(
             f"the numbers of the heap are cut off ({path.name}): is there room left in the folder for temporary files, "

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from steelyard.model.errors import MeasurementError
 from steelyard.model.locks import lock
@@ -59,6 +60,22 @@ def room_for(needed: str) -> Iterator[None]:
             f"the folder for temporary files cannot be used ({error.strerror or error}): {needed} a place on the way; "
             "make room, or set TMPDIR to another folder"
         ) from error
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[BinaryIO]:
+    """A file, to read; raises OSError for what is no file: one would wait for a pipe, and a device has no end."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError("it is no file")
+        yield file
+
+
+def end_of(path: Path, most: int) -> bytes:
+    """The last bytes of a file, however much a program has written to it; raises OSError as `opened`."""
+    with opened(path) as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - most))
+        return file.read(most)
 
 
 def sweep() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.measure.native import CLOCK
 from steelyard.measure.preloading import can_be_named, is_of_musl, preloaded, refusal
-from steelyard.measure.scratch import room_for, scratch_folder
+from steelyard.measure.scratch import opened, room_for, scratch_folder
 from steelyard.model.errors import MeasurementError
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ def under_still_clock(spec: LaunchSpec, account: Path) -> LaunchSpec:
 def use_in(account: Path) -> StillUse | None:
     """What the processes of a launch have done until now; None if one of them has removed or spoilt it."""
     try:
-        magic, *numbers = _NUMBERS.unpack(account.read_bytes())
+        with opened(account) as file:
+            magic, *numbers = _NUMBERS.unpack(file.read(_NUMBERS.size + 1))
     except (OSError, struct.error):
         return None
     return StillUse(*numbers) if magic == _MAGIC else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ from steelyard.model.toml_lines import Place, line_of, lines_of
 
 OWN, SHARED = "steelyard.toml", "pyproject.toml"
 _SECTION = ("tool", "steelyard")
+# Of a folder where everybody may put something, and only its owner may take it away.
+_SHARED_MODE = stat.S_ISVTX | stat.S_IWOTH
 # Nobody writes so much by hand.
 _LARGEST_BYTES = 1 << 20
 _EXPECTED = {
@@ -70,6 +73,7 @@ class Project:
 def load_project(start: Path) -> Project | None:
     """The project whose file is in a folder or one above it, up to the top of its repository; None if there is none.
 
+    What another user has put into a folder of everybody's is passed over: it names commands, and limits of the gate.
     Raises UsageError, with its name and line, for a file that is wrong or cannot be read.
     """
     for folder in _folders(start):
@@ -108,7 +112,18 @@ def repository_top(start: Path) -> Path | None:
     return next((folder for folder in above if os.path.exists(folder / ".git")), None)  # noqa: PTH110 - Path.exists() raises where it may not look
 
 
+def _is_strangers(file: Path) -> bool:
+    """Whether it was put by another user, other than root, where everybody may: into /tmp and its like."""
+    try:
+        around, found = file.parent.stat(), file.lstat()
+    except OSError:
+        return False
+    return (around.st_mode & _SHARED_MODE) == _SHARED_MODE and found.st_uid not in (0, os.geteuid())
+
+
 def _read(file: Path, shown: Path) -> str | None:
+    if _is_strangers(file):
+        return None
     try:
         if file.stat().st_size > _LARGEST_BYTES or not file.is_file():
             raise UsageError(f"{shown} is no project's file: it has to be a file of {_LARGEST_BYTES >> 20} MiB at most")

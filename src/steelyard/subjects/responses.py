@@ -6,17 +6,16 @@ import json
 import mmap
 import os
 import re
-import stat
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice, pairwise
 from math import isfinite, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
+from steelyard.measure.scratch import opened
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.numbers import LEAST_VALUE, MOST_COUNT, MOST_VALUE
 from steelyard.model.rows import Sample
@@ -311,15 +310,6 @@ def file_written(path: Path) -> bytes:
         raise LaunchError(f"did not write its {path.name} ({error.strerror or error})") from error
     _check_size(max(len(data), path.stat().st_size), f"to its {path.name}")
     return data
-
-
-@contextmanager
-def opened(path: str | Path) -> Iterator[BinaryIO]:
-    """A file, to read; raises OSError for what is no file: one would wait for a pipe, and a device has no end."""
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError("it is no file")
-        yield file
 
 
 def beginning_of(path: Path, most: int = _MOST_LOOKED_THROUGH) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -444,14 +445,29 @@ def test_a_shallow_submodule_without_the_commit_is_fetched_whole(build: Builder,
     inner = Repo.made(tmp_path / "inner", data="1")
     older = inner.git("rev-parse", "HEAD")
     inner.commit("later", data="2")
-    build.repo.git("submodule", "--quiet", "add", "--depth=1", f"file://{inner.folder}", "sub")
-    build.repo.git("update-index", "--cacheinfo", f"160000,{older},sub")
+    build.repo.git("submodule", "--quiet", "add", "--depth=1", f"file://{inner.folder}", "a sub")
+    build.repo.git("update-index", "--cacheinfo", f"160000,{older},a sub")
     build.repo.git("commit", "--quiet", "--message", "sub")
     with pytest.raises(UsageError) as error, build("HEAD", "HEAD", recipes=[Recipe()]):
         pass
-    told = str(error.value).partition(f"sub at {older[:7]}, which is not here: git ")[2]
-    build.repo.git(*told.split())
-    build.repo.git("-C", "sub", "cat-file", "-e", older)
+    told = str(error.value).partition(f"a sub at {older[:7]}, which is not here: git ")[2]
+    build.repo.git(*shlex.split(told))
+    build.repo.git("-C", "a sub", "cat-file", "-e", older)
+
+
+@pytest.mark.parametrize("name", ["{elsewhere}", "../../../elsewhere"])
+def test_the_name_of_a_submodule_leads_nowhere_else(build: Builder, tmp_path: Path, name: str) -> None:
+    elsewhere = Repo.made(tmp_path / "elsewhere", data="1").folder
+    (build.repo.folder / ".git/modules").mkdir()
+    build.repo.write(".gitmodules", f'[submodule "{name.format(elsewhere=elsewhere / ".git")}"]\n\tpath = sub\n')
+    commit = Repo(elsewhere).git("rev-parse", "HEAD")
+    build.repo.git("update-index", "--add", "--cacheinfo", f"160000,{commit},sub")
+    build.repo.git("add", ".gitmodules")
+    build.repo.git("commit", "--quiet", "--message", "sub")
+    before = Repo(elsewhere).contents()
+    with pytest.raises(UsageError, match=r"the submodule sub has the name .* leads out"), build("HEAD"):
+        pass
+    assert Repo(elsewhere).contents() == before
 
 
 def cloned(repo: Repo, folder: Path) -> Repo:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.model.errors import UsageError
+from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.locks import lock
 from steelyard.subjects.revisions.cache import USUAL_BYTES, Cache, Facts, in_use
 
@@ -37,6 +37,14 @@ def entry(cache: Cache, key: str, used_s: int, size: int = SIZE) -> Path:
 
 def keys(cache: Cache) -> list[str]:
     return [one.key for one in cache.kept()]
+
+
+def test_a_folder_of_another_user_s_is_not_used(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = (*cache.folder.stat()[:4], os.geteuid() + 1, *[0] * 5)
+    monkeypatch.setattr(Path, "stat", lambda _: os.stat_result(found))
+    with pytest.raises(MeasurementError, match="another user's, whose programs would run as yours; set XDG_CACHE_HOME"):
+        cache.open()
+    Cache(cache.folder, [os.geteuid() + 1]).open()
 
 
 def test_the_least_recently_used_go_first(cache: Cache) -> None:

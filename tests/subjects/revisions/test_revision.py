@@ -177,8 +177,10 @@ def test_no_repository(tmp_path: Path) -> None:
 
 def test_a_repository_of_somebody_else(repo: Repo) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(repo.folder), "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
-    with pytest.raises(UsageError, match=f"git config --global --add safe.directory {repo.folder}"):
-        repository_of(repo.folder, environment)
+    (repo.folder / "below").mkdir()
+    for start in (repo.folder, repo.folder / "below"):
+        with pytest.raises(UsageError, match=f"git config --global --add safe.directory {repo.folder}$"):
+            repository_of(start, environment)
 
 
 def test_no_git(tmp_path: Path) -> None:

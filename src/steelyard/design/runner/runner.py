@@ -13,7 +13,7 @@ from steelyard.design.findings import survivors
 from steelyard.design.runner.failure import Interrupted, check_ended, check_hook_ended, for_want_of
 from steelyard.design.runner.target import Hooks, Shared, Target
 from steelyard.measure.instrument import Instrument, Timer, Value
-from steelyard.measure.scratch import room_for, scratch_folder
+from steelyard.measure.scratch import end_of, room_for, scratch_folder
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.kept import Finding
 from steelyard.model.launches import Frame, LaunchSpec, Measured, Place, Sample
@@ -310,7 +310,7 @@ class Runner:
                 said = folder / "stderr"  # and no pipe, which breaks behind what goes on
                 said.touch()
                 measured = self._run_hook("--setup", replace(spec, stderr=os.fsencode(said), leaves_running=True))
-                measured = replace(measured, stderr=said.read_bytes()[-_MOST_SAID:])
+                measured = replace(measured, stderr=end_of(said, _MOST_SAID))
             check_hook_ended("--setup", spec, measured)
             self.said_by_set_up.append((command_line(spec.argv), measured.stderr or b""))
 

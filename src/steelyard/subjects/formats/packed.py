@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, NoReturn
 
 from steelyard.measure.native import READER
+from steelyard.measure.scratch import opened
 from steelyard.model.collector import without_collection
 from steelyard.model.files import MOST_LISTS, MOST_TEXTS, MOST_VALUES, is_too_large
 from steelyard.model.samples import FLOATS, parted
-from steelyard.subjects.responses import opened
 
 # To start it takes 2 ms.
 _FEWEST_BYTES = 4 << 20

@@ -6,6 +6,7 @@ paths. Its facts are written last: one without them is of a build that failed or
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -118,8 +119,9 @@ class Entry:
 class Cache:
     """The builds of a user."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, owners: Iterable[int] = ()) -> None:
+        """The builds in a folder, whose owner may be one of some others than this user and root."""
+        self.folder, self._owners = folder, (0, os.geteuid(), *owners)
 
     @classmethod
     def of_user(cls, environment: Mapping[str, str]) -> Cache:
@@ -129,12 +131,19 @@ class Cache:
         place = next((place for place in places if place.is_absolute()), None)
         if place is None:
             raise UsageError("there is no folder to keep builds in: set XDG_CACHE_HOME")
-        return cls(place / "steelyard" / "builds")
+        # Who has become root by sudo may bring along a cache of their own.
+        before_sudo = environment.get("SUDO_UID", "") if os.geteuid() == 0 else ""
+        return cls(place / "steelyard" / "builds", [int(before_sudo)] if before_sudo.isdecimal() else [])
 
     def open(self) -> None:
-        """Make the folder, and remove what processes that were killed have left of entries that were to go."""
+        """Make the folder, and remove what processes that were killed have left of entries that were to go.
+
+        Raises MeasurementError where it cannot be, or is another user's, who could put any program there.
+        """
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self.folder.stat().st_uid not in self._owners:
+                raise OSError(errno.EPERM, "it is another user's, whose programs would run as yours")
             tag = self.folder / "CACHEDIR.TAG"
             if not tag.exists():
                 tag.write_text(_TAG)

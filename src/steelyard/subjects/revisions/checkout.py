@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.typed import typed
 from steelyard.report.endings import line_that_tells
 from steelyard.subjects.revisions.git import Git, Repository, last_words
 from steelyard.subjects.revisions.revision import Revision, Submodule, submodules
@@ -91,7 +92,7 @@ def _check_out_submodule(
     if theirs is None:
         raise UsageError(
             f"{revision.label} has the submodule {module.path} at {module.commit[:7]}, which is not here: "
-            f"git -C {module.path} fetch{' --unshallow' if _is_shallow(known) else ''}"
+            f"git -C {typed(Path(module.path))} fetch{' --unshallow' if _is_shallow(known) else ''}"
         )
     inner = Places(places.files / module.path, places.git / "modules" / module.name)
     _link(inner, theirs.folder, module.commit)

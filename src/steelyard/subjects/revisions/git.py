@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ _OPTIONS = (
     "advice.addEmbeddedRepo=false",
     "gc.auto=0",
 )
+# Git's own words: what has to be named is the top of the repository, wherever in it one stands.
+_TO_TRUST = re.compile(r"git config --global --add safe\.directory .+")
 # Behind the errors of the files themselves.
 _NAMES_NOTHING = "fatal: adding files failed"
 _SHALLOW_REMEDY = "fetch all of it (git fetch --unshallow; fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab)"
@@ -119,7 +122,8 @@ def repository_of(start: Path, environment: Mapping[str, str]) -> Repository:
                 f"{start} is in no git repository, of which revisions could be weighed: change to one, or make one "
                 "(git init, git add, git commit)"
             )
-        remedy = f"; if you trust it: git config --global --add safe.directory {start}" if "dubious" in said else ""
+        trusting = _TO_TRUST.search(ended.err)
+        remedy = f"; if you trust it: {trusting[0]}" if "dubious" in said and trusting else ""
         raise UsageError(f"the repository of {start} cannot be used: git says {said}{remedy}")
     bare, inside, shallow, git_dir = ended.out.removesuffix("\n").split("\n", 3)
     own = (start / git_dir).resolve()

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from steelyard.measure.scratch import scratch_folder
 from steelyard.model.errors import UsageError
@@ -130,7 +131,10 @@ def _snapshot(repository: Repository) -> Iterator[tuple[str, Git]]:
 
 
 def submodules(git: Git, tree: str) -> list[Submodule]:
-    """The submodules of a tree that its .gitmodules names."""
+    """The submodules of a tree that its .gitmodules names.
+
+    Raises UsageError for a name that leads elsewhere: it is that of a folder, and whoever wrote the tree chose it.
+    """
     told = git.answer("config", "--null", "--blob", f"{tree}:.gitmodules", "--get-regexp", r"^submodule\..*\.path$")
     paths: dict[str, str] = {}
     for entry in filter(None, (told or "").split("\0")):
@@ -142,8 +146,18 @@ def submodules(git: Git, tree: str) -> list[Submodule]:
         facts, _, path = entry.partition("\t")
         _, kind, commit = facts.split(" ")
         if kind == "commit":
+            _check_name(paths[path], path)
             found.append(Submodule(paths[path], path, commit))
     return found
+
+
+def _check_name(name: str, path: str) -> None:
+    folder = PurePath(name)
+    if folder.is_absolute() or ".." in folder.parts:
+        raise UsageError(
+            f"the submodule {path} has the name {name!r} in .gitmodules, which leads out of the folder of submodules: "
+            "look who wrote that, and name it anew"
+        )
 
 
 def _refuse_dirty_submodules(repository: Repository, git: Git, tree: str) -> None:
