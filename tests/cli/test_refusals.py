@@ -58,6 +58,14 @@ def test_files() -> None:
     )
 
 
+@pytest.mark.parametrize("number", [errno.EPERM, errno.ENOSYS])
+def test_a_system_call_that_a_filter_refuses_is_not_the_output(number: int) -> None:
+    said = refusals.refusal(OSError(number, os.strerror(number)))
+    assert said is not None
+    assert said.startswith(f"a system call that steelyard needs is refused here ({os.strerror(number)}): allow it")
+    assert "output" not in said
+
+
 def test_a_current_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (gone := tmp_path / "gone").mkdir()
     monkeypatch.chdir(gone)

@@ -79,7 +79,22 @@ def test_manual_documents_completion_and_licence_come_with_it(names: set[str], c
         f"{share}/fish/vendor_completions.d/steelyard.fish",
         *(f"{share}/doc/steelyard/{name.removeprefix('docs/')}" for name in documents),
     }
-    assert "steelyard-0.1.0.dist-info/licenses/LICENSE" in names
+    licences = "steelyard-0.1.0.dist-info/licenses/"
+    assert {name.removeprefix(licences) for name in names if name.startswith(licences)} == {
+        "LICENSE",
+        "native/LICENSES.txt",
+        "src/steelyard/report/page/vendor/LICENSE",
+    }
+
+
+def test_each_crate_in_the_native_parts_has_its_licence_told() -> None:
+    # What works while they are built only, and is in none of them.
+    builders = {"proc-macro2", "quote", "serde_derive", "syn", "unicode-ident", "version_check"}
+    locks = [tomllib.loads(path.read_text()) for path in (ROOT / "native").glob("*/Cargo.lock")]
+    crates = [each for lock in locks for each in lock["package"] if "source" in each]
+    needed = {f"{each['name']} {each['version']}" for each in crates if each["name"] not in builders}
+    told = (ROOT / "native/LICENSES.txt").read_text(encoding="utf-8")
+    assert needed == set(re.findall(r"^[\w-]+ \d+\.\d+\.\d+$", told, re.MULTILINE))
 
 
 def test_the_description_links_to_nothing_that_the_index_lacks(metadata: Message) -> None:
@@ -91,7 +106,7 @@ def test_the_description_links_to_nothing_that_the_index_lacks(metadata: Message
 
 def test_it_says_who_made_it_and_for_which_pythons(metadata: Message) -> None:
     assert metadata["Author"] == "Steelyard's developers"
-    assert (metadata["License-Expression"], metadata["Requires-Python"]) == ("Apache-2.0", ">=3.11")
+    assert (metadata["License-Expression"], metadata["Requires-Python"]) == ("Apache-2.0 AND MIT", ">=3.11")
     versions = {name for name in metadata.get_all("Classifier", []) if "Python :: 3." in name}
     built = (ROOT / "pyproject.toml").read_text().partition("[tool.cibuildwheel]")[2].partition("\n\n")[0]
     assert versions == {f"Programming Language :: Python :: 3.{minor}" for minor in re.findall(r"cp3(\d+)-", built)}

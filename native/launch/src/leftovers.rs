@@ -5,6 +5,7 @@ use crate::numbers::{self, contents};
 use crate::protocol::latin1_encode;
 use crate::sys::{self, Child};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::time::{Duration, Instant};
 
 /// How often to look again for processes that are still dying, or that others had started
@@ -31,6 +32,20 @@ pub struct Cleared {
     pub killed: Vec<String>,
     /// They go on: they run with another's rights, wait for something that does not come, or are meant to.
     pub surviving: Vec<String>,
+}
+
+/// Makes this process the one that orphans come to.
+///
+/// # Errors
+/// If the system refuses: what a target leaves behind would go on, and nobody would know.
+pub fn adopt() -> io::Result<()> {
+    sys::subreaper().map_err(|error| {
+        let says = format!(
+            "orphaned processes cannot be taken over here, as under an emulator of another processor: \
+             PR_SET_CHILD_SUBREAPER: {error}"
+        );
+        io::Error::new(error.kind(), says)
+    })
 }
 
 /// What is known of them from one launch to the next.

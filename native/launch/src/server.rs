@@ -8,7 +8,7 @@ use crate::covariates::{Gauges, Schedule};
 use crate::failure::Failure;
 use crate::guard::ENDING;
 use crate::launch::{self, Launched};
-use crate::leftovers::Leftovers;
+use crate::leftovers::{self, Leftovers};
 use crate::means::Means;
 use crate::outcome::Stop;
 use crate::protocol::{is_cancel, is_journal, Frame, Hello, Refusal, Reply, Report, Request};
@@ -45,7 +45,7 @@ impl Server {
         let socket = io::stdin().as_fd().try_clone_to_owned()?;
         sys::open_on_stdin(&File::open("/dev/null")?)?;
         sys::close_all_on_exec();
-        sys::subreaper()?;
+        leftovers::adopt()?;
         sys::randomize_addresses();
         sys::reset_child_signal();
         sys::block_signals(&ENDING)?;

@@ -8,6 +8,19 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 #[test]
+fn a_server_that_may_not_take_over_orphans_says_so() {
+    let said = Driver::without_orphans();
+    assert!(
+        said.contains("orphaned processes cannot be taken over here"),
+        "{said}"
+    );
+    assert!(
+        said.contains("PR_SET_CHILD_SUBREAPER: Invalid argument"),
+        "{said}"
+    );
+}
+
+#[test]
 fn the_server_says_hello() {
     let driver = Driver::start();
     assert_eq!(driver.hello["hello"], "steelyard-launch");

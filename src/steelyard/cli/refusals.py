@@ -16,6 +16,9 @@ _NO_THREAD = "can't start new thread"
 _START_BYTES = 110 << 20
 _LIMITS = (("-v", resource.RLIMIT_AS), ("-d", resource.RLIMIT_DATA))
 
+# What kernels and the filters of containers answer to a call that they do not have or allow; no file has a part in it.
+_REFUSED = frozenset({errno.ENOSYS, errno.EPERM})
+
 
 def check_room() -> None:
     """Raise MemoryError where a limit is too low for the tool to start: OpenBLAS would end the process instead."""
@@ -44,6 +47,9 @@ def refusal(error: BaseException) -> str | None:
         return f"a library that steelyard needs cannot be loaded ({_last_line(error)}): install steelyard anew"
     if isinstance(error, FileNotFoundError) and not error.filename:  # all else that is not there has a name
         return f"the current directory cannot be used: {error.strerror}; change to another one"
+    if isinstance(error, OSError) and error.errno in _REFUSED and not error.filename:
+        called = f"a system call that steelyard needs is refused here ({error.strerror})"
+        return f"{called}: allow it (of a container: --security-opt seccomp=unconfined)"
     if isinstance(error, OSError):
         what = f": {error.filename}" if error.filename else _OUTPUT
         return f"{error.strerror or error}{what}"

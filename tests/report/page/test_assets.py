@@ -25,6 +25,12 @@ def test_what_is_vendored_is_what_its_manifest_says() -> None:
     assert "Permission is hereby granted" in (FOLDER / "vendor/LICENSE").read_text()
 
 
+def test_a_page_carries_the_licence_of_what_is_vendored() -> None:
+    licence, _, script = assets.assets().library.removeprefix("/*!\n").partition("\n*/\n")
+    assert licence == (FOLDER / "vendor/LICENSE").read_text().strip()
+    assert script == (FOLDER / "vendor/uPlot.iife.min.js").read_text().strip()
+
+
 def test_every_script_and_style_is_on_the_page() -> None:
     assert {path.name for path in (FOLDER / "script").iterdir()} == {*assets.SCRIPTS, "first.js"}
     assert {path.name for path in (FOLDER / "style").iterdir()} == {*assets.STYLES}

@@ -14,6 +14,8 @@ SCRIPTS: Final = ("dom.js", "data.js", "draw.js", "details.js", "tables.js", "pa
 """In the order in which they build on each other."""
 STYLES: Final = ("page.css", "charts.css")
 VENDORED: Final = "vendor/uPlot.iife.min.js"
+LICENCE: Final = "vendor/LICENSE"
+"""Is to be in every copy, and a page is one."""
 _IMPORT = re.compile(r"^import .*?;\n", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
@@ -42,7 +44,7 @@ def assets() -> Assets:
     modules = "\n".join(_without_modules(_read(f"script/{name}")) for name in SCRIPTS)
     return Assets(
         first=_read("script/first.js").strip(),
-        library=_read(VENDORED).strip(),
+        library=f"/*!\n{_read(LICENCE).strip()}\n*/\n{_read(VENDORED).strip()}",
         last=f'(() => {{\n"use strict";\n{modules}\n}})();',
         styles="\n".join(_read(name) for name in ("vendor/uPlot.min.css", *(f"style/{name}" for name in STYLES))),
     )
