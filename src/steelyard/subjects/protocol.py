@@ -22,6 +22,7 @@ from steelyard.subjects.responses import (
     asked,
     check_count,
     check_name,
+    check_waits,
     checked_list,
     file_holds,
     folder_of,
@@ -134,8 +135,9 @@ class ProtocolHarness(Harness):
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The samples that it took, all of them; raises LaunchError for anything else."""
-        lines = (line for line in _answer(measured) if "ns" in line.told or "loops" in line.told)
+        lines = [line for line in _answer(measured) if "ns" in line.told or "loops" in line.told]
         found = tuple(_read(line, lambda told: _sample(told, work)) for line in lines)
+        check_waits((line.told.get("delay_ns") for line in lines), measured)
         return _checked_orders(check_count(found, work.samples), work.orders)
 
 
