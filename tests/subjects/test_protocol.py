@@ -282,6 +282,24 @@ def test_what_is_refused_of_a_line_names_and_shows_the_line(line: str, work: Wor
     assert refusal(wrote(HELLO, good, "", line, END), work).endswith(f"; line 4 reads {line!r}")
 
 
+@pytest.mark.parametrize(
+    ("stderr", "says"),
+    [
+        (b"ERROR: file or directory not found: x.py\n\n", "file or directory not found: x.py"),
+        (
+            b"ERROR: usage: python -m pytest [options]\npython -m pytest: error: unrecognized arguments: --cov\n"
+            b"  inifile: None\n  rootdir: /tmp\n\n",
+            "unrecognized arguments: --cov",
+        ),
+        (b"", "see what it printed"),
+    ],
+)
+def test_what_pytest_printed_is_said_where_our_plugin_points_to_it(stderr: bytes, says: str) -> None:
+    told = {"error": "pytest ended before it came to this: see what it printed"}
+    complaint = HARNESS.complaint(wrote(HELLO, told, END, exit_code=4, stderr=stderr))
+    assert complaint == f"says: pytest ended before it came to this: {says}"
+
+
 @pytest.mark.parametrize("error", [None, False])
 def test_a_field_of_no_error_is_none(error: object) -> None:
     assert len(samples({"ns": 5, "error": error})) == 1

@@ -50,6 +50,9 @@ _PYTEST_WITHOUT_OURS = (
     "says that its pytest does not know steelyard: install steelyard for that Python, 3.11 or later (under "
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD pytest needs -p steelyard besides)"
 )
+# Where our plugin for pytest points to what its user does not see, and what pytest printed there.
+_SEE_PRINTED = "see what it printed"
+_PRINTED_ERROR = re.compile(rb"^(?:.*?: )?error: (?!usage: )(.+)$", re.IGNORECASE | re.MULTILINE)
 _IMPORTS = (b"import steelyard", b"from steelyard")
 
 
@@ -99,7 +102,7 @@ class ProtocolHarness(Harness):
         lines = [_object(line) for line in (measured.results or b"").splitlines()]
         said = next((line["error"] for line in lines if line.get("error")), None)
         if said is not None:
-            return _says(said)
+            return _says(_with_what_it_printed(said, measured.stderr or b""))
         version = lines[0].get("steelyard") if lines else None
         if type(version) is int and version != VERSION:
             return _versions(version)
@@ -205,6 +208,14 @@ def _object(line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _with_what_it_printed(error: Any, stderr: bytes) -> Any:
+    """An error with what pytest printed in place of the words that point there, if they do."""
+    printed = _PRINTED_ERROR.search(stderr)
+    if printed is None or not isinstance(error, str) or not error.endswith(_SEE_PRINTED):
+        return error
+    return error.removesuffix(_SEE_PRINTED) + printed[1].decode(errors="replace").strip()
 
 
 def _says(error: Any) -> str:
