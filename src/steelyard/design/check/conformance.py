@@ -168,10 +168,12 @@ class _Trial:
         if not self.runner.run(self._harness.running(self._spec, unknown)).has_failed():
             raise _Broken("it ended with exit status 0, where the one to run before is not known")
         others = tuple((one.name, 1) for one in self._read[1][1:2])
+        if not others:
+            return
         work = Work(self._first, 3, 2, before=others)
         measured = self.runner.run(self._harness.running(self._spec, work))
         if measured.has_failed() and self._harness.complaint(measured) is not None:
-            return  # the other one may be one that fails
+            return  # one of the two may be one that fails
         if {sample.loops for sample in self._harness.samples(measured, work)} != {work.loops}:
             raise _Broken(f"asked for {work.loops} loops behind one that ran before, it ran others")
 
