@@ -54,6 +54,7 @@ BREACHES = [
     ('if words["protocol"] != "1":', "if False:", "it does not answer in another version of the protocol"),
     ('say(benchmark="one")', 'say(benchmark="one", bytes=-1)', "what an iteration processes is a number above 0"),
     ("say(steelyard=1)", 'say(steelyard=1)\nif len(words) > 3 and "list" in words: fail("?")', "it ignores words"),
+    ("say(steelyard=1)", "say(steelyard=1, before=True)", "it runs others before a benchmark, as it says that it can"),
     ("say(steelyard=1)", "say(steelyard=1, lockstep=True)", "it takes its samples in turn with another's"),
 ]
 
@@ -73,7 +74,7 @@ def test_a_program_that_speaks_it(here: InProcess) -> None:
 def test_a_program_that_takes_its_samples_in_turn(here: InProcess) -> None:
     done = here("check", "--protocol", f"{sys.executable} -m steelyard.harness --timeit sum(range(100))")
     assert done.status == 0, done.text
-    assert "all 11 rules hold" in done.text
+    assert "all 12 rules hold" in done.text
 
 
 @pytest.mark.parametrize(("well", "ill", "rule"), BREACHES, ids=[rule for _, _, rule in BREACHES])

@@ -113,6 +113,14 @@ class Call:
         return self.program.benchmarks.get(self.asked.get("run", ""))
 
     @property
+    def knows_all_before(self) -> bool:
+        """Whether it has each benchmark that it is asked to run before its own."""
+        asked = (
+            word.partition("=")[2].partition(":")[2] for word in self.words if word.startswith("--steelyard-before")
+        )
+        return all(name in self.program.benchmarks for name in asked)
+
+    @property
     def iterations(self) -> int:
         return int(self.asked["loops"]) * int(self.asked["samples"])
 
@@ -134,7 +142,7 @@ class Call:
         status = 0
         if "list" in self.asked:
             lines = [{"benchmark": name, "tags": list(one.tags)} for name, one in self.program.benchmarks.items()]
-        elif self.asked.get("protocol") != "1" or self.bench is None or self.bench.error:
+        elif self.asked.get("protocol") != "1" or self.bench is None or self.bench.error or not self.knows_all_before:
             said = self.bench.error if self.bench else None
             status, lines = 1, [{"error": said or f"no benchmark is called {self.asked.get('run')!r}"}]
         else:

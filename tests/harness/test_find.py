@@ -88,6 +88,14 @@ def test_a_bench_file_may_import_another(write: Write, tmp_path: Path) -> None:
     assert names(tmp_path) == ["bench_a.py::again", "bench_b.py::work"]
 
 
+def test_each_bench_file_finds_its_own_neighbours(write: Write, tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        write(f"BODY = {folder!r}", f"{folder}/common_of_two.py")
+        write("import common_of_two\nbench(name=common_of_two.BODY)(len)", f"{folder}/bench_y.py")
+    assert names(tmp_path) == ["a/bench_y.py::a", "b/bench_y.py::b"]
+
+
 def test_a_file_called_as_a_module_of_python_s(write: Write) -> None:
     json = sys.modules["json"]
     assert names(write("import json\njson.dumps\nbench(len)", "json.py")) == ["json.py::len"]

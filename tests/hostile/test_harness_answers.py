@@ -174,6 +174,18 @@ def test_processor_time_of_threads_is_held_against_that_of_the_launch() -> None:
         told(ProtocolHarness(), sample, user_ns=100 * MS)
 
 
+def test_waits_since_the_start_instead_of_those_in_a_sample() -> None:
+    """They are longer than their samples, as waits beside these may be, but they are told again with each."""
+    hello, end = '{"steelyard": 1}', '{"end": true}'
+    wait = '{"ns": 5, "delay_ns": 40000000}'
+    answers = {many: "\n".join([hello, *[wait] * many, end]).encode() for many in (2, 3)}
+    assert len(ProtocolHarness().samples(measured(100, results=answers[2]), Work("x", 1, 2))) == 2
+    with pytest.raises(
+        LaunchError, match=re.escape("0.12 s of waits in its samples (delay_ns), and its launch took 0.1")
+    ):
+        ProtocolHarness().samples(measured(100, results=answers[3]), Work("x", 1, 3))
+
+
 def test_threads_that_a_name_tells_of_may_add_up() -> None:
     sample = Sample(1, 350 * MS)
     assert told(GoogleBenchmark(), sample, name="x/threads:4/real_time") == (sample,)

@@ -266,6 +266,45 @@ def test_another_number_of_samples_than_was_asked_for(count: int) -> None:
     assert sentence.startswith(f"gave {count} samples where 2 were asked for")
 
 
+@pytest.mark.parametrize(
+    ("line", "work"),
+    [
+        ('{"loops": 1, "ns": "5"}', WORK),
+        ('{"loops": "1", "ns": 5}', WORK),
+        ('{"ns": 5, "cpu_ns": -1}', WORK),
+        ('{"ns": 5, "order": 2}', replace(WORK, orders="01")),
+        ('{"benchmark": "a", "tags": "x"}', None),
+        ('{"benchmark": ""}', None),
+    ],
+)
+def test_what_is_refused_of_a_line_names_and_shows_the_line(line: str, work: Work | None) -> None:
+    good = {"benchmark": "b"} if work is None else {"ns": 5}
+    assert refusal(wrote(HELLO, good, "", line, END), work).endswith(f"; line 4 reads {line!r}")
+
+
+@pytest.mark.parametrize(
+    ("stderr", "says"),
+    [
+        (b"ERROR: file or directory not found: x.py\n\n", "file or directory not found: x.py"),
+        (
+            b"ERROR: usage: python -m pytest [options]\npython -m pytest: error: unrecognized arguments: --cov\n"
+            b"  inifile: None\n  rootdir: /tmp\n\n",
+            "unrecognized arguments: --cov",
+        ),
+        (b"", "see what it printed"),
+    ],
+)
+def test_what_pytest_printed_is_said_where_our_plugin_points_to_it(stderr: bytes, says: str) -> None:
+    told = {"error": "pytest ended before it came to this: see what it printed"}
+    complaint = HARNESS.complaint(wrote(HELLO, told, END, exit_code=4, stderr=stderr))
+    assert complaint == f"says: pytest ended before it came to this: {says}"
+
+
+@pytest.mark.parametrize("error", [None, False])
+def test_a_field_of_no_error_is_none(error: object) -> None:
+    assert len(samples({"ns": 5, "error": error})) == 1
+
+
 # --- answers that are none
 
 
@@ -285,7 +324,13 @@ NO_ANSWERS: dict[str, tuple[Measured, str]] = {
     "no end": (wrote(HELLO, *GOOD), "cut its results off"),
     "a hello alone": (wrote(HELLO), "cut its results off"),
     "an end that is none": (wrote(HELLO, *GOOD, {"end": False}), "cut its results off"),
-    "lines after the end": (wrote(HELLO, END, *GOOD), "cut its results off"),
+    "lines after the end": (wrote(HELLO, END, *GOOD), "wrote more after its end, as if it had answered twice; line 3"),
+    "an end within": (wrote(HELLO, END, *GOOD, END), "wrote more after its end, as if it had answered twice; line 3"),
+    "two ends": (wrote(HELLO, *GOOD, END, END), "wrote more after its end"),
+    "an error without a word": (
+        wrote(HELLO, *GOOD, {"error": ""}, END),
+        'told of an error without a word of it; line 4 reads \'{"error": ""}\'',
+    ),
     "half a line": (raw(json.dumps(HELLO), '{"end": tr'), "no JSON, in line 2: '{\"end\": tr'"),
     "words": (raw("Running 3 benchmarks"), "no JSON, in line 1: 'Running 3 benchmarks'"),
     "colours": (raw("\x1b[31mred\x1b[0m"), "no JSON, in line 1: '\\x1b[31mred\\x1b[0m'"),

@@ -93,6 +93,16 @@ def _entries(label: str, file: str) -> Iterator[Entry]:
                 )
 
 
+def _forget_neighbours_of_others(folder: str) -> None:
+    """Have a bench file find its own neighbours where a file of another folder imported some of the same names."""
+    folders = {os.path.dirname(file) for file in bench_files} - {folder}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None) or ""
+        is_neighbour = os.path.dirname(file) in folders and os.path.basename(file) == f"{name}.py"
+        if is_neighbour and file not in bench_files and os.path.exists(os.path.join(folder, f"{name}.py")):
+            del sys.modules[name]
+
+
 def _load(label: str, file: str) -> None:
     """Execute a bench file as a module, its folder first on the path as if it were a script."""
     from importlib.machinery import SourceFileLoader
@@ -104,8 +114,10 @@ def _load(label: str, file: str) -> None:
     if name in sys.modules:
         return  # another bench file imported it
     folder = os.path.dirname(file)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    _forget_neighbours_of_others(folder)
+    if folder in sys.path:
+        sys.path.remove(folder)
+    sys.path.insert(0, folder)
     spec = spec_from_file_location(name, file, loader=SourceFileLoader(name, file))
     if spec is None or spec.loader is None:
         raise FindError(f"{label} cannot be loaded")

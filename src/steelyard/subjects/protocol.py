@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
@@ -22,6 +22,7 @@ from steelyard.subjects.responses import (
     asked,
     check_count,
     check_name,
+    check_waits,
     checked_list,
     file_holds,
     folder_of,
@@ -49,6 +50,9 @@ _PYTEST_WITHOUT_OURS = (
     "says that its pytest does not know steelyard: install steelyard for that Python, 3.11 or later (under "
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD pytest needs -p steelyard besides)"
 )
+# Where our plugin for pytest points to what its user does not see, and what pytest printed there.
+_SEE_PRINTED = "see what it printed"
+_PRINTED_ERROR = re.compile(rb"^(?:.*?: )?error: (?!usage: )(.+)$", re.IGNORECASE | re.MULTILINE)
 _IMPORTS = (b"import steelyard", b"from steelyard")
 
 
@@ -91,14 +95,14 @@ class ProtocolHarness(Harness):
             raise LaunchError(
                 f"wrote no results: what @bench declares is run by python -m steelyard.harness {self._unrun}"
             )
-        return checked_list(_listed(line) for line in _answer(measured) if "benchmark" in line)
+        return checked_list(_read(line, _listed) for line in _answer(measured) if "benchmark" in line.told)
 
     def complaint(self, measured: Measured) -> str | None:
         """What a launch that failed says of it by itself: its line with an error, or another version in its hello."""
         lines = [_object(line) for line in (measured.results or b"").splitlines()]
         said = next((line["error"] for line in lines if line.get("error")), None)
         if said is not None:
-            return _says(said)
+            return _says(_with_what_it_printed(said, measured.stderr or b""))
         version = lines[0].get("steelyard") if lines else None
         if type(version) is int and version != VERSION:
             return _versions(version)
@@ -130,11 +134,13 @@ class ProtocolHarness(Harness):
 
     def apart(self, measured: Measured, works: Sequence[Work]) -> list[Measured]:
         """What each of them measured, and answered; raises LaunchError for anything else."""
-        return parts_of(measured, _answer(measured), len(works))
+        return parts_of(measured, [line.told for line in _answer(measured)], len(works))
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The samples that it took, all of them; raises LaunchError for anything else."""
-        found = tuple(_sample(line, work) for line in _answer(measured) if "ns" in line or "loops" in line)
+        lines = [line for line in _answer(measured) if "ns" in line.told or "loops" in line.told]
+        found = tuple(_read(line, lambda told: _sample(told, work)) for line in lines)
+        check_waits((line.told.get("delay_ns") for line in lines), measured)
         return _checked_orders(check_count(found, work.samples), work.orders)
 
 
@@ -148,19 +154,50 @@ def _asked(launch: LaunchSpec, *arguments: str) -> LaunchSpec:
     return asked(launch, f"--steelyard-protocol={VERSION}", f"--steelyard-fd={_FD}", *arguments)
 
 
-def _answer(measured: Measured) -> list[dict[str, Any]]:
+_Made = TypeVar("_Made")
+
+
+class _Line(NamedTuple):
+    """A line of an answer: its number, from 1, what was written, and the object that this is."""
+
+    number: int
+    written: bytes
+    told: dict[str, Any]
+
+    def shown(self) -> str:
+        """It, for an error, whose last words these are."""
+        return f"line {self.number} reads {quoted(self.written)}"
+
+
+def _read(line: _Line, made_of: Callable[[dict[str, Any]], _Made]) -> _Made:
+    """What is made of a line; where that is refused, the error shows the line."""
+    try:
+        return made_of(line.told)
+    except LaunchError as error:
+        raise type(error)(f"{error}; {line.shown()}") from error
+
+
+def _answer(measured: Measured) -> list[_Line]:
     """The lines between the hello and the end; raises LaunchError if there is no whole answer, or it is an error."""
-    lines = list(_objects(results_of(measured)))
-    if complaint := next((line["error"] for line in lines if line.get("error")), None):
-        raise LaunchError(_says(complaint))
+    lines = list(_lines(results_of(measured)))
+    for line in lines:
+        # None and False are what a field of no error holds in some languages; a text without a word is an error.
+        if (error := line.told.get("error")) is not None and error is not False:
+            raise LaunchError(_says(error) if error else f"told of an error without a word of it; {line.shown()}")
     if not lines:
         raise LaunchError(
             "wrote no results: it does not speak the harness protocol (steelyard docs protocol), or ended before it "
             "could; for a plain command leave --harness out"
         )
     _check_hello(lines[0])
-    if len(lines) < 2 or lines[-1].get("end") is not True:
-        raise LaunchError("cut its results off: the last line has to be the end, as steelyard docs protocol says")
+    ends = [line.told.get("end") is True for line in lines]
+    if len(lines) < 2 or not any(ends):
+        raise LaunchError(
+            "cut its results off: the last line has to be the end, as steelyard docs protocol says; "
+            f"{lines[-1].shown()}"
+        )
+    if (first := ends.index(True)) < len(lines) - 1:
+        raise LaunchError(f"wrote more after its end, as if it had answered twice; {lines[first + 1].shown()}")
     return lines[1:-1]
 
 
@@ -171,6 +208,14 @@ def _object(line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _with_what_it_printed(error: Any, stderr: bytes) -> Any:
+    """An error with what pytest printed in place of the words that point there, if they do."""
+    printed = _PRINTED_ERROR.search(stderr)
+    if printed is None or not isinstance(error, str) or not error.endswith(_SEE_PRINTED):
+        return error
+    return error.removesuffix(_SEE_PRINTED) + printed[1].decode(errors="replace").strip()
 
 
 def _says(error: Any) -> str:
@@ -184,17 +229,18 @@ def _versions(theirs: int) -> str:
     )
 
 
-def _check_hello(line: dict[str, Any]) -> None:
-    version = line.get("steelyard")
+def _check_hello(line: _Line) -> None:
+    version = line.told.get("steelyard")
     if type(version) is not int:
         raise LaunchError(
-            'began its results with something else than the hello: the first line has to be {"steelyard": 1, ...}'
+            "began its results with something else than the hello: the first line has to be "
+            f'{{"steelyard": 1, ...}}; {line.shown()}'
         )
     if version != VERSION:
         raise LaunchError(_versions(version))
 
 
-def _objects(written: bytes) -> Iterator[dict[str, Any]]:
+def _lines(written: bytes) -> Iterator[_Line]:
     for number, line in enumerate(written.splitlines(), start=1):
         if not line.strip():
             continue
@@ -204,7 +250,7 @@ def _objects(written: bytes) -> Iterator[dict[str, Any]]:
             raise LaunchError(f"wrote a result that is no JSON, in line {number}: {quoted(line)}") from error
         if not isinstance(found, dict):
             raise LaunchError(f"wrote a result that is no JSON object, in line {number}: {quoted(line)}")
-        yield found
+        yield _Line(number, line, found)
 
 
 def _listed(line: dict[str, Any]) -> Listed:

@@ -236,6 +236,19 @@ def check_within(samples: Iterable[Sample], measured: Measured, harness: Harness
     _check_sum(sum(one.cpu_ns or 0 for one in told), cpu_ns, " on a processor", measured)
 
 
+def check_waits(told_ns: Iterable[int | None], measured: Measured) -> None:
+    """Raise LaunchError for waits of samples that add up to more than the launch took.
+
+    Each alone is no sign: what is waited next to a sample may be read with it.
+    """
+    waited_ns = sum(one or 0 for one in told_ns)
+    if waited_ns > measured.wall_ns * _CLOCKS_DIFFER + _ROUNDING_NS:
+        raise LaunchError(
+            f"told of {waited_ns / 1e9:.3g} s of waits in its samples (delay_ns), and its launch took "
+            f"{measured.wall_ns / 1e9:.3g} s in all: a sample has what was waited in it, not since the start"
+        )
+
+
 def _check_sum(told_ns: int, most_ns: int, where: str, measured: Measured) -> None:
     if told_ns > most_ns * _CLOCKS_DIFFER + _ROUNDING_NS:
         raise LaunchError(

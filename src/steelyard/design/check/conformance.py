@@ -98,6 +98,8 @@ class _Trial:
             ("it does not answer in another version of the protocol", self._refuses_version),
             ("it ignores words of later versions", self._ignores_words),
         ]
+        if self._read[0].runs_before:
+            found.append(("it runs others before a benchmark, as it says that it can", self._runs_before))
         if self._read[0].offers_lockstep:
             found.append(("it takes its samples in turn with another's, as it says that it can", self._takes_turns))
         if self._read[0].shares_starts:
@@ -159,6 +161,21 @@ class _Trial:
         target = self._listing()
         argv = (*target.spec.argv, b"--steelyard-of-a-later-version=1")
         self._harness.listed(self.runner.trial(replace(target, spec=replace(target.spec, argv=argv))).measured)
+
+    def _runs_before(self) -> None:
+        """One that passes over the words has every order look sound: only a name that is not known tells it."""
+        unknown = Work(self._first, 1, 1, before=((_NO_SUCH_NAME, 1),))
+        if not self.runner.run(self._harness.running(self._spec, unknown)).has_failed():
+            raise _Broken("it ended with exit status 0, where the one to run before is not known")
+        others = tuple((one.name, 1) for one in self._read[1][1:2])
+        if not others:
+            return
+        work = Work(self._first, 3, 2, before=others)
+        measured = self.runner.run(self._harness.running(self._spec, work))
+        if measured.has_failed() and self._harness.complaint(measured) is not None:
+            return  # one of the two may be one that fails
+        if {sample.loops for sample in self._harness.samples(measured, work)} != {work.loops}:
+            raise _Broken(f"asked for {work.loops} loops behind one that ran before, it ran others")
 
     def _takes_turns(self) -> None:
         both = self.runner.launch_together(
