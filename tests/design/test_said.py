@@ -45,6 +45,17 @@ def said(*sides: list[bytes], record: Weighing | Run | None = None) -> list[str]
             "2 of 3 launches of the candidate, none of the baseline, wrote to standard error: 'cat: in: No such file",
         ),
         ([MISSING], [MISSING], "every launch of either side wrote to standard error: 'cat: in: No such file or"),
+        (
+            [MISSING],
+            [NO_TERMINAL],
+            "every launch of the baseline wrote to standard error: 'cat: in: No such file or directory'; "
+            "every launch of the candidate wrote to standard error: 'Vim: Warning",
+        ),
+        (
+            [b""] * 2,
+            [PROGRESS, b""],
+            "1 of 2 launches of the candidate, none of the baseline, wrote to standard error:",
+        ),
         ([PROGRESS], [MISSING], "every launch of the candidate wrote to standard error: 'cat: in: No such"),
         ([NO_TERMINAL], [NO_TERMINAL], "every launch of either side wrote to standard error: 'Vim: Warning: Output is"),
         (
