@@ -18,9 +18,9 @@ def changed(files: NamedFiles) -> list[str]:
     return [one.message.rpartition(": ")[2] for one in files.findings()]
 
 
-def files_of(*words: str, **settings: object) -> NamedFiles:
+def files_of(*words: str, directory: str | None = None, **settings: object) -> NamedFiles:
     record = weighing(1, **settings)
-    subject = record.subjects[1].model_copy(update={"argv": ["program", *words]})
+    subject = record.subjects[1].model_copy(update={"argv": ["program", *words], "directory": directory})
     files = NamedFiles.of(record.model_copy(update={"subjects": [record.subjects[0], subject]}))
     files.look()
     return files
@@ -34,9 +34,16 @@ def test_those_are_seen_that_are_words_or_behind_an_option_or_read_as_input(tmp_
         str(names[0]), f"--of={names[1]}", "-x=\0", "absent", str(tmp_path), "n" * 5000, stdin=str(names[2])
     )
     assert changed(files) == []
-    for path in names:
+    names[3].write_text("new")
+    assert changed(files) == []
+    names[0].write_text("new")
+    (said,) = files.findings()
+    assert said.message.startswith("a file that is named in a command changed ")
+    for path in names[1:]:
         path.write_text("new")
-    assert changed(files) == [", ".join(map(str, names[:3]))]
+    (said,) = files.findings()
+    assert said.message.startswith("files that are named in commands changed ")
+    assert said.message.endswith(": " + ", ".join(map(str, names[:3])))
 
 
 def test_what_is_written_again_and_is_the_same_did_not_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,6 +59,13 @@ def test_what_is_written_again_and_is_the_same_did_not_change(tmp_path: Path, mo
     small.unlink()
     large.write_text("longer than before")
     assert changed(files) == [f"{small}, {large}"]
+
+
+def test_a_name_is_one_of_the_folder_that_the_command_runs_in(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("old")
+    files = files_of("in", directory=str(tmp_path))
+    (tmp_path / "in").write_text("new")
+    assert changed(files) == ["in"]
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,28 @@ def said(*sides: list[bytes], record: Weighing | Run | None = None) -> list[str]
         ([b""], [MISSING], "every launch of the candidate, none of the baseline, wrote to standard error: 'cat: in:"),
         ([b""] * 3, [PROGRESS, PROGRESS, b""], "2 of 3 launches of the candidate, none of the baseline, wrote to"),
         ([b""] * 9, [b"\n", MISSING] + [b""] * 7, "1 of 9 launches of the candidate, none of the baseline, wrote to"),
+        (
+            [b""],
+            [PROGRESS + b"done\n", b"read 9 rows\n"],
+            "every launch of the candidate, none of the baseline, wrote to standard error: 'read 100 rows'",
+        ),
+        (
+            [b""],
+            [PROGRESS, MISSING, b"error: a\n"],
+            "2 of 3 launches of the candidate, none of the baseline, wrote to standard error: 'cat: in: No such file",
+        ),
         ([MISSING], [MISSING], "every launch of either side wrote to standard error: 'cat: in: No such file or"),
+        (
+            [MISSING],
+            [NO_TERMINAL],
+            "every launch of the baseline wrote to standard error: 'cat: in: No such file or directory'; "
+            "every launch of the candidate wrote to standard error: 'Vim: Warning",
+        ),
+        (
+            [b""] * 2,
+            [PROGRESS, b""],
+            "1 of 2 launches of the candidate, none of the baseline, wrote to standard error:",
+        ),
         ([PROGRESS], [MISSING], "every launch of the candidate wrote to standard error: 'cat: in: No such"),
         ([NO_TERMINAL], [NO_TERMINAL], "every launch of either side wrote to standard error: 'Vim: Warning: Output is"),
         (
@@ -54,6 +75,7 @@ def test_who_says_what_and_how_often(baseline: list[bytes], candidate: list[byte
     "sides",
     [
         ([b""], [b" \n"]),
+        ([], [MISSING]),
         ([PROGRESS], [b"read 99 rows\n"]),
         ([b""] * 9, [PROGRESS] + [b""] * 8),
     ],
@@ -73,9 +95,15 @@ def test_a_harness_says_what_it_likes() -> None:
     assert said([b""], [MISSING], record=weighing(1, harness="shell")) == []
 
 
+def test_of_a_control_nothing_is_said_that_is_not_said_of_its_program() -> None:
+    record = weighing(1)
+    control = record.benchmarks[0].model_copy(update={"control": True})
+    assert said([b""], [MISSING], record=record.model_copy(update={"benchmarks": [control]})) == []
+
+
 def test_of_a_flood_a_whole_line_is_shown_and_of_an_endless_one_its_beginning() -> None:
-    (flood,) = said([b""], [b"row of a table\n" * 1000])
-    assert flood.endswith("'row of a table'")
+    (flood,) = said([b""], [b"a row of a table\n" * 1000])
+    assert flood.endswith("'a row of a table'")
     (endless,) = said([b""], [b"x" * 9000])
     assert endless.endswith(f": '{'x' * 200}…'")
 

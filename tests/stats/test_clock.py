@@ -23,7 +23,7 @@ def test_a_tick_hides_as_much_as_two_ticks() -> None:
 
 @pytest.mark.parametrize(
     ("value", "tick"),
-    [(12.0, 4.0), (3.0, 1.0), (8e9, 8e9), (937.8, 0.2), (1.25e6, 5e4), (3.217, 0.001), (7e-3, 1e-3)],
+    [(12.0, 4.0), (3.0, 1.0), (8e9, 8e9), (937.8, 0.2), (1.25e6, 5e4), (3.217, 0.001), (7e-3, 1e-3), (np.pi, 8e-9)],
 )
 def test_one_value_alone_is_known_to_its_last_digit(value: float, tick: float) -> None:
     assert clock_quantisation(np.full(10, value), np.full(10, value)) == pytest.approx(2 * tick / value)
@@ -36,6 +36,9 @@ def test_one_value_alone_is_known_to_its_last_digit(value: float, tick: float) -
         ([100.0, 104.0] * 6, [101.0, 104.0] * 6, 1 / 102.5),
         ([100.0] * 6, [100.0] * 6, 0.0),
         (np.arange(100.0, 106), np.arange(200.0, 206), 0.0),
+        (np.arange(100.0, 106), np.arange(100.0, 106), 1 / 102.5),
+        (np.arange(100.0, 106), np.arange(101.0, 107), 0.0),
+        ([1.0] + [5.0] * 5, [5.0] * 6, 1 / 5),
     ],
 )
 def test_few_different_values_have_a_step_and_one_or_many_have_none(

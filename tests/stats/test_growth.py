@@ -202,5 +202,8 @@ def test_of_a_trend_only_what_others_beside_do_not_have_is_shown() -> None:
     assert shown(faster) == "beyond"
     assert shown(np.linspace(1, 1.2, 100)) == "within"
     assert shown(np.ones(100)) == "within"
+    # The lesser of the two: of a little more than others have, and of a little where these have the contrary.
+    assert shown(np.linspace(1, 1.55, 100)) == "within"
+    assert trend(np.linspace(1, 1.05, 100), 10, 0.1, LEVEL, beside=rising[::-1]).shown == "within"
     assert trend(rising, 10, 0.1, LEVEL, beside=np.ones(100)).shown == "beyond"
     assert trend(rising, 10, 0.1, LEVEL, beside=[1.0, 2.0]).shown == "beyond"

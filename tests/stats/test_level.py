@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 import pytest
 from benchmarks.simulation import trace
+from scipy import stats
 
 from steelyard.stats.level import level_interval
 from steelyard.stats.summary import median_interval
@@ -45,11 +48,45 @@ def test_most_stretches_of_a_trace_hold_its_level() -> None:
     assert np.mean([one is not None and one[0] <= level <= one[1] for one in found]) >= 0.8
 
 
+def test_launches_that_are_not_alike_have_little_more_than_that_of_their_order() -> None:
+    generator = np.random.default_rng(1)
+    wider = []
+    for _ in range(100):
+        values = 10.0 + generator.standard_normal(200)
+        found, of_order = level_interval(values, 0.01), median_interval(values, 0.01)
+        assert found is not None
+        assert of_order is not None
+        assert found[0] <= of_order[0]
+        assert found[1] >= of_order[1]
+        wider.append((found[1] - found[0]) / (of_order[1] - of_order[0]))
+    assert np.mean(wider) < 1.35
+
+
+@pytest.mark.parametrize(
+    ("medians", "wider"),
+    [
+        ([0.0, 4, 1, 5, 2, 6, 3, 7], 1.0),
+        ([0.0, 1, 2, 3, 4, 5, 6, 7], sqrt(1.75 / 0.25)),
+        ([3.0, 3, 2, 1, -1, -2, -3, -3], 3.0),
+    ],
+)
+def test_it_is_that_of_the_mean_of_blocks_wider_by_how_far_neighbours_are_alike(
+    medians: list[float], wider: float
+) -> None:
+    blocks = np.array(medians)[:, None] + [900.0, 1000.0, 1000.0, 1000.0, 1100.0]
+    found = level_interval(blocks.ravel(), 0.01)
+    assert found is not None
+    half_width = stats.t.ppf(0.995, 7) * np.std(medians, ddof=1) / sqrt(8) * wider
+    assert found == pytest.approx(np.median(medians) + 1000 + np.array([-half_width, half_width]))
+
+
 def test_few_values_and_equal_ones_have_that_of_their_order() -> None:
     few = np.arange(1.0, 16.0)
     assert level_interval(few, 0.01) == median_interval(few, 0.01)
     assert level_interval(few[:5], 0.01) is None
     assert level_interval(np.full(40, 3.0), 0.01) == (3.0, 3.0)
+    # Of many benchmarks each has a level of its own, which asks for more launches than blocks do.
+    assert level_interval(np.arange(1.0, 17.0), 1e-6) is None
 
 
 def test_no_end_lies_beyond_all_launches() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -43,15 +44,35 @@ def test_the_interval_is_hardly_wider_than_the_hull_of_what_is_accepted(pairs: i
     assert found.estimate.centre == found.scored == around.centre
 
 
-def test_of_a_candidate_slow_in_some_launches_the_estimate_is_that_of_the_ranks() -> None:
+def slow_in_some_launches() -> FloatArray:
     generator = np.random.default_rng(3)
-    d = 0.004 * generator.standard_normal(60) + 0.2 * (generator.random(60) < 0.45)
-    looks = plan_looks(60, ended=True)
-    found = repeated.estimate(d, np.zeros(60), looks, 0.01, (0.0,))
+    return 0.004 * generator.standard_normal(60) + 0.2 * (generator.random(60) < 0.45)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_of_a_candidate_slow_in_some_launches_the_estimate_is_that_of_the_ranks(side: int) -> None:
+    """The interval too, but for what the test says of known changes: here of one beyond either end, that it is held."""
+    d, looks = side * slow_in_some_launches(), plan_looks(60, ended=True)
     ranks = by_ranks(d, sequential.nominal_level(looks, 0.01))
-    assert (found.estimate.centre, found.estimate.upper) == (ranks.centre, ranks.upper)
-    assert len(accepted(d, np.zeros(60), np.zeros(1))) == 0
-    assert found.estimate.lower == max(ranks.lower, float(np.nextafter(0.0, 1)))
+    known = side * np.array([0.0, 0.002, 0.101, 0.12])
+    assert accepted(d, np.zeros(60), known).tolist() == known[1:3].tolist()
+    alone = repeated.estimate(d, np.zeros(60), looks, 0.01, (0.0,)).estimate
+    assert (alone.lower, alone.centre, alone.upper) == (ranks.lower, ranks.centre, ranks.upper)
+    found = repeated.estimate(d, np.zeros(60), looks, 0.01, known.tolist()).estimate
+    assert (found.lower, found.centre, found.upper) == (min(known[1:3]), ranks.centre, max(known[1:3]))
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_an_interval_of_ranks_ends_before_known_changes_that_are_rejected(
+    side: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    d, looks = side * slow_in_some_launches(), plan_looks(60, ended=True)
+    wide = replace(by_ranks(d, 0.01), lower=-1.0, upper=1.0)
+    monkeypatch.setattr(repeated, "by_ranks", lambda *_: wide)
+    known = sorted(side * np.array([-0.1, 0.0, 0.002, 0.12, 0.15]))
+    found = repeated.estimate(d, np.zeros(60), looks, 0.01, known).estimate
+    ends = sorted([np.nextafter(0.0, side), side * np.nextafter(0.12, 0.0)])
+    assert [found.lower, found.upper] == ends
 
 
 def test_of_equal_differences_the_interval_is_one_place() -> None:

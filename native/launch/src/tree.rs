@@ -31,8 +31,6 @@ pub struct Tree {
     made: usize,
     /// Who is on each processor, as far as it is one of these.
     on: HashMap<usize, i32>,
-    /// Who makes the first process, if that is not there yet.
-    server: Option<i32>,
     processors: u64,
     running: u64,
     waiting: u64,
@@ -52,7 +50,6 @@ impl Tree {
     #[must_use]
     pub fn new(server: i32, now_ns: u64, processors: u64) -> Self {
         let mut tree = Self::empty(now_ns, processors);
-        tree.server = Some(server);
         tree.add_process(server, server);
         tree.add(server, server, 0.0, State::Running);
         tree
@@ -74,7 +71,6 @@ impl Tree {
             processes: HashMap::new(),
             made: 0,
             on: HashMap::new(),
-            server: None,
             processors: processors.max(1),
             running: 0,
             waiting: 0,
@@ -174,9 +170,8 @@ impl Tree {
         }
         self.remove(tid);
         self.add(pid, tid, lost_ns, State::Waiting(self.losses_ns));
-        if self.server == Some(parent) {
-            self.first.get_or_insert(pid);
-        }
+        // Whoever is known before it is the server.
+        self.first.get_or_insert(pid);
     }
 
     /// Has a process end no earlier than one of its threads.

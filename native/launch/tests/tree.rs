@@ -173,15 +173,16 @@ fn of_too_many_threads_each_loses_what_all_lose_together() {
 
 #[test]
 fn a_wake_up_that_crosses_the_sleep_ends_it() {
+    const AT: u64 = 1_000_000;
     let crossing = |asleep_at| {
         let mut events = begun();
-        events.extend([(0, on(2)), (0, fork(2, 3)), (0, on(3)), (100, wake(3, 2))]);
-        events.extend([(100, off(3, false)), (asleep_at, off(2, false))]);
+        events.extend([(0, on(2)), (0, fork(2, 3)), (0, on(3)), (AT, wake(3, 2))]);
+        events.extend([(AT, off(3, false)), (asleep_at, off(2, false))]);
         events.extend([(asleep_at + 40, on(2)), (asleep_at + 40, exit(2))]);
         events
     };
-    assert_eq!(lost(2, &crossing(101)), 40);
-    assert_eq!(lost(2, &crossing(100 + CROSSING_NS)), 0);
+    assert_eq!(lost(2, &crossing(AT + 1)), 40);
+    assert_eq!(lost(2, &crossing(AT + CROSSING_NS)), 0);
 }
 
 #[test]
@@ -215,6 +216,15 @@ fn the_last_thread_of_the_first_process_ends_it() {
     events.extend([(0, on(2)), (0, thread), (10, exit(2)), (10, off(2, false))]);
     events.extend([(50, on(3)), (100, last)]);
     assert_eq!(lost(2, &events), 50);
+}
+
+#[test]
+fn a_child_that_ends_behind_the_first_process_does_not_end_it() {
+    let mut events = begun();
+    events.extend([(0, on(2)), (0, fork(2, 3)), (0, off(2, true)), (0, on(3))]);
+    events.extend([(100, on(2)), (150, exit(2)), (150, off(2, false))]);
+    events.push((200, exit(3)));
+    assert_eq!(lost(2, &events), 100);
 }
 
 /// One that makes 3, is kept from a processor from then until `back_ns`, while 3 runs from `on_ns` to 1000.
@@ -321,33 +331,37 @@ fn a_thread_that_is_ended_behind_the_main_one_is_not_waited_for() {
 fn a_thread_that_only_a_timer_wakes_is_ended_with_its_process() {
     let (pid, tid) = (2, 3);
     let parent = 2;
-    let timer = Event::Wake {
+    let timer = |tid| Event::Wake {
         by: None,
         cpu: 0,
         tid,
     };
-    let ended = |first: Event, second: Event, slept: bool| {
+    let ended = |further: &[(u64, Event)]| {
         let mut events = begun();
         events.extend([(0, on(2)), (0, Event::Fork { parent, pid, tid })]);
         events.extend([(0, on(3)), (0, off(3, false)), (0, off(2, true))]);
-        events.extend([
-            (600, on(2)),
-            (900, timer),
-            (900, on(3)),
-            (900, off(3, false)),
-        ]);
-        events.extend([(1000, wake(2, 3)), (1000, on(3))]);
-        if slept {
-            events.extend([(1000, off(2, false)), (1000, wake(3, 2)), (1000, on(2))]);
-        }
-        events.extend([(1000, first), (1000, second)]);
+        events.extend([(600, on(2)), (900, timer(3)), (900, on(3))]);
+        events.extend([(900, off(3, false)), (1000, wake(2, 3)), (1000, on(3))]);
+        events.extend(further);
         lost(2, &events)
     };
+    let at_once = |events: &[Event]| {
+        let further: Vec<_> = events.iter().map(|&event| (1000, event)).collect();
+        ended(&further)
+    };
     let thread = Event::Exit { pid, tid };
-    assert_eq!(ended(exit(2), thread, false), 600);
-    assert_eq!(ended(thread, exit(2), false), 600);
-    // This one was waited for.
-    assert_eq!(ended(thread, exit(2), true), 100);
+    let last = [exit(2), off(2, false), thread];
+    assert_eq!(at_once(&last), 600);
+    assert_eq!(at_once(&[thread, exit(2)]), 600);
+    let displaced = [(1000, off(2, true)), (1300, on(2)), (1300, exit(2))];
+    assert_eq!(ended(&[&displaced[..], &[(1400, thread)]].concat()), 600);
+    // This one was waited for, or another has slept meanwhile, or it has itself.
+    let asleep = off(2, false);
+    assert_eq!(at_once(&[asleep, wake(3, 2), on(2), thread, exit(2)]), 100);
+    let slept = [asleep, timer(2), on(2)];
+    assert_eq!(at_once(&[slept, last].concat()), 100);
+    let slept = [off(3, false), timer(3), on(3)];
+    assert_eq!(at_once(&[slept, last].concat()), 100);
 }
 
 #[test]
@@ -386,6 +400,24 @@ fn who_may_read_what_another_wrote_ends_after_it() {
 }
 
 #[test]
+fn who_may_read_what_another_wrote_loses_what_it_waits_itself() {
+    let mut events = begun();
+    events.extend([(0, on(2)), (0, fork(2, 3)), (50, on(3)), (80, fork(2, 4))]);
+    events.extend([(80, off(2, false)), (100, exit(3)), (100, off(3, false))]);
+    events.extend([(105, on(4)), (150, wake(4, 2)), (150, exit(4))]);
+    events.extend([(150, off(4, false)), (150, on(2)), (150, exit(2))]);
+    assert_eq!(lost(3, &events), 20 + 5);
+}
+
+#[test]
+fn a_number_that_is_used_again_is_another_thread() {
+    let mut events = begun();
+    events.extend([(0, on(2)), (0, fork(2, 3)), (0, fork(2, 3)), (0, on(3))]);
+    events.extend([(0, off(2, true)), (100, on(2)), (100, exit(2))]);
+    assert_eq!(lost(2, &events), 100);
+}
+
+#[test]
 fn who_writes_does_not_wait_for_the_end_of_its_reader() {
     let mut events = begun();
     events.extend([(0, on(2)), (0, fork(2, 3)), (0, fork(2, 4))]);
@@ -413,6 +445,8 @@ fn beside_another() -> Tree {
         (110, on(FIRST)),
         (150, off(FIRST, true)),
         (150, on(9)),
+        // What another processor tells may be a little older.
+        (149, wake(9, 9)),
         (250, off(9, true)),
         (250, on(FIRST)),
         (300, exit(FIRST)),
@@ -429,10 +463,31 @@ fn one_of_two_loses_the_turns_of_the_other() {
 }
 
 #[test]
+fn one_of_two_loses_no_turns_of_its_own_on_its_processor() {
+    let mut tree = Tree::of(FIRST, 0);
+    for (now_ns, event) in [
+        (0, wake(9, FIRST)),
+        (0, on(FIRST)),
+        (0, fork(FIRST, 3)),
+        (100, off(FIRST, false)),
+        (100, on(3)),
+        (200, wake(3, FIRST)),
+        (200, exit(3)),
+        (200, off(3, false)),
+        (200, on(FIRST)),
+        (300, exit(FIRST)),
+    ] {
+        tree.follow(now_ns, event);
+    }
+    assert_eq!(tree.lost_until(300, 0), Some(0));
+}
+
+#[test]
 fn who_sees_the_end_of_one_of_two_may_have_waited_before_it_too() {
     let tree = beside_another();
     assert_eq!(tree.lost_until(330, 5), Some(110 + 5));
     assert_eq!(tree.lost_until(330, 5000), Some(110 + 20));
+    assert_eq!(tree.lost_until(305, 5), Some(110));
 }
 
 #[test]
@@ -440,7 +495,10 @@ fn what_one_of_two_leaves_behind_loses_nothing_more() {
     let mut tree = beside_another();
     tree.follow(320, fork(FIRST, 3));
     tree.follow(400, on(3));
+    tree.follow(450, exit(3));
+    tree.follow(460, off(3, false));
     assert_eq!(tree.lost_until(310, 0), Some(110));
+    assert_eq!(tree.lost_until(330, 5000), Some(110 + 20));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from math import floor, log10
 
 import numpy as np
@@ -40,10 +41,6 @@ def step_of_few(baseline: FloatArray, candidate: FloatArray) -> float:
 
 def _coarsest_tick(value: float) -> float:
     """The largest 1, 2, 4, 5 or 8 times a power of ten that a value > 0 is a multiple of: 4 of 12, 0.2 of 937.8."""
-    top = floor(log10(value))
-    for power in range(top, top - 16, -1):
-        for digit in _TICKS:
-            tick = digit * 10.0**power
-            if round(value / tick) and abs(value / tick - round(value / tick)) < 1e-9 * value / tick:
-                return tick
-    return 10.0 ** (top - 15)
+    ticks = (digit * 10.0**power for power in count(floor(log10(value)), -1) for digit in _TICKS)
+    # As good as any value is a multiple of a tick that is 1e9 times smaller: one is found.
+    return next(tick for tick in ticks if abs(value / tick - round(value / tick)) < 1e-9 * value / tick)

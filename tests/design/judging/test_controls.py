@@ -14,20 +14,26 @@ from tests.report import records
 from tests.report.records import verdict
 
 
-@pytest.mark.parametrize("word", ["undecided", "same"])
-def test_a_control_that_leaves_a_change_open_is_called_what_it_is(word: str) -> None:
+@pytest.mark.parametrize(
+    ("word", "lower", "upper"), [("undecided", -0.009, 0.009), ("same", -0.009, 0.001), ("same", -0.001, 0.009)]
+)
+def test_a_control_that_leaves_a_change_open_is_called_what_it_is(word: str, lower: float, upper: float) -> None:
     slower = verdict(verdict="slower", change=0.006, interval=(0.002, 0.01))
-    control = verdict(verdict=word, change=0.0, interval=(-0.009, 0.009), control=True)
-    (left,) = beside_controls(records.weighing(), [slower], [control])
-    assert left.verdict == "slower"
-    assert left.findings[0].code == "control-open"
-    assert left.findings[0].message.startswith(f"the control is {word}, [-0.9")
+    faster = verdict(verdict="faster", change=-0.006, interval=(-0.01, -0.002))
+    control = verdict(verdict=word, change=0.0, interval=(lower, upper), control=True)
+    for left in beside_controls(records.weighing(), [slower, faster], [control]):
+        assert left.verdict in ("slower", "faster")
+        assert left.findings[0].code == "control-open"
+        assert left.findings[0].message.startswith(f"the control is {word}, [{100 * lower:.1g}")
 
 
 def test_what_it_excludes_is_left_as_it_is() -> None:
     slower = verdict(verdict="slower", change=0.02, interval=(0.01, 0.03))
     control = verdict(verdict="same", change=0.0, interval=(-0.009, 0.009), control=True)
-    assert beside_controls(records.weighing(), [slower], [control]) == [slower]
+    faster = verdict(verdict="faster", change=-0.02, interval=(-0.03, -0.01))
+    # What is no change can be none that something else made.
+    small = verdict(verdict="same", change=0.001, interval=(-0.002, 0.004))
+    assert beside_controls(records.weighing(), [slower, faster, small], [control]) == [slower, faster, small]
 
 
 MERGED = records.weighing(benchmarks=("a", "b", "control", "control")).model_copy(

@@ -8,25 +8,32 @@ from typing import Any
 
 import pytest
 
+from steelyard.design.judging.growing import growing_finding
 from steelyard.design.judging.judgement import summaries, verdicts
 from steelyard.design.timing.alone import Measuring
+from steelyard.model.records import Run
 from tests.design.scripted import PLAIN, Machine, recorder, run_header, weigh
 
 
 def lasting(factor: Callable[[int], float]) -> Any:
-    """Launches that take 12 ms times a factor by their number, and every third one three times as long."""
+    """Launches of 12 ms and as many MB times a factor by their number, and every third one three times as much."""
 
     def script(number: int, spec: object) -> Any:  # noqa: ARG001
-        return replace(PLAIN, wall_ns=round(12e6 * factor(number) * (3 if number % 3 == 0 else 1)))
+        size = round(12e6 * factor(number) * (3 if number % 3 == 0 else 1))
+        return replace(PLAIN, wall_ns=size, max_rss_bytes=size)
 
     return script
 
 
+def measured(script: Any, launches: int, **settings: Any) -> Run:
+    machine = Machine(script)
+    header = run_header(pairs=launches, **settings)
+    return Measuring(header, recorder(machine), machine.clock, lambda _: None).run()
+
+
 def told(script: Any, launches: int, *, alone: bool, **settings: Any) -> list[str]:
     if alone:
-        machine = Machine(script)
-        header = run_header(pairs=launches, **settings)
-        of_each: Any = summaries(Measuring(header, recorder(machine), machine.clock, lambda _: None).run())
+        of_each: Any = summaries(measured(script, launches, **settings))
     else:
         of_each = verdicts(weigh(script, pairs=launches // 2, margin=0.0001, **settings)[0])
     return [finding.message for finding in of_each[0].findings if finding.code == "growing"]
@@ -42,6 +49,14 @@ def test_what_each_leaves_for_the_next_is_told_of(alone: bool) -> None:
 
 
 def test_of_few_launches_or_another_metric_it_is_not() -> None:
-    assert told(lasting(lambda number: 1 + number / 5), 11, alone=True) == []
+    few = lasting(lambda number: 1 + number / 5)
+    assert [len(told(few, launches, alone=True, alpha=0.05)) for launches in (11, 12)] == [0, 1]
     script = lasting(lambda number: 1 + number / 60)
     assert told(script, 60, alone=True, metrics=["max_rss"]) == []
+
+
+def test_of_the_launches_of_a_harness_it_is_not() -> None:
+    record = measured(lasting(lambda number: 1 + number / 60), 60)
+    driven = record.model_copy(update={"settings": record.settings.model_copy(update={"harness": "protocol"})})
+    assert growing_finding(record, 0, "active") is not None
+    assert growing_finding(driven, 0, "active") is None

@@ -48,6 +48,15 @@ def test_how_much_longer_it_takes_is_told_side_by_side() -> None:
     assert "where it takes 50 % longer than alone" in said
 
 
+def test_where_all_pairs_ran_so_none_tells_how_much_longer_it_takes() -> None:
+    tandem = [row._replace(order=row.order + IN_TANDEM) for row in pairs(3)]
+    found = tandem_finding(Launches.of_rows(tandem), 0, "active")
+    assert found is not None
+    assert found.message.startswith("the launches of a pair ran at the same time on one processor")
+    assert found.message.endswith("and so are the times shown")
+    assert tandem_finding(Launches.of_rows(pairs(3)), 0, "active") is None
+
+
 def test_of_what_is_no_time_nothing_takes_longer() -> None:
     rows = (10, 1000), (15, 1500), (15, 1500)
     assert "longer" in of(*rows).message

@@ -33,3 +33,4 @@ def test_what_is_known_of_the_main_thread_alone_is_told(metric: str, others_ns: 
     rows = [row._replace(others_ns=others_ns if row.side else 0) for row in pairs(3)]
     found = left_out_findings(weighing(rows), 0, metric)
     assert [finding.code for finding in found] == ["main-thread"] * is_told
+    assert [finding.remedy is not None for finding in found] == [metric == "timeslices"] * is_told

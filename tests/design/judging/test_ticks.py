@@ -25,6 +25,9 @@ def test_the_interval_of_a_run_is_as_much_wider_as_a_tick_is() -> None:
     assert interval("cpu", few) == pytest.approx((11e6, 14e6))
     assert interval("cpu", few, loops=7) == pytest.approx((11e6 / 7, 14e6 / 7))
     assert interval("cpu", [12] * 10, loops=7) == pytest.approx((8e6 / 7, 16e6 / 7))
+    # No time is below none, and one that is none is no multiple of a tick.
+    assert interval("cpu", [1] * 4 + [2] * 6) == pytest.approx((0, 3e6))
+    assert interval("cpu", [0] * 5 + [2] * 5) == (0, 2e6)
 
 
 def test_counts_and_clocks_that_are_fine_enough_widen_nothing() -> None:
