@@ -97,8 +97,10 @@ def resume(
             shared_environment(record.settings, world.environment)  # it asks for values that no record holds
             announce(record)
             if record.settings.setup:
-                _set_up(record.settings, record.subjects, session)
+                found = _set_up(record.settings, record.subjects, session)
                 check_programs(record, path)
+                new = [finding for finding in found if finding not in record.findings]
+                record = record.model_copy(update={"findings": [*record.findings, *new]})
             return _measured(record, session, begun=journal)
 
 
@@ -166,7 +168,8 @@ def _measured(
         error = too_long_for(error, record)
         record, error = _cleaned_up(with_benchmarks_inside(record), header, error, session)
         record = _with_tuning(_with_isolation(record, session.isolated), session.world)
-        record = without_values(record, shared_environment(record.settings, session.world.environment))
+        findings = without_values(record.findings, shared_environment(record.settings, session.world.environment))
+        record = record.model_copy(update={"findings": findings})
         with suppress(MeasurementError):  # the record says it too
             journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings", "isolation"}))
     return kept_in_place(judged(record, error), journal.path, kept, store)
@@ -179,7 +182,8 @@ def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -
     """Run what goes before everything, and tell what of it goes on; raises InterruptedBeforeStart, MeasurementError."""
     if session.starter is None:
         return []
-    hooks = hooks_of(settings, shared_environment(settings, session.world.environment), subjects)
+    shared = shared_environment(settings, session.world.environment)
+    hooks = hooks_of(settings, shared, subjects)
     session.cleaning.is_for(hooks)
     runner = session.runner(hooks, session.starter)
     try:
@@ -189,7 +193,9 @@ def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -
             "interrupted before anything was measured: --setup had not ended; "
             "what is to go on runs in its background, as in './server &'"
         ) from None
-    return [*said_by_set_up(runner.said_by_set_up), *left_by_set_up(runner.not_killed)]
+    # Before a journal has it, which a kill leaves as it is.
+    said = without_values(said_by_set_up(runner.said_by_set_up), shared)
+    return [*said, *left_by_set_up(runner.not_killed)]
 
 
 def _header(request: Request, session: Session) -> Weighing | Run:
