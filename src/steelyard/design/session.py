@@ -32,6 +32,7 @@ from steelyard.design.resumption import check_programs, in_its_folder, resumable
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
+from steelyard.design.runner.running_clock import RunningClock
 from steelyard.design.runner.targets import Targets, hooks_of, targets_of
 from steelyard.design.said import said_by_set_up, without_values
 from steelyard.design.stages import Session, is_to_count, stages
@@ -123,6 +124,7 @@ def _session(
     world.sweep()
     with (
         Interrupt(cancels, world.clock) as interrupt,  # first: what is made below is undone, too
+        RunningClock(world.clock) as clock,
         world.isolated(settings.cpu) if settings.isolate else nullcontext() as isolated,
         world.launcher() as launcher,
         world.launcher() if settings.setup else nullcontext() as starter,
@@ -130,13 +132,18 @@ def _session(
     ):
         if isolated is not None:
             isolated.admit(launcher.server_pid)
-        launcher.waiting = lambda _: watch(GOES_ON)
+
+        def waiting(_: float) -> None:
+            clock()
+            watch(GOES_ON)
+
+        launcher.waiting = waiting
         check_counters(settings, launcher.missing_counters)
         cancels += [one.cancel for one in (launcher, starter) if one is not None]
         cleaning = CleanUp(launcher, world.launcher, cancels, watch)
         try:
             yield Session(
-                world, watch, launcher, starter, interrupt, cleaning, isolated, jobs, cancels, until_one_changed
+                world, watch, clock, launcher, starter, interrupt, cleaning, isolated, jobs, cancels, until_one_changed
             )
         except Exception:  # whatever it is, what is to be cleaned up lies there
             with suppress(SteelyardError, Interrupted):  # what went before says more
@@ -236,7 +243,7 @@ def _prepared(header: Weighing | Run, session: Session, selection: Selection | N
 
     A harness is asked for those of the `selection`; with None they are known.
     """
-    world, settings, begun = session.world, header.settings, session.world.clock()
+    world, settings, begun = session.world, header.settings, session.clock()
     shared = shared_environment(settings, world.environment)
     if settings.heap is not None or settings.heap_shuffle:
         from steelyard.design.heap import check_heap
@@ -250,13 +257,13 @@ def _prepared(header: Weighing | Run, session: Session, selection: Selection | N
             from steelyard.design.suite.planner import Planner
 
             left_s = (settings.max_time_s or 0.0) - used_s(header)
-            time = PilotTime(world.clock, begun + left_s if _has_budget_for_all(settings, selection) else None)
+            time = PilotTime(session.clock, begun + left_s if _has_budget_for_all(settings, selection) else None)
             planner = Planner(header, shared, session.runner(hooks), session.watch, time)
             if selection is None:
                 header = planner.going_on()
             else:
                 header = planner.planned(selection)
-                header = header.model_copy(update={"preparing_s": world.clock() - begun})
+                header = header.model_copy(update={"preparing_s": session.clock() - begun})
         header, targets = with_control(header, targets_of(header, shared, hooks), shared, session.runner(hooks))
         header = with_preliminaries(header, targets, session.runner())
     except Interrupted:
