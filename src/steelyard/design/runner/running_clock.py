@@ -12,8 +12,8 @@ from typing import Self
 class RunningClock:
     """Seconds of a clock, without those in which this process stood still, as long as this is entered.
 
-    A signal tells when it goes on. It stood still since the clock was looked at last, so whoever waits for long looks at
-    it now and then. Python has signals handled on its main thread alone: on another, a clock like any.
+    A signal tells when it goes on. It stood still since the clock was looked at last, so whoever waits for long looks
+    at it now and then. Python has signals handled on its main thread alone: on another, a clock like any.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
