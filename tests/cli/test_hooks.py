@@ -234,6 +234,32 @@ def test_no_secret_that_a_command_says_is_kept(world: ScriptedWorld, hook: tuple
     assert "hunter2" not in f"{done.text}{done.err.decode()}{Path('a.json').read_text()}"
 
 
+def test_what_each_set_up_says_is_told_once_of_a_weighing_that_is_carried_on(world: ScriptedWorld) -> None:
+    def setting_up(spec: LaunchSpec, number: int) -> Measured:
+        if program_of(spec) == "setup" and isinstance(spec.stderr, bytes):
+            Path(os.fsdecode(spec.stderr)).write_text(f"error: {wrote.pop(0)}\n")
+        return interrupted() if number in (9, 18) else alike(spec, number)
+
+    world.script, wrote = setting_up, ["no table", "no table", "no room"]
+    world("compare", "./old", "./new", "--pairs", "15", "--setup", "./setup", "-o", "record.json")
+    for _ in range(2):
+        text = " ".join(world("compare", "--resume", "record.json", "-o", "record.json").text.split())
+    assert [text.count(f"wrote to standard error: 'error: {what}'") for what in ("no table", "no room")] == [1, 1]
+
+
+def test_no_secret_that_a_set_up_says_is_in_what_a_kill_leaves(world: ScriptedWorld) -> None:
+    def setting_up(spec: LaunchSpec, number: int) -> Measured:
+        if isinstance(spec.stderr, bytes):
+            Path(os.fsdecode(spec.stderr)).write_text("error: hunter2 is wrong\n")
+        return alike(spec, number)
+
+    world.script = at_launch(9, kill, setting_up)
+    with pytest.raises(Killed):
+        world("compare", "./old", "./new", "--setup", "./setup", "--env", "PGPASSWORD=hunter2")
+    (journal,) = world.kept()
+    assert "error: *** is wrong" in journal.read_text()
+
+
 def test_a_set_up_that_fails_or_is_interrupted_measures_nothing(world: ScriptedWorld) -> None:
     world.script = lambda spec, _: measured(12, exit_code=int(program_of(spec) == "setup"))
     sentence = world.refuses("compare", "./old", "./new", *AROUND, status=3)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.model import files
+from steelyard.model import file_bytes
 from steelyard.subjects import responses
 from tests.hostile.full_records import full_records
 from tests.hostile.tool import Tool
@@ -71,7 +71,7 @@ def test_a_file_of_gigabytes_that_takes_no_room(tool: Tool) -> None:
 
 
 def test_a_pipe_that_nobody_writes_to(asked: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_LONGEST_WAIT_S", 0.2)
+    monkeypatch.setattr(file_bytes, "_LONGEST_WAIT_S", 0.2)
     os.mkfifo(asked.folder / "pipe")
     assert "nobody writes to" in asked.refuses("show", "pipe")
 
@@ -117,7 +117,7 @@ def test_a_small_file_of_25_million_texts(tool: Tool) -> None:
 def test_what_is_no_file_for_every_command_that_reads(
     asked: InProcess, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(files, "_LONGEST_WAIT_S", 0.2)
+    monkeypatch.setattr(file_bytes, "_LONGEST_WAIT_S", 0.2)
     os.mkfifo(asked.folder / "pipe")
     with (asked.folder / "sparse").open("wb") as file:
         file.truncate(1 << 40)

@@ -79,7 +79,7 @@ def write(path: Path, data: Content) -> None:
         sys.stdout.buffer.writelines([data] if isinstance(data, bytes) else data)
         sys.stdout.flush()
     elif path.suffix == ".gz":
-        from steelyard.model.files import gzipped
+        from steelyard.model.file_bytes import gzipped
 
         write_atomically(path, gzipped(data))
     else:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import steelyard
+from steelyard.design.findings import some_names
 from steelyard.model.counting import Counting
 from steelyard.model.errors import UsageError
 from steelyard.model.heap import Heap
@@ -130,8 +131,8 @@ def _check_whole(parts: _Parts) -> None:
     of = _shard(parts[0][1]).of
     missing = [f"{number}/{of}" for number in range(1, of + 1) if number not in known]
     if missing:
-        named = ", ".join(missing[:10]) + (" and more" if len(missing) > 10 else "")
-        raise UsageError(f"of the suite {named} is missing: give the records of all {of} parts")
+        are = "is" if len(missing) == 1 else "are"
+        raise UsageError(f"of the suite {some_names(missing)} {are} missing: give the records of all {of} parts")
     owners: dict[str, Path] = {}
     for path, record in parts:
         for name in [one.name for one in record.benchmarks if not one.control]:

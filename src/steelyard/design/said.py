@@ -112,14 +112,13 @@ def said_by_set_up(each: Sequence[tuple[str, bytes]]) -> list[Finding]:
     ]
 
 
-def without_values(record: Weighing | Run, environment: Mapping[str, str]) -> Weighing | Run:
-    """The record, where no line that is quoted shows a value of the `environment` that looks like a secret."""
+def without_values(findings: Sequence[Finding], environment: Mapping[str, str]) -> list[Finding]:
+    """The findings, where no line that is quoted shows a value of the `environment` that looks like a secret."""
     variables = [os.fsencode(f"{name}={value}") for name, value in environment.items()]
-    findings = [
+    return [
         replace(one, message=without_secrets(one.message, variables)) if one.code in _QUOTING else one
-        for one in record.findings
+        for one in findings
     ]
-    return record.model_copy(update={"findings": findings})
 
 
 def _alone(sides: dict[str, _OfSide]) -> dict[str, _OfSide]:

@@ -32,6 +32,7 @@ from steelyard.design.resumption import check_programs, in_its_folder, resumable
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
+from steelyard.design.runner.running_clock import RunningClock
 from steelyard.design.runner.targets import Targets, hooks_of, targets_of
 from steelyard.design.said import said_by_set_up, without_values
 from steelyard.design.stages import Session, is_to_count, stages
@@ -97,8 +98,10 @@ def resume(
             shared_environment(record.settings, world.environment)  # it asks for values that no record holds
             announce(record)
             if record.settings.setup:
-                _set_up(record.settings, record.subjects, session)
+                found = _set_up(record.settings, record.subjects, session)
                 check_programs(record, path)
+                new = [finding for finding in found if finding not in record.findings]
+                record = record.model_copy(update={"findings": [*record.findings, *new]})
             return _measured(record, session, begun=journal)
 
 
@@ -121,6 +124,7 @@ def _session(
     world.sweep()
     with (
         Interrupt(cancels, world.clock) as interrupt,  # first: what is made below is undone, too
+        RunningClock(world.clock) as clock,
         world.isolated(settings.cpu) if settings.isolate else nullcontext() as isolated,
         world.launcher() as launcher,
         world.launcher() if settings.setup else nullcontext() as starter,
@@ -128,13 +132,18 @@ def _session(
     ):
         if isolated is not None:
             isolated.admit(launcher.server_pid)
-        launcher.waiting = lambda _: watch(GOES_ON)
+
+        def waiting(_: float) -> None:
+            clock()
+            watch(GOES_ON)
+
+        launcher.waiting = waiting
         check_counters(settings, launcher.missing_counters)
         cancels += [one.cancel for one in (launcher, starter) if one is not None]
         cleaning = CleanUp(launcher, world.launcher, cancels, watch)
         try:
             yield Session(
-                world, watch, launcher, starter, interrupt, cleaning, isolated, jobs, cancels, until_one_changed
+                world, watch, clock, launcher, starter, interrupt, cleaning, isolated, jobs, cancels, until_one_changed
             )
         except Exception:  # whatever it is, what is to be cleaned up lies there
             with suppress(SteelyardError, Interrupted):  # what went before says more
@@ -166,7 +175,8 @@ def _measured(
         error = too_long_for(error, record)
         record, error = _cleaned_up(with_benchmarks_inside(record), header, error, session)
         record = _with_tuning(_with_isolation(record, session.isolated), session.world)
-        record = without_values(record, shared_environment(record.settings, session.world.environment))
+        findings = without_values(record.findings, shared_environment(record.settings, session.world.environment))
+        record = record.model_copy(update={"findings": findings})
         with suppress(MeasurementError):  # the record says it too
             journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings", "isolation"}))
     return kept_in_place(judged(record, error), journal.path, kept, store)
@@ -179,7 +189,8 @@ def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -
     """Run what goes before everything, and tell what of it goes on; raises InterruptedBeforeStart, MeasurementError."""
     if session.starter is None:
         return []
-    hooks = hooks_of(settings, shared_environment(settings, session.world.environment), subjects)
+    shared = shared_environment(settings, session.world.environment)
+    hooks = hooks_of(settings, shared, subjects)
     session.cleaning.is_for(hooks)
     runner = session.runner(hooks, session.starter)
     try:
@@ -189,7 +200,9 @@ def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -
             "interrupted before anything was measured: --setup had not ended; "
             "what is to go on runs in its background, as in './server &'"
         ) from None
-    return [*said_by_set_up(runner.said_by_set_up), *left_by_set_up(runner.not_killed)]
+    # Before a journal has it, which a kill leaves as it is.
+    said = without_values(said_by_set_up(runner.said_by_set_up), shared)
+    return [*said, *left_by_set_up(runner.not_killed)]
 
 
 def _header(request: Request, session: Session) -> Weighing | Run:
@@ -230,7 +243,7 @@ def _prepared(header: Weighing | Run, session: Session, selection: Selection | N
 
     A harness is asked for those of the `selection`; with None they are known.
     """
-    world, settings, begun = session.world, header.settings, session.world.clock()
+    world, settings, begun = session.world, header.settings, session.clock()
     shared = shared_environment(settings, world.environment)
     if settings.heap is not None or settings.heap_shuffle:
         from steelyard.design.heap import check_heap
@@ -244,13 +257,13 @@ def _prepared(header: Weighing | Run, session: Session, selection: Selection | N
             from steelyard.design.suite.planner import Planner
 
             left_s = (settings.max_time_s or 0.0) - used_s(header)
-            time = PilotTime(world.clock, begun + left_s if _has_budget_for_all(settings, selection) else None)
+            time = PilotTime(session.clock, begun + left_s if _has_budget_for_all(settings, selection) else None)
             planner = Planner(header, shared, session.runner(hooks), session.watch, time)
             if selection is None:
                 header = planner.going_on()
             else:
                 header = planner.planned(selection)
-                header = header.model_copy(update={"preparing_s": world.clock() - begun})
+                header = header.model_copy(update={"preparing_s": session.clock() - begun})
         header, targets = with_control(header, targets_of(header, shared, hooks), shared, session.runner(hooks))
         header = with_preliminaries(header, targets, session.runner())
     except Interrupted:

@@ -42,6 +42,8 @@ class Session:
 
     world: World
     watch: Watch
+    clock: Callable[[], float]
+    """That of the budgets: it stands still with this process."""
     launcher: LaunchServer
     starter: LaunchServer | None
     """What --setup runs on, if there is one, and what it leaves running until all is measured."""
@@ -125,7 +127,7 @@ def _time(
     from steelyard.design.timing.alone import Measuring
     from steelyard.design.timing.experiment import Experiment
 
-    clock, watch = session.world.clock, session.watch
+    clock, watch = session.clock, session.watch
     settle = partial(session.world.settle, give_up=session.interrupt.is_requested)
     experiment = (
         Experiment(

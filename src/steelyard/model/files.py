@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import re
-import select
-import stat
-import time
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import is_dataclass
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -22,8 +15,9 @@ from pydantic_core import ValidationError
 
 from steelyard import __version__
 from steelyard.model.errors import LineError, NotMeasuredError, UsageError
+from steelyard.model.file_bytes import compressed, plausible, read_bytes, unpacked
 from steelyard.model.json_text import parse, pieces
-from steelyard.model.kept import FORMAT, KEPT_NAME, VERSION
+from steelyard.model.kept import FORMAT, VERSION
 from steelyard.model.ratios import with_ratios
 from steelyard.model.samples import encoded
 from steelyard.model.structs import validated
@@ -37,22 +31,6 @@ if TYPE_CHECKING:
     from steelyard.model.foreign import ForeignResults
     from steelyard.model.records import Run, Weighing
 
-_GZIP_MAGIC, _AS_GZIP = b"\x1f\x8b", 31
-_STDIN: Final = "/dev/stdin"
-# Of a record of 100,000 launches, 15 MB: 3.1 MB in 0.16 s, where level 6 has 2.9 MB in 0.49 s, and 1 3.6 MB in 0.08 s.
-_LEVEL = 4
-# A weighing of a million launches is about 150 MB; what is larger is not one, and is not read into memory to find out.
-_LARGEST_BYTES = 1 << 28
-# The same million has 29 values a launch, in one list each (a line of a journal), and some may be repeated.
-MOST_VALUES = 35_000_000
-MOST_LISTS = 4_000_000
-# Texts take several times as much: of a weighing they are names alone, and of other tools' files the names of fields.
-MOST_TEXTS = 6_000_000
-_MOST_LINES = 2_000_000
-# Behind the comma among the characters, and all other punctuation of JSON but its brackets and colon.
-_DIGITS_FROM = ord("-")
-# Looked through at once: what the processor's caches hold.
-_STRETCH = 1 << 18
 # What pydantic says of a dataclass, and of a model: of a record's parts it says the same, whichever they are.
 _OF_PARTS: Final = {
     "Unexpected keyword argument": "Extra inputs are not permitted",
@@ -61,8 +39,6 @@ _OF_PARTS: Final = {
 # As the names of baselines are given: without a folder, and without the ending of a file.
 _PLAIN_NAME = re.compile(r"[A-Za-z]\w{0,99}")
 _RELEASE = re.compile(r"\d{1,6}(?:\.\d{1,6}){0,3}")
-# How long a pipe may be without a writer.
-_LONGEST_WAIT_S, _STEP_S = 3.0, 0.02
 
 
 def with_derived(record: Weighing | Run, derived: Derived) -> Weighing | Run:
@@ -84,7 +60,7 @@ def as_saved(record: Weighing | Run | ForeignResults, path: Path) -> Iterator[by
     """What a file of that name holds of a record, piece by piece."""
     fields = _dumped(record)
     text = pieces({"format": fields.pop("format"), "version": fields.pop("version"), **fields})
-    return _compressed(text) if path.suffix == ".gz" else iter(text)
+    return compressed(text) if path.suffix == ".gz" else iter(text)
 
 
 def plain_json(found: BaseModel | Sequence[BaseModel]) -> str:
@@ -119,21 +95,6 @@ def _as_fields(value: Any) -> Any:
 
 def _in_order(model: BaseModel, fields: dict[str, Any]) -> dict[str, Any]:
     return {name: fields[name] for name in type(model).model_fields if name in fields}
-
-
-def _compressed(text: Iterable[bytes]) -> Iterator[bytes]:
-    """The text as gzip writes it, but without the time: the same record gives the same bytes."""
-    packer = zlib.compressobj(level=_LEVEL, wbits=_AS_GZIP)
-    yield from map(packer.compress, text)
-    yield packer.flush()
-
-
-def gzipped(data: bytes | Iterable[bytes]) -> Iterator[bytes]:
-    """The same as gzip writes it, if it is not yet."""
-    parts = iter([data] if isinstance(data, bytes) else data)
-    first = next(parts, b"")
-    whole = chain([first], parts)
-    return whole if first.startswith(_GZIP_MAGIC) else _compressed(whole)
 
 
 def load(path: Path, largest_bytes: int | None = None) -> Weighing | Run:
@@ -250,106 +211,6 @@ def _any_record() -> TypeAdapter[Weighing | Run | ForeignResults]:
     from steelyard.model.records import Run, Weighing
 
     return TypeAdapter(Annotated[Weighing | Run | ForeignResults, Field(discriminator="kind")])
-
-
-def read_bytes(path: Path, largest_bytes: int | None = None) -> bytes:
-    """What is in a file or comes through a pipe; raises UsageError if it cannot be read, or is too large."""
-    most = largest_bytes or _LARGEST_BYTES
-    try:
-        with open(path, "rb", opener=_open_at_once) as file:
-            mode = os.fstat(file.fileno()).st_mode
-            if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
-                raise UsageError(f"cannot read {path}: it is no file; check the path")
-            begun = _begun(path, file.fileno()) if stat.S_ISFIFO(mode) else b""
-            os.set_blocking(file.fileno(), True)
-            data = begun + file.read(most + 1)
-    except OSError as error:
-        if isinstance(error, FileNotFoundError) and KEPT_NAME.fullmatch(str(path)):
-            raise UsageError(f"no record of the name {path} is kept: steelyard list has the names") from error
-        raise UsageError(f"cannot read {path}: {error.strerror}; check the path and its permissions") from error
-    if len(data) > most:
-        raise _too_large(path, most)
-    return data
-
-
-def is_too_large(size_bytes: int) -> bool:
-    """Whether no record has so many bytes, nor a file that is imported."""
-    return size_bytes > _LARGEST_BYTES
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    # A pipe that nobody writes to would never open.
-    try:
-        return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
-    except OSError as error:
-        if error.errno != errno.ENXIO or path != _STDIN:
-            raise
-        return os.dup(0)  # a socket, as Node.js has it: none is opened by a name
-
-
-def _begun(path: Path, pipe: int) -> bytes:
-    """What a pipe has to begin with, once somebody writes to it; raises UsageError if nobody does."""
-    limit = time.monotonic() + _LONGEST_WAIT_S
-    while time.monotonic() < limit:
-        try:
-            if data := os.read(pipe, 1 << 16):
-                return data
-        except BlockingIOError:
-            return b""  # a writer that has not written yet
-        if select.select([pipe], [], [], 0)[0]:
-            return b""  # one that came and went
-        time.sleep(_STEP_S)
-    raise UsageError(f"cannot read {path}: it is a pipe that nobody writes to; check the path")
-
-
-def unpacked(path: Path, data: bytes, largest_bytes: int | None = None) -> bytes:
-    """What was compressed by gzip, or else the data themselves; raises UsageError if that is damaged or too large."""
-    if not data.startswith(_GZIP_MAGIC):
-        return data
-    most = largest_bytes or _LARGEST_BYTES
-    try:
-        unpacker = zlib.decompressobj(wbits=_AS_GZIP)
-        unpacked = unpacker.decompress(data, most)
-    except zlib.error as error:
-        raise UsageError(f"{path} is a damaged gzip file ({error}): copy it again") from error
-    if unpacker.unconsumed_tail:
-        raise _too_large(path, most)
-    if not unpacker.eof:
-        raise UsageError(f"{path} is a truncated gzip file: copy it again")
-    if unpacker.unused_data:
-        raise UsageError(f"{path} is a damaged gzip file (more follows its end): copy it again")
-    return unpacked
-
-
-def _too_large(path: Path, largest_bytes: int) -> UsageError:
-    most = f"over {largest_bytes >> 20} MiB"
-    if largest_bytes < _LARGEST_BYTES:
-        return UsageError(f"{path} is larger than what is read here ({most}): weigh fewer benchmarks, or fewer pairs")
-    return UsageError(f"{path} is larger than any weighing ({most}): is it the right file?")
-
-
-def plausible(path: Path, data: bytes) -> bytes:
-    """The data, if it may hold a weighing; else its values, as Python's objects, could take many times its memory."""
-    most = {b",": MOST_VALUES, b"[{": MOST_LISTS, b'"': 2 * MOST_TEXTS, b"\n": _MOST_LINES}
-    # What is shorter cannot have so many, and numpy need not start for it.
-    counted = _counted(data, list(most)) if len(data) > min(most.values()) else {}
-    if any(number > most[one] for one, number in counted.items()):
-        raise UsageError(f"{path} holds more values than any weighing: is it the right file?")
-    return data
-
-
-def _counted(data: bytes, wanted: list[bytes]) -> dict[bytes, int]:
-    """How often one of some characters stands in the data; numpy looks through them six times as fast as `bytes`."""
-    import numpy as np
-
-    every = np.frombuffer(data, dtype=np.uint8)
-    stretches = [every[start : start + _STRETCH] for start in range(0, len(every), _STRETCH)]
-    below = sum(int(np.count_nonzero(stretch < _DIGITS_FROM)) for stretch in stretches)
-    if below <= _MOST_LINES:  # so few are commas, quotes and ends of lines in all
-        wanted = [some for some in wanted if some[0] >= _DIGITS_FROM]
-    return {
-        some: sum(int(np.count_nonzero(stretch == one)) for stretch in stretches for one in some) for some in wanted
-    }
 
 
 def _fields(data: bytes) -> Any:

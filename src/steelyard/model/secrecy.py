@@ -18,8 +18,9 @@ _WORDS = frozenset(
 )
 _NO_SECRETS = frozenset({"PWD", "OLDPWD"})
 _BETWEEN_WORDS = re.compile(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PASSWORD_IN_URL = re.compile(r"://[^/?#\s@:]*:([^/?#\s@]+)@")
 _VALUES = re.compile(
-    r"://[^/?#\s@:]*:[^/?#\s@]+@"  # a password in a URL
+    rf"{_PASSWORD_IN_URL.pattern}"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY"
     r"|(?<![\w-])eyJ[\w-]+\.eyJ"  # a JSON web token
     r"|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|sk-|hf_|npm_|pypi-|[sr]k_live_|AIza)[\w-]{16,}"
@@ -27,8 +28,6 @@ _VALUES = re.compile(
     r"|[?&;](?:\w*token|\w*secret|passw\w*|\w*api_?key|sig|signature)=[^&;\s]",
     re.IGNORECASE,
 )
-
-_PASSWORD_IN_URL = re.compile(r"://[^/?#\s@:]*:([^/?#\s@]+)@")
 # In characters: what is shorter, as 1 or on, stands in many a word.
 _SHORTEST = 4
 

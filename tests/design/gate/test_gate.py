@@ -289,7 +289,7 @@ def test_the_parts_of_what_was_merged_count_once(tmp_path: Path, monkeypatch: py
     ]
 
 
-@pytest.mark.parametrize(("of", "which"), [(5, "2 4 5"), (20, "2 4 5 6 7 8 9 10 11 12 and 8 more")])
+@pytest.mark.parametrize(("of", "which"), [(5, "2, 4, 5"), (20, "2, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 8 more")])
 def test_a_suite_of_which_parts_lack_is_said_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of: int, which: str
 ) -> None:

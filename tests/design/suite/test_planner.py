@@ -173,6 +173,13 @@ class TestTheList:
         with pytest.raises(MeasurementError, match=says):
             plan(machine(**suites), header())
 
+    def test_a_python_suite_without_a_benchmark_is_told_how_to_have_one(self) -> None:
+        record = header()
+        baseline = record.subjects[0].model_copy(update={"argv": ["python3", "-m", "steelyard.harness", "suite.py"]})
+        record = record.model_copy(update={"subjects": [baseline, *record.subjects[1:]]})
+        with pytest.raises(MeasurementError, match="lists no benchmark: has its suite @bench above a function"):
+            plan(machine(baseline={}, candidate=ONE), record)
+
     def test_too_many(self) -> None:
         many = {str(number): steady() for number in range(MOST_BENCHMARKS + 1)}
         with pytest.raises(UsageError, match="more than 10000 benchmarks: choose some with --benchmark"):

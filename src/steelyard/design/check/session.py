@@ -12,10 +12,10 @@ from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import Runner
-from steelyard.design.runner.target import HARNESS_REMEDY, listing_target, read_list
+from steelyard.design.runner.target import HARNESS_REMEDY, listing_target, no_benchmark, read_list
 from steelyard.design.suite.selection import chosen_benchmarks
 from steelyard.design.world import World
-from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
+from steelyard.model.errors import InterruptedBeforeStart
 from steelyard.model.launches import LaunchSpec
 from steelyard.model.progress import GOES_ON, Watch
 from steelyard.model.settings import Settings
@@ -92,5 +92,5 @@ def _listed(harness: Harness, subject: Subject, spec: LaunchSpec, runner: Runner
     except Interrupted:
         raise InterruptedBeforeStart(NOTHING_TRIED) from None
     if not listed:
-        raise MeasurementError(f"{subject.name} lists no benchmark: is it the right program?")
+        raise no_benchmark(subject)
     return listed

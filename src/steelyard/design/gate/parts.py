@@ -11,9 +11,6 @@ from steelyard.model.records import Weighing
 _Suite = tuple[tuple[str, ...], int]
 """The names of its benchmarks, and in how many parts it was measured."""
 
-# That many that lack are named.
-_MOST = 10
-
 
 def parts_alone(weighings: Mapping[str, Weighing]) -> Iterator[Finding]:
     """Say of suites of which some parts are here that others are not.
@@ -39,8 +36,7 @@ def _programs(weighing: Weighing) -> Hashable:
 
 
 def _lacking(name: str, lacking: list[str], of: int, others: list[str]) -> Finding:
-    more = f" and {len(lacking) - _MOST} more" if len(lacking) > _MOST else ""
-    which = f"part {lacking[0]}" if len(lacking) == 1 else f"parts {' '.join(lacking[:_MOST])}{more}"
+    which = f"{'part' if len(lacking) == 1 else 'parts'} {some_names(lacking)}"
     are, whose = ("is", "its") if len(lacking) == 1 else ("are", "their")
     beside = f"; {some_names(others)} {'has' if len(others) == 1 else 'have'} other programs" if others else ""
     return Finding(

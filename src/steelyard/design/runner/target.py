@@ -6,9 +6,10 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured, Sample, judged_samples
 from steelyard.model.secrecy import without_secrets
+from steelyard.model.subject import Subject
 from steelyard.report.figures import count
 from steelyard.subjects.command import spec_with_parameters
 from steelyard.subjects.harness import Harness, Listed, Starting, Work
@@ -163,6 +164,13 @@ def _in_turn(work: Work | None, turn: int) -> Work | None:
 def listing_target(harness: Harness, spec: LaunchSpec, name: str, remedy: str, subject: int = 0) -> Target:
     """The launch that lists the benchmarks of a program."""
     return Target(f"the list of {name}", harness.listing(spec), subject, harness=harness, remedy=remedy)
+
+
+def no_benchmark(subject: Subject) -> MeasurementError:
+    """What to raise where a subject's list is empty."""
+    is_suite = "steelyard.harness" in subject.argv
+    remedy = "has its suite @bench above a function?" if is_suite else "is it the right program?"
+    return MeasurementError(f"{subject.name} lists no benchmark: {remedy}")
 
 
 def read_list(harness: Harness, measured: Measured, name: str) -> list[Listed]:

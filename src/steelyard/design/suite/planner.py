@@ -19,7 +19,7 @@ from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.tandem import gains_beside
-from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, listing_target, read_list
+from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, listing_target, no_benchmark, read_list
 from steelyard.design.runner.targets import of_first_layout, remedy_of_missing, with_time_limit
 from steelyard.design.suite.amounts import Amounts
 from steelyard.design.suite.no_amounts import no_amounts_finding
@@ -105,7 +105,7 @@ class Planner:
         subjects = self.record.subjects
         new = [one for listed in lists[1:] for one in listed]
         if not new or any(subject.revision is None for subject in subjects):
-            raise MeasurementError(f"{subjects[0].name} lists no benchmark: is it the right program?")
+            raise no_benchmark(subjects[0])
         chosen = chosen_benchmarks(
             new, selection.only, "the candidate's", selection.tags, of_several=selection.of_several
         )

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Final, NamedTuple, NoReturn
 from steelyard.measure.native import READER
 from steelyard.measure.scratch import opened
 from steelyard.model.collector import without_collection
-from steelyard.model.files import MOST_LISTS, MOST_TEXTS, MOST_VALUES, is_too_large
+from steelyard.model.file_bytes import MOST_LISTS, MOST_TEXTS, MOST_VALUES, is_too_large
 from steelyard.model.samples import FLOATS, parted
 
 # To start it takes 2 ms.

@@ -12,7 +12,8 @@ from typing import Any
 
 from steelyard.model.collector import without_collection
 from steelyard.model.errors import LaunchError, UsageError
-from steelyard.model.files import plausible, read_bytes, unpacked, within_memory
+from steelyard.model.file_bytes import plausible, read_bytes, unpacked
+from steelyard.model.files import within_memory
 from steelyard.model.foreign import ForeignFile
 from steelyard.model.json_text import parse_anything
 from steelyard.subjects.formats.contents import Contents, Format, Opened, decoded

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import signal
+
+from steelyard.design.runner.running_clock import RunningClock
+from tests.loaded import weighing_in
+from tests.world import ScriptedWorld, alike, at_launch
+
+
+def test_it_stands_still_with_the_process_since_it_was_looked_at_last() -> None:
+    now_s, before = 100.0, signal.getsignal(signal.SIGCONT)
+    with RunningClock(lambda: now_s) as clock:
+        now_s = 101.0
+        assert clock() == 101
+        now_s = 161.0
+        signal.raise_signal(signal.SIGCONT)
+        now_s = 163.0
+        assert clock() == 103
+    assert signal.getsignal(signal.SIGCONT) == before
+
+
+def test_a_stop_takes_nothing_of_the_budget(scripted: ScriptedWorld) -> None:
+    def stop() -> None:
+        scripted.seconds += 1000
+        signal.raise_signal(signal.SIGCONT)
+
+    scripted.script = at_launch(9, stop, alike)
+    done = scripted("compare", "./old", "./old", "--max-time", "20", "-o", "record.json")
+    record = weighing_in("record.json")
+    assert (done.status, record.stop) == (0, ["decided"])
+    assert record.seconds < 20
