@@ -20,6 +20,7 @@ _MEANINGS: Final[Mapping[int, str]] = {
     Signals.SIGPIPE: "as it wrote to a pipe that nobody reads",
     Signals.SIGALRM: "its own alarm clock",
     Signals.SIGTERM: "a request to end",
+    Signals.SIGPROF: "a profiler's timer",
     Signals.SIGXCPU: "the end of its processor time",
     Signals.SIGXFSZ: "the end of its file size",
     Signals.SIGSYS: "a forbidden system call",

@@ -50,6 +50,7 @@ LATE = {"timed_out": True, "exit_code": None, "signal": 9}
         (TARGET, {"exit_code": 1, "stderr": NO_INPUT}, EMPTY_INPUT),
         (TARGET, {"exit_code": 1, "stderr": NO_TERMINAL}, "a launch has no terminal: run it in its batch mode, or by"),
         (TARGET, {"exit_code": 1, "stderr": SANITIZED}, "): a library was preloaded, as counts, --heap and"),
+        (TARGET, {"exit_code": None, "signal": Signals.SIGPROF}, "SIGPROF, a profiler's timer: gcc -pg has a program"),
         (TARGET, {"exit_code": 1, "stderr": NO_TERMINAL + b"no rows"}, COMMAND_REMEDY),
         (OF_A_HARNESS, {"exit_code": 1, "stderr": NO_TERMINAL}, COMMAND_REMEDY),
         (WITH_INPUT, {"exit_code": 1, "stderr": NO_INPUT}, COMMAND_REMEDY),

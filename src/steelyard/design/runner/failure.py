@@ -36,6 +36,8 @@ _WITHOUT_SANITIZER = (
     "build it without -fsanitize=address for these"
 )
 
+_WITHOUT_PROFILER = "gcc -pg has a program set such a timer, which counts under Valgrind may not bear: build it without"
+
 
 class Interrupted(Exception):  # noqa: N818 - it is no error
     """The user asked to stop; what was measured stands."""
@@ -113,6 +115,8 @@ def _remedy(measured: Measured, target: Target) -> str:
         return _WITHOUT_TERMINAL
     if _SANITIZED in (measured.stderr or b""):
         return _WITHOUT_SANITIZER
+    if measured.signal == Signals.SIGPROF:
+        return _WITHOUT_PROFILER
     missing = _NO_MODULE.search(measured.stderr or b"") if target.remedy == LIST_REMEDY else None
     return target.remedy if missing is None else no_module_remedy(missing[1].decode())
 
