@@ -165,8 +165,9 @@ def test_finding_the_stack_costs_the_same_wherever_files_are(
     valgrind: str,  # noqa: ARG001 - it skips where there is none
     tmp_path: Path,
 ) -> None:
-    deep = tmp_path / ("a-long-name-" * 8)
-    deep.mkdir()
+    # Where the C library looks for the last slash, 64 bytes without one cost 7 instructions less: no name is so long.
+    deep = tmp_path.joinpath(*["a-long-name"] * 8)
+    deep.mkdir(parents=True)
     # To wait for a thread costs what the machine makes of it.
     program = program_of(tmp_path, STACKS, "-DALONE")
     elsewhere = Path(shutil.copy(program, deep / program.name))

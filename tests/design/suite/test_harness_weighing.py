@@ -232,7 +232,11 @@ class TestMetrics:
 
     def test_a_wait_that_is_longer_than_the_sample_was_not_in_it(self) -> None:
         plain = steady()
-        waited: Body = lambda asked: [{**line, "delay_ns": 10**12} for line in plain(asked)]  # type: ignore[dict-item]  # noqa: E731
+
+        def waited(asked: Asked) -> list[dict[str, Any]]:
+            lines: Any = plain(asked)
+            return [{**line, "delay_ns": line["ns"] + 1} for line in lines]
+
         record = weigh(both(good=steady(), other=waited), max_time_s=30)
         assert record.stop == ["decided", "decided"]
         assert [one.verdict for one in verdicts(record)] == ["same", "same"]
