@@ -6,6 +6,8 @@ import errno
 import resource
 from collections.abc import Iterator
 
+from steelyard.model.errors import ALLOW_CALLS
+
 # What the loader says of a library, and Python of a thread, that finds no room. Their exceptions are of no class of
 # their own.
 _NO_MEMORY = ("failed to map segment", "cannot allocate memory", "cannot create shared object descriptor")
@@ -48,8 +50,7 @@ def refusal(error: BaseException) -> str | None:
     if isinstance(error, FileNotFoundError) and not error.filename:  # all else that is not there has a name
         return f"the current directory cannot be used: {error.strerror}; change to another one"
     if isinstance(error, OSError) and error.errno in _REFUSED and not error.filename:
-        called = f"a system call that steelyard needs is refused here ({error.strerror})"
-        return f"{called}: allow it (of a container: --security-opt seccomp=unconfined)"
+        return f"a system call that steelyard needs is refused here ({error.strerror}): {ALLOW_CALLS}"
     if isinstance(error, OSError):
         what = f": {error.filename}" if error.filename else _OUTPUT
         return f"{error.strerror or error}{what}"

@@ -96,6 +96,8 @@ def _entries(label: str, file: str) -> Iterator[Entry]:
 def _forget_neighbours_of_others(folder: str) -> None:
     """Have a bench file find its own neighbours where a file of another folder imported some of the same names."""
     folders = {os.path.dirname(file) for file in bench_files} - {folder}
+    if not folders:
+        return
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None) or ""
         is_neighbour = os.path.dirname(file) in folders and os.path.basename(file) == f"{name}.py"

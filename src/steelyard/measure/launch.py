@@ -23,7 +23,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Self
 
-from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
+from steelyard.model.errors import ALLOW_CALLS, MeasurementError, SteelyardError, UsageError
 from steelyard.model.launches import Frame, LaunchSpec, Measured
 from steelyard.native import FOLDER
 
@@ -46,9 +46,8 @@ _LONGEST_SERIES = 128 << 10
 _CANCEL = b'{"cancel":true}\n'
 _JOURNAL = b'{"journal":true}\n'
 # By the number of the error that a program could not be started for.
-_ALLOW_CALLS = "allow it (of a container: --security-opt seccomp=unconfined)"
 REMEDIES = {
-    errno.ENOSYS: f"where a filter refuses a system call, {_ALLOW_CALLS}",
+    errno.ENOSYS: f"where a filter refuses a system call, {ALLOW_CALLS}",
     errno.ENOEXEC: "if it is a script, its first line has to name the interpreter, as #!/bin/sh does; "
     "any other program has to be built for this machine",
     errno.EMFILE: "allow more open files (ulimit -n)",
@@ -99,7 +98,7 @@ class Launcher:
                 "the launch server does not start, for the reason above: where no more files can be opened, "
                 "allow more open files (ulimit -n); where no more processes can be started, "
                 "allow more (ulimit -u, pids.max of a container); where a system call is refused, "
-                f"{_ALLOW_CALLS}"
+                f"{ALLOW_CALLS}"
             ) from error
         except BaseException:
             self.close()

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from steelyard.model.foreign import ForeignResults
 
 
+# The way out where the system, or a container's filter, refuses a system call.
+ALLOW_CALLS = "allow it (of a container: --security-opt seccomp=unconfined)"
+
+
 class SteelyardError(Exception):
     """A user's mistake or a failed measurement; the message is shown as it is, without a traceback."""
 

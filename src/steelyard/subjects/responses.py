@@ -242,7 +242,7 @@ def check_waits(told_ns: Iterable[int | None], measured: Measured) -> None:
     Each alone is no sign: what is waited next to a sample may be read with it.
     """
     waited_ns = sum(one or 0 for one in told_ns)
-    if waited_ns > measured.wall_ns * _CLOCKS_DIFFER + _ROUNDING_NS:
+    if _is_beyond(waited_ns, measured.wall_ns):
         raise LaunchError(
             f"told of {waited_ns / 1e9:.3g} s of waits in its samples (delay_ns), and its launch took "
             f"{measured.wall_ns / 1e9:.3g} s in all: a sample has what was waited in it, not since the start"
@@ -250,11 +250,16 @@ def check_waits(told_ns: Iterable[int | None], measured: Measured) -> None:
 
 
 def _check_sum(told_ns: int, most_ns: int, where: str, measured: Measured) -> None:
-    if told_ns > most_ns * _CLOCKS_DIFFER + _ROUNDING_NS:
+    if _is_beyond(told_ns, most_ns):
         raise LaunchError(
             f"told of {told_ns / 1e9:.3g} s{where} in its samples, and its launch took {measured.wall_ns / 1e9:.3g} s "
             "in all: does it tell in another unit, or add up what ran side by side?"
         )
+
+
+def _is_beyond(told_ns: int, most_ns: int) -> bool:
+    """Whether a sum is larger than it can be, by more than two clocks differ by."""
+    return told_ns > most_ns * _CLOCKS_DIFFER + _ROUNDING_NS
 
 
 def escaped(text: str, special: re.Pattern[str]) -> str:
