@@ -8,10 +8,11 @@ weighing. The means over blocks of 50 pairs are judged as `steelyard compare` ju
 processor time of the looks is from the same blocks, and so is by how much a launch in which a look fell is longer than
 the two around it.
 
-Then N weighings of the installed `steelyard`, each with a disturber planted beside the middle of it: a program of a
-name of its own that works all the time, in bursts of 0.05 to 1.5 s, or by children of 0.1 s; pinned to the processor of
-the launches or to another one. It is named if the report has its name among the three that it tells of at most, and
-first if it is the first of these; it is in the record if it was tied to launches.
+Then N measurements by the installed `steelyard run`, as a weighing ends as soon as its verdict stands or is out of
+reach, each with a disturber planted beside the middle of it: a program of a name of its own that works all the time, in
+bursts of 0.05 to 1.5 s, or by children of 0.1 s; pinned to the processor of the launches or to another one. It is named
+if the report has its name among the three that it tells of at most, and first if it is the first of these; it is in the
+record if it was tied to launches.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ NAMES = (
     "updatedb", "dockerd", "clamscan", "runner", "webpack", "ld.lld", "gopls", "tracker-miner", "make", "backup",
 )  # fmt: skip
 KINDS = ("steady", "bursts", "children")
-# Beside the middle of a weighing that takes about four seconds.
+# Beside the middle of the launches.
 BEGINS_S, ENDS_S, LASTS_S = 1.0, 3.0, 4
 STEADY = "while :; do :; done"
 # Loops of a shell take about 0.5 us each.
@@ -201,15 +202,14 @@ class Told:
 
 
 def tried(plant: Plant, program: Path, processor: int, folder: Path) -> Told:
-    """Weigh beside a plant."""
-    out = folder / "weighing.json"
-    words = [STEELYARD, "compare", str(program), str(program), "--cpu", str(processor), "--json", str(out)]
-    words += ["--max-time", str(LASTS_S), "--margin", "0.001%"]
+    """Launch for some seconds beside a plant."""
+    out = folder / "run.json"
+    words = [STEELYARD, "run", str(program), "--cpu", str(processor), "--max-time", str(LASTS_S), "--json", str(out)]
     with growing(plant, folder):
-        run(words, with_own_store(folder), accept=(0, 1))  # of many such weighings one may be a false alarm
-    verdict = read_record(out)["derived"]["verdicts"][0]
-    found = [Disturber.model_validate(one) for one in verdict.get("disturbers", [])]
-    said = beside(found, 0, waited=verdict["disturbed"] > 0) or "nothing"
+        run(words, with_own_store(folder))
+    summary = read_record(out)["derived"]["summaries"][0]
+    found = [Disturber.model_validate(one) for one in summary.get("disturbers", [])]
+    said = beside(found, 0, waited=summary["disturbed"] > 0) or "nothing"
     names = [one.name for one in found]
     is_named = plant.name in names and f"{plant.name} ran beside" in said
     return Told(names.index(plant.name) + 1 if is_named else 0, plant.name in names, said)
