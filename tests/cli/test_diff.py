@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from functools import partial
@@ -10,7 +11,8 @@ import pytest
 from steelyard.model.files import save
 from tests.design.scripted import noisy, weigh
 from tests.design.unpaired.test_counts import counted
-from tests.design.unpaired.test_runs import AGAIN, A, B, machine
+from tests.design.unpaired.test_runs import AGAIN, A, B, machine, two
+from tests.foreign import foreign_results, processes
 from tests.in_process import InProcess
 from tests.tool import Done, Tool
 
@@ -92,3 +94,34 @@ def test_markdown_is_written_and_real_runs_go_in(here: InProcess) -> None:
     report = (here.folder / "report.md").read_text()
     assert report.startswith("_measured apart")
     assert re.search(r"\*\*undecided\*\* .+ %, too few launches for an interval, 12 and 12 launches", report)
+
+
+def test_a_suite_s_mean_stands_below_its_benchmarks(diff: Callable[..., Done], asked: InProcess) -> None:
+    save(two(A, "parse", "sort"), asked.folder / "suite-a.json")
+    save(two(B, "parse", "sort"), asked.folder / "suite-b.json")
+    done = diff("suite-a.json", "suite-b.json", "--markdown", "report.md")
+    assert re.search(r"^in all +geometric mean of 2 benchmarks: \+\d", done.text, re.MULTILINE)
+    assert "\n- geometric mean of 2 benchmarks" in (asked.folder / "report.md").read_text()
+    assert "geometric mean" not in diff("a.json", "b.json.gz").text
+
+
+def test_the_answer_is_json_for_scripts(diff: Callable[..., Done], asked: InProcess) -> None:
+    done = diff("a.json", "b.json.gz", "--json", "-")
+    answer = json.loads(done.out)
+    assert (done.status, answer["verdict"], len(answer["verdicts"])) == (1, "slower", 1)
+    assert answer["interval"][0] < answer["change"] < answer["interval"][1]
+    assert b"measured apart" in done.err
+
+    many = {name: processes(20, seed=number) for number, name in enumerate("ab")}
+    for name in ("x", "y"):
+        save(foreign_results(many, name=name), asked.folder / f"{name}.json")
+    assert diff("x.json", "y.json", "-o", "answer.json").status == 0
+    answer = json.loads((asked.folder / "answer.json").read_text())
+    assert [one["verdict"] for one in answer["verdicts"]] == ["undecided", "undecided"]
+    assert [mean["benchmarks"] for mean in answer["means"]] == [2]
+
+
+def test_two_counts_are_kept_as_the_weighing_that_they_are(diff: Callable[..., Done], asked: InProcess) -> None:
+    save(counted(1010), asked.folder / "more.json")
+    assert diff("counted.json", "more.json", "-o", "weighing-of-both.json").status == 1
+    assert json.loads((asked.folder / "weighing-of-both.json").read_text())["kind"] == "weighing"

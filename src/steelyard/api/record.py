@@ -14,7 +14,7 @@ from steelyard.api.wording import told_of_arguments
 from steelyard.design.unpaired.foreign import levels
 from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
-from steelyard.model.derived import Summary, Verdict
+from steelyard.model.derived import SuiteMean, Summary, Verdict
 from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.files import plain_json, save
 from steelyard.model.foreign import ForeignReport, ForeignResults, ForeignVerdict, Level
@@ -123,6 +123,12 @@ class Record(_First, Generic[Data]):
     figures = _Figures()
 
     @property
+    def means(self) -> list[SuiteMean]:
+        """Of a weighing of a suite, the geometric mean of its changes in each metric that was timed."""
+        derived = self.data.derived if isinstance(self.data, Weighing) else None
+        return list(derived.means) if derived else []
+
+    @property
     def findings(self) -> list[Finding]:
         """What was seen while it was measured or imported, each with a `code`, a `message` and maybe a `remedy`."""
         return list(self.data.findings) if isinstance(self.data, Weighing | Run | ForeignResults | Bisection) else []
@@ -211,6 +217,13 @@ class Diff(_First):
         if isinstance(self.data, Weighing):
             return self.data.derived.verdicts if self.data.derived else []
         return self.data.verdicts
+
+    @property
+    def means(self) -> list[SuiteMean]:
+        """The geometric mean of the changes in each metric, or unit, where both have several benchmarks."""
+        if isinstance(self.data, Weighing):
+            return []  # of counts
+        return list(self.data.means)
 
     @property
     def findings(self) -> list[Finding]:

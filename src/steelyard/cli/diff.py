@@ -25,6 +25,7 @@ from steelyard.cli.options import (
     Markdown,
     ShownFunctions,
     Strict,
+    json_option,
 )
 from steelyard.cli.outputs import beside_files, check_apart, check_writable, is_printed, page_of
 from steelyard.cli.views import ShownUnits, in_units
@@ -79,6 +80,7 @@ class DiffOptions(Options):
     ] = False
     functions: ShownFunctions = SHOWN_FUNCTIONS
     unit: ShownUnits = None
+    json: Annotated[Path | None, json_option("Write the answer as JSON; - is stdout.")] = None
     markdown: Markdown = None
     html: Html = None
     strict: Strict = False
@@ -111,9 +113,10 @@ def _compared(options: DiffOptions, world: World) -> int:
     margin = relative_margin(options.margin)
     alpha_checked(options.alpha)
     metrics = metric_names(options.metric) if options.metric else None
-    check_writable(options.markdown, options.html)
+    outputs = (options.json, options.markdown, options.html)
+    check_writable(*outputs)
     paths = readable(*kept_by_name(world, options.baseline, options.candidate))
-    check_apart((options.markdown, options.html), paths)
+    check_apart(outputs, paths)
     records = [load_any(path) for path in paths]
     names = (options.baseline, options.candidate)
     return _shown(difference(records[0], records[1], names, _terms(options, margin, metrics)), options, world)
@@ -151,7 +154,7 @@ class _Words(NamedTuple):
 def _shown(found: Difference, options: DiffOptions, world: World, *, beside_data: bool = False) -> int:
     from steelyard.model.foreign import ForeignReport
 
-    files, strict = FileOptions(markdown=options.markdown, html=options.html), options.strict
+    files, strict = FileOptions(json=options.json, markdown=options.markdown, html=options.html), options.strict
     beside_data = beside_data or is_printed(*files.paths())
     if isinstance(found, ForeignReport):
         return _told(found, _of_imports(found), files, world, strict=strict, beside_data=beside_data)
@@ -191,7 +194,13 @@ def _told(
     """Print what was found, write the files asked for, and return the exit status that the verdicts come to."""
     from steelyard.cli.screen import output
     from steelyard.cli.status import said_status
+    from steelyard.model.files import plain_json
+    from steelyard.report import diff_json
 
-    with beside_files((files.markdown, words.markdown), (files.html, partial(page_of, world, found))):
+    with beside_files(
+        (files.json, lambda: plain_json(diff_json.answer(found))),
+        (files.markdown, words.markdown),
+        (files.html, partial(page_of, world, found)),
+    ):
         words.show(output(world.environment, beside_data=beside_data))
         return said_status(words.verdicts, world, strict=strict, beside_data=beside_data)

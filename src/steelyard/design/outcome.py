@@ -101,9 +101,11 @@ def _check_extent(path: Path, record: Weighing | Run) -> None:
 def derive(record: Weighing | Run) -> Weighing | Run:
     """The record with its verdicts or summaries derived anew; raises MeasurementError where its metric is undefined."""
     from steelyard.design.judging.judgement import summaries, verdicts
+    from steelyard.design.judging.suite_means import suite_means
 
     if isinstance(record, Weighing):
-        return with_derived(record, Derived(verdicts=verdicts(record)))
+        found = verdicts(record)
+        return with_derived(record, Derived(verdicts=found, means=suite_means(record, found)))
     return with_derived(record, Derived(summaries=summaries(record)))
 
 

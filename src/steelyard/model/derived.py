@@ -72,6 +72,16 @@ class Verdict(Record):
     layouts: LayoutFacts | None = Field(default=None, description="of several builds of each side: how they differ")
 
 
+class SuiteMean(Record):
+    """What the benchmarks of a suite say together in one metric: the geometric mean of their changes."""
+
+    metric: str = Field(description="or, of results of another tool, the unit")
+    change: float = Field(description="relative; +0.01 is 1 % slower")
+    interval: tuple[float, float] = Field(description="of `change`, as sure as those of the benchmarks")
+    benchmarks: int = Field(description="whose mean it is")
+    left_out: int = Field(default=0, description="benchmarks that have no interval, and are not in it")
+
+
 class Summary(Record):
     """What a run says of one benchmark in one metric; derived, and no verdict."""
 
@@ -106,6 +116,9 @@ class Derived(Record):
 
     note: str = "derived from `launches`; `steelyard show` derives it anew"
     verdicts: list[Verdict] = Field(default_factory=list)
+    means: list[SuiteMean] = Field(
+        default_factory=list, exclude_if=is_empty, description="of a suite, those of each metric that is timed"
+    )
     summaries: list[Summary] = Field(default_factory=list)
 
     def deciding(self) -> list[Verdict]:

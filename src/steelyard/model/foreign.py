@@ -7,13 +7,16 @@ and compared with each other, but never with what Steelyard measured.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from steelyard.model.kept import FORMAT, VERSION, Finding, VerdictName
 from steelyard.model.numbers import Seconds
 from steelyard.model.samples import Samples
 from steelyard.model.structs import Kept, said
 from steelyard.model.throughput import Processed
+
+if TYPE_CHECKING:
+    from steelyard.model.derived import SuiteMean
 
 PROCESSOR: Final = "processor"
 CORES: Final = "cores"
@@ -124,3 +127,5 @@ class ForeignReport:
     alpha: float
     verdicts: list[ForeignVerdict]
     findings: list[Finding]
+    means: list[SuiteMean] = field(default_factory=list)
+    """Those of each unit, of which either lower values are better or higher ones."""

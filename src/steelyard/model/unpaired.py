@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from steelyard.model.derived import Side
+    from steelyard.model.derived import Side, SuiteMean
     from steelyard.model.kept import Finding, VerdictName
     from steelyard.model.records import Run
 
@@ -42,6 +42,8 @@ class UnpairedReport:
     alpha: float
     verdicts: list[UnpairedVerdict]
     findings: list[Finding]
+    means: list[SuiteMean] = field(default_factory=list)
+    """Of runs of a suite, those of each metric."""
 
     def deciding(self) -> list[UnpairedVerdict]:
         """The verdict of each benchmark in its first metric: of several that decides."""

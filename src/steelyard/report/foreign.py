@@ -10,12 +10,12 @@ from rich.text import Text
 
 from steelyard.model.throughput import per_second
 from steelyard.model.units import PER_OPERATION, ns_of
-from steelyard.report import figures, notes, sentences
+from steelyard.report import figures, notes, sentences, suite_mean
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.named import benchmark_row
 from steelyard.report.sheet import Sheet
-from steelyard.report.unpaired import APART, wandered
+from steelyard.report.unpaired import APART, show_means, wandered
 from steelyard.report.verdicts import STYLES, emphasised
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 WARNING = "imported, not measured by Steelyard"
 UNPAIRED_WARNING = f"{WARNING}, and {APART}"
 _MOST_FILES = 3
+_IF_SO = "if drift was no more than told below"
 
 
 def value(amount: float, unit: str) -> str:
@@ -154,6 +155,7 @@ def show_diff(console: Console, report: ForeignReport) -> None:
             sheet.row(label, f"{value(level.median, verdict.unit)} median, {effort(level)}")
         sheet.row("drift", drift(verdict))
     show_left_out(sheet, len(report.verdicts) - len(shown), ", which changed less")
+    show_means(sheet, means(report))
     notes.show(sheet, notes.of_two_foreign(report))
 
 
@@ -164,6 +166,12 @@ def _called(record: ForeignResults, report: ForeignReport) -> list[str]:
     return [record.benchmarks[0].name] if is_renamed else []
 
 
+def means(report: ForeignReport) -> list[str]:
+    """What all of a unit say together; as sure as the least sure of their intervals."""
+    has_limits = any(verdict.findings and verdict.interval is not None for verdict in report.verdicts)
+    return suite_mean.of_apart(report.means, _IF_SO if has_limits else suite_mean.at(report.alpha))
+
+
 def evidence(verdict: ForeignVerdict, alpha: float) -> str:
     """Write the change of the value, its interval, and what they rest on."""
     candidate = figures.count(verdict.candidate.processes, "process")
@@ -172,7 +180,7 @@ def evidence(verdict: ForeignVerdict, alpha: float) -> str:
     if verdict.interval is None:
         return f"{change}, no interval: {processes} are too few for one"
     if verdict.findings:
-        return f"{change} {figures.interval(verdict.interval)} if drift was no more than told below, {processes}"
+        return f"{change} {figures.interval(verdict.interval)} {_IF_SO}, {processes}"
     return f"{change} {figures.interval(verdict.interval)} at {figures.confidence(alpha)} confidence, {processes}"
 
 
@@ -205,7 +213,8 @@ def diff_markdown(report: ForeignReport) -> str:
     ]
     drifts = [f"{code(one.benchmark)}: drift {escape(drift(one))}" for one in report.verdicts if one.interval]
     lines = [f"_{escape(UNPAIRED_WARNING)}_", "", f"A {names[0]}, B {names[1]}", "", *table(rows)]
-    return document([*lines, *_list([*drifts, *notes.markdown(notes.of_two_foreign(report))])])
+    told = [*map(escape, means(report)), *drifts, *notes.markdown(notes.of_two_foreign(report))]
+    return document([*lines, *_list(told)])
 
 
 def _row(verdict: ForeignVerdict) -> list[str]:
@@ -215,7 +224,7 @@ def _row(verdict: ForeignVerdict) -> list[str]:
     )
     bounds = figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN
     if verdict.interval is not None and verdict.findings:  # it is at no confidence
-        bounds += " if drift was no more than told below"
+        bounds += f" {_IF_SO}"
     first = [code(verdict.benchmark), f"**{verdict.verdict}**", figures.change(verdict.change), bounds]
     return [*first, better(verdict.higher_is_better), *sides]
 

@@ -9,10 +9,9 @@ from rich.text import Text
 
 from steelyard.model.derived import Verdict, deciding_of
 from steelyard.model.records import Weighing
-from steelyard.report import budgets, disturbances, figures, notes, ranking, sentences, words
+from steelyard.report import budgets, disturbances, figures, notes, ranking, sentences, suite_mean, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.sheet import Sheet
-from steelyard.report.suite_mean import suite_mean
 from steelyard.report.verdicts import STYLES, interval_of, margins_row, word_of
 from steelyard.stats.verdict import CHANGED
 
@@ -29,6 +28,7 @@ _THROUGHPUT = "throughput"
 def rows(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     """Print a table for each metric, and below it what is said of several of the benchmarks."""
     at_verdict, below = notes.parted(notes.of_weighing(record, verdicts))
+    means = suite_mean.of_weighing(record)
     for metric in dict.fromkeys(verdict.metric for verdict in verdicts):
         chosen = [verdict for verdict in verdicts if verdict.metric == metric]
         sheet.blank()
@@ -41,8 +41,7 @@ def rows(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         counted = [verdict for verdict in chosen if not verdict.control]
         said = f"{sentences.tally_in(record, counted)} in {figures.seconds(record.seconds)}"
         where = "baseline and candidate are medians" if "baseline" in titles else "--markdown FILE has the medians"
-        mean = suite_mean(record, chosen)
-        sheet.row("in all", f"{said}; {where}", *([mean] if mean else []))
+        sheet.row("in all", f"{said}; {where}", *([means[metric]] if metric in means else []))
     notes.show(sheet, at_verdict)
     margins_row(sheet, record)
     first = deciding_of([verdict for verdict in verdicts if not verdict.control])

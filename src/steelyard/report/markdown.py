@@ -44,7 +44,7 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, 
     if verdicts:
         lines += [*_table(_titles(record), [_row(verdict) for verdict in verdicts]), ""]
     first = deciding_of(verdicts)
-    means = map(escape, suite_mean.of_each_metric(record, verdicts))
+    means = map(escape, suite_mean.of_each_metric(record))
     lines += _list([*means, *ranking.markdown(record, first), *_explanations(record, verdicts), *_margins(record)])
     lines += counting.markdown(record, verdicts, functions)
     lines += heap.markdown(record)

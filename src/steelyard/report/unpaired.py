@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.report import figures, notes, sentences, words
+from steelyard.report import figures, notes, sentences, suite_mean, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.named import benchmark_row, is_told
@@ -44,7 +44,15 @@ def show(console: Console, report: UnpairedReport) -> None:
         else:
             _brief(sheet, verdict)
     show_left_out(sheet, len(report.verdicts) - len(shown), ", which changed less")
+    show_means(sheet, suite_mean.of_apart(report.means, suite_mean.at(report.alpha)))
     notes.show(sheet, notes.of_unpaired(report))
+
+
+def show_means(sheet: Sheet, means: list[str]) -> None:
+    """Print what all benchmarks say together, as `in all` of a weighing."""
+    if means:
+        sheet.blank()
+        sheet.row("in all", *means)
 
 
 def _full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict, explained: set[str]) -> None:
@@ -133,7 +141,8 @@ def markdown(report: UnpairedReport) -> str:
         for verdict in report.verdicts
     ]
     lines = [f"_{escape(WARNING)}_", "", heading, "", f"A {names[0]}, B {names[1]}", ""]
-    lines += [*table(rows), "", *items([*told, *notes.markdown(notes.of_unpaired(report))])]
+    means = map(escape, suite_mean.of_apart(report.means, suite_mean.at(report.alpha)))
+    lines += [*table(rows), "", *items([*means, *told, *notes.markdown(notes.of_unpaired(report))])]
     return document(lines)
 
 

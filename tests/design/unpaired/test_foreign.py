@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -113,6 +114,16 @@ def test_benchmarks_share_alpha_and_lonely_ones_are_named() -> None:
         "measured in A only, so not compared: old",
         "measured in B only, so not compared: new",
     ]
+
+
+def test_only_what_is_of_one_unit_has_a_mean() -> None:
+    a, b = (foreign_results({name: processes(20, seed=one) for one, name in enumerate("abc")}, name=x) for x in "xy")
+    report = compare_foreign(a, b, margin=0.005, alpha=0.01)
+    [mean] = report.means
+    assert (mean.metric, mean.benchmarks) == (report.verdicts[0].unit, 3)
+    odd = [replace(side, benchmarks=[*side.benchmarks[:2], replace(side.benchmarks[2], unit="B")]) for side in (a, b)]
+    [mean] = compare_foreign(*odd, margin=0.005, alpha=0.01).means
+    assert mean.benchmarks == 2
 
 
 def test_commands_are_compared_whatever_they_are_called() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from steelyard.design.timing.alone import Measuring
@@ -202,17 +203,32 @@ def test_short_and_tiny_runs_say_so() -> None:
     assert "short-run" not in notes(diff())
 
 
-def test_several_benchmarks_go_by_name_and_share_alpha() -> None:
-    def two(run: Run, *names: str) -> Run:
-        launches = run.launches.model_copy(update={"benchmark": [place % 2 for place in range(len(run.launches))]})
-        return run.model_copy(update={"benchmarks": [Benchmark(name=name) for name in names], "launches": launches})
+def two(run: Run, *names: str) -> Run:
+    """The launches of a run as those of two benchmarks, in turns."""
+    launches = run.launches.model_copy(update={"benchmark": [place % 2 for place in range(len(run.launches))]})
+    benchmarks = [Benchmark(name=name) for name in names]
+    return run.model_copy(update={"benchmarks": benchmarks, "stop": run.stop * 2, "launches": launches})
 
+
+def test_several_benchmarks_go_by_name_and_share_alpha() -> None:
     report = diff(two(A, "parse", "sort"), two(B, "sort", "parse"))
     assert [verdict.benchmark for verdict in report.verdicts] == ["parse", "sort"]
     assert report.alpha == 0.005
     assert len(diff(two(A, "parse", "sort"), two(B, "sort", "emit")).verdicts) == 1
     with pytest.raises(UsageError, match="in common"):
         diff(two(A, "parse", "sort"), two(B, "a", "b"))
+
+
+def test_the_mean_of_several_benchmarks_is_no_surer_than_they_are() -> None:
+    report = diff(two(A, "parse", "sort"), two(B, "parse", "sort"))
+    [mean] = report.means
+    parse, sort = report.verdicts
+    assert parse.interval is not None
+    assert sort.interval is not None
+    ends = [np.expm1(np.mean(np.log1p(pair))) for pair in zip(parse.interval, sort.interval, strict=True)]
+    assert (mean.metric, mean.benchmarks) == ("active", 2)
+    assert mean.interval == pytest.approx(ends)
+    assert diff(A, B).means == []
 
 
 def test_a_weighing_or_a_failed_run_is_refused_with_the_way_out(tmp_path: Path) -> None:

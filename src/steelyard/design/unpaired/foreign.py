@@ -12,6 +12,7 @@ changing load. So whoever wants a verdict has to vouch for the same conditions.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import expm1, isfinite
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.findings import coarse_clock, some_names
+from steelyard.design.judging.suite_means import Change, mean_of
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import (
@@ -38,6 +40,7 @@ from steelyard.stats.summary import centres, row_medians
 from steelyard.stats.unpaired import FEWEST_SECONDS, RunValues, UnpairedJudgement, judge_unpaired, least_allowance
 
 if TYPE_CHECKING:
+    from steelyard.model.derived import SuiteMean
     from steelyard.model.launches import FloatArray
 
 FEWEST_PROCESSES = 40
@@ -109,7 +112,15 @@ def compare_foreign(
     findings = [*_differences(baseline, candidate), *_left_out(baseline, candidate, shared)]
     sides = (_described([pair[side] for pair in shared]) for side in (0, 1))
     verdicts = [_verdict(one, other, limits) for one, other in zip(*sides, strict=True)]
-    return ForeignReport(baseline, candidate, margin, level, verdicts, findings)
+    return ForeignReport(baseline, candidate, margin, level, verdicts, findings, _means(verdicts))
+
+
+def _means(verdicts: Sequence[ForeignVerdict]) -> list[SuiteMean]:
+    """Those of what can be meant together: of one unit, and better in one direction."""
+    kinds: dict[tuple[str, bool], list[Change]] = defaultdict(list)
+    for one in verdicts:
+        kinds[one.unit, one.higher_is_better].append((one.change, one.interval))
+    return [mean for (unit, _), changes in kinds.items() for mean in mean_of(unit, changes, independent=False)]
 
 
 def _check(baseline: ForeignResults, candidate: ForeignResults, *, force: bool) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from math import ceil, expm1, isfinite
 from pathlib import Path
 
@@ -11,8 +12,10 @@ import numpy as np
 from steelyard.design.findings import coarse_clock, some_names
 from steelyard.design.judging.judgement import by_benchmark, seconds_of, side_of
 from steelyard.design.judging.left_out import little_memory
+from steelyard.design.judging.suite_means import Change, mean_of
 from steelyard.design.judging.ticks import hidden_by_clock
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
+from steelyard.model.derived import SuiteMean
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.kept import Finding
@@ -116,7 +119,15 @@ def compare_runs(
     wanted = metrics or baseline.settings.metrics
     level = alpha / len(shared)
     verdicts = [_verdict(views[places], places, metric, margin, level) for places in shared for metric in wanted]
-    return UnpairedReport(baseline, candidate, margin, level, verdicts, findings)
+    return UnpairedReport(baseline, candidate, margin, level, verdicts, findings, _means(verdicts))
+
+
+def _means(verdicts: Sequence[UnpairedVerdict]) -> list[SuiteMean]:
+    metrics: dict[str, list[Change]] = defaultdict(list)
+    for one in verdicts:
+        metrics[one.metric].append((one.change, one.interval))
+    # What drifted from one run to the other is common to all.
+    return [mean for metric, changes in metrics.items() for mean in mean_of(metric, changes, independent=False)]
 
 
 def _check(baseline: Run, candidate: Run, *, force: bool) -> None:

@@ -12,7 +12,7 @@ from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Run
 from steelyard.model.samples import joined
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
-from steelyard.report import figures, foreign, notes, sentences, unpaired
+from steelyard.report import figures, foreign, notes, sentences, suite_mean, unpaired
 from steelyard.report.page import budget, distributions, elements, judged, measured, units
 from steelyard.report.page.data import Axis, Figure, Panel, Role, Series
 from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, drawn, sentence
@@ -32,7 +32,11 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
         title=f"B {runs[1].subjects[0].name} against A {runs[0].subjects[0].name}",
         headline=headline,
         verdict=word,
-        lines=[sentence(unpaired.WARNING), *(f"{sentences.metric(one, runs[0].settings)}." for one in metrics)],
+        lines=[
+            sentence(unpaired.WARNING),
+            *map(sentence, suite_mean.of_apart(report.means, suite_mean.at(report.alpha))),
+            *(f"{sentences.metric(one, runs[0].settings)}." for one in metrics),
+        ],
         caption=f"Verdicts at {figures.confidence(report.alpha)} confidence; the bars are {scales.legend()}",
         columns=_columns("launches", scales, several=len(metrics) > 1),
         rows=[_row_of_runs(report, verdict, scales, room, several=len(metrics) > 1) for verdict in report.verdicts],
@@ -137,6 +141,7 @@ def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
                 f"{label}: {foreign.origin(record).removeprefix(f'{foreign.WARNING}: ')}."
                 for (label, _), record in zip(_SIDES, records, strict=True)
             ),
+            *map(sentence, foreign.means(report)),
         ],
         caption=f"Changes of the value; the bars are {scales.legend()}",
         columns=[*_columns("processes", scales, several=False), Column("better", "text")],

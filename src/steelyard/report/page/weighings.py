@@ -95,7 +95,7 @@ def _lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> l
         lines += [sentence(line) for line in told]
     elif undecided := [verdict for verdict in first if verdict.verdict == "undecided"]:
         lines += [sentence(line) for line in budgets.budget_of_all(undecided, record)]
-    lines += [sentence(line) for line in suite_mean.of_each_metric(record, verdicts)]
+    lines += [sentence(line) for line in suite_mean.of_each_metric(record)]
     lines += [f"{sentences.metric(name, record.settings)}." for name in dict.fromkeys(one.metric for one in members)]
     if built := sentences.built(record):
         lines.append(elements.name(built, elements.LONGER))

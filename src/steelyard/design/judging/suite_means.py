@@ -1,0 +1,50 @@
+"""What the benchmarks of a suite say together: the geometric mean of their changes, of each metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import expm1
+
+import numpy as np
+
+from steelyard.model.derived import SuiteMean, Verdict
+from steelyard.model.metrics import is_counted
+from steelyard.model.records import Weighing
+from steelyard.report.budgets import is_withheld
+from steelyard.stats.geometric_mean import geometric_mean
+
+# (relative change, its interval), each as far as it is known
+Change = tuple[float | None, tuple[float, float] | None]
+
+
+def suite_means(record: Weighing, verdicts: Sequence[Verdict]) -> list[SuiteMean]:
+    """The means of its metrics; none of what is no suite, of several candidates, of counts, or of what is withheld."""
+    members = [one for one in verdicts if not one.control]
+    sides = {(record.benchmarks[one.index].baseline, record.benchmarks[one.index].candidate) for one in members}
+    if record.settings.harness is None or len(sides) != 1:
+        return []
+    means = []
+    for metric in dict.fromkeys(one.metric for one in members if not is_counted(one.metric)):
+        chosen = [one for one in members if one.metric == metric]
+        if not any(map(is_withheld, chosen)):
+            changes = [(one.change, one.interval) for one in chosen]
+            means += mean_of(metric, changes, independent=record.settings.starts != "shared")
+    return means
+
+
+def mean_of(metric: str, changes: Sequence[Change], *, independent: bool) -> list[SuiteMean]:
+    """That of those that have an interval, where there are two of them or more; as `geometric_mean`."""
+    known = [(change, *interval) for change, interval in changes if change is not None and interval is not None]
+    known = [(change, lower, upper) for change, lower, upper in known if lower > -1]
+    if len(known) < 2:
+        return []
+    mean, lower, upper = geometric_mean(*np.log1p(np.array(known)).T, independent=independent)
+    return [
+        SuiteMean(
+            metric=metric,
+            change=expm1(mean),
+            interval=(expm1(lower), expm1(upper)),
+            benchmarks=len(known),
+            left_out=len(changes) - len(known),
+        )
+    ]
