@@ -1,10 +1,13 @@
 """How often the interval of a suite's geometric mean holds the true one, stopping included, where the truth is known.
 
-    python benchmarks/suite_mean.py [--minutes M] [--suites N]
+    python benchmarks/suite_mean.py [--minutes M] [--suites N] [--apart]
 
 For M minutes weighings are simulated: of each kind of noise and each change, as one of 20 benchmarks that share alpha.
 Suites are then drawn from these, of 2 to 100 benchmarks each: all of one noise or of any, with the changes of a row.
 A cell is the share of suites that held their mean, and half the width of the interval in the median.
+
+With --apart the suites are of two runs each, as `steelyard diff` compares them, under the noises and drifts of
+benchmarks/diff_unpaired.py: of benchmarks that drift each for itself, and of ones that all drift alike.
 """
 
 from __future__ import annotations
@@ -20,8 +23,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
 
+from benchmarks.diff_unpaired import SESSIONS, Sessions
 from benchmarks.simulation import SYNTHETIC, FloatArray, Noise, table, trace, weigh_once, window_of
 from steelyard.stats.geometric_mean import geometric_mean
+from steelyard.stats.unpaired import RunValues, judge_unpaired
 
 ALPHA, MARGIN, MEMBERS, MOST_PAIRS = 0.01, 0.005, 20, 160
 CHANGES = (0.0, 0.003, 0.01, -0.01, 0.03)
@@ -33,6 +38,7 @@ ROWS = {
     "-1 to +3 %": CHANGES,
 }
 SIZES = (2, 5, 20, 100)
+OF_A_RUN, OWN_NOISE = 200, 0.01
 NOISES: dict[str, Noise] = {
     "ambient, active": window_of(trace("ambient", "active")),
     "bursts, wall": window_of(trace("bursts", "wall")),
@@ -68,6 +74,41 @@ def cell(errors: Errors, names: tuple[str, ...], changes: tuple[float, ...], siz
     return f"{held / suites:.1%}, {np.median(half_widths):.2%}"
 
 
+def apart(sessions: Sessions, size: int, suites: int, *, alike: bool) -> str:
+    """So many suites of a size, each of two runs of one program; `alike`, all benchmarks have drifts in common."""
+    generator = np.random.default_rng(size)
+    held, half_widths = 0, []
+    for _ in range(suites):
+        common = sessions(generator, OF_A_RUN)
+        found = []
+        for _ in range(size):
+            one, other = (_noisier(side, generator) for side in common) if alike else sessions(generator, OF_A_RUN)
+            judged = judge_unpaired(one, other, MARGIN, ALPHA / size)
+            found.append((judged.shift.centre, judged.lower, judged.upper))
+        known = np.array(found)[np.isfinite(found).all(axis=1)]
+        if not len(known):
+            continue
+        _, lower, upper = geometric_mean(*known.T, independent=False)
+        held += lower <= 0.0 <= upper
+        half_widths.append((upper - lower) / 2)
+    return f"{held / len(half_widths):.1%}, {np.median(half_widths):.2%}" if half_widths else "no interval"
+
+
+def _noisier(side: RunValues, generator: np.random.Generator) -> RunValues:
+    noise = OWN_NOISE * generator.standard_normal(len(side.logs))
+    return RunValues(side.logs + noise, side.seconds, None if side.unwaited is None else side.unwaited + noise)
+
+
+def show_apart(suites: int) -> None:
+    """Print the table of two runs."""
+    sizes = SIZES[1:3]
+    rows = [
+        (name, "alike" if alike else "each", *(apart(sessions, size, suites, alike=alike) for size in sizes))
+        for (name, sessions), alike in product(SESSIONS.items(), (False, True))
+    ]
+    print(table(("sessions", "drift", *(f"{size} benchmarks" for size in sizes)), rows))
+
+
 def main(minutes: float, suites: int) -> None:
     """Print the table."""
     errors = weighed(minutes)
@@ -84,5 +125,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="The interval of a suite's geometric mean, simulated.")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--suites", type=int, default=500)
+    parser.add_argument("--apart", action="store_true", help="of two runs, measured one after the other")
     asked = parser.parse_args()
-    main(asked.minutes, asked.suites)
+    if asked.apart:
+        show_apart(asked.suites)
+    else:
+        main(asked.minutes, asked.suites)

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from steelyard.model.derived import Verdict
+from steelyard.model.derived import Derived, SuiteMean, Verdict
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.launches import Launches
 from steelyard.model.limits import Limit, Limits
 from steelyard.model.records import StopReason
 from steelyard.model.settings import Settings
-from steelyard.report import gate_words
-from tests.report.records import LEANING, SLOWER, UNDECIDED, row, verdict, weighing
+from steelyard.report import gate_markdown, gate_terminal, gate_words
+from tests.report.records import LEANING, SLOWER, UNDECIDED, flat, on_screen, row, verdict, weighing
 
 
 @pytest.mark.parametrize(
@@ -127,3 +127,14 @@ def test_the_method_tells_how_the_pairs_ran_and_not_how_they_were_asked_for(in_t
     rows = [row(pair, side, 10**7, order=side + 2 * (pair < in_tandem)) for pair in range(3) for side in (0, 1)]
     record = weighing(settings=Settings(pairing="adjacent")).model_copy(update={"launches": Launches.of_rows(rows)})
     assert gate_words.methods(GateReport(Limits(), ["a.json"], [record]))[0].startswith(said)
+
+
+def test_the_mean_of_each_suite_is_told_of_several_with_its_record() -> None:
+    mean = SuiteMean(metric="active", change=0.01, interval=(0.005, 0.015), benchmarks=3)
+    suite = weighing().model_copy(update={"derived": Derived(means=[mean])})
+    said = "geometric mean of 3 benchmarks: +1.00 % [+0.50 %, +1.50 %] at 99 % confidence"
+    assert gate_words.means(GateReport(Limits(), ["a.json"], [suite])) == [said]
+    both = GateReport(Limits(), ["a.json", "b.json"], [weighing(), suite])
+    assert gate_words.means(both) == [f"b.json: {said}"]
+    assert "b.json&#58; geometric mean of 3 benchmarks" in gate_markdown.page(both)
+    assert "in all b.json: geometric mean" in flat(on_screen(lambda console: gate_terminal.show(console, both)))

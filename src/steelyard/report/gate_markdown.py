@@ -112,6 +112,7 @@ def _sections(report: GateReport) -> list[_Section]:
     return [
         _Section([], list(dict.fromkeys(_subjects(weighing) for weighing in report.weighings)), "weighing"),
         _Section(["**What is missing**", ""], items(map(_text, problems)), "problem"),
+        _Section([], [f"{_text(mean)}  " for mean in gate_words.means(report)], "mean"),
         _tabled(["**Above the limit**", ""], kinds["above"], several=several),
         _tabled([f"**Changed{_within(kinds['changed'])}**", ""], kinds["changed"], several=several),
         _Section(["**What could not be decided**", ""], undecided, "verdict", closing, hidden),

@@ -33,6 +33,7 @@ def show(console: Console, report: GateReport) -> None:
     _list(sheet, "slower", [_line(sheet, one, several=several) for one in report.slower])
     changed = [one for one in report.judged if _is_changed(one)]
     _list(sheet, "changed", [_line(sheet, one, several=several) for one in worst_first(changed)])
+    _list(sheet, "in all", [Text(mean) for mean in gate_words.means(report)])
     undecided = worst_first(report.undecided)
     alone = len(undecided) == 1
     whys = [gate_words.why_open(one, alone=alone) for one in undecided]

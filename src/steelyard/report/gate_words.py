@@ -12,7 +12,7 @@ from steelyard.model.kept import CONTROL_ALARM, NEW_SUITE, Finding
 from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Weighing
-from steelyard.report import budgets, disturbances, figures, printable, sentences
+from steelyard.report import budgets, disturbances, figures, printable, sentences, suite_mean
 from steelyard.stats.verdict import excludes_no_change
 
 _WITHOUT_VERDICT = ("added", "removed", "failed", NEW_SUITE)
@@ -199,6 +199,13 @@ def _machine(weighing: Weighing) -> str:
     machine = weighing.machine
     facts = [machine.cpu_model or "an unknown processor", figures.count(machine.cores_logical, "core")]
     return ", ".join([*facts, *(fact for fact in (machine.virtualization, machine.kernel) if fact)])
+
+
+def means(report: GateReport) -> list[str]:
+    """Write the geometric means of its suites, of several weighings with the name of the record."""
+    of_each = zip(report.sources, map(suite_mean.of_each_metric, report.weighings), strict=True)
+    several = len(report.weighings) > 1
+    return [f"{source}: {line}" if several else line for source, lines in of_each for line in lines]
 
 
 def resolution(report: GateReport) -> str | None:
