@@ -111,37 +111,6 @@ def test_a_value_that_is_malformed_or_out_of_range(refuses: Refuses, option: str
     assert option in refuses("compare", "true", "true", f"{option}={value}")
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--parameter-list"],
-        ["--parameter-list", "n"],
-        ["--parameter-list=n"],
-        ["--parameter-list=n", "1,2"],
-        ["-Ln", "1,2"],
-        ["-L", "n"],
-        ["-L", "n", "--strict"],
-        ["-L", "two words", "1,2"],
-        ["-L", "n", "1,1"],
-        ["-L", "unused", "1,2"],
-        ["-L", "n", "1,2", "-L", "n", "3"],
-        ["-L", "n", ",".join(map(str, range(10_001)))],
-        ["-L", AWKWARD, "1,2"],
-        ["--parameter-scan", "n", "1"],
-        ["--parameter-scan=n", "1", "2", "1"],
-        ["-P", "n", "1", "x", "1"],
-        ["-P", "n", "1", "2", "0"],
-        ["-P", "n", "2", "1", "1"],
-        ["-P", "n", "1", "nan", "1"],
-        ["-P", "n", "0", "1e999999", "1"],
-        ["-P", "n", "0", "1", "1e-999999"],
-    ],
-    ids=lambda words: ascii(words)[:60],
-)
-def test_parameters_that_make_no_sense(refuses: Refuses, words: list[str]) -> None:
-    assert len(refuses("compare", "echo {n}", "printf {n}", *words)) < 80_000
-
-
 @pytest.mark.parametrize("glued", ["--parameter-list=n", "-Ln", "--parameter-scan=n", "-Pn"])
 def test_the_words_of_a_parameter_stand_apart(refuses: Refuses, glued: str) -> None:
     option = glued.partition("=")[0] if "=" in glued else glued[:2]

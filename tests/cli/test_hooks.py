@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -15,7 +16,7 @@ from steelyard.design.runner.runner import Runner
 from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
 from tests.loaded import weighing_in
-from tests.world import Killed, ScriptedWorld, alike, at_launch, ctrl_c, kill, measured, program_of
+from tests.world import Killed, LaunchScript, ScriptedWorld, alike, at_launch, ctrl_c, kill, measured, program_of
 
 HOOKS = ("setup", "prepare", "conclude", "cleanup")
 AROUND = tuple(word for name in HOOKS for word in (f"--{name}", f"./{name}"))
@@ -188,15 +189,24 @@ def test_a_program_may_be_made_anew_before_all_launches(world: ScriptedWorld) ->
     assert load(Path("record.json")).subjects[1].digest == built
 
 
-def test_what_a_set_up_says_is_not_read_whole(world: ScriptedWorld) -> None:
+def set_up_that(says: Callable[[Path], object], script: LaunchScript = alike) -> LaunchScript:
+    """A script whose ./setup says what it does in the file that has its standard error."""
+
     def setting_up(spec: LaunchSpec, number: int) -> Measured:
         if program_of(spec) == "setup" and isinstance(spec.stderr, bytes):
-            with Path(os.fsdecode(spec.stderr)).open("wb") as said:
-                said.seek(1 << 40)
-                said.write(b"\nserve: bind: Address already in use\n")
-        return alike(spec, number)
+            says(Path(os.fsdecode(spec.stderr)))
+        return script(spec, number)
 
-    world.script = setting_up
+    return setting_up
+
+
+def test_what_a_set_up_says_is_not_read_whole(world: ScriptedWorld) -> None:
+    def says_at_the_end(file: Path) -> None:
+        with file.open("wb") as said:
+            said.seek(1 << 40)
+            said.write(b"\nserve: bind: Address already in use\n")
+
+    world.script = set_up_that(says_at_the_end)
     text = " ".join(world("compare", "./old", "./new", "--pairs", "9", "--setup", "./setup").text.split())
     assert "'serve: bind: Address already in use'" in text
 
@@ -206,12 +216,7 @@ def test_what_a_set_up_says_is_not_read_whole(world: ScriptedWorld) -> None:
     [("serve: bind: Address already in use\n", True), ("listening on 8001\n", False)],
 )
 def test_a_set_up_that_says_what_went_wrong_and_ends_well(world: ScriptedWorld, wrote: str, is_told: bool) -> None:
-    def setting_up(spec: LaunchSpec, number: int) -> Measured:
-        if program_of(spec) == "setup" and isinstance(spec.stderr, bytes):
-            Path(os.fsdecode(spec.stderr)).write_text(wrote)
-        return alike(spec, number)
-
-    world.script = setting_up
+    world.script = set_up_that(lambda file: file.write_text(wrote))
     text = " ".join(world("compare", "./old", "./new", "--pairs", "9", "--setup", "./setup").text.split())
     told = "note --setup ./setup wrote to standard error: 'serve: bind: Address already in use' it ended with status 0"
     assert (told in text) == is_told
@@ -235,12 +240,11 @@ def test_no_secret_that_a_command_says_is_kept(world: ScriptedWorld, hook: tuple
 
 
 def test_what_each_set_up_says_is_told_once_of_a_weighing_that_is_carried_on(world: ScriptedWorld) -> None:
-    def setting_up(spec: LaunchSpec, number: int) -> Measured:
-        if program_of(spec) == "setup" and isinstance(spec.stderr, bytes):
-            Path(os.fsdecode(spec.stderr)).write_text(f"error: {wrote.pop(0)}\n")
-        return interrupted() if number in (9, 18) else alike(spec, number)
-
-    world.script, wrote = setting_up, ["no table", "no table", "no room"]
+    wrote = ["no table", "no table", "no room"]
+    world.script = set_up_that(
+        lambda file: file.write_text(f"error: {wrote.pop(0)}\n"),
+        lambda spec, number: interrupted() if number in (9, 18) else alike(spec, number),
+    )
     world("compare", "./old", "./new", "--pairs", "15", "--setup", "./setup", "-o", "record.json")
     for _ in range(2):
         text = " ".join(world("compare", "--resume", "record.json", "-o", "record.json").text.split())
@@ -248,12 +252,7 @@ def test_what_each_set_up_says_is_told_once_of_a_weighing_that_is_carried_on(wor
 
 
 def test_no_secret_that_a_set_up_says_is_in_what_a_kill_leaves(world: ScriptedWorld) -> None:
-    def setting_up(spec: LaunchSpec, number: int) -> Measured:
-        if isinstance(spec.stderr, bytes):
-            Path(os.fsdecode(spec.stderr)).write_text("error: hunter2 is wrong\n")
-        return alike(spec, number)
-
-    world.script = at_launch(9, kill, setting_up)
+    world.script = at_launch(9, kill, set_up_that(lambda file: file.write_text("error: hunter2 is wrong\n")))
     with pytest.raises(Killed):
         world("compare", "./old", "./new", "--setup", "./setup", "--env", "PGPASSWORD=hunter2")
     (journal,) = world.kept()

@@ -6,7 +6,7 @@ import json
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
@@ -15,10 +15,10 @@ import numpy as np
 from steelyard.design.check.checker import Checker
 from steelyard.design.runner.runner import Runner
 from steelyard.design.world import World
-from steelyard.model.launches import Frame, LaunchSpec, Measured
+from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.soundness import Looked
 from steelyard.subjects.protocol import ProtocolHarness
-from tests.design.scripted import PLAIN, Machine
+from tests.design.scripted import PLAIN, Machine, OneByOne
 
 START_NS = 2_000_000
 EACH_NS = 1_000.0
@@ -182,17 +182,12 @@ class Doctor:
 
 
 @dataclass
-class Server:
+class Server(OneByOne):
     """A launch server that runs a machine's launches, and whose user presses Ctrl-C during one of them."""
 
     machine: Machine
     interrupted_at: int | None = None
     """The launch that is cut short, from 0."""
-    version: str = "scripted"
-    server_pid: int = 0
-    offers: dict[str, bool] = field(default_factory=dict)
-    missing_counters: Mapping[str, int] = field(default_factory=dict)
-    waiting: Callable[[float], None] | None = None
     cancelled: bool = False
 
     def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:  # noqa: ARG002
@@ -203,20 +198,6 @@ class Server:
 
     def cancel(self) -> None:
         self.cancelled = True
-
-    def forget_cancel(self) -> None:
-        raise AssertionError("nothing is launched after a cancel")
-
-    def keep_rows_in(self, journal: int) -> None:
-        raise AssertionError(f"a check keeps no rows: {journal}")
-
-    def launch_series(self, specs: Sequence[LaunchSpec], frames: Sequence[Frame | None]) -> Sequence[Measured]:
-        raise AssertionError(f"a check launches one by one: {specs}, {frames}")
-
-    def launch_together(
-        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
-    ) -> tuple[Measured, Measured]:
-        raise AssertionError(f"a check launches one by one: {first}, {second}, {second_begins}, {followed}")
 
     def world(self) -> World:
         """Everything that a check takes from outside."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.experiment import Experiment
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.recorder import Recorder
-from steelyard.model.launches import Draw, Launches, LaunchRow, LaunchSpec, Measured
+from steelyard.model.launches import Draw, Frame, Launches, LaunchRow, LaunchSpec, Measured
 from steelyard.model.machine import MachineFacts
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
@@ -93,6 +93,30 @@ class Machine:
 
     def clock(self) -> float:
         return self.now
+
+
+class OneByOne:
+    """What a launch server has that launches one by one, keeps no rows, and launches nothing after a cancel."""
+
+    version: str = "scripted"
+    server_pid: int = 0
+    offers: dict[str, bool] = {}
+    missing_counters: Mapping[str, int] = {}
+    waiting: Callable[[float], None] | None = None
+
+    def forget_cancel(self) -> None:
+        raise AssertionError("nothing is launched after a cancel")
+
+    def keep_rows_in(self, journal: int) -> None:
+        raise AssertionError(f"no rows are kept: {journal}")
+
+    def launch_series(self, specs: Sequence[LaunchSpec], frames: Sequence[Frame | None]) -> Sequence[Measured]:
+        raise AssertionError(f"all are launched one by one: {specs}, {frames}")
+
+    def launch_together(
+        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
+    ) -> tuple[Measured, Measured]:
+        raise AssertionError(f"all are launched one by one: {first}, {second}, {second_begins}, {followed}")
 
 
 def spec(benchmark: int, side: int, draw: Draw) -> LaunchSpec:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -240,22 +241,18 @@ def test_a_folder_for_temporary_files_with_a_name_of_its_own(counting: InProcess
     assert not list(place.iterdir())
 
 
-def test_a_full_disk_for_temporary_files(installed: Tool, mounting: Mounting) -> None:
-    (installed.folder / "small").mkdir()
-    within = mounting("mount -t tmpfs -o size=8k none small")
-    sentence = installed.refuses(
-        "count", "/bin/true", status=3, within=within, env={"TMPDIR": str(installed.folder / "small")}
-    )
-    assert "disk is not full" in sentence
-
-
-def test_a_folder_for_temporary_files_that_cannot_be_written(installed: Tool, mounting: Mounting) -> None:
-    (installed.folder / "fixed").mkdir()
-    within = mounting("mount -t tmpfs -o ro none fixed")
-    sentence = installed.refuses(
-        "count", "/bin/true", status=3, within=within, env={"TMPDIR": str(installed.folder / "fixed")}
-    )
-    assert "set TMPDIR to a folder that can be written" in sentence
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [("size=8k", "disk is not full"), ("ro", "set TMPDIR to a folder that can be written")],
+    ids=["full", "read only"],
+)
+def test_a_disk_for_temporary_files_that_takes_none(
+    installed: Tool, mounting: Mounting, option: str, said: str
+) -> None:
+    place = installed.folder / "place"
+    place.mkdir()
+    within = mounting(f"mount -t tmpfs -o {option} none place")
+    assert said in installed.refuses("count", "/bin/true", status=3, within=within, env={"TMPDIR": str(place)})
 
 
 def test_a_full_disk_for_the_journal(installed: Tool, mounting: Mounting) -> None:
@@ -282,23 +279,19 @@ def test_an_interrupt_before_anything_is_counted(installed: Tool, number: int) -
 
 
 @pytest.fixture
-def waiting(installed: Tool) -> list[str]:
-    """A weighing whose third launch waits."""
+def waiting(installed: Tool) -> subprocess.Popen[bytes]:
+    """A weighing whose third launch is under way, and waits."""
     compiled(installed.folder, "one", WAITS, "-static")
     compiled(installed.folder, "two", LATER, "-static")
-    return ["compare", "./one", "./two", "--metric", "instructions", "--jobs", "1", "--functions", "3"]
+    words = ("--metric", "instructions", "--jobs", "1", "--functions", "3")
+    process, log = installed.start("compare", "./one", "./two", *words), installed.folder / "log"
+    wait_until(lambda: log.exists() and log.stat().st_size == 3, "the third launch is under way")
+    return process
 
 
-def launches(tool: Tool) -> int:
-    log = tool.folder / "log"
-    return log.stat().st_size if log.exists() else 0
-
-
-def test_an_interrupted_counting_is_shown_and_carried_on(installed: Tool, waiting: list[str]) -> None:
-    process = installed.start(*waiting)
-    wait_until(lambda: launches(installed) == 3, "the third launch is under way")
-    process.send_signal(signal.SIGINT)
-    done = installed.end(process)
+def test_an_interrupted_counting_is_shown_and_carried_on(installed: Tool, waiting: subprocess.Popen[bytes]) -> None:
+    waiting.send_signal(signal.SIGINT)
+    done = installed.end(waiting)
     assert done.status == 130
     assert "interrupted: this is what was measured until then" in done.words
     (kept,) = installed.kept()
@@ -310,10 +303,8 @@ def test_an_interrupted_counting_is_shown_and_carried_on(installed: Tool, waitin
     assert record.stop == ["decided"]
 
 
-def test_a_killed_counting_is_readable_and_carried_on(installed: Tool, waiting: list[str]) -> None:
-    process = installed.start(*waiting)
-    wait_until(lambda: launches(installed) == 3, "the third launch is under way")
-    kill(process)
+def test_a_killed_counting_is_readable_and_carried_on(installed: Tool, waiting: subprocess.Popen[bytes]) -> None:
+    kill(waiting)
     (journal,) = installed.kept(".journal")
     shown = installed("show", journal)
     assert shown.status == 0
@@ -325,10 +316,8 @@ def test_a_killed_counting_is_readable_and_carried_on(installed: Tool, waiting: 
     assert "slower" in done.words
 
 
-def test_a_counting_is_not_carried_on_by_another_valgrind(installed: Tool, waiting: list[str]) -> None:
-    process = installed.start(*waiting)
-    wait_until(lambda: launches(installed) == 3, "the third launch is under way")
-    kill(process)
+def test_a_counting_is_not_carried_on_by_another_valgrind(installed: Tool, waiting: subprocess.Popen[bytes]) -> None:
+    kill(waiting)
     (journal,) = installed.kept(".journal")
     (installed.folder / "bin").mkdir()
     installed.write("bin/valgrind", "#!/bin/sh\necho valgrind-3.99.0\n")

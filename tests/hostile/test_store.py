@@ -41,6 +41,13 @@ def check_verdict(done: Done) -> None:
     assert done.status == 1, done
 
 
+def check_kept_quietly(world: ScriptedWorld) -> None:
+    """A weighing is kept as the latest one, and nothing is said of the store."""
+    check_verdict(done := world(*WEIGH))
+    assert done.err == b""
+    assert world("show").text == done.text
+
+
 def said(done: Done) -> str:
     """The only line on stderr."""
     (line,) = done.err.decode().splitlines()
@@ -80,10 +87,8 @@ def test_a_running_weighing_outlives_what_is_measured_meanwhile(scripted: Script
             assert other("run", "./old", "--launches", "2").status == 0
 
     scripted.script = at(scripted.launches + 7, meanwhile)
-    check_verdict(done := scripted(*WEIGH))
-    assert done.err == b""
+    check_kept_quietly(scripted)
     assert len(scripted.kept()) == KEPT
-    assert scripted("show").text == done.text
     assert other("run", "./old", "--launches", "2").status == 0  # it does not go at the next occasion either
     assert [kept for kept in scripted.kept() if "weighing" in kept.name]
 
@@ -130,9 +135,7 @@ def immovable(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 def test_records_that_cannot_be_removed(scripted: ScriptedWorld, immovable: Callable[[str], None]) -> None:
     fill(scripted, KEPT + 3)
     immovable("20990101")
-    check_verdict(done := scripted(*WEIGH))
-    assert done.err == b""
-    assert scripted("show").text == done.text
+    check_kept_quietly(scripted)
     assert len(scripted.kept()) == KEPT + 4
 
 
@@ -142,9 +145,7 @@ def test_records_of_others_on_a_shared_shelf(scripted: ScriptedWorld) -> None:
     for path in (*scripted.kept(), store_of(scripted)):
         os.chown(path, 12_345, 12_345)
     store_of(scripted).chmod(0o1777)
-    check_verdict(done := scripted(*WEIGH))
-    assert done.err == b""
-    assert scripted("show").text == done.text
+    check_kept_quietly(scripted)
     assert len(scripted.kept()) == KEPT + 4
     assert store_of(scripted).stat().st_mode & 0o7777 == 0o1777
 
@@ -153,9 +154,7 @@ def test_a_folder_that_is_named_like_a_journal(scripted: ScriptedWorld) -> None:
     fill(scripted, KEPT + 3)
     for trap in (name(999_999, ".journal"), "20000101T000000.000000-weighing-1.json.gz"):
         (store_of(scripted) / trap / "inside").mkdir(parents=True)
-    check_verdict(done := scripted(*WEIGH))
-    assert done.err == b""
-    assert scripted("show").text == done.text
+    check_kept_quietly(scripted)
     assert len(scripted.kept()) == KEPT + 2  # and both folders
 
 
@@ -232,9 +231,7 @@ def test_a_store_that_stands_elsewhere_is_said(scripted: ScriptedWorld) -> None:
 
 def test_a_store_that_is_gone_at_the_end(scripted: ScriptedWorld) -> None:
     scripted.script = at(9, lambda: shutil.rmtree(scripted.folder / "state"))
-    check_verdict(done := scripted(*WEIGH))
-    assert done.err == b""
-    assert scripted("show").text == done.text
+    check_kept_quietly(scripted)
 
 
 def test_a_store_whose_place_is_taken_at_the_end(scripted: ScriptedWorld) -> None:

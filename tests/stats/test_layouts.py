@@ -196,12 +196,17 @@ def test_an_interval_beyond_all_ratios_is_none() -> None:
     assert (found.lower, found.upper) == (-inf, inf)
 
 
+def clearly_slower(pairs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Both sides of pairs of ten layouts, and the layout of each pair."""
+    generator = np.random.default_rng(1)
+    drawn = layouts_of_pairs(generator, 10, pairs)
+    d = log(1.2) + 0.002 * generator.standard_normal(pairs)
+    return np.exp([-d / 2, d / 2]), drawn
+
+
 def test_a_verdict_is_of_the_pairs_and_of_the_layouts_at_once() -> None:
     """A change that the pairs show in a moment waits until the layouts do, and there are five of those at least."""
-    generator = np.random.default_rng(1)
-    drawn = layouts_of_pairs(generator, 10, 60)
-    d = log(1.2) + 0.002 * generator.standard_normal(60)
-    sides = np.exp([-d / 2, d / 2])
+    sides, drawn = clearly_slower(60)
 
     def judged(layouts: np.ndarray | None) -> str:
         found = judge(lambda n: (sides[0, :n], sides[1, :n]), 60, 0.005, 0.01, ended=True, layouts=layouts)
@@ -213,10 +218,7 @@ def test_a_verdict_is_of_the_pairs_and_of_the_layouts_at_once() -> None:
 
 
 def test_looks_between_those_at_the_layouts_decide_nothing() -> None:
-    generator = np.random.default_rng(1)
-    drawn = layouts_of_pairs(generator, 10, 13)
-    d = log(1.2) + 0.002 * generator.standard_normal(13)
-    sides = np.exp([-d / 2, d / 2])
+    sides, drawn = clearly_slower(13)
 
     def judged(*, ended: bool) -> str:
         found = judge(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from steelyard.api.asked import Asked, Judging, Launching
+from steelyard.api.asked import Asked, Judging, Launching, Throughput
 from steelyard.api.counting import count_settings, counted_metrics, jobs_checked
 from steelyard.api.hooks import check_variables, hooks_checked
 from steelyard.api.layouts import layouts_checked
@@ -17,16 +17,18 @@ from steelyard.api.mistaken import meant_revisions
 from steelyard.api.names import check_no_files
 from steelyard.api.parameters import arguments_of, values_listed
 from steelyard.api.suites import harness_checked, heap_launches, selection_of
-from steelyard.api.throughput import processed
 from steelyard.model.errors import UsageError
+from steelyard.model.placeholders import with_values
 from steelyard.model.values import (
     AUTO,
     LONGEST_WAIT_S,
     alpha_checked,
     in_range,
     metric_names,
+    quantity_of_items,
     relative_margin,
     seconds_in_range,
+    size_in_bytes,
 )
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from steelyard.design.world import World
     from steelyard.model.settings import Settings
     from steelyard.model.subject import Subject
+    from steelyard.model.throughput import Processed
     from steelyard.subjects.revisions.builds import Recipe
 
 
@@ -81,12 +84,12 @@ def request_of(options: Asked, subjects: Sequence[Subject], settings: Settings) 
     weighing = options.weighing
     selection = selection_of(options.suite, options.judging, weighing)
     if settings.harness is not None:
-        selection = replace(selection, processed=processed(options.throughput))
+        selection = replace(selection, processed=_amounts(options.throughput))
         return Request(subjects, settings, (), selection, jobs_checked(options.counting.jobs))
     parameters = parameters_of(options, [subject.command for subject in subjects])
     around = _around(options)
     benchmarks = benchmarks_of(list(subjects), parameters, control=weighing.control, around=around)
-    benchmarks = [one.model_copy(update={"processed": processed(options.throughput, one.params)}) for one in benchmarks]
+    benchmarks = [one.model_copy(update={"processed": _amounts(options.throughput, one.params)}) for one in benchmarks]
     if selection.shard is not None:
         benchmarks, shard = dealt(benchmarks, selection.shard)
         settings = settings.model_copy(update={"shard": shard})
@@ -317,3 +320,22 @@ def _output_of_launches(path: Path | None) -> str | None:
     if is_pipe:
         raise UsageError(f"--output {path} is a pipe, and each launch writes anew: give the path of a file")
     return os.path.realpath(path)  # resolved here, as the input is
+
+
+def _amounts(asked: Throughput, params: Mapping[str, str] | None = None) -> list[Processed]:
+    """What was said, with the values of {name} filled in; raises UsageError for what is no amount."""
+    from steelyard.model.throughput import processed_of
+
+    told = {}
+    for unit, text, read in (
+        ("bytes", asked.processed_bytes, size_in_bytes),
+        ("items", asked.processed_items, quantity_of_items),
+    ):
+        if text is None:
+            continue
+        text = with_values(text, params or {})
+        amount = read(f"--{unit}", text)
+        if amount <= 0:
+            raise UsageError(f"--{unit} {text} leaves nothing to be processed: say how many each run processes")
+        told[unit] = float(amount)
+    return processed_of(told)

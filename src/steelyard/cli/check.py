@@ -89,7 +89,7 @@ def check(options: CheckOptions, world: World) -> int:
 def _conformance(subject: Subject, settings: Settings, world: World) -> int:
     from steelyard.cli.screen import output
     from steelyard.design.check.conformance import try_protocol
-    from steelyard.report.conformance import rules
+    from steelyard.report.check import rules
 
     found = try_protocol(subject, settings, world)
     rules(output(world.environment), subject.command, found.rules, interrupted=found.interrupted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from steelyard.api.project import ProjectPlan, chosen_targets, planned
 from steelyard.api.unused import unused
 from steelyard.cli.calm import tuned
+from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outcome import has_failed, none_of_earlier, show_outcome, show_way_on, shown, was_interrupted
 from steelyard.cli.outputs import beside_files, check_apart, check_files, check_not_launched, is_printed, page_of
-from steelyard.cli.project import announce, from_here
 from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
 from steelyard.cli.status import FAILED, INTERRUPTED, said_status
@@ -24,11 +24,13 @@ from steelyard.design.outcome import Outcome
 from steelyard.design.several import Part, measured
 from steelyard.design.world import World
 from steelyard.model.errors import NothingChosenError, SteelyardError, UsageError
+from steelyard.model.project import Target
 from steelyard.model.project_file import Project
 from steelyard.model.records import Weighing
 from steelyard.report import markdown as as_markdown
 from steelyard.report import several
 from steelyard.report.markup import code, document, escape
+from steelyard.report.plain import one_line
 
 if TYPE_CHECKING:
     from steelyard.cli.compare_options import CompareOptions
@@ -39,9 +41,9 @@ def weighed(project: Project, options: CompareOptions, world: World) -> int:
     """Weigh a project's targets, and return the exit status of all; raises SteelyardError as a single weighing does."""
     check_files(options.files, options.launch.output)
     check_apart(options.files.paths(), [project.folder / project.file.name])
-    asked, options = options.files, replace(options, files=from_here(options.files))
+    asked, options = options.files, replace(options, files=_from_here(options.files))
     targets, unasked = chosen_targets(project, options.target or [], options)
-    announce(project, targets)
+    _announce(project, targets)
     own = [_named(options.files.json, target.name) for target in targets.values()] if len(targets) > 1 else []
     with ExitStack() as meanwhile:
         with none_of_earlier(options.files, *own):
@@ -212,3 +214,30 @@ def _page(part: Part, outcome: Outcome | SteelyardError, error: SteelyardError |
 def _say_unused(project: Project, outcomes: Sequence[Outcome], options: CompareOptions) -> None:
     for sentence in unused(project, options.target or [], options, [outcome.record for outcome in outcomes]):
         say(sentence)
+
+
+def _announce(project: Project, targets: Mapping[int, Target]) -> None:
+    """Say what is about to be run: who wrote the file decides that, and it may come from a stranger's branch."""
+    lines = [("build", project.build.command)] if project.build.command else []
+    for target in targets.values():
+        lines.append((target.name, target.command))
+        for key in ("setup", "prepare", "conclude", "cleanup"):
+            commands = getattr(target, key) or getattr(project.compare, key) or []
+            lines += [(f"{target.name}, {key}", command) for command in commands]
+    width = max(len(label) for label, _ in lines)
+    listed = dict.fromkeys(f"  {label:<{width}}  {one_line(command)}" for label, command in lines)
+    say(f"{project.file} says what is run:", *listed)
+
+
+def _from_here(files: FileOptions) -> FileOptions:
+    """The files that the command line names by where they are, wherever this process will be."""
+    return FileOptions(
+        json=_absolute(files.json),
+        markdown=_absolute(files.markdown),
+        csv=_absolute(files.csv),
+        html=_absolute(files.html),
+    )
+
+
+def _absolute(path: Path | None) -> Path | None:
+    return path if path is None or path == STANDARD_STREAM else Path.cwd() / path

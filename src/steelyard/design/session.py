@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import errno
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.design.control import with_control
-from steelyard.design.events import check_counters
 from steelyard.design.findings import (
     ISOLATED,
     NOT_CLEANED_UP,
@@ -40,6 +41,7 @@ from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.design.written import placeholder_findings, shell_words_findings, shim_findings, unread_output_findings
 from steelyard.model.collector import without_collection
+from steelyard.model.counters import events_of
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
 from steelyard.model.journal import Journal, is_journal
 from steelyard.model.kept import Finding
@@ -53,6 +55,20 @@ from steelyard.subjects.command import shared_environment
 
 if TYPE_CHECKING:
     from steelyard.machine.isolation.isolation import Isolated
+
+# Why a counter of the kernel or the processor is not to be had, by the system's error.
+_NO_COUNTER = "its processor has no such counter, or is a virtual one without"
+_LACKING = {
+    errno.ENOENT: _NO_COUNTER,
+    errno.ENODEV: _NO_COUNTER,
+    errno.EOPNOTSUPP: _NO_COUNTER,
+    errno.EINVAL: _NO_COUNTER,
+    errno.ENOSYS: "its kernel is built without perf events",
+    errno.EACCES: "this user may not have it counted: as root, sysctl kernel.perf_event_paranoid=1, or 2 for what a "
+    "program does outside the kernel",
+    errno.EMFILE: "allow more open files (ulimit -n)",
+}
+_LACKING[errno.EPERM] = f"{_LACKING[errno.EACCES]}; or a container's filter is between (docker run --cap-add PERFMON)"
 
 
 def measure(request: Request, watch: Watch, world: World) -> Outcome:
@@ -138,7 +154,7 @@ def _session(
             watch(GOES_ON)
 
         launcher.waiting = waiting
-        check_counters(settings, launcher.missing_counters)
+        _check_counters(settings, launcher.missing_counters)
         cancels += [one.cancel for one in (launcher, starter) if one is not None]
         cleaning = CleanUp(launcher, world.launcher, cancels, watch)
         try:
@@ -348,3 +364,14 @@ def _as_cut_short(record: Weighing | Run, header: Weighing | Run, error: Unwritt
             "findings": [finding for finding in record.findings if finding.message != str(error)],
         }
     )
+
+
+def _check_counters(settings: Settings, missing: Mapping[str, int]) -> None:
+    """Raise UsageError for a metric that the launch server cannot count: one that is `missing`, with its error."""
+    for name in events_of(settings.metrics):
+        if (number := missing.get(name)) is not None:
+            why = _LACKING.get(number, os.strerror(number))
+            raise UsageError(
+                f"--metric {name}: this machine does not give it ({why}); steelyard doctor says what there is, and "
+                "instructions are counted under Valgrind anywhere"
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from pydantic import Field
@@ -58,3 +59,11 @@ class Soundness(Record):
     def troubles(self) -> list[Looked]:
         """The rules that do not hold."""
         return [one for one in self.looked if one.outcome == "trouble"]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One rule of the protocol that was tried; `trouble` says what was seen where it does not hold."""
+
+    rule: str
+    trouble: str | None

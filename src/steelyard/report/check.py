@@ -8,8 +8,8 @@ from itertools import groupby
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.soundness import Allocating, Looked, Soundness
-from steelyard.report import figures
+from steelyard.model.soundness import Allocating, Checked, Looked, Soundness
+from steelyard.report import figures, printable
 from steelyard.report.sheet import Sheet
 
 _NEVER_TRIED = "not tried"
@@ -102,3 +102,27 @@ def in_unit(one: Looked) -> str:
             return f"{threshold:g} blocks"
         case _:
             return f"{100 * threshold:g} %"
+
+
+def rules(console: Console, command: str, found: Sequence[Checked], *, interrupted: bool = False) -> None:
+    """Print each rule of the protocol with what was seen, and whether all hold, or those before an interruption."""
+    sheet = Sheet(console)
+    sheet.row("checked", Text(sheet.name(command, 3 * sheet.text_width), "bold"))
+    sheet.blank()
+    for rule in found:
+        if rule.trouble is None:
+            sheet.row("holds", rule.rule, style="green")
+        else:
+            sheet.row("broken", rule.rule, *printable.lines(rule.trouble), style="bold red")
+    sheet.blank()
+    broken = sum(rule.trouble is not None for rule in found)
+    if interrupted:
+        tried = figures.count(len(found), "rule was", "rules were")
+        sheet.row("in all", f"interrupted: {tried} tried until then, {broken or 'none'} of them broken")
+    elif not broken:
+        sheet.row("in all", f"all {len(found)} rules hold")
+    else:
+        sheet.row(
+            "in all",
+            f"{broken} of {figures.count(len(found), 'rule')} broken: steelyard docs protocol says how it is meant",
+        )

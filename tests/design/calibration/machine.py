@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,8 +13,8 @@ from threading import Event
 from steelyard.design.calibration.sweep import PATTERNS
 from steelyard.design.world import World
 from steelyard.measure.count.valgrind import Valgrind
-from steelyard.model.launches import Frame, LaunchSpec, Measured
-from tests.design.scripted import MACHINE, PLAIN
+from steelyard.model.launches import LaunchSpec, Measured
+from tests.design.scripted import MACHINE, PLAIN, OneByOne
 
 START_NS = 900_000
 L1_NS, LL_NS, RAM_NS = 0.2, 1.0, 8.0
@@ -61,7 +61,7 @@ def simulated(spec: LaunchSpec) -> int:
 
 
 @dataclass
-class ProbeMachine:
+class ProbeMachine(OneByOne):
     """The launch server of such a machine; the user may press Ctrl-C during a launch of it."""
 
     specs: list[LaunchSpec] = field(default_factory=list)
@@ -69,7 +69,6 @@ class ProbeMachine:
     counted: list[LaunchSpec] = field(default_factory=list)
     timed_rates: Callable[[LaunchSpec], Rates] = rates
     counted_rates: Callable[[LaunchSpec], Rates] = rates
-    waiting: Callable[[float], None] | None = None
     disturb: Callable[[int], int] = lambda _: 0
     """By how many ns a launch takes longer."""
     measured: Measured = PLAIN
@@ -80,10 +79,6 @@ class ProbeMachine:
     """How many launches end before the first that fails."""
     insisted_after: int | None = None
     """How many launches end before the second one, which is an exception."""
-    version: str = "scripted"
-    server_pid: int = 0
-    offers: dict[str, bool] = field(default_factory=dict)
-    missing_counters: Mapping[str, int] = field(default_factory=dict)
     servers: int = 0
     """How many launch servers were opened."""
     cancelled: Event = field(default_factory=Event)
@@ -126,20 +121,6 @@ class ProbeMachine:
 
     def cancel(self) -> None:
         self.cancelled.set()
-
-    def forget_cancel(self) -> None:
-        raise AssertionError("nothing is launched after a cancel")
-
-    def keep_rows_in(self, journal: int) -> None:
-        raise AssertionError(f"a calibration keeps no rows: {journal}")
-
-    def launch_series(self, specs: Sequence[LaunchSpec], frames: Sequence[Frame | None]) -> Sequence[Measured]:
-        raise AssertionError(f"a calibration launches one by one: {specs}, {frames}")
-
-    def launch_together(
-        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
-    ) -> tuple[Measured, Measured]:
-        raise AssertionError(f"a calibration launches one by one: {first}, {second}, {second_begins}, {followed}")
 
     @contextmanager
     def server(self) -> Iterator[ProbeMachine]:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -29,6 +29,22 @@ from tests.report.records import row, verdict, weighing
 
 HERE = Path(__file__)
 Family = Literal["holm", "fdr"]
+
+
+Given = Callable[[Mapping[str, Weighing]], list[tuple[str, Path]]]
+
+
+@pytest.fixture
+def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Given:
+    """Has a gate find records by their names: what it is given then."""
+
+    def given(records: Mapping[str, Weighing]) -> list[tuple[str, Path]]:
+        monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
+        for name in records:
+            (tmp_path / name).touch()
+        return [(name, tmp_path / name) for name in records]
+
+    return given
 
 
 @pytest.fixture
@@ -249,14 +265,12 @@ def test_the_control_is_held_to_nothing(held: Held) -> None:
     assert held([verdict(verdict="same"), verdict(benchmark="control", index=1, control=True)]).verdict == "passed"
 
 
-def test_a_part_of_a_suite_says_that_others_are_not_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_of_a_suite_says_that_others_are_not_here(given: Given) -> None:
     records = {}
     for number in (1, 2):
-        (tmp_path / str(number)).touch()
         part = weighing(settings=Settings(shard=Shard(number=number, of=2, suite=["a", "b"])))
         records[str(number)] = part.model_copy(update={"derived": Derived(verdicts=[verdict()])})
-    monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
-    both = [(str(number), tmp_path / str(number)) for number in (1, 2)]
+    both = given(records)
     assert gate(both, limits_from(["10%"])).verdict == "passed"
     alone = "part 1 of 2 of the suite of 2 is not here: nothing is said of its benchmarks"
     for some, said in ((both[1:], []), ([both[1], ("again", both[1][1])], ["counted-once"])):
@@ -269,7 +283,7 @@ def test_a_part_of_a_suite_says_that_others_are_not_here(tmp_path: Path, monkeyp
         assert [finding.message for finding in report.findings] == [alone]
 
 
-def test_the_parts_of_what_was_merged_count_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_parts_of_what_was_merged_count_once(given: Given) -> None:
     records = {}
     for number, name in ((1, "a"), (2, "b")):
         part = weighing(
@@ -279,10 +293,7 @@ def test_the_parts_of_what_was_merged_count_once(tmp_path: Path, monkeypatch: py
     records["all"] = merged([(Path(name), part) for name, part in records.items()])
     judged = [verdict(benchmark="a"), verdict(benchmark="b", index=1)]
     records["all"] = records["all"].model_copy(update={"derived": Derived(verdicts=judged)})
-    for name in records:
-        (tmp_path / name).touch()
-    monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
-    report = gate([(name, tmp_path / name) for name in records], limits_from(["10%"]))
+    report = gate(given(records), limits_from(["10%"]))
     assert (report.verdict, report.sources) == ("passed", ["all"])
     assert [finding.message for finding in report.findings] == [
         f"{number} is a part of what was merged as all, and counts once" for number in (1, 2)
@@ -290,36 +301,28 @@ def test_the_parts_of_what_was_merged_count_once(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize(("of", "which"), [(5, "2, 4, 5"), (20, "2, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 8 more")])
-def test_a_suite_of_which_parts_lack_is_said_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of: int, which: str
-) -> None:
+def test_a_suite_of_which_parts_lack_is_said_once(given: Given, of: int, which: str) -> None:
     records, suite = {}, [f"benchmark {number}" for number in range(of)]
-    for number in (1, 3):
-        (tmp_path / str(number)).touch()
+    for number, name in ((1, "one"), (3, "three")):
         part = weighing(settings=Settings(shard=Shard(number=number, of=of, suite=suite)))
-        records[str(number)] = part.model_copy(update={"derived": Derived(verdicts=[verdict()])})
-    monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
-    (said,) = gate([("one", tmp_path / "1"), ("three", tmp_path / "3")], limits_from(["10%"])).problems
+        records[name] = part.model_copy(update={"derived": Derived(verdicts=[verdict()])})
+    (said,) = gate(given(records), limits_from(["10%"])).problems
     assert said.startswith(
         f"parts {which} of {of} of the suite of one are not here: nothing is said of their benchmarks;"
     )
 
 
 @pytest.mark.parametrize("trees", [None, ("c" * 40, "d" * 40)], ids=["files", "revisions"])
-def test_a_part_of_other_programs_is_none_of_this_suite(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trees: tuple[str, str] | None
-) -> None:
+def test_a_part_of_other_programs_is_none_of_this_suite(given: Given, trees: tuple[str, str] | None) -> None:
     records = {}
     for number, name in ((1, "earlier"), (2, "2")):
-        (tmp_path / name).touch()
         part = weighing(settings=Settings(shard=Shard(number=number, of=2, suite=["a", "b"])))
         facts = trees and RevisionFacts(name="work tree", commit=None, tree=trees[number - 1], build=None)
         digest = f"{number}" if trees is None else "an interpreter's"
         program = part.subjects[1].model_copy(update={"digest": digest, "revision": facts})
         part = part.model_copy(update={"subjects": [part.subjects[0], program]})
         records[name] = part.model_copy(update={"derived": Derived(verdicts=[verdict()])})
-    monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
-    report = gate([(name, tmp_path / name) for name in records], limits_from(["10%"]))
+    report = gate(given(records), limits_from(["10%"]))
     assert (report.verdict, len(report.problems)) == ("failed", 2)
     assert report.problems[1].startswith(
         "part 1 of 2 of the suite of 2 is not here: nothing is said of its benchmarks; earlier has other programs;"

@@ -27,6 +27,10 @@ def launches(pair: int, order: int, way: int = 0, costs_ns: int = COSTS_NS) -> l
     ]
 
 
+ALONE = [one for pair, order in enumerate(ORDERS) for one in launches(pair, order)]
+BESIDE = [one for pair, order in enumerate(ORDERS) for one in launches(8 + pair, order, IN_TANDEM, -COSTS_NS)]
+
+
 def ratios(rows: list[LaunchRow], *, measured: bool = False) -> np.ndarray:
     pairs = MetricPairs(Launches.of_rows(rows), 0, "cpu")
     baseline, candidate = (pairs.measured if measured else pairs.first)(pairs.count())
@@ -34,11 +38,10 @@ def ratios(rows: list[LaunchRow], *, measured: bool = False) -> np.ndarray:
 
 
 def test_what_the_order_makes_of_a_pair_is_known_from_the_pairs_before() -> None:
-    rows = [one for pair, order in enumerate(ORDERS) for one in launches(pair, order)]
     effect = np.log(1 + COSTS_NS / 10_000_000)
-    assert np.abs(ratios(rows, measured=True)) == pytest.approx(effect)
-    assert np.abs(ratios(rows)[:4]) == pytest.approx(effect)
-    assert ratios(rows)[4:] == pytest.approx(0.0, abs=1e-12)
+    assert np.abs(ratios(ALONE, measured=True)) == pytest.approx(effect)
+    assert np.abs(ratios(ALONE)[:4]) == pytest.approx(effect)
+    assert ratios(ALONE)[4:] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_what_a_clock_hides_of_a_sample_it_hides_of_each_of_its_iterations() -> None:
@@ -49,9 +52,7 @@ def test_what_a_clock_hides_of_a_sample_it_hides_of_each_of_its_iterations() -> 
 
 
 def test_in_tandem_the_order_has_an_effect_of_its_own() -> None:
-    alone = [one for pair, order in enumerate(ORDERS) for one in launches(pair, order)]
-    beside = [one for pair, order in enumerate(ORDERS) for one in launches(8 + pair, order, IN_TANDEM, -COSTS_NS)]
-    found = ratios([*alone, *beside])
+    found = ratios([*ALONE, *BESIDE])
     assert np.abs(found[8:12]) == pytest.approx(-np.log(1 - COSTS_NS / 10_000_000))
     assert found[12:] == pytest.approx(0.0, abs=1e-12)
 
@@ -68,9 +69,7 @@ def test_what_layouts_differ_by_is_no_effect_of_the_order() -> None:
 
 
 def test_by_how_much_the_second_takes_longer_is_told_of_the_way_that_pairs_run_now() -> None:
-    alone = [one for pair, order in enumerate(ORDERS) for one in launches(pair, order)]
-    beside = [one for pair, order in enumerate(ORDERS) for one in launches(8 + pair, order, IN_TANDEM, -COSTS_NS)]
-    pairs = MetricPairs(Launches.of_rows([*alone, *beside]), 0, "cpu")
+    pairs = MetricPairs(Launches.of_rows([*ALONE, *BESIDE]), 0, "cpu")
     usual = Settings(alpha=0.05)
     of = {number: order_finding(pairs, number, usual) for number in (3, 8, 16)}
     assert of[3] == []
@@ -80,17 +79,14 @@ def test_by_how_much_the_second_takes_longer_is_told_of_the_way_that_pairs_run_n
 
 
 def test_what_the_clock_hides_is_told_by_what_was_measured() -> None:
-    rows = [one for pair, order in enumerate(ORDERS) for one in launches(pair, order)]
-    pairs = MetricPairs(Launches.of_rows(rows), 0, "cpu")
+    pairs = MetricPairs(Launches.of_rows(ALONE), 0, "cpu")
     assert pairs.hidden_by_clock(8) == pytest.approx(2 * COSTS_NS / 10_200_000)
-    assert MetricPairs(Launches.of_rows(rows), 0, "minor_faults").hidden_by_clock(8) == 0.0
+    assert MetricPairs(Launches.of_rows(ALONE), 0, "minor_faults").hidden_by_clock(8) == 0.0
 
 
 def test_how_many_ran_as_the_newest_one_did_goes_with_a_judgement() -> None:
     """What the others vary by tells nothing of pairs to come (`stats.paired`)."""
-    alone = [one for pair, order in enumerate(ORDERS) for one in launches(pair, order)]
-    beside = [one for pair, order in enumerate(ORDERS) for one in launches(8 + pair, order, IN_TANDEM, -COSTS_NS)]
-    pairs = MetricPairs(Launches.of_rows([*alone, *beside]), 0, "cpu")
+    pairs = MetricPairs(Launches.of_rows([*ALONE, *BESIDE]), 0, "cpu")
     assert [pairs.alike(number) for number in (8, 9, 12, 16)] == [None, 1, 4, 8]
     judgement = look_at(pairs, Settings(), Budgets(), ended=True, newest_only=True, members=1)
     assert judgement is not None

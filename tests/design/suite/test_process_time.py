@@ -150,14 +150,9 @@ def test_both_sides_have_to_compute() -> None:
     assert plan(suites, header()).benchmarks[0].clock is None
 
 
-def test_a_trial_that_other_work_has_made_longer_is_repeated() -> None:
-    left = iter([True] * 6)
-    body = where(waiting(0.0), lambda asked: (waiting(0.4) if next(left, False) else waiting(0.0))(asked))
-    assert plan(both(one=body), header()).benchmarks[0].clock == "process"
-
-
-def test_it_is_repeated_more_often_where_nothing_else_speaks_against_it() -> None:
-    left = iter([True] * 11)
+@pytest.mark.parametrize("longer", [6, 11], ids=["repeated", "repeated more often where nothing else is against it"])
+def test_a_trial_that_other_work_has_made_longer_is_repeated(longer: int) -> None:
+    left = iter([True] * longer)
     body = where(waiting(0.0), lambda asked: (waiting(0.4) if next(left, False) else waiting(0.0))(asked))
     assert plan(both(one=body), header()).benchmarks[0].clock == "process"
 

@@ -430,21 +430,21 @@ def test_who_goes_on_looks_at_each_row_once_however_many_benchmarks_there_are(mo
     assert sorted(seen) == sorted(rows)
 
 
-def test_prepare_runs_before_each_launch() -> None:
+def launched_with(hooks: Hooks) -> list[str]:
     machine = Machine(noisy())
-    hooks = Hooks(prepare=[LaunchSpec(f"prepare {side}".encode(), (b"x",), ()) for side in "ab"])
     experiment(machine, weighing(pairs=12, warm_up=0), targets=Targets(target, hooks)).run()
-    launched = [event.removeprefix("launch ") for event in machine.events if event.startswith("launch")]
+    return [event.removeprefix("launch ") for event in machine.events if event.startswith("launch")]
+
+
+def test_prepare_runs_before_each_launch() -> None:
+    launched = launched_with(Hooks(prepare=[LaunchSpec(f"prepare {side}".encode(), (b"x",), ()) for side in "ab"]))
     before = {"baseline": "prepare a", "candidate": "prepare b"}
     assert all(launched[place] == before[target] for place, target in enumerate(launched[1:]) if target in before)
     assert len(launched) == 4 * 12
 
 
 def test_conclude_runs_after_each_launch_of_its_side() -> None:
-    machine = Machine(noisy())
-    conclude = [LaunchSpec(f"conclude {side}".encode(), (b"x",), ()) for side in "ab"]
-    experiment(machine, weighing(pairs=12, warm_up=0), targets=Targets(target, Hooks(conclude=conclude))).run()
-    launched = [event.removeprefix("launch ") for event in machine.events if event.startswith("launch")]
+    launched = launched_with(Hooks(conclude=[LaunchSpec(f"conclude {side}".encode(), (b"x",), ()) for side in "ab"]))
     after = {"baseline": "conclude a", "candidate": "conclude b"}
     assert [after[name] for name in launched[::2]] == launched[1::2]
     assert len(launched) == 48

@@ -142,14 +142,20 @@ class TestAWeighing:
         assert orders[0] == orders[1]
 
 
-@pytest.mark.parametrize("since", [14, 20, 25, 26])
-def test_one_that_fails_in_a_forked_process_is_measured_by_itself(since: int) -> None:
+def failing_where_forked(since: int) -> Suites:
+    """A suite of which one of the candidate's fails in processes that are forked from the common starts after some."""
     suites = both(**SUITE)
 
     def is_forked(_: Asked) -> bool:
         return suites.is_shared and len(suites.together) > since
 
     suites.suites = {"baseline": SUITE, "candidate": {**SUITE, "b": fails(CRASH, SUITE["b"], when=is_forked)}}
+    return suites
+
+
+@pytest.mark.parametrize("since", [14, 20, 25, 26])
+def test_one_that_fails_in_a_forked_process_is_measured_by_itself(since: int) -> None:
+    suites = failing_where_forked(since)
     record = weigh(suites, pairs=20, margin=1e-6)
     (message,) = messages(record, "starts")
     assert message.startswith(
@@ -169,13 +175,7 @@ def whole(start: Measured, since: int) -> Suites:
 
 @pytest.mark.parametrize(("warm_up", "since"), [(1, 10), (2, 10), (2, 12)])
 def test_one_that_fails_while_it_warms_up_does_so_by_itself(warm_up: int, since: int) -> None:
-    suites = both(**SUITE)
-
-    def is_forked(_: Asked) -> bool:
-        return suites.is_shared and len(suites.together) > since
-
-    suites.suites = {"baseline": SUITE, "candidate": {**SUITE, "b": fails(CRASH, SUITE["b"], when=is_forked)}}
-    record = weigh(suites, pairs=12, margin=1e-6, warm_up=warm_up)
+    record = weigh(failing_where_forked(since), pairs=12, margin=1e-6, warm_up=warm_up)
     assert warm_ups_of(record) == {"a": warm_up, "b": warm_up, "c": warm_up}
     assert pairs_of(record) == {"a": 12, "b": 12, "c": 12}
     b = [row for row in record.launches.rows() if row.benchmark == 1]

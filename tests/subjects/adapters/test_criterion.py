@@ -14,15 +14,14 @@ from typing import Any
 import pytest
 
 from steelyard.measure.launch import Launcher
-from steelyard.model.errors import LaunchError, UsageError, VanishedError
+from steelyard.model.errors import LaunchError, VanishedError
 from steelyard.model.launches import Measured, Sample
 from steelyard.subjects.adapters.criterion import Criterion, check_unit, processed_in, samples_in, title_in
-from steelyard.subjects.adapters.divan import Divan
-from steelyard.subjects.harness import Work, harness_named
+from steelyard.subjects.harness import Work
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
 from tests.subjects.adapters.driven import Driver, spec
-from tests.subjects.adapters.rust import cannot_be_built, cargo_bench, slower
+from tests.subjects.adapters.rust import cargo_bench, slower
 
 AWKWARD = '-dash a/b\\c "é" (x)+? [y].*|^$ : <日本>'
 LONG = f"{'(é)+ ' * 16}(é)..."
@@ -57,22 +56,6 @@ NAMES = [
 @pytest.fixture(scope="module")
 def program() -> Path:
     return cargo_bench("criterion")
-
-
-@pytest.mark.parametrize(
-    ("said", "why"),
-    [
-        ("rustc 1.80.0 is not supported by the following package:\n  criterion@0.8.2 requires rustc 1.86", "later"),
-        ("cannot be built because it requires rustc 1.86 or newer, while the active rustc version is 1.80", "later"),
-        ("lock file version `4` was found, but this version of Cargo does not understand this lock file", "later"),
-        ("failed to download `clap`: `edition2024` is not stabilized in this version of Cargo (1.80.0)", "later"),
-        ("failed to download `clap`: Could not resolve host: static.crates.io", "cannot be fetched"),
-        ("error[E0425]: cannot find value `x` in this scope", None),
-    ],
-)
-def test_what_cannot_be_built_here_is_skipped_with_the_reason(said: str, why: str | None) -> None:
-    reason = cannot_be_built("criterion", said)
-    assert reason is None if why is None else why in (reason or "")
 
 
 @pytest.fixture
@@ -176,16 +159,6 @@ def test_a_filter_in_the_command_is_told_its_place(said: str) -> None:
     )
 
 
-def test_a_run_that_only_tests_gives_no_samples(driver: Driver) -> None:
-    """It does so without --bench."""
-    work = Work("work", 1, 15)
-    launch = driver.harness.running(driver.launch, work)
-    measured = driver.launcher.launch(replace(launch, argv=tuple(word for word in launch.argv if word != b"--bench")))
-    assert not measured.has_failed()
-    with pytest.raises(LaunchError, match="ran no benchmark"):
-        driver.harness.samples(measured, work)
-
-
 def test_its_folder_goes_with_it() -> None:
     harness = Criterion()
     folder = folder_of(harness)
@@ -195,15 +168,6 @@ def test_its_folder_goes_with_it() -> None:
     del harness
     gc.collect()
     assert not folder.exists()
-
-
-def test_programs_are_recognised(program: Path) -> None:
-    assert Criterion().recognises(spec(program))
-    assert not Divan().recognises(spec(program))
-    assert not Criterion().recognises(spec(cargo_bench("divan")))
-    for other in ("/bin/sh", "/missing", "/"):
-        assert not Criterion().recognises(spec(other))
-    assert harness_named("criterion").recognises(spec(program))
 
 
 # --- as the user drives it
@@ -225,12 +189,6 @@ def test_a_planted_change_is_seen_and_failures_stay_alone(here: InProcess, progr
     assert any("old (panics) failed with exit status 101 and panicked at " in message for message in failures)
     assert any("old (zero) has no results and says: " in message for message in failures)
     assert not list(here.folder.glob("steelyard-criterion-*"))
-
-
-def test_a_filter_that_fits_none(here: InProcess, program: Path) -> None:
-    command = shlex.quote(str(program))
-    sentence = here.refuses("compare", "--harness", "criterion", command, command, "-b", "nothing")
-    assert "is none of the baseline's benchmarks: work, " in sentence
 
 
 @pytest.mark.parametrize(
@@ -328,8 +286,3 @@ def test_what_is_no_list(text: str) -> None:
 )
 def test_what_its_code_says_is_processed(told: object, processed: dict[str, float]) -> None:
     assert processed_in(json.dumps({"title": "x", "throughput": told})) == processed
-
-
-def test_cargo_itself_is_no_executable_of_benchmarks() -> None:
-    with pytest.raises(UsageError, match="give the executable that cargo bench --no-run names"):
-        Criterion().listing(spec("/usr/bin/cargo", "bench", "--bench", "speed"))

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from steelyard.measure.launch import Launcher
-from steelyard.model.errors import LaunchError, UsageError
+from steelyard.model.errors import LaunchError
 from steelyard.model.launches import Sample
-from steelyard.subjects.adapters.criterion import Criterion
 from steelyard.subjects.adapters.divan import Divan, Row, rows_in
-from steelyard.subjects.harness import Work, harness_named
+from steelyard.subjects.harness import Work
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
 from tests.subjects.adapters.driven import Driver, spec
@@ -160,25 +159,6 @@ def test_a_version_that_cannot_be_asked_for_a_list(driver: Driver) -> None:
     assert "from 0.1.19 on" in (driver.harness.complaint(measured) or "")
 
 
-def test_a_run_that_only_tests_gives_no_samples(driver: Driver) -> None:
-    """It does so without --bench."""
-    work = Work("cases::plain", 10, 1)
-    launch = driver.harness.running(driver.launch, work)
-    measured = driver.launcher.launch(replace(launch, argv=tuple(word for word in launch.argv if word != b"--bench")))
-    assert not measured.has_failed()
-    with pytest.raises(LaunchError, match="ran no benchmark"):
-        driver.harness.samples(measured, work)
-
-
-def test_programs_are_recognised(program: Path) -> None:
-    assert Divan().recognises(spec(program))
-    assert not Criterion().recognises(spec(program))
-    assert not Divan().recognises(spec(cargo_bench("criterion")))
-    for other in ("/bin/sh", "/missing", "/"):
-        assert not Divan().recognises(spec(other))
-    assert harness_named("divan").recognises(spec(program))
-
-
 # --- as the user drives it
 
 
@@ -196,12 +176,6 @@ def test_a_planted_change_is_seen_and_failures_stay_alone(here: InProcess, progr
     failures = [one["message"] for one in record["findings"] if one["code"] == "failed"]
     assert any("old (cases::panics) failed with exit status 101 and panicked at " in message for message in failures)
     assert any("old (cases::empty) took 0." in message for message in failures)
-
-
-def test_a_filter_that_fits_none(here: InProcess, program: Path) -> None:
-    command = shlex.quote(str(program))
-    sentence = here.refuses("compare", "--harness", "divan", command, command, "-b", "nothing")
-    assert "is none of the baseline's benchmarks: cases::" in sentence
 
 
 def test_a_program_of_another_kind(here: InProcess) -> None:
@@ -293,8 +267,3 @@ def test_what_is_no_sample(text: str) -> None:
     with pytest.raises(LaunchError) as refused:
         answer(text)
     assert len(str(refused.value)) < 300
-
-
-def test_cargo_itself_is_no_executable_of_benchmarks() -> None:
-    with pytest.raises(UsageError, match="give the executable that cargo bench --no-run names"):
-        Divan().listing(spec("/usr/bin/cargo", "bench", "--bench", "speed"))

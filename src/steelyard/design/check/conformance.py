@@ -15,10 +15,10 @@ from steelyard.design.runner.target import HARNESS_REMEDY, Target
 from steelyard.design.suite.loops import choose_loops
 from steelyard.design.suite.no_amounts import no_amounts_told
 from steelyard.design.world import World
-from steelyard.model.checked import Checked
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.model.settings import Settings
+from steelyard.model.soundness import Checked
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import launch_spec, shared_environment
 from steelyard.subjects.harness import Listed, Work
