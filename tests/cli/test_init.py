@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -295,6 +296,18 @@ def test_what_is_written_is_valid_and_has_the_benchmarks(here_without_python: In
             "set -e\nyarn install --frozen-lockfile\nnpm run build --if-present\n",
             "JavaScript, but no program or benchmark in it; put a command",
         ),
+        (
+            {"Cargo.toml": '[package]\nname = "a"\n', "benches/a.rs": "#[bench]\n", "benches/b/main.rs": "#[bench]\n"},
+            "cargo build --release",
+            "Cargo, but its benchmarks (benches/a.rs and 1 more) are of #[bench], which cannot be driven: those of "
+            "criterion and Divan can; put a command",
+        ),
+        (
+            {"Cargo.toml": '[workspace]\nmembers = ["in"]\n', "in/Cargo.toml": "", "in/benches/a.rs": "#[bench]\n"},
+            "cargo build --release",
+            "Cargo, but its benchmarks (in/benches/a.rs) are of #[bench], which cannot be driven: those of "
+            "criterion and Divan can; put a command",
+        ),
         ({}, None, "nothing was found here that it knows; put a command"),
     ],
 )
@@ -408,6 +421,19 @@ def environment_of_cargo() -> dict[str, str]:
     if shutil.which("cargo") is None or subprocess.run(["cargo", "--version"], env=environment, check=False).returncode:
         pytest.skip("not tested without cargo, and a toolchain of this user's")
     return environment
+
+
+def test_a_bench_is_built_beside_the_others_where_what_it_requires_is_turned_on_by_default(here: InProcess) -> None:
+    bench = '[[bench]]\nname = "{0}"\nharness = false\nrequired-features = ["{1}"]\n'
+    manifest = (
+        '[package]\nname = "a"\n[features]\ndefault = ["std"]\nstd = ["alloc", "a/std"]\nalloc = ["std"]\nfar = []\n'
+    )
+    put(here.folder, {"Cargo.toml": manifest + bench.format("m", "alloc") + bench.format("n", "far")})
+    put(here.folder, {f"benches/{name}.rs": "use criterion;\n" for name in "mn"})
+    assert here("init").status == 0
+    build = written(here.folder).build.command or ""
+    assert '[ ! -f benches/m.rs ] || set -- "$@" --bench m\n' in build
+    assert re.findall("--features .*? ", build) == ["--features far "]
 
 
 @pytest.mark.real

@@ -86,6 +86,9 @@ def _next(folder: Path) -> str:
     return "commit all to a git repository (git init, git add, git commit), as it weighs revisions: steelyard compare"
 
 
+_NOTHING = "nothing was found here that it knows"
+
+
 def _said(found: Sequence[Found], then: str) -> str:
     """What was found, and what to do next."""
     from steelyard.subjects.projects.text import names_of
@@ -93,7 +96,8 @@ def _said(found: Sequence[Found], then: str) -> str:
     targets = [target for one in found for target in one.targets]
     what = " and ".join(one.what for one in found)
     if not targets:
-        seen = f"{what}, but no program or benchmark in it" if what else "nothing was found here that it knows"
+        others = ", ".join(one.not_driven for one in found if one.not_driven)
+        seen = f"{what}, but {others or 'no program or benchmark in it'}" if what else _NOTHING
         return f"{seen}; put a command of yours into it, then {then}"
     names = ", ".join(names_of(found))
     if any(target.harness is None for target in targets):

@@ -37,6 +37,8 @@ class Found:
     targets: Sequence[FoundTarget]
     comments: Sequence[str] = ()
     """What should stand beside the build."""
+    not_driven: str | None = None
+    """Of benchmarks that no harness drives: which these are, and of what others would be."""
 
 
 def files_named(folder: Path, *endings: str) -> Iterator[Path]:

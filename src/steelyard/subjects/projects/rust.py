@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from steelyard.subjects.projects.found import Found, FoundTarget, text_of
+from steelyard.subjects.projects.found import Found, FoundTarget, relative, text_of
 
 # What a source says that uses a crate of benchmarks, and who drives it then.
 _HARNESSES = {"steelyard_bench": "protocol", "criterion": "criterion", "divan": "divan"}
@@ -94,6 +94,7 @@ def cargo(folder: Path) -> Found | None:
             [one.target(benches) for one in benches],
         )
     programs, build = _programs(folder, manifest), "cargo build --release"
+    others = chain.from_iterable(_of_rust_itself(one) for one in (folder, *_members(folder, manifest)))
     if not programs:
         # Of a root with a package of its own, that one alone is what cargo builds.
         is_whole = _package(manifest) is None or bool(_of_workspace(manifest, "default-members"))
@@ -104,6 +105,7 @@ def cargo(folder: Path) -> Found | None:
         "Cargo",
         build if programs else "cargo build --release",
         [FoundTarget(name, f"./target/release/{shlex.quote(name)}") for name in programs],
+        not_driven=_not_driven([relative(one, folder).removeprefix("./") for one in others]),
     )
 
 
@@ -166,11 +168,36 @@ def _benches(root: Path, folder: Path, manifest: dict[str, Any]) -> Iterator[_Be
             yield _Bench(name, crate, _package(manifest), within, f"{within}{source}", features)
 
 
+def _of_rust_itself(folder: Path) -> Iterator[Path]:
+    """The bench files of a package that are written for the harness that comes with Rust."""
+    for path in (*sorted(folder.glob("benches/*.rs")), *sorted(folder.glob("benches/*/main.rs"))):
+        if "#[bench]" in text_of(path):
+            yield path
+
+
+def _not_driven(benches: Sequence[str]) -> str | None:
+    if not benches:
+        return None
+    which = benches[0] if len(benches) == 1 else f"{benches[0]} and {len(benches) - 1} more"
+    return f"its benchmarks ({which}) are of #[bench], which cannot be driven: those of criterion and Divan can"
+
+
 def _features_beyond_default(bench: dict[str, Any], manifest: dict[str, Any]) -> list[str]:
-    required, known = bench.get("required-features"), manifest.get("features")
-    default = known.get("default") if isinstance(known, dict) else None
-    usual = default if isinstance(default, list) else []
+    required = bench.get("required-features")
+    usual = _default_features(manifest)
     return [str(one) for one in required if one not in usual] if isinstance(required, list) else []
+
+
+def _default_features(manifest: dict[str, Any]) -> set[str]:
+    """The features that are on unless somebody turns them off, with all that these turn on."""
+    known = manifest.get("features")
+    found, left = set[str](), ["default"]
+    while isinstance(known, dict) and left:
+        more = known.get(left.pop())
+        new = {str(one) for one in more} - found if isinstance(more, list) else set[str]()
+        found |= new
+        left += new
+    return found
 
 
 def _programs(folder: Path, manifest: dict[str, Any]) -> list[str]:
