@@ -257,10 +257,12 @@ def _refusal(folder: Path, owners: Sequence[int]) -> str | None:
         found = folder.stat()
     except OSError as error:
         return f"cannot be written ({error.strerror or error})"
-    if found.st_uid not in owners:
-        return "is another user's"
-    if found.st_mode & stat.S_IWOTH:
-        return "can be written by every user (chmod o-w)"
+    # A shelf that users share, where nobody but its owner removes what is another's (chmod +t), is whoever's.
+    if not found.st_mode & stat.S_ISVTX:
+        if found.st_uid not in owners:
+            return "is another user's"
+        if found.st_mode & stat.S_IWOTH:
+            return "can be written by every user (chmod o-w)"
     return None if os.access(folder, os.W_OK) else "cannot be written (its permissions, or a read-only disk)"
 
 
