@@ -94,6 +94,33 @@ def test_a_state_home_that_is_a_file_is_passed_over(tmp_path: Path) -> None:
     assert Store.of_user({"XDG_STATE_HOME": f"{tmp_path}/state"}).elsewhere(tmp_path) is None
 
 
+def test_where_another_user_could_put_records_none_is_kept_or_looked_for(
+    temporary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs, open_to_all = tmp_path / "theirs/steelyard", tmp_path / ".local/state/steelyard"
+    for folder in (theirs, open_to_all):
+        folder.mkdir(parents=True)
+        fill(Store(folder), name(1))
+    open_to_all.chmod(0o777)
+    number = os.geteuid()
+    status = Path.stat
+
+    def of_another(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        found = list(status(path, follow_symlinks=follow_symlinks))
+        return os.stat_result([*found[:4], number + 1 if path == theirs else number, *found[5:]])
+
+    monkeypatch.setattr(Path, "stat", of_another)
+    environment = {"XDG_STATE_HOME": f"{tmp_path}/theirs", "HOME": str(tmp_path)}
+    store = Store.of_user(environment)
+    assert store.folder.parent == temporary
+    said = f"{theirs} is another user's and {open_to_all} can be written by every user (chmod o-w)"
+    assert store.elsewhere(store.folder) == f"{said}, so the record is kept in {store.folder}"
+    with pytest.raises(UsageError, match=r"is another user's; .* can be written by every user"):
+        store.latest()
+    monkeypatch.setattr(os, "geteuid", lambda: 0)  # by sudo
+    assert Store.of_user({**environment, "SUDO_UID": str(number + 1)}).folder == theirs
+
+
 def test_all_that_was_passed_over_is_said(temporary: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     store = Store.of_user({"XDG_STATE_HOME": f"{tmp_path}/file", "HOME": f"{tmp_path}/file"})

@@ -188,7 +188,17 @@ def scheduled(launcher: Launcher) -> Launcher:
 
 
 def test_what_the_machine_offers_is_told(launcher: Launcher) -> None:
-    offers = {"pidfd", "schedstat", "pressure", "steal", "switches", "addresses", "short_turns", "kernel_counters"}
+    offers = {
+        "pidfd",
+        "orphans",
+        "schedstat",
+        "pressure",
+        "steal",
+        "switches",
+        "addresses",
+        "short_turns",
+        "kernel_counters",
+    }
     assert set(launcher.offers) == offers
     measured = nothing(launcher)
     assert (measured.cpu_ns is not None) == launcher.offers["schedstat"]

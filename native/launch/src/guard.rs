@@ -2,7 +2,7 @@
 //! server leaves behind is re-parented, kills that as well. And it wakes a server that was stopped,
 //! which could not watch the time.
 
-use crate::leftovers::{self, Leftovers};
+use crate::leftovers::Leftovers;
 use crate::sys::{self, Change};
 use std::io;
 use std::time::Duration;
@@ -19,7 +19,12 @@ pub const ENDING: [libc::c_int; 4] = [libc::SIGTERM, libc::SIGHUP, libc::SIGINT,
 /// If the system refuses what this needs.
 pub fn watch(server: impl FnOnce() -> u8) -> io::Result<u8> {
     let guard = sys::own_pid();
-    leftovers::adopt()?;
+    let mut leftovers = Leftovers::adopted();
+    if !leftovers.are_adopted() {
+        // Before they are looked for there: whoever started this is no orphan.
+        sys::lead_session()?;
+        leftovers = Leftovers::adopted();
+    }
     sys::reset_child_signal();
     sys::block_signals(&ENDING)?;
     sys::block_signals(&[libc::SIGCHLD])?;
@@ -38,7 +43,6 @@ pub fn watch(server: impl FnOnce() -> u8) -> io::Result<u8> {
             ending => sys::signal(pid, ending),
         }
     };
-    let mut leftovers = Leftovers::default();
     if code == 0 {
         // The driver has gone: what is left was started to go on until then.
         leftovers.dismiss();

@@ -149,7 +149,7 @@ pub fn to_the_end(
         .map(|(_, started, ..)| sys::reap(started.pid))
         .collect();
     let cleared = if of_each.iter().any(|(request, ..)| request.leaves_running) {
-        Leftovers::going_on()
+        leftovers.going_on()
     } else {
         leftovers.clear(grace_of(&waits))
     };

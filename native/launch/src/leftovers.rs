@@ -1,11 +1,12 @@
 //! What a target leaves behind. As the server is a subreaper, every orphaned descendant of the
-//! target becomes its child, whatever group or session it moved to.
+//! target becomes its child, whatever group or session it moved to. Where the system does not make
+//! it one, they are looked for in the session, which the server shares with nobody else: those that
+//! have made themselves one of their own are not found.
 
 use crate::numbers::{self, contents};
 use crate::protocol::latin1_encode;
 use crate::sys::{self, Child};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::time::{Duration, Instant};
 
 /// How often to look again for processes that are still dying, or that others had started
@@ -34,28 +35,31 @@ pub struct Cleared {
     pub surviving: Vec<String>,
 }
 
-/// Makes this process the one that orphans come to.
-///
-/// # Errors
-/// If the system refuses: what a target leaves behind would go on, and nobody would know.
-pub fn adopt() -> io::Result<()> {
-    sys::subreaper().map_err(|error| {
-        let says = format!(
-            "orphaned processes cannot be taken over here, as under an emulator of another processor: \
-             PR_SET_CHILD_SUBREAPER: {error}"
-        );
-        io::Error::new(error.kind(), says)
-    })
-}
-
 /// What is known of them from one launch to the next.
 #[derive(Debug, Default)]
 pub struct Leftovers {
     /// Those that could not be killed, and have been told of.
     surviving: BTreeSet<i32>,
+    /// Where orphans do not come to this process: the session that they are looked for in.
+    session: Option<i32>,
 }
 
 impl Leftovers {
+    /// Makes this process the one that orphans come to, or that looks for them in its session, if the system refuses.
+    #[must_use]
+    pub fn adopted() -> Self {
+        Self {
+            surviving: BTreeSet::new(),
+            session: sys::subreaper().is_err().then(sys::own_session),
+        }
+    }
+
+    /// Whether they come to this process.
+    #[must_use]
+    pub fn are_adopted(&self) -> bool {
+        self.session.is_none()
+    }
+
     /// Kills and reaps every child of the server, once the target itself has been reaped and they have had `grace`;
     /// those that had not ended by themselves before that are told of, once. If there are none, as is usual, that is
     /// a single system call.
@@ -64,7 +68,7 @@ impl Leftovers {
         let mut surviving = BTreeMap::new();
         let mut rounds = 0;
         while rounds < ROUNDS {
-            match sys::peek_child() {
+            match self.peek() {
                 Child::None => break,
                 Child::Ended {
                     pid,
@@ -127,7 +131,7 @@ impl Leftovers {
             begun.elapsed() < LONGEST_GRACE && outliving.keys().any(|&pid| is_busy(pid))
         };
         while begun.elapsed() < grace || (!grace.is_zero() && goes_on(&outliving)) {
-            match sys::peek_child() {
+            match self.peek() {
                 Child::None => break,
                 Child::Ended { pid, .. } => {
                     self.surviving.remove(&pid);
@@ -152,24 +156,36 @@ impl Leftovers {
 
     /// Tells of every child of the server that is alive, and leaves it alone.
     #[must_use]
-    pub fn going_on() -> Cleared {
+    pub fn going_on(&self) -> Cleared {
         let named = |pid| (pid, name(pid));
         Cleared {
             killed: Vec::new(),
-            surviving: told(living_children().into_iter().map(named).collect()),
+            surviving: told(self.all_living().into_iter().map(named).collect()),
         }
     }
 
     /// Whether no child is left to be reaped, now or soon, but those that are known to survive.
     fn only_known_survive(&self) -> bool {
-        !self.surviving.is_empty() && matches!(sys::peek_child(), Child::Alive)
+        !self.surviving.is_empty() && matches!(self.peek(), Child::Alive)
+    }
+
+    /// A look at the children; those in the session count as such, where orphans are looked for there.
+    fn peek(&self) -> Child {
+        match sys::peek_child() {
+            Child::None if self.session.is_some() && !self.all_living().is_empty() => Child::Alive,
+            seen => seen,
+        }
     }
 
     /// The children that are alive, but for those that are known to survive.
     fn living(&self) -> Vec<i32> {
-        let mut living = living_children();
+        let mut living = self.all_living();
         living.retain(|pid| !self.surviving.contains(pid));
         living
+    }
+
+    fn all_living(&self) -> Vec<i32> {
+        self.session.map_or_else(living_children, living_in_session)
     }
 }
 
@@ -201,16 +217,31 @@ fn living_children() -> Vec<i32> {
             .filter(|&pid| matches!(sys::exit_is_pending(pid, false), Ok(false)))
             .collect();
     }
+    let us = sys::own_pid();
+    living_where(|_, stat| stat.parent == us)
+}
+
+/// All of a session but for this process, and the one that made the session.
+fn living_in_session(session: i32) -> Vec<i32> {
+    if !numbers::are_ours() {
+        return living_children();
+    }
+    let us = sys::own_pid();
+    living_where(|pid, stat| stat.session == session && pid != session && pid != us)
+}
+
+fn living_where(is_one: impl Fn(i32, Stat) -> bool) -> Vec<i32> {
     let Ok(entries) = std::fs::read_dir("/proc") else {
         return Vec::new();
     };
-    let us = sys::own_pid();
+    let is_living = |pid: i32| {
+        let stat = contents(pid, "stat").and_then(|stat| Stat::parse(&stat));
+        stat.is_some_and(|stat| stat.is_alive && is_one(pid, stat))
+    };
     entries
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(|&pid| {
-            contents(pid, "stat").is_some_and(|stat| parse_parent(&stat) == Some((us, true)))
-        })
+        .filter(|&pid| is_living(pid))
         .collect()
 }
 
@@ -221,15 +252,29 @@ fn is_busy(pid: i32) -> bool {
     matches!(stat.get(end + 2), Some(b'R' | b'D'))
 }
 
-/// The parent's number, and whether the process is alive.
-fn parse_parent(stat: &[u8]) -> Option<(i32, bool)> {
-    // The name stands in parentheses and may itself hold some, and spaces.
-    let end = stat.iter().rposition(|&byte| byte == b')')?;
-    let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
-    let mut words = rest.split_whitespace();
-    let state = words.next()?;
-    let parent = words.next()?.parse().ok()?;
-    Some((parent, !matches!(state, "Z" | "X")))
+/// What the kernel tells of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stat {
+    is_alive: bool,
+    parent: i32,
+    session: i32,
+}
+
+impl Stat {
+    fn parse(stat: &[u8]) -> Option<Self> {
+        // The name stands in parentheses and may itself hold some, and spaces.
+        let end = stat.iter().rposition(|&byte| byte == b')')?;
+        let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
+        let mut words = rest.split_whitespace();
+        let state = words.next()?;
+        let parent = words.next()?.parse().ok()?;
+        let _group = words.next()?;
+        Some(Self {
+            is_alive: !matches!(state, "Z" | "X"),
+            parent,
+            session: words.next()?.parse().ok()?,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -237,11 +282,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parent_is_found_behind_any_name() {
-        assert_eq!(parse_parent(b"12 (sh) S 7 12 12"), Some((7, true)));
-        assert_eq!(parse_parent(b"12 (a) Z 1 (b) Z 7 12"), Some((7, false)));
-        assert_eq!(parse_parent(b"12 (\xff) R 1"), Some((1, true)));
-        assert_eq!(parse_parent(b"12 sh S 7"), None);
-        assert_eq!(parse_parent(b""), None);
+    fn parent_and_session_are_found_behind_any_name() {
+        let of =
+            |stat: &[u8]| Stat::parse(stat).map(|stat| (stat.is_alive, stat.parent, stat.session));
+        assert_eq!(of(b"12 (sh) S 7 12 9 0"), Some((true, 7, 9)));
+        assert_eq!(of(b"12 (a) Z 1 (b) Z 7 12 9"), Some((false, 7, 9)));
+        assert_eq!(of(b"12 (\xff) R 1 12 9"), Some((true, 1, 9)));
+        assert_eq!(of(b"12 sh S 7 12 9"), None);
+        assert_eq!(of(b""), None);
     }
 }

@@ -194,6 +194,8 @@ pub struct Hello {
     pub pid: i32,
     /// Ends are seen through a pidfd (else through SIGCHLD).
     pub pidfd: bool,
+    /// All that outlives a target is found, wherever it moved to (else but what stays in the session).
+    pub orphans: bool,
     /// `/proc/PID/schedstat` can be read.
     pub schedstat: bool,
     /// `/proc/pressure/cpu` can be read.

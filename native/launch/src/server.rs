@@ -8,7 +8,7 @@ use crate::covariates::{Gauges, Schedule};
 use crate::failure::Failure;
 use crate::guard::ENDING;
 use crate::launch::{self, Launched};
-use crate::leftovers::{self, Leftovers};
+use crate::leftovers::Leftovers;
 use crate::means::Means;
 use crate::outcome::Stop;
 use crate::protocol::{is_cancel, is_journal, Frame, Hello, Refusal, Reply, Report, Request};
@@ -45,7 +45,7 @@ impl Server {
         let socket = io::stdin().as_fd().try_clone_to_owned()?;
         sys::open_on_stdin(&File::open("/dev/null")?)?;
         sys::close_all_on_exec();
-        leftovers::adopt()?;
+        let leftovers = Leftovers::adopted();
         sys::randomize_addresses();
         sys::reset_child_signal();
         sys::block_signals(&ENDING)?;
@@ -66,11 +66,11 @@ impl Server {
             },
         };
         let mut channel = Channel::new(socket);
-        channel.send(&hello(&means));
+        channel.send(&hello(&means, &leftovers));
         Ok(Self {
             channel,
             means,
-            leftovers: Leftovers::default(),
+            leftovers,
         })
     }
 
@@ -208,13 +208,14 @@ fn append(mut journal: &File, line: &[u8]) -> io::Result<bool> {
     Ok(written == line.len())
 }
 
-fn hello(means: &Means) -> Hello {
+fn hello(means: &Means, leftovers: &Leftovers) -> Hello {
     let reading = means.gauges.read();
     Hello {
         hello: env!("CARGO_PKG_NAME"),
         version: env!("CARGO_PKG_VERSION"),
         pid: sys::own_pid(),
         pidfd: means.pidfd,
+        orphans: leftovers.are_adopted(),
         schedstat: Schedule::of(sys::own_pid()).is_some(),
         pressure: reading.pressure_ns.is_some(),
         steal: reading.steal_ns.is_some(),

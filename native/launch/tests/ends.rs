@@ -225,6 +225,49 @@ fn what_is_left_running_on_purpose_goes_on_until_the_server_ends() {
 }
 
 #[test]
+fn where_orphans_are_not_handed_over_all_is_killed_that_stays_in_the_session() {
+    let mut driver = Driver::without_orphans();
+    let scratch = Scratch::new();
+    let path = scratch.text("pids");
+    let script = format!(
+        "import os, time
+r, w = os.pipe()
+if os.fork() == 0:
+    os.setpgid(0, 0)
+    if os.fork() == 0:
+        open('{path}', 'w').write(f'{{os.getpid()}}\\n')
+        os.write(w, b'x')
+        time.sleep(1000)
+    os._exit(0)
+os.wait()
+os.read(r, 1)
+{{}}"
+    );
+    let reply = driver.run(&python(&script.replace("{}", "")));
+    assert_eq!(reply["exit_code"], 0);
+    assert_eq!(left_behind(&reply), ["python3"]);
+    assert!(!is_alive(pids_in(&scratch.path("pids"), 1)[0]));
+    assert_eq!(left_behind(&driver.run(&sh("exit 0"))), [""; 0]);
+
+    // With driver, or server, all ends that is found.
+    for signal in [None, Some(libc::SIGKILL)] {
+        let mut driver = Driver::without_orphans();
+        std::fs::remove_file(scratch.path("pids")).expect("it is there");
+        driver.send(&python(&script.replace("{}", "time.sleep(1000)")));
+        let pid = pids_in(&scratch.path("pids"), 1)[0];
+        if let Some(signal) = signal {
+            let server = i32::try_from(driver.serving()).expect("a pid");
+            // SAFETY: kill takes numbers only; the server is not yet reaped.
+            unsafe { libc::kill(server, signal) };
+            driver.wait_for_exit();
+        } else {
+            driver.hang_up();
+        }
+        assert!(!is_alive(pid));
+    }
+}
+
+#[test]
 fn a_daemon_is_killed_and_named() {
     let mut driver = Driver::start();
     let scratch = Scratch::new();

@@ -9,6 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from steelyard.machine.pressure import STEP_S
+from steelyard.model.errors import ALLOW_CALLS
 from steelyard.model.kept import IDENTICAL, NEW_SUITE, SHARED, Finding
 from steelyard.report import figures
 
@@ -117,6 +118,21 @@ def left_by_set_up(going_on: Sequence[str]) -> list[Finding]:
         Finding(
             code="set-up-left-running",
             message=f"what --setup has left running goes on until all is measured: {some_processes(going_on)}",
+        )
+    ]
+
+
+def unseen_orphans(offers: Mapping[str, bool]) -> list[Finding]:
+    """Say where what outlives a launch may not all be found, as the launch server `offers` it; nothing where it is."""
+    if offers.get("orphans", True):
+        return []
+    return [
+        Finding(
+            code="unseen-orphans",
+            message="the system does not hand over orphans (PR_SET_CHILD_SUBREAPER is refused): what a launch leaves "
+            "running in a session of its own is not found, and goes on beside the launches after it",
+            remedy="look whether a command starts a daemon; instead of under an emulator, measure on such a machine; "
+            f"where a filter refuses the call, {ALLOW_CALLS}",
         )
     ]
 

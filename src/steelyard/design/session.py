@@ -20,6 +20,7 @@ from steelyard.design.findings import (
     isolation_findings,
     left_by_set_up,
     tuned_finding,
+    unseen_orphans,
 )
 from steelyard.design.going_on import More, used_s
 from steelyard.design.identical import is_identical, is_new, known, of_one_program
@@ -232,6 +233,7 @@ def _header(request: Request, session: Session) -> Weighing | Run:
         *placeholder_findings(subjects, request.benchmarks, request.settings),
         *shim_findings(subjects),
         *unread_output_findings(subjects, request.settings),
+        *unseen_orphans(session.launcher.offers),
     ]
     asked = replace(request, subjects=subjects, settings=_as_offered(request.settings, session), findings=findings)
     return unmeasured_record(asked, "interrupted", _facts(session), session.world)  # as a journal that nobody ended

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from steelyard.model.errors import UsageError
 from steelyard.model.locks import lock
+from steelyard.model.owners import trusted_owners
 
 # Enough to look back a day of work; a record of 2,000 launches is about 60 kB.
 KEPT = 100
@@ -61,12 +62,16 @@ class Store:
 
     @classmethod
     def of_user(cls, environment: Mapping[str, str], now: Callable[[], datetime] = utc_now) -> Store:
-        """The user's own store, under XDG_STATE_HOME; in the folder for temporary files if that cannot be written."""
+        """The user's own store, under XDG_STATE_HOME; in the folder for temporary files if that cannot be written.
+
+        Nor is it where another user could put a record, a baseline or a calibration into it.
+        """
+        owners = trusted_owners(environment)
         passed_over: list[str] = []  # a read-only home: the records go where every process may write
         for folder in _places(environment):
-            if (refusal := _refusal(folder)) is None:
+            if (refusal := _refusal(folder, owners)) is None:
                 return cls(folder, now, passed_over=passed_over)
-            passed_over.append(f"{folder} cannot be written ({refusal})")
+            passed_over.append(f"{folder} {refusal}")
         passed_over = passed_over or ["neither XDG_STATE_HOME nor HOME names a folder"]
         try:
             temporary = _temporary(Path(tempfile.gettempdir()) / f"steelyard-{os.getuid()}")
@@ -88,7 +93,8 @@ class Store:
         """What was measured last, a record or a journal; raises UsageError if there is none."""
         kept = self._mine() or self._kept()
         if not kept:
-            raise UsageError(f"nothing has been measured yet (no record in {self.folder}): name a file")
+            why = "".join(f"; {place}" for place in self._passed_over)
+            raise UsageError(f"nothing has been measured yet (no record in {self.folder}{why}): name a file")
         return kept[-1].path
 
     def records(self) -> list[Path]:
@@ -244,13 +250,20 @@ def _places(environment: Mapping[str, str]) -> Iterator[Path]:
             yield home / below
 
 
-def _refusal(folder: Path) -> str | None:
-    """Why a folder, which is made if it is not there, cannot be written; None if it can."""
+def _refusal(folder: Path, owners: Sequence[int]) -> str | None:
+    """Why nothing is kept in a folder, which is made if it is not there; None if it is."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.stat()
     except OSError as error:
-        return error.strerror or str(error)
-    return None if os.access(folder, os.W_OK) else "its permissions, or a read-only disk"
+        return f"cannot be written ({error.strerror or error})"
+    # A shelf that users share, where nobody but its owner removes what is another's (chmod +t), is whoever's.
+    if not found.st_mode & stat.S_ISVTX:
+        if found.st_uid not in owners:
+            return "is another user's"
+        if found.st_mode & stat.S_IWOTH:
+            return "can be written by every user (chmod o-w)"
+    return None if os.access(folder, os.W_OK) else "cannot be written (its permissions, or a read-only disk)"
 
 
 def _temporary(folder: Path) -> Path:

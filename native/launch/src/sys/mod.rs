@@ -20,10 +20,10 @@ pub use gate::{Executing, Gated};
 pub use limits::{raise_file_limit, set_stack_limit, stack_limit, Limit};
 pub use perf::{mount_for_this_thread, page_size, Any, Ring};
 pub use processes::{
-    block_signals, change_of, enterable, exit_is_pending, fix_addresses, fork, kill, next_signal,
-    own_affinity, own_pid, own_processor, peek_child, randomize_addresses, reap,
-    reset_child_signal, set_own_affinity, signal, signal_at_parents_end, signal_group, state_of,
-    subreaper, Change, Child, Ended, State,
+    block_signals, change_of, enterable, exit_is_pending, fix_addresses, fork, kill, lead_session,
+    next_signal, own_affinity, own_pid, own_processor, own_session, peek_child,
+    randomize_addresses, reap, reset_child_signal, set_own_affinity, signal, signal_at_parents_end,
+    signal_group, state_of, subreaper, Change, Child, Ended, State,
 };
 pub use scheduling::{run_as_usual, run_at_wake_ups};
 pub use spawner::{changed_signals, Changed, Spawner};

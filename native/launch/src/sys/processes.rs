@@ -12,6 +12,25 @@ pub fn own_pid() -> i32 {
     unsafe { libc::getpid() }
 }
 
+/// The session that this process is in.
+#[must_use]
+pub fn own_session() -> i32 {
+    // SAFETY: getsid of oneself cannot fail, and takes a number only.
+    unsafe { libc::getsid(0) }
+}
+
+/// Makes this process the first one of a session of its own, if it is none yet.
+///
+/// # Errors
+/// If it leads a group, or the kernel refuses.
+pub fn lead_session() -> io::Result<()> {
+    if own_session() == own_pid() {
+        return Ok(());
+    }
+    // SAFETY: setsid takes nothing.
+    check(unsafe { libc::setsid() }).map(drop)
+}
+
 /// Has orphaned descendants re-parented to this process.
 ///
 /// # Errors

@@ -42,13 +42,12 @@ impl Driver {
         Self::started_by(Command::new("/bin/sh").args(["-c", &script, server]))
     }
 
-    /// What a server says that may not take over orphans, as a filter of system calls or an emulator has it.
-    pub fn without_orphans() -> String {
+    /// A server that may not take over orphans, as a filter of system calls or an emulator has it.
+    pub fn without_orphans() -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_steelyard-launch"));
         // SAFETY: only makes two system calls between fork and execution.
         unsafe { command.pre_exec(refuse_subreaper) };
-        let output = command.stdin(Stdio::null()).output();
-        String::from_utf8_lossy(&output.expect("it ends").stderr).into_owned()
+        Self::started_by(&mut command)
     }
 
     fn start_with(env: &[(&str, &str)]) -> Self {

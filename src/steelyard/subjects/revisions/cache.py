@@ -21,6 +21,7 @@ from pathlib import Path
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import plain_json
 from steelyard.model.locks import lock
+from steelyard.model.owners import trusted_owners
 from steelyard.model.parts import Record
 from steelyard.model.writing import write_atomically
 
@@ -131,9 +132,7 @@ class Cache:
         place = next((place for place in places if place.is_absolute()), None)
         if place is None:
             raise UsageError("there is no folder to keep builds in: set XDG_CACHE_HOME")
-        # Who has become root by sudo may bring along a cache of their own.
-        before_sudo = environment.get("SUDO_UID", "") if os.geteuid() == 0 else ""
-        return cls(place / "steelyard" / "builds", [int(before_sudo)] if before_sudo.isdecimal() else [])
+        return cls(place / "steelyard" / "builds", trusted_owners(environment))
 
     def open(self) -> None:
         """Make the folder, and remove what processes that were killed have left of entries that were to go.
