@@ -9,7 +9,8 @@ from pathlib import Path
 from steelyard.subjects.projects.cmake import cmake
 from steelyard.subjects.projects.found import Found, FoundTarget
 from steelyard.subjects.projects.javascript import javascript
-from steelyard.subjects.projects.others import go, gradle, make, maven
+from steelyard.subjects.projects.makefile import make
+from steelyard.subjects.projects.others import go, gradle, maven
 from steelyard.subjects.projects.python import python
 from steelyard.subjects.projects.rust import cargo
 
