@@ -290,6 +290,11 @@ def test_what_is_written_is_valid_and_has_the_benchmarks(here_without_python: In
     ("files", "build", "says"),
     [
         ({"Makefile": "all:\n\tcc -o w w.c\n"}, "make", "a Makefile, but no program or benchmark in it; put a command"),
+        (
+            {"Makefile": ".PHONY: clean\nclean:\n\trm -rf build\n", "setup.py": "", "src/x.py": ""},
+            None,
+            "Python, but no program or benchmark in it; put a command",
+        ),
         ({"go.mod": "module x\n"}, "go build ./...", "Go, but no program or benchmark in it; put a command"),
         (
             {"package.json": '{"dependencies": {"a": "1"}, "scripts": {"build": "tsc"}}', "yarn.lock": ""},

@@ -567,6 +567,15 @@ def test_what_needs_no_build_is_said_before_it(
     assert says in done.err.decode()
 
 
+def test_a_program_that_is_missing_is_told_with_the_side_that_lacks_it(world: ProjectWorld) -> None:
+    world.says(f'{TWO}[[target]]\nname = "gone"\ncommand = "./gone"\n')
+    done = world("compare")
+    assert done.status == 2
+    said = done.err.decode().splitlines()[-1]
+    assert re.search(r"steelyard.toml:\d+: the candidate command '.*/head/gone' cannot be run", said)
+    assert said.endswith("(in the work tree)")
+
+
 def test_a_part_is_of_one_target_s_benchmarks(world: ProjectWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     world.says(
         '[[target]]\nname = "sort"\ncommand = "./sort {n}"\nparameters = { n = [1, 2] }\n' + TWO[TWO.rindex("[[") :]

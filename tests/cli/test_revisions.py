@@ -228,6 +228,7 @@ def test_the_file_that_a_revision_has_a_copy_of_is_not_written_over(
         (["--base", "nothing", "./program"], "--base 'nothing' is no revision"),
         (["--base", "main", "./program"], "where nothing is built: give --build CMD"),
         (["--base", "main", "--build", "true", "./program"], "built by true; see /"),
+        (["--base", "main", "--build", "true\ntrue", "./program"], "built by its command; see /"),
         (["--base", "main", "--build-timeout", "0", "./program"], "--build-timeout 0"),
         (["--base", "main", "--build-timeout", "9", "./program"], "how long --build may take, and nothing is built"),
         (["--base", "main", "--build", "", "./program"], "--build '' is empty: give the command that builds"),

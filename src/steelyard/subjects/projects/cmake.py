@@ -4,92 +4,103 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from steelyard.subjects.projects.cmake_lists import LISTS, Executable, Reading, read_folder, read_project, way_to
 from steelyard.subjects.projects.found import Found, FoundTarget, files_named, relative, text_of
 
-_LISTS = "CMakeLists.txt"
-_PROJECT = re.compile(r"\bproject\s*\(\s*([\w.+-]+)", re.IGNORECASE)
-_EXECUTABLE = re.compile(r"\badd_executable\s*\(\s*\"?([\w.+-]+)\"?([^)]*)\)", re.IGNORECASE)
-_FOREACH = re.compile(
-    r"\bforeach\s*\(\s*(\w+)\s+(?:IN\s+ITEMS\s+)?([\w.+\s-]+)\)((?:(?!\bforeach\b).)*?)\bendforeach\s*\([^)]*\)",
-    re.IGNORECASE | re.DOTALL,
-)
-_LINKS = re.compile(r"\btarget_link_libraries\s*\(\s*([\w.+-]+)([^)]*)\)", re.IGNORECASE)
-# Loops within loops could be written out for ever: what is longer lists no programs that anybody would weigh.
-_LONGEST, _MOST_WORDS = 200_000, 50
-_COMMENT = re.compile(r"#.*")
-_OUTPUT = re.compile(
-    r"set\s*\(\s*CMAKE_RUNTIME_OUTPUT_DIRECTORY\s+\"?\$\{(?:CMAKE|PROJECT)_BINARY_DIR\}/?([\w./-]*)", re.IGNORECASE
-)
+_PROJECT = re.compile(r"^\s*project\s*\(", re.IGNORECASE | re.MULTILINE)
 _GOOGLE = re.compile(r"\bbenchmark(?:::|_main\b|\b)")
 _CATCH = re.compile(r"\bCatch2?(?:::|WithMain\b|\b)")
 _CATCH_BENCHMARK = re.compile(r"\bBENCHMARK(?:_ADVANCED)?\s*\(")
-_CONFIGURE, _BUILD_ALL = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release\n", "cmake --build build --parallel"
+# Programs beside those that a project is for.
+_BESIDE = re.compile(r"test|fuzz|mock", re.IGNORECASE)
+_MEASURES = re.compile(r"bench|perf", re.IGNORECASE)
+_CONFIGURE = "cmake -S {source} -B {built} -DCMAKE_BUILD_TYPE=Release{options}"
+_BUILD_ALL = "cmake --build build --parallel"
 # Make and Ninja refuse a target that an older revision has not yet; CMake lists all of them for either.
 _BUILD_CHOSEN = r"""set --
 for one in {names}; do
-    if grep -q "/$one\.dir\$" build/CMakeFiles/TargetDirectories.txt; then set -- "$@" "$one"; fi
+    if grep -q "/$one\.dir\$" {built}/CMakeFiles/TargetDirectories.txt; then set -- "$@" "$one"; fi
 done
-[ $# = 0 ] || cmake --build build --target "$@" --parallel"""
+[ $# = 0 ] || cmake --build {built} --target "$@" --parallel"""
 _SOURCES = (".cpp", ".cc", ".cxx", ".c++", ".C")
 
 
 def cmake(folder: Path) -> Found | None:
     """What CMake builds in a folder; None without a CMakeLists.txt."""
-    if not (folder / _LISTS).is_file():
+    if not (folder / LISTS).is_file():
         return None
-    lists = {path: _unrolled(_COMMENT.sub("", text_of(path))) for path in files_named(folder, _LISTS)}
-    output = _OUTPUT.search(lists.get(folder / _LISTS, ""))
-    found = [
-        _target(name, harness, folder, None if output is None else output[1], path.parent)
-        for path, text in lists.items()
-        for name, harness in dict(_executables(text, path.parent)).items()  # one may be made in several ways
-    ]
-    project = _PROJECT.search(lists.get(folder / _LISTS, ""))
-    found.sort(key=lambda one: project is None or one.name != project[1])  # the program that the rest is for goes first
-    targets = [one for one in found if one.harness is not None] or found
+    projects = _projects(folder)
+    chosen = [(one, _chosen(one, is_top=one.top == folder)) for one in projects]
+    if any(harness for _, programs in chosen for _, harness in programs):
+        chosen = [(one, [(program, harness) for program, harness in all_ if harness]) for one, all_ in chosen]
+    targets = [_target(one, program, harness, folder) for one, programs in chosen for program, harness in programs]
+    builds = [_build(one, [program for program, _ in programs], folder) for one, programs in chosen if programs]
     harnesses = dict.fromkeys(one.harness for one in targets if one.harness)
-    names = " ".join(shlex.quote(one.name) for one in targets)
-    build = _CONFIGURE + (_BUILD_CHOSEN.format(names=names) if targets else _BUILD_ALL)
+    build = "\n".join(builds) or f"{_CONFIGURE.format(source='.', built='build', options='')}\n{_BUILD_ALL}"
     return Found(f"CMake with {' and '.join(harnesses)}" if harnesses else "CMake", build, targets)
 
 
-def _unrolled(text: str) -> str:
-    """A list's text with each loop over plain words written out, inner ones first: programs are often made in one."""
-    while len(text) < _LONGEST and (unrolled := _FOREACH.sub(_written_out, text)) != text:
-        text = unrolled
-    return text
-
-
-def _written_out(loop: re.Match[str]) -> str:
-    name, listed, body = loop.groups()
-    words = listed.split()
-    return "\n".join(body.replace(f"${{{name}}}", word) for word in words) if len(words) <= _MOST_WORDS else loop[0]
-
-
-def _executables(text: str, folder: Path) -> Iterator[tuple[str, str | None]]:
-    """(name, harness) of each executable of one CMakeLists.txt."""
-    links: dict[str, str] = {}
-    for match in _LINKS.finditer(text):
-        links[match[1]] = links.get(match[1], "") + match[2]
-    for match in _EXECUTABLE.finditer(text):
-        if "ALIAS" in match[2] or "IMPORTED" in match[2]:
+def _projects(folder: Path) -> list[Reading]:
+    """The project of the folder, and those below that are built by themselves."""
+    readings = [read_project(folder)]
+    for path in files_named(folder, LISTS):
+        if any(path.parent in one.folders for one in readings):
             continue
-        linked = links.get(match[1], "")
-        harness = "google-benchmark" if _GOOGLE.search(linked) else None
-        if harness is None and _CATCH.search(linked):
-            sources = (text_of(folder / word) for word in match[2].split() if word.endswith(_SOURCES))
-            if not any(_CATCH_BENCHMARK.search(source) for source in sources):
-                continue  # tests, and nothing else
-            harness = "catch2"
-        yield match[1], harness
+        if _PROJECT.search(text_of(path)):
+            readings.append(read_project(path.parent))
+        else:
+            read_folder(readings[0], path.parent)  # added in a way that cannot be read
+    return readings
 
 
-def _target(name: str, harness: str | None, folder: Path, output: str | None, lists: Path) -> FoundTarget:
-    place = folder / "build" / (lists.relative_to(folder) if output is None else output) / name
-    command = shlex.quote(relative(place, folder))
+def _chosen(reading: Reading, *, is_top: bool) -> list[tuple[Executable, str | None]]:
+    """(program, harness) of those to weigh: the benchmarks, or else the programs that the rest is for."""
+    found = [(one, harness) for one in reading.executables for harness in _harnesses(one)]
+    if any(harness for _, harness in found):
+        return [(one, harness) for one, harness in found if harness]
+    if not is_top:
+        return []  # examples, and trials of how the project is used
+    own = [pair for pair in found if not _is_beside(pair[0], reading.top)] or found
+    return sorted(own, key=lambda pair: pair[0].name != reading.name)
+
+
+def _harnesses(one: Executable) -> Iterator[str | None]:
+    """The harness that drives a program, None for none; nothing of one with tests and nothing else."""
+    if _GOOGLE.search(one.linked):
+        yield "google-benchmark"
+    elif _CATCH.search(one.linked) is None:
+        yield None
+    elif any(_CATCH_BENCHMARK.search(text_of(path)) for path in one.sources if path.name.endswith(_SOURCES)):
+        yield "catch2"
+
+
+def _is_beside(one: Executable, top: Path) -> bool:
+    """Whether a program is there to try the others."""
+    words = " ".join([one.name, one.lists.relative_to(top).as_posix(), *one.options])
+    return _BESIDE.search(words) is not None and _MEASURES.search(one.name) is None
+
+
+def _target(reading: Reading, one: Executable, harness: str | None, folder: Path) -> FoundTarget:
+    command = shlex.quote(way_to(reading, one, folder))
     if harness == "catch2":
         command += " '[!benchmark]'"
-    return FoundTarget(name, command, harness)
+    return FoundTarget(one.name, command, harness)
+
+
+def _build(reading: Reading, programs: Sequence[Executable], folder: Path) -> str:
+    """The lines that build programs of one project, with the options that they hang on."""
+    source = relative(reading.top, folder)
+    built = "build" if source == "." else f"{source}/{reading.built}"
+    options = "".join(f" -D{one}=ON" for one in dict.fromkeys(one for program in programs for one in program.options))
+    names = " ".join(dict.fromkeys(shlex.quote(one.name) for one in programs))
+    lines = "\n".join(
+        (
+            _CONFIGURE.format(source=shlex.quote(source), built=shlex.quote(built), options=options),
+            _BUILD_CHOSEN.format(names=names, built=shlex.quote(built)),
+        )
+    )
+    # An older revision may not have the project yet.
+    return lines if source == "." else f"if [ -f {shlex.quote(f'{source}/{LISTS}')} ]; then\n{lines}\nfi"

@@ -1,10 +1,10 @@
-"""Go, JMH under Maven and Gradle, and a Makefile."""
+"""Go, and JMH under Maven and Gradle."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from steelyard.subjects.projects.found import Found, FoundTarget, files_named, relative, text_of
@@ -14,16 +14,6 @@ _UBERJAR = re.compile(r"<(uberjar\.name|finalName)>\s*([\w.-]+)\s*</\1>")
 # The plugin by its name, or as a catalog of versions has it.
 _GRADLE_JMH = re.compile(r"me\.champeau\.(?:gradle\.)?jmh|plugins\.jmh\b")
 _MAVEN = "mvn -q -B package -DskipTests"
-_RULE = re.compile(r"^([\w./+-]+(?:[ \t]+[\w./+-]+)*)[ \t]*:(?![:=])([^=\n]*)$", re.MULTILINE)
-# Make refuses a program of which an older revision has no rule yet.
-_MAKE_CHOSEN = r"""set --
-for one in {names}; do
-    if grep -q "^\([^:=]*[[:blank:]]\)*$one\([[:blank:]][^:=]*\)*:" {makefile}; then set -- "$@" "$one"; fi
-done
-if [ $# != 0 ]; then make "$@"; fi"""
-_NO_PROGRAMS = frozenset(
-    {"all", "clean", "install", "uninstall", "test", "check", "bench", "benchmark", "dist", "distclean", "help", "lint"}
-)
 
 
 def go(folder: Path) -> Found | None:
@@ -112,27 +102,3 @@ def gradle(folder: Path) -> Found | None:
 
 def _is_of_jmh(path: Path) -> bool:
     return _GRADLE_JMH.search(text_of(path)) is not None or (path.parent / "src/jmh").is_dir()
-
-
-def make(folder: Path) -> Found | None:
-    """The programs that a Makefile builds; None without one."""
-    path = next((folder / name for name in ("GNUmakefile", "makefile", "Makefile") if (folder / name).is_file()), None)
-    if path is None:
-        return None
-    names = [*dict.fromkeys(_programs(text_of(path)))]
-    targets = [FoundTarget(Path(name).name, f"./{name}") for name in names]
-    build = f"make {' '.join(names)}".rstrip()
-    if len(names) > 1:
-        build = _MAKE_CHOSEN.format(names=" ".join(names), makefile=path.name)
-    return Found("a Makefile", build, targets)
-
-
-def _programs(makefile: str) -> Iterator[str]:
-    """The targets that look like programs: files without an ending that are made of something."""
-    rules = [(match[1].split(), match[2].split()) for match in _RULE.finditer(makefile)]
-    phony = {name for names, needs in rules if names == [".PHONY"] for name in needs}
-    for names, needs in rules:
-        for name in names:
-            is_plain = not name.startswith((".", "/")) and "." not in Path(name).name
-            if is_plain and needs and name not in phony | _NO_PROGRAMS:
-                yield name

@@ -9,7 +9,8 @@ from pathlib import Path
 from steelyard.subjects.projects.cmake import cmake
 from steelyard.subjects.projects.found import Found, FoundTarget
 from steelyard.subjects.projects.javascript import javascript
-from steelyard.subjects.projects.others import go, gradle, make, maven
+from steelyard.subjects.projects.makefile import make
+from steelyard.subjects.projects.others import go, gradle, maven
 from steelyard.subjects.projects.python import python
 from steelyard.subjects.projects.rust import cargo
 
@@ -35,6 +36,7 @@ margin = "1%"               # the smallest change that matters; less is `same`
 # max-slower = ["5%"]
 """
 _WORK = "# It should take 10 ms to 10 s: give it an input, or say how often, behind the program."
+_OF_PYTHON = ("pyproject.toml", "setup.py")
 # Of a build in several lines: what fails ends it.
 _WHOLE = "set -e\n"
 _NO_BUILD = """\
@@ -58,6 +60,8 @@ def found_in(folder: Path, environment: Mapping[str, str]) -> list[Found]:
     # A package.json is often there for tools alone.
     plain = [one for one in (make(folder), javascript(folder)) if one is not None]
     plain.sort(key=lambda one: not one.targets)
+    if not any(one.targets for one in plain) and any((folder / name).is_file() for name in _OF_PYTHON):
+        plain = [Found("Python", None, [])]  # a Makefile beside it runs what its developers do, not a build
     return driven or [*found, *plain][:1]
 
 

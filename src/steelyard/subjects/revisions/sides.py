@@ -28,13 +28,21 @@ class Side:
     folders: Sequence[Path]
     """One, or one a layout, from the first on; their paths differ by its number at the end of one folder's name."""
     revision: RevisionFacts | None = None
+    label: str = ""
+    """What an error calls it, where that is not its name."""
+    how_built: str = ""
+    """What an error says of its build, where that did not make the program."""
 
     def subject(self, command: str, role: str, *, shell: bool, search_path: str | None) -> Subject:
         """A command there; raises UsageError where it has not its program in every folder."""
-        found = [
-            command_subject(command, self.name, role, shell=shell, search_path=search_path, directory=str(folder))
-            for folder in self.folders
-        ]
+        try:
+            found = [
+                command_subject(command, self.name, role, shell=shell, search_path=search_path, directory=str(folder))
+                for folder in self.folders
+            ]
+        except UsageError as error:
+            how = "" if _has_program(self.folders[0], command) else self.how_built
+            raise UsageError(f"{error} (in {', '.join(filter(None, (self.label or self.name, how)))})") from error
         update = {
             "revision": self.revision,
             "directory": _of_all([subject.directory or "" for subject in found]),
@@ -99,7 +107,8 @@ def side_of(builds: Builds, name: str) -> Side:
     facts = builds[0].facts()
     if len(builds) > 1:
         facts = facts.model_copy(update={"build": builds[0].recipe.command, "layout": None})
-    return Side(name, [one.folder for one in builds], facts)
+    folders = [one.folder for one in builds]
+    return Side(name, folders, facts, builds[0].revision.label, _how_built(builds[0]))
 
 
 def subjects_of(
@@ -117,16 +126,15 @@ def subjects_of(
     """
     found: list[Subject] = []
     places = [side_of(builds, name) for builds, name in zip(sides, names, strict=True)]
-    for builds, place in zip(sides, places, strict=True):
+    for place in places:
         role = "candidate" if found else "baseline"
         try:
             found.append(place.subject(command, role, shell=shell, search_path=search_path))
-        except UsageError as error:
+        except UsageError:
             if is_harness and not found and new_file(places[0], places[1], command):
                 candidate = places[1].subject(command, "candidate", shell=shell, search_path=search_path)
                 return [as_in(places[0], candidate), candidate]
-            how = "" if _has_program(builds[0], command) else f", {_how_built(builds[0])}"
-            raise UsageError(f"{error} (in {builds[0].revision.label}{how})") from error
+            raise
     return found
 
 
@@ -152,14 +160,17 @@ def _from_here(repository: Repository, word: Path) -> Path:
     return word.relative_to(here) if word.is_relative_to(here) else word.relative_to(repository.root)
 
 
-def _has_program(side: Built, command: str) -> bool:
+def _has_program(folder: Path, command: str) -> bool:
     """Whether the first word is a file there, so that no build is what it lacks."""
     try:
-        return (side.folder / Path(*shlex.split(command)[:1])).is_file()
+        return (folder / Path(*shlex.split(command)[:1])).is_file()
     except (ValueError, OSError):
         return False
 
 
 def _how_built(side: Built) -> str:
-    written = side.recipe.written
-    return "where nothing is built: give --build CMD" if written is None else f"built by {written}; see {side.log}"
+    if side.recipe.written is None:
+        return "where nothing is built: give --build CMD"
+    command = side.recipe.written.strip()
+    what = "its command" if "\n" in command else command  # a script has been shown, and hides the answer
+    return f"built by {what}; see {side.log}"

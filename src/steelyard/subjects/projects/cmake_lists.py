@@ -1,0 +1,332 @@
+"""CMakeLists.txt, read as far as programs hang on it: loops, functions, variables, conditions and folders below."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from steelyard.subjects.projects.found import relative, text_of
+
+LISTS = "CMakeLists.txt"
+_OUTPUT = "CMAKE_RUNTIME_OUTPUT_DIRECTORY"
+_TOKEN = re.compile(
+    r"""
+    \#\[(?P<level>=*)\[.{,2000}?\](?P=level)\] | \#[^\n]*       # comments
+    | \[(?P<raw>=*)\[.{,2000}?\](?P=raw)\]                      # a text that is left as it is
+    | "(?P<quoted>(?:[^"\\]|\\.)*)"
+    | (?P<mark>[()])
+    | (?P<word>(?:[^\s()\#"\\]|\\.)+)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+# Loops within loops, or a function that calls itself, could go on for ever: no list that anybody writes is so long.
+_MOST_COMMANDS, _DEEPEST, _LONGEST = 20_000, 20, 200_000
+_LONGEST_WORD, _CHARACTERS_A_COMMAND = 1_000, 1_000
+# Within quotes it parts nothing.
+_SEMICOLON = "\x1f"
+_ENDS = {"foreach": "endforeach", "function": "endfunction", "macro": "endmacro"}
+# What is surely not so where launches are measured.
+_NEVER = frozenset(
+    {"WIN32", "APPLE", "MSVC", "XCODE", "ANDROID", "IOS", "MINGW", "CYGWIN", "EMSCRIPTEN", "FALSE", "OFF"}
+)
+_OFF = frozenset({"OFF", "FALSE", "NO", "N", "0", ""})
+
+
+@dataclass(frozen=True)
+class Executable:
+    """A program that CMake makes."""
+
+    name: str
+    file: str
+    """Where it is made, from the project's folder on."""
+    sources: Sequence[Path]
+    lists: Path
+    """The folder of the list that has it."""
+    options: Sequence[str] = ()
+    """Options that are off by default, and have to be on for it."""
+    linked: str = ""
+    """What it is linked with, in words."""
+
+
+@dataclass(frozen=True)
+class _Command:
+    name: str
+    words: Sequence[str]
+
+
+@dataclass
+class Reading:
+    """What was read of one project of CMake."""
+
+    top: Path
+    built: str
+    """The folder that it is built in, from its own on."""
+    name: str | None = None
+    folders: set[Path] = field(default_factory=set)
+    """Those whose lists were read."""
+    off: set[str] = field(default_factory=set)
+    functions: dict[str, tuple[Sequence[str], Sequence[_Command]]] = field(default_factory=dict)
+    made: dict[str, Executable] = field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    """Names of programs' files that were set, by their targets."""
+    left: int = _MOST_COMMANDS
+
+    @property
+    def executables(self) -> Iterator[Executable]:
+        """All programs that were found."""
+        for one in self.made.values():
+            file = str(Path(one.file).parent / self.files.get(one.name, one.name))
+            yield replace(one, linked=self.links.get(one.name, ""), file=file)
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """What holds where a command stands."""
+
+    folder: Path
+    variables: dict[str, str]
+    options: tuple[str, ...] = ()
+    depth: int = 0
+
+
+def read_project(top: Path, built: str = "build") -> Reading:
+    """Read the lists of a folder and of all that are added to it."""
+    reading = Reading(top, built)
+    read_folder(reading, top)
+    return reading
+
+
+def read_folder(reading: Reading, folder: Path) -> None:
+    """Read the list of one folder, and of those that it adds."""
+    _enter(reading, _Scope(folder, {}), folder)
+
+
+def _enter(reading: Reading, scope: _Scope, folder: Path) -> None:
+    if folder in reading.folders or not (folder / LISTS).is_file() or not folder.is_relative_to(reading.top):
+        return
+    reading.folders.add(folder)
+    here = folder.relative_to(reading.top).as_posix()
+    built, binary = reading.built, str(Path(reading.built, here))
+    places = {
+        "CMAKE_SOURCE_DIR": ".",
+        "PROJECT_SOURCE_DIR": ".",
+        "CMAKE_CURRENT_SOURCE_DIR": ".",
+        "CMAKE_CURRENT_LIST_DIR": ".",
+        "CMAKE_BINARY_DIR": built,
+        "PROJECT_BINARY_DIR": built,
+        "CMAKE_CURRENT_BINARY_DIR": binary,
+    }
+    inner = replace(scope, folder=folder, variables={**scope.variables, **places}, depth=scope.depth + 1)
+    _run(reading, inner, [*_commands(text_of(folder / LISTS)[:_LONGEST])])
+
+
+def _commands(text: str) -> Iterator[_Command]:
+    """The commands of a list, each with its words; parentheses among them stay."""
+    name, words, depth = "", list[str](), 0
+    for token in _TOKEN.finditer(text):
+        word, mark = token["word"], token["mark"]
+        if mark == "(" and depth == 0:
+            words, depth = [], 1
+        elif mark == ")" and depth == 1:
+            depth = 0
+            yield _Command(name.lower(), words)
+        elif mark is not None and depth:
+            depth += 1 if mark == "(" else -1
+            words.append(mark)
+        elif word is not None and not depth:
+            name = word
+        elif depth and (word is not None or token["quoted"] is not None):
+            words.append(word if word is not None else token["quoted"].replace(";", _SEMICOLON))
+
+
+def _run(reading: Reading, scope: _Scope, commands: Sequence[_Command]) -> None:
+    """Do what commands say; of a condition that cannot be told all branches are done."""
+    branches: list[tuple[bool, tuple[str, ...], bool]] = []  # is it done, its options, and was one before it sure
+    place = 0
+    while place < len(commands) and reading.left > 0:
+        command = commands[place]
+        place += 1
+        reading.left -= 1
+        if command.name == "if":
+            holds, options = _condition(command.words, reading.off)
+            branches.append((holds is not False, options, holds is True))
+        elif command.name in {"elseif", "else"} and branches:
+            was_sure = branches[-1][2]
+            holds, options = (None, ()) if command.name == "else" else _condition(command.words, reading.off)
+            branches[-1] = (not was_sure and holds is not False, options, was_sure or holds is True)
+        elif command.name == "endif" and branches:
+            branches.pop()
+        elif command.name in _ENDS:
+            end = _end_of(commands, place - 1)
+            if all(done for done, _, _ in branches):
+                asked = tuple(option for _, options, _ in branches for option in options)
+                _block(reading, _with(scope, asked), command, commands[place:end])
+            place = end + 1
+        elif all(done for done, _, _ in branches):
+            asked = tuple(option for _, options, _ in branches for option in options)
+            _one(reading, _with(scope, asked), command)
+
+
+def _with(scope: _Scope, options: tuple[str, ...]) -> _Scope:
+    return replace(scope, options=tuple(dict.fromkeys((*scope.options, *options))))
+
+
+def _end_of(commands: Sequence[_Command], begin: int) -> int:
+    """Where the block that begins there ends."""
+    name, depth = commands[begin].name, 0
+    for place in range(begin, len(commands)):
+        depth += (commands[place].name == name) - (commands[place].name == _ENDS[name])
+        if depth == 0:
+            return place
+    return len(commands)
+
+
+def _condition(words: Sequence[str], off: set[str]) -> tuple[bool | None, tuple[str, ...]]:
+    """(whether it holds as far as can be told, options to set on for it)."""
+    plain = [word for word in words if word not in "()"]
+    if len(plain) == 1:
+        if plain[0] in _NEVER:
+            return False, ()
+        return None, ((plain[0],) if plain[0] in off else ())
+    if len(plain) == 2 and plain[0] == "NOT":
+        return (True if plain[1] in _NEVER else None), ()
+    if "OR" in plain and not {"AND", "NOT"} & {*plain}:
+        choices = [word for word in plain if word != "OR"]
+        if all(word in off for word in choices):
+            return None, (next((word for word in choices if "BENCH" in word.upper()), choices[0]),)
+    if "AND" in plain and "OR" not in plain:
+        parts = " ".join(plain).split(" AND ")
+        if any(part in _NEVER for part in parts):
+            return False, ()
+        return None, tuple(part for part in parts if part in off)
+    return None, ()
+
+
+def _block(reading: Reading, scope: _Scope, command: _Command, body: Sequence[_Command]) -> None:
+    """A loop, done for each of its words; a function, kept."""
+    words = _expanded(reading, command.words, scope.variables)
+    if command.name != "foreach":
+        if words and scope.depth < _DEEPEST:
+            reading.functions[words[0].lower()] = (words[1:], body)
+        return
+    name, items = (words[0], words[1:]) if words else ("", [])
+    if items[:1] == ["RANGE"]:
+        return
+    if items[:1] == ["IN"]:
+        lists = items[1:2] == ["LISTS"]
+        items = [one for item in items[2:] for one in (_listed(scope.variables.get(item, "")) if lists else [item])]
+    for item in items:
+        reading.left -= 1
+        if "$" not in item and reading.left > 0:
+            # What a loop sets holds behind it, but for its own name.
+            before = scope.variables.get(name)
+            scope.variables[name] = item
+            _run(reading, scope, body)
+            scope.variables.pop(name)
+            if before is not None:
+                scope.variables[name] = before
+
+
+def _one(reading: Reading, scope: _Scope, command: _Command) -> None:
+    words = _expanded(reading, command.words, scope.variables)
+    if command.name in reading.functions:
+        _call(reading, scope, command.name, words)
+    elif words and command.name in _DOES:
+        _DOES[command.name](reading, scope, words)
+
+
+def _call(reading: Reading, scope: _Scope, name: str, words: Sequence[str]) -> None:
+    if scope.depth < _DEEPEST:
+        names, body = reading.functions[name]
+        rest = {"ARGN": ";".join(words[len(names) :]), "ARGV": ";".join(words)}
+        given = {**scope.variables, **rest, **dict(zip(names, words, strict=False))}
+        _run(reading, replace(scope, variables=given, depth=scope.depth + 1), body)
+
+
+def _project(reading: Reading, scope: _Scope, words: Sequence[str]) -> None:
+    reading.name = reading.name or words[0]
+    scope.variables["PROJECT_NAME"] = words[0]
+    scope.variables["CMAKE_PROJECT_NAME"] = reading.name
+
+
+def _set(reading: Reading, scope: _Scope, words: Sequence[str]) -> None:
+    cached = words.index("CACHE") if "CACHE" in words else len(words)
+    if words[cached + 1 : cached + 2] == ["BOOL"] and words[1].upper() in _OFF:
+        reading.off.add(words[0])
+    scope.variables[words[0]] = ";".join(words[1:cached])
+
+
+def _option(reading: Reading, _: _Scope, words: Sequence[str]) -> None:
+    if (words[2] if words[2:] else "OFF").upper() in _OFF:
+        reading.off.add(words[0])
+
+
+def _add_subdirectory(reading: Reading, scope: _Scope, words: Sequence[str]) -> None:
+    if "$" not in words[0]:
+        inner = replace(scope, variables=dict(scope.variables))
+        _enter(reading, inner, Path(scope.folder, words[0]))
+
+
+def _link(reading: Reading, _: _Scope, words: Sequence[str]) -> None:
+    reading.links[words[0]] = f"{reading.links.get(words[0], '')} {' '.join(words[1:])}"
+
+
+def _add_executable(reading: Reading, scope: _Scope, words: Sequence[str]) -> None:
+    name = words[0]
+    if {"ALIAS", "IMPORTED"} & {*words} or re.fullmatch(r"[\w.+-]+", name) is None:
+        return
+    if name in reading.made and len(reading.made[name].options) <= len(scope.options):
+        return  # one may be made in several ways
+    output = scope.variables.get(_OUTPUT, "")
+    place = output if output and "$" not in output and not Path(output).is_absolute() else None
+    binary = scope.variables["CMAKE_CURRENT_BINARY_DIR"]
+    sources = [Path(scope.folder, word) for word in words[1:] if "$" not in word]
+    file = str(Path(place or binary, name))
+    reading.made[name] = Executable(name, file, sources, scope.folder, scope.options)
+
+
+def _set_name(reading: Reading, _: _Scope, words: Sequence[str]) -> None:
+    """Of `set_target_properties` what a program's file is called."""
+    if "PROPERTIES" not in words:
+        return
+    begin = words.index("PROPERTIES")
+    pairs = dict(zip(words[begin + 1 :: 2], words[begin + 2 :: 2], strict=False))
+    if re.fullmatch(r"[\w.+-]+", pairs.get("OUTPUT_NAME", "")):
+        reading.files.update(dict.fromkeys(words[:begin], pairs["OUTPUT_NAME"]))
+
+
+_DOES: dict[str, Callable[[Reading, _Scope, Sequence[str]], None]] = {
+    "project": _project,
+    "set": _set,
+    "option": _option,
+    "cmake_dependent_option": _option,
+    "add_subdirectory": _add_subdirectory,
+    "add_executable": _add_executable,
+    "target_link_libraries": _link,
+    "set_target_properties": _set_name,
+}
+
+
+def _expanded(reading: Reading, words: Sequence[str], variables: dict[str, str]) -> list[str]:
+    """Words with what variables stand for: several, where that is a list."""
+    expanded = list[str]()
+    for word in words:
+        known = _VARIABLE.sub(lambda name: variables.get(name[1], name[0]), word) if len(word) < _LONGEST_WORD else word
+        reading.left -= len(known) // _CHARACTERS_A_COMMAND
+        expanded += [one.replace(_SEMICOLON, ";") for one in _listed(known)]
+        if reading.left <= 0:
+            return []
+    return expanded
+
+
+def _listed(value: str) -> list[str]:
+    return [one for one in value.split(";") if one]
+
+
+def way_to(reading: Reading, one: Executable, folder: Path) -> str:
+    """The command that starts a program, from a folder on."""
+    return relative(Path(reading.top, one.file), folder)

@@ -1,0 +1,107 @@
+"""A Makefile: the programs that its rules make."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.subjects.projects.found import Found, FoundTarget, text_of
+
+_LONGEST, _LONGEST_VALUE = 200_000, 10_000
+_ASSIGNED = re.compile(r"^ *(?:export +|override +)?([\w.-]+)[ \t]*(\+|::?|\?)?=(.*)$")
+_RULE = re.compile(r"^([^\s:=#][^:=#]*?)[ \t]*::?(?![:=])([^=;]*)(;.*)?$")
+_USED = re.compile(r"\$(?:\(([\w.-]+)\)|\{([\w.-]+)\})")
+_NAME = re.compile(r"[\w./+-]+")
+# That of a program is what it is called; a `$` is what a function of make would find.
+_MADE_OF_FILES = re.compile(r"[.$]")
+# Make refuses a program of which an older revision has no rule yet. Its ending may be a variable, `$(EXE)`.
+_CHOSEN = r"""set --
+for one in {names}; do
+    rule="^\([^:=]*[[:blank:]]\)*$one\([$]([A-Z_]*)\)*\([[:blank:]][^:=]*\)*:"
+    if grep -q "$rule" {makefile}; then set -- "$@" "$one"; fi
+done
+if [ $# != 0 ]; then make "$@"; fi"""
+_NO_PROGRAMS = frozenset(
+    {"all", "clean", "install", "uninstall", "test", "check", "bench", "benchmark", "dist", "distclean", "help", "lint"}
+)
+
+
+@dataclass(frozen=True)
+class _Rule:
+    names: Sequence[str]
+    needs: Sequence[str]
+    recipe: str
+
+
+def make(folder: Path) -> Found | None:
+    """The programs that a Makefile builds; None without one."""
+    path = next((folder / name for name in ("GNUmakefile", "makefile", "Makefile") if (folder / name).is_file()), None)
+    if path is None:
+        return None
+    names = _programs(_rules(text_of(path)[:_LONGEST]))
+    targets = [FoundTarget(Path(name).name, f"./{name}") for name in names]
+    build = f"make {' '.join(names)}".rstrip()
+    if len(names) > 1:
+        build = _CHOSEN.format(names=" ".join(names), makefile=path.name)
+    return Found("a Makefile", build, targets)
+
+
+def _rules(makefile: str) -> list[_Rule]:
+    """The rules, with what variables stand for that are set in the file; of conditions all branches count."""
+    variables = dict[str, str]()
+    rules = list[_Rule]()
+    for line in makefile.replace("\\\n", " ").split("\n"):
+        if line.startswith("\t"):
+            if rules:
+                rules[-1] = _Rule(rules[-1].names, rules[-1].needs, f"{rules[-1].recipe}{line}\n")
+        elif assigned := _ASSIGNED.match(line):
+            name, how, value = assigned[1], assigned[2], assigned[3].partition("#")[0].strip()
+            before = f"{variables.get(name, '')} " if how == "+" else ""
+            variables[name] = f"{before}{_known(value, variables)}"[:_LONGEST_VALUE]
+        elif rule := _RULE.match(line.partition("#")[0].rstrip()):
+            names, needs = (_known(text, variables).split() for text in rule.group(1, 2))
+            rules.append(_Rule(names, needs, rule[3] or ""))
+    return rules
+
+
+def _known(text: str, variables: dict[str, str]) -> str:
+    """A text with what its variables stand for; what the file does not set stays."""
+    if len(text) > _LONGEST_VALUE:
+        return text
+    return _USED.sub(lambda used: variables.get(used[1] or used[2], used[0]), text)
+
+
+def _programs(rules: Sequence[_Rule]) -> list[str]:
+    """Those that the first goal needs, where that is a name for several; else all."""
+    phony = {name for rule in rules if ".PHONY" in rule.names for name in rule.needs}
+    found = [name for rule in rules for name in rule.names if _is_program(name, rule, is_phony=name in phony)]
+    names = [*dict.fromkeys(found)]
+    goal = next((rule.names[0] for rule in rules if not rule.names[0].startswith(".") and "%" not in rule.names[0]), "")
+    if goal in names:
+        return names
+    needed = _needed(goal, rules)
+    return [name for name in names if name in needed] or names
+
+
+def _is_program(name: str, rule: _Rule, *, is_phony: bool) -> bool:
+    """Whether a rule makes a file without an ending of something: by its recipe, or by make's own."""
+    if name in _NO_PROGRAMS or (is_phony and (not rule.recipe or "$(MAKE)" in rule.recipe)):
+        return False  # some say so of a program, to have its rule run always
+    if _NAME.fullmatch(name) is None or name.startswith((".", "/")) or "." in Path(name).name or not rule.needs:
+        return False
+    if rule.recipe:
+        return re.search(rf"\$@|\$\(@\)|-o\s*\S*{re.escape(name)}\b", rule.recipe) is not None
+    return any(_MADE_OF_FILES.search(need) for need in rule.needs)
+
+
+def _needed(goal: str, rules: Sequence[_Rule]) -> set[str]:
+    """All that a goal needs, by way of others too."""
+    needed, open_ = set[str](), [goal]
+    while open_:
+        one = open_.pop()
+        if one not in needed:
+            needed.add(one)
+            open_ += [need for rule in rules if one in rule.names for need in rule.needs]
+    return needed

@@ -1,0 +1,127 @@
+"""What is found in the lists of CMake: the programs that it makes, where, and with which options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from steelyard.subjects.projects.cmake import cmake
+
+OPTIONS = """
+project(x)
+option(X_TESTS "tests; and more" OFF)
+option(X_BENCH "benchmarks" OFF)
+option(X_TOOLS "tools" ON)
+set(NAMES one two)
+if(NOT CMAKE_RUNTIME_OUTPUT_DIRECTORY)
+    set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+endif()
+if(X_TESTS OR X_BENCH)
+    if(X_TESTS AND NOT WIN32)
+        add_executable(unit unit.cpp)
+    endif()
+    if(X_BENCH)
+        add_subdirectory(speed)
+    endif()
+endif()
+if(X_TOOLS)
+    add_executable(tool tool.cpp)
+elseif(APPLE)
+    add_executable(mac mac.cpp)
+endif()
+if(MSVC)
+    add_executable(windows windows.cpp)
+endif()
+"""
+FUNCTION = """
+function(speed_of name)
+    add_executable(${name} ${ARGN})
+    target_link_libraries(${name} PRIVATE x benchmark::benchmark)
+endfunction()
+foreach(NAME IN LISTS NAMES)
+    speed_of("speed_${NAME}" ${NAME}.cpp)
+endforeach()
+"""
+BESIDE = """
+project(x)
+option(X_TESTS "tests" OFF)
+option(X_SPEED "measures" OFF)
+add_executable(mock-test m.c)
+if(X_TESTS)
+    add_executable(inner i.c)
+    add_executable(perf-sanity p.c)
+endif()
+if(X_SPEED)
+    add_executable(tool t.c)
+    set_target_properties(tool PROPERTIES OUTPUT_NAME x-tool)
+endif()
+"""
+CONFIGURE = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release"
+
+
+def put(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def found(folder: Path, files: dict[str, str]) -> tuple[dict[str, str | None], str]:
+    """(the command and harness of each target, the first line of the build)."""
+    put(folder, files)
+    made = cmake(folder)
+    assert made is not None
+    assert made.build is not None
+    return {one.command: one.harness for one in made.targets}, made.build.split("\n")[0]
+
+
+def test_benchmarks_behind_an_option_are_built_with_it_and_with_no_other(tmp_path: Path) -> None:
+    targets, configured = found(tmp_path, {"CMakeLists.txt": OPTIONS, "speed/CMakeLists.txt": FUNCTION})
+    names = ("./build/bin/speed_one", "./build/bin/speed_two")
+    assert targets == dict.fromkeys(names, "google-benchmark")
+    assert configured == f"{CONFIGURE} -DX_BENCH=ON"
+
+
+def test_programs_that_try_others_are_left_out_where_there_are_others(tmp_path: Path) -> None:
+    user = "project(user)\nadd_executable(user u.c)\n"
+    targets, configured = found(tmp_path, {"CMakeLists.txt": BESIDE, "tests/CMakeLists.txt": user})
+    assert targets == {"./build/perf-sanity": None, "./build/x-tool": None}
+    assert configured == f"{CONFIGURE} -DX_TESTS=ON -DX_SPEED=ON"
+
+
+def test_programs_that_try_others_are_named_where_there_is_nothing_else(tmp_path: Path) -> None:
+    targets, configured = found(tmp_path, {"CMakeLists.txt": "add_executable(unit-test u.c)\n"})
+    assert (targets, configured) == ({"./build/unit-test": None}, CONFIGURE)
+
+
+def test_benchmarks_that_are_a_project_of_their_own_are_built_by_themselves(tmp_path: Path) -> None:
+    own = "project(y)\nadd_executable(y y.cpp)\ntarget_link_libraries(y benchmark)\n"
+    lists = {
+        "CMakeLists.txt": "project(x)\nadd_executable(tool t.c)\nadd_subdirectory(more)\n",
+        "more/CMakeLists.txt": "project(more)\nadd_executable(more m.cpp)\n",
+        "tests/speed/CMakeLists.txt": own,
+        "tests/user/CMakeLists.txt": "project(user)\nadd_executable(user u.c)\n",
+    }
+    targets, first = found(tmp_path, lists)
+    assert targets == {"./tests/speed/build/y": "google-benchmark"}
+    assert first == "if [ -f ./tests/speed/CMakeLists.txt ]; then"
+    made = cmake(tmp_path)
+    assert made is not None
+    assert "cmake -S ./tests/speed -B ./tests/speed/build -DCMAKE_BUILD_TYPE=Release\n" in f"{made.build}"
+    assert "cmake --build ./tests/speed/build --target" in f"{made.build}"
+    assert "cmake -S . " not in f"{made.build}"
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        "set(A x)\n" + "set(A ${A}${A}${A})\n" * 60 + "add_executable(${A} a.c)\n",
+        "foreach(A 1 2 3 4 5 6 7 8 9)\n" * 40 + "add_executable(a${A} a.c)\n" + "endforeach()\n" * 40,
+        "function(f)\nf()\nf()\nendfunction()\nf()\n",
+        "#[[\n" * 5_000 + '"',
+        "if(A)\nforeach(\nelse()\nendif()\nendif()\nadd_executable(\n)\nproject()\nset(A CACHE BOOL)\n",
+    ],
+)
+def test_lists_of_cmake_that_go_on_for_ever_are_read_to_some_end(tmp_path: Path, lists: str) -> None:
+    put(tmp_path, {"CMakeLists.txt": lists})
+    assert cmake(tmp_path) is not None
