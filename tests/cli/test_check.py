@@ -67,7 +67,7 @@ def harness(tool: Tool, text: str) -> str:
 def test_a_program_that_speaks_it(here: InProcess) -> None:
     done = here("check", "--protocol", harness(here, WELL))
     assert done.status == 0, done.text
-    assert "all 9 rules hold" in done.text
+    assert "all 10 rules hold" in done.text
     assert "broken" not in done.text
 
 
@@ -84,6 +84,30 @@ def test_a_breach_is_named(here: InProcess, well: str, ill: str, rule: str) -> N
     done = here("check", "--protocol", "--timeout", "2", harness(here, WELL.replace(well, ill)))
     assert done.status == 1, done.text
     assert f"broken     {rule}" in done.text
+
+
+@pytest.mark.parametrize(
+    ("breach", "said"),
+    [
+        ('    fail("out of luck")', "out of luck"),
+        ("    loops = 1", "two: asked for 7 loops, it ran 1"),
+        ("    break", "two: "),
+    ],
+    ids=["fails", "loops", "samples"],
+)
+def test_a_breach_of_the_second_benchmark_is_named(here: InProcess, breach: str, said: str) -> None:
+    sample = "        say(ns=time.perf_counter_ns() - begun, loops=loops)\n"
+    assert WELL.count(sample) == 1
+    ill = f"""        ns = time.perf_counter_ns() - begun
+        if words["run"] == "two":
+        {breach}
+        say(ns=ns, loops=loops)
+"""
+    done = here("check", "--protocol", harness(here, WELL.replace(sample, ill)))
+    assert done.status == 1, done.text
+    assert "1 of 10 rules broken" in done.text
+    assert "broken     its other benchmarks answer as the first does" in done.text
+    assert said in " ".join(done.text.split())
 
 
 def test_a_plain_command(here: InProcess) -> None:
@@ -268,5 +292,5 @@ def test_an_interrupt_leaves_the_rules_of_the_protocol_that_were_tried(tool: Too
     assert WELL.count(unknown) == 1
     done = interrupted(tool, "check", "--protocol", harness(tool, WELL.replace(unknown, asleep)))
     assert done.err == b""
-    assert done.text.count("holds") == 6
-    assert "interrupted: 6 rules were tried until then, none of them broken" in " ".join(done.text.split())
+    assert done.text.count("holds") == 7
+    assert "interrupted: 7 rules were tried until then, none of them broken" in " ".join(done.text.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,7 +25,7 @@ from steelyard.model.subject import RevisionFacts
 from steelyard.subjects.revisions.sides import Side
 from tests.golden.programs import Bench, Program
 from tests.projects import TWO, ProjectWorld, project_world
-from tests.world import ScriptedWorld, ctrl_c, measured, program_of
+from tests.world import ScriptedWorld, at_launch, ctrl_c, measured, program_of
 
 
 @pytest.fixture
@@ -305,6 +306,19 @@ name = "parse"
 command = "./parse"
 warmup = 2
 """
+
+
+def test_a_stop_takes_nothing_of_the_time_that_they_share(world: ProjectWorld) -> None:
+    def stop() -> None:
+        world.seconds += 1000
+        signal.raise_signal(signal.SIGCONT)
+
+    world.program("parse", 900, 900)
+    world.says(SEVERAL)
+    world.script = at_launch(9, stop, world.script)
+    assert world("compare", "--json", "out.json").status == 1
+    _, other = world.records("out-sort.json", "out-parse.json")
+    assert 5 < other["settings"]["max_time_s"] < 6, "what the first has left"
 
 
 def test_several_weighings_share_alpha_and_the_time_and_are_summed_up(world: ProjectWorld) -> None:

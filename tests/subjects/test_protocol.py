@@ -163,6 +163,13 @@ def test_a_long_list_is_read_at_once() -> None:
     assert [benchmark.name for benchmark in listed(*names)] == names
 
 
+def test_tags_and_params_that_are_no_text_are_as_json_writes_them() -> None:
+    params = {"a": None, "b": True, "c": False, "d": 1.5, "e": ["é", None], "f": "None"}
+    (found,) = listed("a", tags=[True, None], params=params)
+    assert found.tags == ("true", "null")
+    assert found.params == {"a": "null", "b": "true", "c": "false", "d": "1.5", "e": '["é", null]', "f": "None"}
+
+
 @pytest.mark.parametrize("fields", [{"tags": "slow"}, {"tags": {"a": 1}}, {"params": ["n"]}, {"params": "n"}], ids=str)
 def test_tags_and_params_of_another_kind_are_refused(fields: dict[str, Any]) -> None:
     assert "with tags that are no list, or params that are no object" in refusal(

@@ -48,7 +48,7 @@ from steelyard.model.journal import Journal, is_journal
 from steelyard.model.kept import Finding
 from steelyard.model.launches import LaunchRow
 from steelyard.model.machine import MachineFacts
-from steelyard.model.progress import GOES_ON, Watch
+from steelyard.model.progress import Watch
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
@@ -150,11 +150,7 @@ def _session(
         if isolated is not None:
             isolated.admit(launcher.server_pid)
 
-        def waiting(_: float) -> None:
-            clock()
-            watch(GOES_ON)
-
-        launcher.waiting = waiting
+        launcher.waiting = lambda _: clock.while_waiting(watch)
         _check_counters(settings, launcher.missing_counters)
         cancels += [one.cancel for one in (launcher, starter) if one is not None]
         cleaning = CleanUp(launcher, world.launcher, cancels, watch)

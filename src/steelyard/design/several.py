@@ -23,6 +23,7 @@ from steelyard.design.identical import is_unmeasured
 from steelyard.design.keeping import unstarted
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
+from steelyard.design.runner.running_clock import RunningClock
 from steelyard.design.session import attempted
 from steelyard.design.world import World
 from steelyard.model.errors import NothingChosenError, SteelyardError, UsageError
@@ -151,14 +152,16 @@ def measured(
     alphas = [0.0 if is_unmeasured(part.request) else part.request.settings.alpha for part in parts]
     for place, part in enumerate(parts):
         begin(part)
-        begun = world.clock()
+        clock = RunningClock(world.clock)
+        begun = clock()
         settings = part.request.settings.model_copy(update={"alpha": alphas[place] or part.request.settings.alpha})
         if _takes_shared_time(part) and total_s is not None:
             settings = _within(settings, total_s * len(part.names) / waiting)
             waiting -= len(part.names)
         request = replace(part.request, settings=settings)
         try:
-            outcome: Outcome | SteelyardError = attempted(request, watch, world)
+            with clock:
+                outcome: Outcome | SteelyardError = attempted(request, watch, replace(world, clock=clock))
         except NothingChosenError as error:  # which says nothing against it
             outcome = error
         except UsageError as error:  # it is none of those beside it
@@ -166,7 +169,7 @@ def measured(
         except SteelyardError as error:
             outcome = error
         if part.shares_time and total_s is not None:
-            total_s = max(0.0, total_s - (world.clock() - begun))
+            total_s = max(0.0, total_s - (clock() - begun))
         if isinstance(outcome, Outcome) and _found_all_changed(outcome):
             alphas = passed_on(alphas, place)
         yield part, outcome

@@ -261,8 +261,13 @@ def _listed(line: dict[str, Any]) -> Listed:
     told = {unit: line[unit] for unit in WORK_UNITS if line.get(unit) is not None}
     processed = amounts(told)
     no_amounts = {unit: shown(value) for unit, value in told.items() if unit not in processed and not _is_zero(value)}
-    params = {str(key): str(value) for key, value in params.items()}
-    return Listed(name, tuple(map(str, tags)), params, processed, no_amounts)
+    texts = {key: _as_text(value) for key, value in params.items()}
+    return Listed(name, tuple(map(_as_text, tags)), texts, processed, no_amounts)
+
+
+def _as_text(value: Any) -> str:
+    """A text as it is; anything else as JSON writes it, whatever language the driver is in."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _is_zero(told: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -219,6 +220,27 @@ def test_rules_that_were_tried_before_an_interruption_are_kept() -> None:
 def test_times_in_another_unit_are_found(told: float) -> None:
     (trouble,) = [one.trouble for one in tried(told=told).rules if one.rule.startswith("its times are in ns")]
     assert trouble is None if told == 1.0 else "in another unit" in (trouble or "")
+
+
+def test_times_of_a_second_benchmark_in_another_unit_are_found() -> None:
+    machine = Doctor(BODIES, lognormal()).set_up()
+    answer = machine.script
+
+    def script(number: int, spec: LaunchSpec) -> Measured:
+        measured = answer(number, spec)
+        if b"--steelyard-run=two" not in spec.argv:
+            return measured
+        lines = [json.loads(line) for line in (measured.results or b"").splitlines()]
+        told = [{**line, "ns": max(1, line["ns"] // 1000)} if "ns" in line else line for line in lines]
+        results = "\n".join(map(json.dumps, told)).encode()
+        return replace(measured, results=results, results_bytes=len(results))
+
+    machine.script = script
+    rules = try_protocol(subject("suite"), SUITE, Server(machine).world()).rules
+    (trouble,) = [one.trouble for one in rules if one.rule.startswith("its other benchmarks")]
+    assert trouble is not None
+    assert trouble.startswith("two: ")
+    assert "in another unit" in trouble
 
 
 def test_before_the_first_rule_of_the_protocol_there_is_nothing_to_say() -> None:

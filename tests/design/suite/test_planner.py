@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -603,6 +604,22 @@ class TestTheClock:
         assert [work_of(record, number).still for number in (0, 1)] == [False, True]
         said = [[one.message for one in each.findings] for each in verdicts(record)]
         assert [any("all launches have the plain clock" in one for one in each) for each in said] == [True, False]
+
+    def test_one_that_goes_on_after_the_trials_is_an_error_as_times_by_both_cannot_be_compared(self) -> None:
+        launches = count()
+
+        def later_untold(asked: Asked) -> list[dict[str, Any]]:
+            lines: Any = steady()(asked)
+            is_untold = asked.seed and next(launches) >= 10  # trials have none
+            return [{**one, "delay_ns": None} for one in lines] if is_untold else lines
+
+        record = weigh(machine(baseline=named("a", "b"), candidate={"a": later_untold, "b": steady()}), pairs=30)
+        assert [one.clock for one in record.benchmarks] == [None, None]
+        assert record.stop[0] == "failed"
+        assert record.stop[1] != "failed"
+        (said,) = messages(record, "failed")
+        assert said.startswith("candidate (a) has a clock that went on in this launch")
+        assert "--metric wall" in said
 
 
 def test_of_many_benchmarks_each_is_looked_at_once() -> None:

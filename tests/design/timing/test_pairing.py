@@ -147,11 +147,21 @@ def test_auto_goes_on_in_tandem_where_that_is_the_less_noisy_way(machine: Machin
     assert used[BESIDE] > 0
     assert re.fullmatch(
         r"3 pairs that were tried in tandem spread by 0\.\d+ %, those one after the other by \d\.\d+ %, "
-        "so it went on in tandem",
+        f"so it went on in tandem: {used[BESIDE] // 2} of the {record['pairs']} pairs that are judged",
         notes(record)["tried"],
     )
     adjacent = machine.weighed("--pairing", "adjacent")
     assert len(adjacent["launches"]["role"]) > 1.5 * len(record["launches"]["role"])
+
+
+def test_how_few_pairs_of_the_way_that_it_went_on_are_judged_is_said(machine: Machine) -> None:
+    fewest = FOR_EACH_TRIED * FEWEST_TRIED
+    record = machine.weighed("--pairing", "auto", "--pairs", str(fewest + 4), "--margin", "0.001%")
+    few = ways(record)[BESIDE] // 2
+    assert 0 < few <= 4
+    assert notes(record)["tried"].endswith(
+        f", so it went on in tandem: {few} of the {record['pairs']} pairs that are judged"
+    )
 
 
 def test_what_auto_tries_is_a_twelfth_and_not_judged(machine: Machine) -> None:

@@ -13,6 +13,7 @@ from steelyard.design.calibration.sweep import SweepPoint
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.pool import WorkerPool
 from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.running_clock import RunningClock
 from steelyard.design.world import World
 from steelyard.measure import native
 from steelyard.measure.count import pins
@@ -21,7 +22,7 @@ from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.instrument import Instrument
 from steelyard.model.counting import Caches, CountSettings
 from steelyard.model.launches import LaunchSpec
-from steelyard.model.progress import GOES_ON, Watch
+from steelyard.model.progress import Watch
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,11 @@ def instruments(valgrind: Valgrind, world: World, *, jobs: int, watch: Watch) ->
         world.launcher() as launcher,
         WorkerPool(world.launcher, jobs) as pool,
         Interrupt((launcher.cancel, pool.cancel), world.clock) as interrupt,
+        RunningClock(world.clock) as clock,
     ):
-        launcher.waiting, pool.waiting = lambda _: watch(GOES_ON), lambda: watch(GOES_ON)
+        launcher.waiting, pool.waiting = lambda _: clock.while_waiting(watch), partial(clock.while_waiting, watch)
         runner = Runner(launcher, interrupt.is_requested)
-        yield Instruments(runner, pool, counter, partial(_spec, program, environment), watch, world.clock)
+        yield Instruments(runner, pool, counter, partial(_spec, program, environment), watch, clock)
 
 
 def _spec(program: Path, environment: Mapping[str, str], point: SweepPoint, iterations: int) -> LaunchSpec:

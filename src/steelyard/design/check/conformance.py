@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
-from steelyard.design.check.unit import Timed, trouble_with_unit
+from steelyard.design.check.unit import Timed, far_shorter, trouble_with_unit
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
@@ -27,6 +27,9 @@ from steelyard.subjects.responses import check_within
 
 _NO_SUCH_NAME = "no benchmark is called like this"
 _OTHER_VERSION = 1_000_000
+_OTHERS = "its other benchmarks answer as the first does"
+# Of the benchmarks but the first, which is tried in full, as many as fit in.
+_OTHERS_S = 10.0
 # Of two launches beside each other: each hands its turn over, and each keeps it once.
 _TURNS = ("01101", "10010")
 
@@ -50,7 +53,7 @@ def try_protocol(subject: Subject, settings: Settings, world: World) -> Conforma
     with world.launcher() as launcher, Interrupt([launcher.cancel], world.clock) as interrupt:
         runner = Runner(launcher, interrupt.is_requested)
         try:
-            rules.extend(_Trial(subject, settings, runner, world.environment).rules())
+            rules.extend(_Trial(subject, settings, runner, world.environment, world.clock).rules())
         except Interrupted:
             if not rules:
                 raise InterruptedBeforeStart("interrupted before the first rule was tried") from None
@@ -66,6 +69,7 @@ class _Trial:
     settings: Settings
     runner: Runner
     source: Mapping[str, str]
+    clock: Callable[[], float]
 
     def rules(self) -> Iterator[Checked]:
         """Every rule that can be tried: without a list there is nothing to run, so no more of them."""
@@ -79,6 +83,8 @@ class _Trial:
         yield grows
         if grows.trouble is None:
             yield self._tried("its times are in ns, as far as its launches show", self._tells_ns)
+            if self._read[1][1:]:
+                yield self._other_benchmarks()
         for rule, check in self._others():
             yield self._tried(rule, check)
 
@@ -131,7 +137,10 @@ class _Trial:
             self._run(1, samples)
 
     def _runs_loops(self) -> None:
-        ran = {sample.loops for sample in self._run(7, 2)}
+        self._check_loops(self._first)
+
+    def _check_loops(self, name: str) -> None:
+        ran = {sample.loops for sample in self._run(7, 2, name)}
         if ran != {7}:
             raise _Broken(f"asked for 7 loops, it ran {', '.join(map(str, sorted(ran)))}")
 
@@ -140,6 +149,24 @@ class _Trial:
 
     def _tells_ns(self) -> None:
         if trouble := trouble_with_unit(self._timed, self._loops):
+            raise _Broken(trouble)
+
+    def _other_benchmarks(self) -> Checked:
+        """Whether those that are reached take samples and loops as the first does, with times that grow, in ns."""
+        others, until, tried = self._read[1][1:], self.clock() + _OTHERS_S, 0
+        while tried < len(others) and (not tried or self.clock() < until):
+            name = others[tried].name
+            tried += 1
+            checked = self._tried("", partial(self._answers_alike, name))
+            if checked.trouble is not None:
+                return Checked(_OTHERS, f"{name}: {checked.trouble}")
+        many = "" if tried == len(others) else f" ({tried:,} of {len(others):,} were tried)"
+        return Checked(f"{_OTHERS}{many}", None)
+
+    def _answers_alike(self, name: str) -> None:
+        self._check_loops(name)
+        loops = choose_loops(lambda loops, _: self._run(loops, 1, name))
+        if trouble := far_shorter(partial(self._timed, name=name), loops):
             raise _Broken(trouble)
 
     def _refuses_unknown(self) -> None:
@@ -229,15 +256,15 @@ class _Trial:
         """Those of a usual sample, of which one a launch tells enough: in another unit it may take seconds."""
         return choose_loops(lambda loops, _: self._run(loops, 1))
 
-    def _run(self, loops: int, samples: int) -> tuple[Sample, ...]:
-        return self._launched(loops, samples)[1]
+    def _run(self, loops: int, samples: int, name: str | None = None) -> tuple[Sample, ...]:
+        return self._launched(loops, samples, name)[1]
 
-    def _timed(self, loops: int) -> Timed:
-        measured, samples = self._launched(loops, 1)
+    def _timed(self, loops: int, name: str | None = None) -> Timed:
+        measured, samples = self._launched(loops, 1, name)
         return Timed(samples[0].ns, measured.wall_ns)
 
-    def _launched(self, loops: int, samples: int) -> tuple[Measured, tuple[Sample, ...]]:
-        work = Work(self._first, loops, samples)
+    def _launched(self, loops: int, samples: int, name: str | None) -> tuple[Measured, tuple[Sample, ...]]:
+        work = Work(name or self._first, loops, samples)
         # Its samples are read here: a rule speaks of them without a subject.
         target = Target("it", self._harness.running(self._spec, work), harness=self._harness, remedy=HARNESS_REMEDY)
         measured = self.runner.trial(target).measured

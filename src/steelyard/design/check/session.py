@@ -12,12 +12,13 @@ from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.running_clock import RunningClock
 from steelyard.design.runner.target import HARNESS_REMEDY, listing_target, no_benchmark, read_list
 from steelyard.design.suite.selection import chosen_benchmarks
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart
 from steelyard.model.launches import LaunchSpec
-from steelyard.model.progress import GOES_ON, Watch
+from steelyard.model.progress import Watch
 from steelyard.model.settings import Settings
 from steelyard.model.soundness import Looked, Soundness
 from steelyard.model.subject import Subject
@@ -49,10 +50,14 @@ def check_target(
         refuse_unwatchable(program, subject.name, "--heap", "watch")
     shared = shared_environment(settings, world.environment)
     make = launch_maker(subject, settings, shared)
-    with world.launcher() as launcher, Interrupt([launcher.cancel], world.clock) as interrupt:
-        launcher.waiting = lambda _: watch(GOES_ON)
+    with (
+        world.launcher() as launcher,
+        Interrupt([launcher.cancel], world.clock) as interrupt,
+        RunningClock(world.clock) as clock,
+    ):
+        launcher.waiting = lambda _: clock.while_waiting(watch)
         runner = Runner(launcher, interrupt.is_requested)
-        checker = Checker(make, runner, seconds, watch, settings.seed, world.clock, program if heap else None)
+        checker = Checker(make, runner, seconds, watch, settings.seed, clock, program if heap else None)
         if settings.harness is None:
             empty = launch_maker(command_subject("true", "true", "empty", shell=False), settings, shared)
             name, benchmarks, looked = None, [subject.command], checker.command(subject.command, empty)

@@ -33,14 +33,14 @@ Take = Callable[[int], Timed]
 
 def trouble_with_unit(take: Take, loops: int) -> str | None:
     """What is wrong with the times of a benchmark, given the loops of a usual sample; None if nothing is."""
-    if trouble := _far_shorter(take, loops):
+    if trouble := far_shorter(take, loops):
         return trouble
     # Other work only adds to them.
     told_ns, wall_ns = map(min, zip(*(take(loops) for _ in range(_USUAL)), strict=True))
     return _longer(take, loops, max(2 * loops, ceil(loops * max(_LONG_NS, wall_ns) / told_ns)))
 
 
-def _far_shorter(take: Take, loops: int) -> str | None:
+def far_shorter(take: Take, loops: int) -> str | None:
     """Whether samples are told of far less time than their launches take for them, in each of several turns."""
     usual = take(loops)
     if usual.wall_ns <= _FAR * usual.told_ns:

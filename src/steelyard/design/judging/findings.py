@@ -25,7 +25,7 @@ from steelyard.model.launches import TRIED, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS, NOISY_METRIC, timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
-from steelyard.report.figures import percent
+from steelyard.report.figures import count, percent
 from steelyard.stats.layouts import GROWTH
 from steelyard.stats.paired import Judgement
 from steelyard.stats.summary import median_distance
@@ -200,6 +200,8 @@ def _tried(record: Weighing | Run, benchmark: int, metric: str) -> Finding | Non
     went_on = tandem[used] == tried_beside
     if went_on[-1]:
         message += f", so it went on {way}"
+        if 2 * went_on.sum() < len(went_on):
+            message += f": {went_on.sum():,} of the {count(len(went_on), 'pair')} that are judged"
     elif went_on.any():
         message += f", but having gone on {way} it went back after {went_on.sum()}"
     return Finding(code="tried", message=message)

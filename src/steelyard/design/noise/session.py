@@ -17,12 +17,13 @@ from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.pool import WorkerPool
 from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.running_clock import RunningClock
 from steelyard.design.runner.tandem import has_short_turns
 from steelyard.design.world import World
 from steelyard.model.collector import without_collection
 from steelyard.model.errors import InterruptedBeforeStart
 from steelyard.model.noise import Beside, Counted, Noise, Work
-from steelyard.model.progress import GOES_ON, Watch
+from steelyard.model.progress import Watch
 
 # Of a length that is hardly more than the start of a probe, which varies by so much.
 _SHORTEST = 0.9
@@ -63,11 +64,12 @@ def _measured(world: World, watch: Watch, announce: Callable[[], None]) -> tuple
         world.launcher() as launcher,
         WorkerPool(world.launcher, 2) as pool,
         Interrupt((launcher.cancel, pool.cancel), world.clock) as interrupt,
+        RunningClock(world.clock) as clock,
         without_collection(),
         Path(os.devnull).open("wb") as nowhere,
     ):
         launcher.keep_rows_in(nowhere.fileno())  # nobody carries this on
-        launcher.waiting = lambda _: watch(GOES_ON)
+        launcher.waiting = lambda _: clock.while_waiting(watch)
         runner = Runner(launcher, interrupt.is_requested)
         try:
             rates = {work: probes.rate(work, runner) for work in get_args(Work)}
@@ -78,7 +80,7 @@ def _measured(world: World, watch: Watch, announce: Callable[[], None]) -> tuple
         beside = has_short_turns(launcher.offers)
         tasks = plan(processors, world.cores(), shortest, tells_waits=tells_waits, begins_beside=beside)
         measuring = Measuring(
-            tasks, probes, rates, launcher, runner, pool, world.clock, watch, world.new_seed(), len(processors)
+            tasks, probes, rates, launcher, runner, pool, clock, watch, world.new_seed(), len(processors)
         )
         announce()
         before, since = world.counted(), world.clock()

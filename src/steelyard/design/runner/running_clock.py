@@ -8,12 +8,15 @@ from threading import current_thread, main_thread
 from types import FrameType
 from typing import Self
 
+from steelyard.model.progress import GOES_ON, Watch
+
 
 class RunningClock:
     """Seconds of a clock, without those in which this process stood still, as long as this is entered.
 
     A signal tells when it goes on. It stood still since the clock was looked at last, so whoever waits for long looks
-    at it now and then. Python has signals handled on its main thread alone: on another, a clock like any.
+    at it now and then. Python has signals handled on its main thread alone: on another, a clock like any. One that
+    is entered within another is to be of that one's seconds: then both stand still.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -35,7 +38,14 @@ class RunningClock:
         self._seen = self._clock()
         return self._seen - self._stood_s
 
-    def _goes_on(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature is signal's
+    def while_waiting(self, watch: Watch) -> None:
+        """Look at the clock, and tell the watch that what is waited for goes on."""
+        self()
+        watch(GOES_ON)
+
+    def _goes_on(self, number: int, frame: FrameType | None) -> None:
+        if callable(self._before):
+            self._before(number, frame)
         now = self._clock()
         self._stood_s += now - self._seen
         self._seen = now

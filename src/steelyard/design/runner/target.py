@@ -24,6 +24,11 @@ SHARED_REMEDY = "a start of its own shows more"
 LIST_REMEDY = (
     "is it a program of the harness that --harness names? For a plain command leave --harness out. " + ENVIRONMENT
 )
+_WENT_ON = (
+    "has a clock that went on in this launch while it waited for a processor, as where another thread asks for the "
+    "time, too, and that stood still when it was tried: times by both cannot be compared. --metric wall has the plain "
+    "clock in all launches"
+)
 # Of `timeit`, whose words name no harness.
 STATEMENT_REMEDY = f"is it a Python that has steelyard installed? {ENVIRONMENT}"
 
@@ -58,6 +63,8 @@ class Target:
     """What {name} stands for in its command, and in those before and after it."""
     start: Starting | None = None
     """What is launched before it, to take its processor time off that of this one."""
+    needs_still: bool = False
+    """Whether its clock has to stand still while it waits, as it did when the benchmark was tried."""
 
     def within(self, longest_s: float | None) -> Target:
         """The same launch, which may take so long if that is said, and else as long as it may."""
@@ -87,6 +94,8 @@ class Target:
                 samples = timed_by_process(samples, measured, started, self.start.loops)
             if self.needs_cpu and any(one.cpu_ns is None for one in judged_samples(samples)):
                 raise LaunchError("does not tell its time on a processor (cpu_ns): choose --metric wall")
+            if self.needs_still and any(one.delay_ns is None for one in samples):
+                raise LaunchError(_WENT_ON)
         except LaunchError as error:
             raise type(error)(f"{self.name} {without_secrets(str(error), self.spec.env)}") from error
         return samples

@@ -152,6 +152,7 @@ class _Launches:
             layout=place[2],
             params=parameters_of(self._record, benchmark, layout=place[2]),
             start=start,
+            needs_still=work is not None and work.still,
         )
 
 
