@@ -14,7 +14,7 @@ candidate  python3 -S -c "sum(range(105000))"
            9.130 ms, varies by 4.45 %, 36 launches
 
 undecided  +0.94 % [-1.92 %, +4.87 %] at 99 % confidence, 36 pairs in 1.6 s
-           stopped early, no verdict was in reach; about 2,000 pairs, 1 min
+           stopped early, as no verdict was within reach; about 2,000 pairs, 1 min
            30 s, would decide: --max-time
            91
 

@@ -291,7 +291,7 @@ def test_of_several_alone_those_that_the_time_was_up_before_keep_none_from_being
     done = scripted("run", "./old {n}", "-L", "n", "1,2,3", "--max-time", "2")
     assert done.status == 0
     assert "1.500 s median" in done.text
-    assert "the time was up before these were measured: n=1, n=2" in done.text
+    assert "time ran out before these were measured: n=1, n=2" in done.text
     assert "raise --max-time, or give fewer commands, or values of a parameter" in done.text
 
 

@@ -265,7 +265,7 @@ def test_what_a_failure_says_of_what_was_measured_before_it(scripted: ScriptedWo
         assert said(done).endswith("; nothing is kept; --json FILE would have.")
     else:
         (record,) = scripted.kept()
-        assert said(done).endswith(f" The launches measured before that are kept in {record}.")
+        assert said(done).endswith(f" The launches measured until then are kept in {record}.")
 
 
 def test_a_disk_that_is_full_in_the_middle(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,7 +284,7 @@ def test_a_disk_that_is_full_in_the_middle(scripted: ScriptedWorld, monkeypatch:
     assert "10 pairs" in done.text
     (record,) = scripted.kept()
     assert "; make room, or begin anew where XDG_STATE_HOME names a folder on another disk" in said(done)
-    assert f"on another disk. The launches measured before that are kept in {record}. Carry" in said(done)
+    assert f"on another disk. The launches measured until then are kept in {record}. Carry" in said(done)
     assert said(done).endswith(f"Carry it on by: steelyard compare --resume {record.name}")
     monkeypatch.undo()
     monkeypatch.chdir(scripted.folder)

@@ -326,7 +326,7 @@ def not_measured_finding(names: Sequence[str], *, of_harness: bool) -> list[Find
     return [
         Finding(
             code="not-measured",
-            message=f"the time was up before these were measured: {some_names(names)}",
+            message=f"time ran out before these were measured: {some_names(names)}",
             remedy=f"raise --max-time, or {fewer}",
         )
     ]
