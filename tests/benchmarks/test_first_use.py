@@ -25,7 +25,7 @@ plan       --seed 3880567598 draws the same plan again
 """
 NOTHING = """baseline   sleep 2
            no launch was judged
-undecided  no change can be told, 0 pairs in 4.1 s
+undecided  the change is not known, 0 pairs in 4.1 s
            let it run longer (--max-time)
 note       0 pairs were measured; fewer than 8 can never show anything
            --max-time 49 allows about 12

@@ -314,7 +314,10 @@ def test_a_child_that_holds_the_results_open_is_not_waited_for(here: InProcess) 
     assert done.status == 0
     (finding,) = here.json()["findings"]
     assert finding["code"] == "left-behind"
-    assert finding["message"] == "launches left 4 processes behind, killed unless they ended by themselves: left-over"
+    assert (
+        finding["message"]
+        == "launches left 4 processes behind, which were killed unless they ended by themselves: left-over"
+    )
     assert "left-over" in done.text
     assert not here.processes()
 

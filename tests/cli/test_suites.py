@@ -59,7 +59,7 @@ def test_an_undecided_weighing_goes_on_with_what_it_has(scripted: ScriptedWorld)
     assert after.settings.alpha == before.settings.alpha
     assert after.settings.max_time_s == pytest.approx(before.seconds + 60)
     assert scripted("show", "whole.json").text == done.text
-    assert "it went on after 20 pairs" in done.text
+    assert "it was carried on after 20 pairs" in done.text
 
 
 def test_the_plan_is_that_of_one_that_was_never_stopped(scripted: ScriptedWorld) -> None:
