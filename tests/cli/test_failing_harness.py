@@ -132,8 +132,8 @@ def test_a_plain_command_that_fails_on_our_words(here: InProcess, program: str) 
 def test_nothing_in_common(answers: Answering) -> None:
     words = ("compare", "--harness", "protocol", suite("well", "a", "b"), suite("well", "c"))
     assert answers.refuses(*words, status=3) == (
-        "there is no benchmark to compare: of the baseline a, b would be, and the candidate has c; "
-        "what is to be compared has to have one name on both sides"
+        "there is no benchmark to compare: the baseline has a, b, and the candidate has c; "
+        "a benchmark is compared only if it has the same name on both sides"
     )
 
 

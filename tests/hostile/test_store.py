@@ -176,7 +176,7 @@ def test_a_resumed_journal_that_lies_elsewhere_stays_there(scripted: ScriptedWor
     record, *others = scripted.kept()
     assert len(others) == KEPT - 1, "the oldest goes for this one, too"
     assert done.err.decode().splitlines()[-1] == f"steelyard: the record of {journal} is kept in {record}"
-    assert "had come to its end" in scripted.refuses("compare", "--resume", journal)
+    assert "it ran to its end" in scripted.refuses("compare", "--resume", journal)
 
 
 def test_a_resumed_journal_that_cannot_be_removed(scripted: ScriptedWorld, immovable: Callable[[str], None]) -> None:
@@ -187,7 +187,7 @@ def test_a_resumed_journal_that_cannot_be_removed(scripted: ScriptedWorld, immov
     assert done.err.decode().splitlines()[-1] == (
         f"steelyard: the journal {journal} could not be removed: Operation not permitted; its record is {record}"
     )
-    assert "had come to its end" in scripted.refuses("compare", "--resume", journal)
+    assert "it ran to its end" in scripted.refuses("compare", "--resume", journal)
     assert scripted("show").text == done.text
 
 

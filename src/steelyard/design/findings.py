@@ -347,7 +347,7 @@ def cut_short_finding(seconds: float) -> Finding:
     return Finding(
         code="cut-short",
         message=f"the last launch did not end within {seconds:.3g} s and was killed; it is not among these",
-        remedy="raise --max-time if it needs so long",
+        remedy="raise --max-time if it needs longer",
     )
 
 

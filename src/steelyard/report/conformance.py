@@ -32,5 +32,5 @@ def rules(console: Console, command: str, found: Sequence[Checked], *, interrupt
     else:
         sheet.row(
             "in all",
-            f"{broken} of {figures.count(len(found), 'rule')} broken: steelyard docs protocol says how it is meant",
+            f"{broken} of {figures.count(len(found), 'rule')} broken: steelyard docs protocol explains them",
         )
