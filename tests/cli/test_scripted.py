@@ -281,7 +281,7 @@ def test_a_metric_that_is_nothing_in_some_launches_says_what_may_be_done(scripte
         assert {one[side]["median"] for one in verdicts for side in ("baseline", "candidate")} <= {6e6, 12e6}
         assert scripted("show", "record.json").text in done.text
     text = " ".join(scripted("compare", "./old", "./new", "--shell", "--metric", "user", "--pairs", "12").text.split())
-    assert "leave --shell out if that takes longer to start" in text
+    assert "leave --shell out if it takes longer to start" in text
     done = scripted("compare", "./old", "./new", "--metric", "wall,user,sys", "--pairs", "12")
     assert done.text.count("by clock ticks") == 1
 

@@ -42,7 +42,7 @@ def test_a_wait_with_a_limit_of_time_is_one_of_threads_alone() -> None:
 def test_each_cause_is_named_once() -> None:
     message, _ = differing("malloc", "free", "clock", others_ns=2_000_000)
     assert message.endswith(
-        "likely the time of day and addresses of the allocator and how threads or processes are scheduled"
+        "likely causes: the time of day and addresses of the allocator and how threads or processes are scheduled"
     )
 
 
@@ -63,7 +63,7 @@ def test_a_name_that_says_nothing_leaves_all_that_is_usual() -> None:
         ("/opt/python3.11", "python -I"),
         ("/usr/bin/java", "-Xint"),
         ("/usr/bin/ruby3.1", "RUBYOPT=--disable-gems"),
-        ("/bin/work", "fixed by an option of the program"),
+        ("/bin/work", "an option of the program fix"),
     ],
 )
 def test_a_runtime_is_known_by_its_name(program: str, hint: str) -> None:

@@ -32,7 +32,7 @@ def said(record: Weighing, metric: str) -> Finding:
 def test_a_client_s_time_is_told_to_have_its_server_s_in_it() -> None:
     found = said(of(), "active")
     assert found.message.startswith("a launch of the candidate sleeps for 90 % of its time: ")
-    assert "is in active, and so is what that one waits for a processor" in found.message
+    assert "active includes what another program" in found.message
 
 
 @pytest.mark.parametrize(("baseline_ms", "part"), [(5, "90 %"), (25, "50 % or more")])

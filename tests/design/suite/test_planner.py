@@ -602,7 +602,7 @@ class TestTheClock:
         assert [one.clock for one in record.benchmarks] == ["plain", None]
         assert [work_of(record, number).still for number in (0, 1)] == [False, True]
         said = [[one.message for one in each.findings] for each in verdicts(record)]
-        assert [any("all launches have the plain clock" in one for one in each) for each in said] == [True, False]
+        assert [any("all launches use the plain clock" in one for one in each) for each in said] == [True, False]
 
 
 def test_of_many_benchmarks_each_is_looked_at_once() -> None:
