@@ -19,7 +19,7 @@ from steelyard.model.launches import LaunchSpec, Measured
 from tests.tool import Done
 from tests.world import LaunchScript, ScriptedWorld, ctrl_c, measured, program_of, steady
 
-OPEN_END = "status 0, as nothing was found slower; with --strict it would be 4"
+OPEN_END = "status 0, as nothing was found slower; with --strict it is 4"
 
 
 def noisy(ms: float, change: float = 0.0, noise: float = 0.01, seed: int = 1) -> LaunchScript:
@@ -199,7 +199,7 @@ def test_what_is_slower_by_another_metric_alone_is_not_called_nothing(scripted: 
     assert done.status == 0
     assert re.search(r"max_rss +slower", done.text)
     last = " ".join(done.text.split()).partition(" exit ")[2]
-    assert last.startswith("status 0, as by active, which decides, nothing was found slower; with --strict it would be 4")
+    assert last.startswith("status 0, as by active, which decides, nothing was found slower; with --strict it is 4")
 
 
 def test_medians_that_point_the_other_way_are_explained(scripted: ScriptedWorld) -> None:

@@ -171,7 +171,7 @@ def test_undecided_names_its_bounds_and_the_budget_that_would_decide() -> None:
 
 def test_the_last_line_of_an_open_end_names_strict() -> None:
     assert flat(on_screen(partial(open_end, said=not_strict()))) == (
-        "exit status 0, as nothing was found slower; with --strict it would be 4, as it stayed undecided"
+        "exit status 0, as nothing was found slower; with --strict it is 4, as it stayed undecided"
     )
 
 

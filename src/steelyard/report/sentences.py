@@ -268,7 +268,7 @@ def resolution(verdict: Verdict | UnpairedVerdict) -> str | None:
 
 def not_strict(why: str = "nothing was found slower") -> str:
     """Say what an undecided weighing that was not asked to be strict means to a script, and why."""
-    return f"status 0, as {why}; with --strict it would be 4, as it stayed undecided"
+    return f"status 0, as {why}; with --strict it is 4, as it stayed undecided"
 
 
 def tally_in(record: Weighing, verdicts: list[Verdict]) -> str:
