@@ -118,7 +118,7 @@ def test_progress_says_what_is_counted_where_these_are_no_pairs(scripted: Script
         (BOTH, {"margin": "60%"}, "margin 60 is out of range: 0.001% to 50%"),
         (BOTH, {"pairs": 2}, "pairs 2 can never show anything"),
         (BOTH, {"metrics": "speed"}, "'speed' is not known"),
-        (BOTH, {"max_time": "soon"}, "is no time"),
+        (BOTH, {"max_time": "soon"}, "is not a time"),
         (BOTH, {"harness": "mine"}, "harness 'mine' is not known"),
         (BOTH, {"names": ["x"] * 2}, "the name of two commands"),
         (BOTH, {"parameters": ["n"]}, "a dictionary"),

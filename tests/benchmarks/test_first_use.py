@@ -14,7 +14,7 @@ candidate  python3 -S -c "sum(range(105000))"
            9.130 ms, varies by 4.45 %, 36 launches
 
 undecided  +0.94 % [-1.92 %, +4.87 %] at 99 % confidence, 36 pairs in 1.6 s
-           stopped early, no verdict was in reach; about 2,000 pairs, 1 min
+           stopped early, as no verdict was within reach; about 2,000 pairs, 1 min
            30 s, would decide: --max-time
            91
 
@@ -25,7 +25,7 @@ plan       --seed 3880567598 draws the same plan again
 """
 NOTHING = """baseline   sleep 2
            no launch was judged
-undecided  no change can be told, 0 pairs in 4.1 s
+undecided  the change is not known, 0 pairs in 4.1 s
            let it run longer (--max-time)
 note       0 pairs were measured; fewer than 8 can never show anything
            --max-time 49 allows about 12

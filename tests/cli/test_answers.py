@@ -87,7 +87,7 @@ def test_a_start_of_a_shell_that_was_disturbed_takes_nothing_from_the_command(sc
     text = said(scripted("compare", "./old", "./new", "--shell", "--pairs", "30", "--margin", "5"))
     assert "same" in text
     assert re.search(r"median 2\.\d+ ms varies by 0\.\d+ %", text)
-    assert "the shell's start is in these figures" not in text
+    assert "the shell's start is included in these figures" not in text
 
 
 def test_a_command_that_takes_no_longer_than_the_shell_itself_is_weighed_with_it(scripted: ScriptedWorld) -> None:
@@ -95,7 +95,7 @@ def test_a_command_that_takes_no_longer_than_the_shell_itself_is_weighed_with_it
     text = said(scripted("compare", "./old", "./new", "--shell", "--pairs", "30", "--margin", "5"))
     assert "same" in text
     assert re.search(r"median 1\.0\d+ ms", text)
-    assert text.count("the shell's start is in these figures") == 1
+    assert text.count("the shell's start is included in these figures") == 1
 
 
 @pytest.mark.parametrize("others", [(), ("--reference-output",), ("--heap",)])
@@ -308,21 +308,21 @@ def test_a_shell_that_all_commands_need_is_not_to_be_left_out(scripted: Scripted
     for second, is_advised in (("./new | wc", False), ("./new", True)):
         text = said(scripted("compare", "./old | wc", second, "--shell", "--pairs", "12"))
         assert "the shell's own start takes about" in text
-        assert ("leave --shell out where no pipe" in text) == is_advised
+        assert ("leave --shell out unless the commands need a pipe" in text) == is_advised
 
 
 def test_what_a_shell_waits_for_a_processor_is_no_part_of_its_start(scripted: ScriptedWorld) -> None:
     waits = measured(3.5, delay_ns=2_500_000)
     scripted.script = lambda spec, number: waits if spec.argv[-1] == b":" else noisy(12)(spec, number)
     text = said(scripted("compare", "./old | wc", "./new | wc", "--shell", "--pairs", "12"))
-    assert "the shell's own start takes about 1.00 ms of every launch, and is taken out of elapsed time" in text
+    assert "the shell's own start takes about 1.00 ms of every launch, and is subtracted from elapsed time" in text
 
 
 def test_a_run_says_that_the_start_of_its_shell_is_in_its_figures(scripted: ScriptedWorld) -> None:
     scripted.script = lambda spec, number: measured(1) if spec.argv[-1] == b":" else noisy(12)(spec, number)
     text = said(scripted("run", "./old | wc", "--shell", "--launches", "12"))
     assert re.search(r"active +1[12]\.\d+ ms median", text)
-    assert "the shell's own start takes about 1.00 ms of every launch, and is in these figures" in text
+    assert "the shell's own start takes about 1.00 ms of every launch, and is included in these figures" in text
 
 
 def test_a_shell_that_both_commands_lack_is_noted_once(scripted: ScriptedWorld) -> None:
@@ -374,7 +374,7 @@ AWK = """awk "{print '1'}" -x"""
         (["count", "awk", "{print '1'}", "-x"], f"steelyard count {shlex.quote(AWK)}"),
         (["count", "awk", "{print 1}", "-x"], "steelyard count \"awk '{print 1}' -x\""),
         (["compare", "gzip", "-6", "f"], "give each command in quotes: steelyard compare"),
-        (["compare", "./old", "a-file", "./new", "a-file"], "stands in quotes together with its words"),
+        (["compare", "./old", "a-file", "./new", "a-file"], "goes in quotes together with its arguments"),
         (["check", "gzip", "-6"], "steelyard check 'gzip -6'"),
         (["run", "--bogus", "gzip -6 f"], "see steelyard run --help"),
         (["run", "gzip -6 f", "--bogus"], "see steelyard run --help"),

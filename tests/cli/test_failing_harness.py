@@ -132,8 +132,8 @@ def test_a_plain_command_that_fails_on_our_words(here: InProcess, program: str) 
 def test_nothing_in_common(answers: Answering) -> None:
     words = ("compare", "--harness", "protocol", suite("well", "a", "b"), suite("well", "c"))
     assert answers.refuses(*words, status=3) == (
-        "there is no benchmark to compare: of the baseline a, b would be, and the candidate has c; "
-        "what is to be compared has to have one name on both sides"
+        "there is no benchmark to compare: the baseline has a, b, and the candidate has c; "
+        "a benchmark is compared only if it has the same name on both sides"
     )
 
 
@@ -314,7 +314,10 @@ def test_a_child_that_holds_the_results_open_is_not_waited_for(here: InProcess) 
     assert done.status == 0
     (finding,) = here.json()["findings"]
     assert finding["code"] == "left-behind"
-    assert finding["message"] == "launches left 4 processes behind, killed unless they ended by themselves: left-over"
+    assert (
+        finding["message"]
+        == "launches left 4 processes behind, which were killed unless they ended by themselves: left-over"
+    )
     assert "left-over" in done.text
     assert not here.processes()
 

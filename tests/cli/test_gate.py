@@ -200,7 +200,7 @@ def test_what_could_not_be_decided_is_said_with_why(job: Job) -> None:
     assert page.splitlines()[0] == "### Steelyard: undecided"
     assert page.splitlines()[2].startswith("nothing was found above its limit, and 1 of 1 verdict stayed open")
     assert "**What could not be decided**" in page
-    assert "the limit of pairs was reached" in page
+    assert "the limit on pairs was reached" in page
 
 
 def test_junit_has_a_case_for_each_verdict(job: Job) -> None:

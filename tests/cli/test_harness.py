@@ -286,7 +286,7 @@ def test_a_run_of_which_some_failed_is_compared_in_the_others(answers: Answering
 def test_options_of_plain_commands(asked: InProcess, words: list[str]) -> None:
     sentence = asked.refuses("compare", "--harness", "protocol", suite(), suite(), *words)
     option = {"-i": "--ignore-failure", "-L": "--parameter-list", "-P": "--parameter-scan"}.get(words[0], words[0])
-    assert sentence == f"{option} is for plain commands: leave it out, or --harness protocol"
+    assert sentence == f"{option} is for plain commands: leave out either it or --harness protocol"
     assert not asked.kept()
 
 
@@ -305,7 +305,10 @@ def test_a_choice_without_a_harness(asked: InProcess) -> None:
     for command in (["compare", "true", "true"], ["run", "true"]):
         for option in ("--benchmark", "--tag"):
             sentence = asked.refuses(*command, option, "a")
-            assert sentence == f"{option} chooses from those of a harness: say of which with --harness auto"
+            assert (
+                sentence
+                == f"{option} chooses from the benchmarks of a harness: say which harness, as by --harness auto"
+            )
 
 
 def test_one_subject_is_no_comparison(asked: InProcess) -> None:
@@ -314,7 +317,7 @@ def test_one_subject_is_no_comparison(asked: InProcess) -> None:
 
 def test_a_pattern_that_fits_none(answers: Answering) -> None:
     sentence = answers.refuses("compare", "--harness", "protocol", suite(), suite(), "-b", "a", "-b", "x*")
-    assert sentence == "--benchmark 'x*' is none of the baseline's benchmarks: a, b, c"
+    assert sentence == "--benchmark 'x*' fits none of the baseline's benchmarks: a, b, c"
 
 
 def test_a_program_that_is_missing(asked: InProcess) -> None:

@@ -309,7 +309,7 @@ def test_a_clean_up_that_is_interrupted_is_told_of(world: ScriptedWorld, command
     words = ("compare", "./old", "./new", "--pairs", "9") if command == "compare" else ("run", "./old")
     done = world(*words, *AROUND)
     assert done.status == (0 if command == "compare" else 130)
-    assert "--cleanup was interrupted: what it was to clean up may lie there yet" in " ".join(done.text.split())
+    assert "--cleanup was interrupted: what it should have cleaned up may still be there" in " ".join(done.text.split())
 
 
 def test_cleaning_up_takes_no_time_of_pairs(world: ScriptedWorld) -> None:

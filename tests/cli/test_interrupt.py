@@ -118,7 +118,7 @@ def test_a_weighing_that_was_interrupted_can_be_carried_on(tool: Tool, here: InP
     assert len(whole.stop) == 1
     assert whole.stop[0] in ("pairs", "decided")
     assert len({(*place,) for place in zip(whole.launches.pair, whole.launches.side, strict=True)}) >= 2 * 13
-    assert "had come to its end" in here.refuses("compare", "--resume", "whole.json")
+    assert "it ran to its end" in here.refuses("compare", "--resume", "whole.json")
 
 
 def test_the_first_launch_of_all_is_cut_short(tool: Tool) -> None:

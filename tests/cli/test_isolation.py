@@ -51,7 +51,7 @@ def test_one_that_goes_away_in_the_middle_ends_the_weighing_and_loses_nothing(sc
     sentence = scripted.refuses("compare", "./old", "./new", "--cpu", "3", "--pairs", "20", status=3)
     assert "cannot run on CPUs [3]" in sentence
     (kept,) = scripted.kept()
-    assert f"The launches measured before that are kept in {kept}" in sentence
+    assert f"The launches measured until then are kept in {kept}" in sentence
 
 
 def test_the_group_is_told_of_and_is_gone(scripted: ScriptedWorld, tmp_path: Path) -> None:

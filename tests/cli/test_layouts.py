@@ -125,7 +125,7 @@ def test_few_layouts_are_called_too_few_to_assume_nothing(scripted: ScriptedWorl
     scripted.script = by_layout((0.001, -0.001, 0.0, 0.001, -0.001), 0.2)
     found = verdict_of(weighed(scripted, "--layouts", "5", status=1))
     (said,) = [finding for finding in found.findings if finding.code == "normal-layouts"]
-    assert said.remedy == "from 11 on there is no need to"  # at the first look
+    assert said.remedy == "from 11 on no assumption is needed"  # at the first look
 
 
 def test_the_report_says_where_the_variance_is(scripted: ScriptedWorld) -> None:

@@ -68,7 +68,7 @@ def test_a_suite_is_sorted(asked: InProcess, by: str, order: list[str]) -> None:
             ("show", RUN, "--pairs"),
             "--pairs shows the pairs of a weighing, and a run has none: choose --hist or --runs",
         ),
-        (("show", RUN, "--sort", "change"), "--sort change is of verdicts, and a run has none: choose --sort name"),
+        (("show", RUN, "--sort", "change"), "--sort change sorts by verdicts, and a run has none: choose --sort name"),
         (("show", COUNTED, "--hist"), "--hist is drawn of timed launches, and here are none: this was counted"),
         (("show", WEIGHING, "--sort", "size"), "--sort 'size' is not known: choose from change, name, verdict"),
         (("show", WEIGHING, "--runs", "--benchmark", "x*"), "--benchmark x* fits none of the 3 benchmarks"),
@@ -76,7 +76,7 @@ def test_a_suite_is_sorted(asked: InProcess, by: str, order: list[str]) -> None:
         (("show", WEIGHING, "--benchmark", "n=1"), "--benchmark chooses what is drawn"),
         (("show", WEIGHING, "--unit", "fortnights"), "--unit 'fortnights' is not known: choose from ns, us, ms, s"),
         (("show", WEIGHING, "--unit", "ms,s"), "--unit 'ms,s' names two units of one kind"),
-        (("run", "true", "--bytes", "few"), "--bytes 'few' is no size"),
+        (("run", "true", "--bytes", "few"), "--bytes 'few' is not a size"),
         (("run", "true", "--items", "0"), "--items 0 leaves nothing to be processed"),
     ],
 )
@@ -107,10 +107,7 @@ def test_one_unit_for_all_values(asked: InProcess) -> None:
 @pytest.mark.parametrize(("units", "unused"), [("MiB", ["MiB"]), ("us,GiB,k", ["GiB", "k"]), ("us", [])])
 def test_a_unit_of_nothing_that_is_shown_is_told(asked: InProcess, units: str, unused: list[str]) -> None:
     done = asked("show", WEIGHING, "--unit", units)
-    told = [
-        f"steelyard: --unit {unit} is of nothing that is shown here: of what is, choose from ns, us, ms, s"
-        for unit in unused
-    ]
+    told = [f"steelyard: --unit {unit} fits nothing that is shown here: choose from ns, us, ms, s" for unit in unused]
     assert (done.status, done.err.decode().splitlines()) == (0, told)
 
 

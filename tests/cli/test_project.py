@@ -609,7 +609,7 @@ def test_parts_of_two_targets_are_no_whole(world: ProjectWorld) -> None:
     for target in ("sort", "parse"):
         world("compare", "--target", target, "--shard", "1/1", "--json", f"{target}.json")
     assert world.refuses("merge", "sort.json", "parse.json") == (
-        "sort.json and parse.json are no parts of one weighing: the command of the baseline is "
+        "sort.json and parse.json are not parts of one weighing: the command of the baseline is "
         "'./sort big' in one and './parse' in the other, so merge each with its own"
     )
 

@@ -385,7 +385,7 @@ def test_where_nothing_could_be_built_there_is_no_record_of_an_earlier_weighing(
     words = ("--base", "main", "--build", "exit 1", "./program", "-o", "../link.json", "--html", "../page.html")
     done = scripted("compare", *words)
     assert done.status == 3
-    assert b"../link.json is removed: it was of an earlier weighing" in done.err
+    assert b"../link.json was removed: it came from an earlier weighing" in done.err
     assert not Path("../record.json").exists()
     assert not Path("../page.html").exists()
     assert Path("../link.json").is_symlink()
@@ -427,7 +427,7 @@ def test_the_cache_is_bounded_from_then_on(scripted: ScriptedWorld, repo: Repo) 
     scripted("compare", "--base", "main", *BUILT, "./program")
     assert "work tree" in scripted("cache").text
     assert "2 builds" in scripted("cache").text
-    assert "--max-size 'much' is no size" in scripted.refuses("cache", "--max-size", "much")
+    assert "--max-size 'much' is not a size" in scripted.refuses("cache", "--max-size", "much")
 
 
 def test_a_target_that_is_the_work_tree_s_own_file_is_named_with_its_line(scripted: ScriptedWorld, repo: Repo) -> None:

@@ -281,7 +281,7 @@ def test_a_metric_that_is_nothing_in_some_launches_says_what_may_be_done(scripte
         assert {one[side]["median"] for one in verdicts for side in ("baseline", "candidate")} <= {6e6, 12e6}
         assert scripted("show", "record.json").text in done.text
     text = " ".join(scripted("compare", "./old", "./new", "--shell", "--metric", "user", "--pairs", "12").text.split())
-    assert "leave --shell out if that takes longer to start" in text
+    assert "leave --shell out if it takes longer to start" in text
     done = scripted("compare", "./old", "./new", "--metric", "wall,user,sys", "--pairs", "12")
     assert done.text.count("by clock ticks") == 1
 
@@ -291,7 +291,7 @@ def test_of_several_alone_those_that_the_time_was_up_before_keep_none_from_being
     done = scripted("run", "./old {n}", "-L", "n", "1,2,3", "--max-time", "2")
     assert done.status == 0
     assert "1.500 s median" in done.text
-    assert "the time was up before these were measured: n=1, n=2" in done.text
+    assert "time ran out before these were measured: n=1, n=2" in done.text
     assert "raise --max-time, or give fewer commands, or values of a parameter" in done.text
 
 

@@ -59,7 +59,7 @@ def test_an_undecided_weighing_goes_on_with_what_it_has(scripted: ScriptedWorld)
     assert after.settings.alpha == before.settings.alpha
     assert after.settings.max_time_s == pytest.approx(before.seconds + 60)
     assert scripted("show", "whole.json").text == done.text
-    assert "it went on after 20 pairs" in done.text
+    assert "it was carried on after 20 pairs" in done.text
 
 
 def test_the_plan_is_that_of_one_that_was_never_stopped(scripted: ScriptedWorld) -> None:
@@ -307,7 +307,7 @@ def test_parts_of_several_machines_are_told(scripted: ScriptedWorld) -> None:
     second = weighing_in("2.json")
     save(changed(second, machine=second.machine.model_copy(update={"key": "f" * 16})), Path("2.json"))
     done = scripted("merge", "1.json", "2.json", "-o", "all.json", "--markdown", "all.md")
-    assert "merged of 2 parts, measured on 2 kinds of machine" in done.text
+    assert "merged from 2 parts, measured on 2 kinds of machine" in done.text
     whole = weighing_in("all.json")
     assert [part.machine.key for part in whole.parts] == [weighing_in("1.json").machine.key, "f" * 16]
     assert sorted(place for part in whole.parts for place in part.benchmarks) == list(range(len(whole.benchmarks)))

@@ -20,7 +20,7 @@ BY_CHANCE = {"noise", "disturbed", "resolution"}
 DRAWN = {"pairs", "own"}
 # Which way pairs ran is up to the kernel, and to how long the program takes; what other work did to some is chance too.
 _BY_CHANCE_NOTED = re.compile(
-    r" ?(the launches of (a pair|# of # pairs) ran at .*? (times shown|weighs it as it runs alone)"
+    r" ?(the launches of (a pair|# of # pairs) ran at .*? (times shown reflect|weighs it as it runs alone)"
     r"|# pairs that were tried .*? those .*? by #( so it went on (in tandem|one after the other))?( but .*? after #)?"
     r"|(of two at once the one that begins later|the second launch of a pair) takes .*? is taken out of it"
     r"|the calmer half of the pairs shows .*? is in the noisier half)"
@@ -75,13 +75,13 @@ def test_what_chance_adds_to_the_notes_is_left_out() -> None:
     for note in (
         f"{tried}, so it went on in tandem",
         f"{tried}, but having gone on in tandem it went back after 7",
-        f"note  the launches of a pair {beside}, and so are the times shown",
+        f"note  the launches of a pair {beside}, as the times shown reflect",
         f"note  the launches of 3 of 12 pairs {beside}, where it takes 12 % longer than alone, as the two share the "
         "processor's caches\n      --pairing adjacent weighs it as it runs alone",
-        "note  of two at once the one that begins later takes 2.1 % longer than the first: which side's that is, is "
-        "drawn for each pair, and what it makes of a pair is taken out of it",
+        "note  of two at once the one that begins later takes 2.1 % longer than the first: which side this hits is "
+        "drawn at random for each pair, and the effect on the pair is taken out of it",
         "note  the calmer half of the pairs shows +24.0 %, the noisier half -9.99 %: the change is not the same in "
-        "all pairs\n      one that shows only beside other work, or in some of the launches, is in the noisier half",
+        "all pairs\n      a change that shows only beside other work, or only in some launches, is in the noisier half",
     ):
         assert of_any_program(note) == {}
     assert of_any_program("note  something else") != {}

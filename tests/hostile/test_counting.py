@@ -223,7 +223,7 @@ def test_what_was_counted_before_a_failure_is_kept(counting: InProcess) -> None:
     done = counting("count", failing, "--jobs", "1", "-o", "record.json")
     assert done.status == 3
     assert b"failed with exit status 7" in done.err
-    assert b"The launches measured before that are kept in" in done.err
+    assert b"The launches measured until then are kept in" in done.err
     record = load(counting.folder / "record.json")
     assert record.counting is not None
     assert len(record.counting.counts) == 2

@@ -141,7 +141,7 @@ def test_left_behind_without_proc(tool: Tool, mounting: Mounting) -> None:
     leaving = sh("setsid sleep 600 & sleep 600 & :")
     done = tool.run(leaving, "--launches", "1", "--warmup", "0", within=mounting(HIDE_PROC))
     assert done.status == 0
-    assert "left 2 processes behind, killed unless they ended by themselves: ?" in done.words
+    assert "left 2 processes behind, which were killed unless they ended by themselves: ?" in done.words
 
 
 def test_without_pressure(tool: Tool, mounting: Mounting) -> None:

@@ -78,7 +78,7 @@ def test_killed_and_carried_on(here: InProcess, journal: Path) -> None:
     check_is_whole(record, begun)
     (kept,) = here.kept()  # one record, and no journal
     assert load(kept) == record
-    assert "had come to its end" in here.refuses("compare", "--resume", kept)
+    assert "it ran to its end" in here.refuses("compare", "--resume", kept)
     assert "No such file" in here.refuses("compare", "--resume", journal)
 
 
@@ -133,7 +133,7 @@ def test_nothing_to_carry_on(here: InProcess) -> None:
     here("run", "true", "--launches", "2", "--json", "run.json")
     assert "is a run of one subject" in here.refuses("compare", "--resume", "run.json")
     here.compared()
-    assert "had come to its end" in here.refuses("compare", "--resume", "record.json")
+    assert "it ran to its end" in here.refuses("compare", "--resume", "record.json")
 
 
 CHANGES: list[tuple[Callable[[Any], object], str]] = [

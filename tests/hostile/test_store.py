@@ -175,7 +175,7 @@ def test_a_resumed_journal_that_lies_elsewhere_stays_there(scripted: ScriptedWor
     record, *others = scripted.kept()
     assert len(others) == KEPT - 1, "the oldest goes for this one, too"
     assert done.err.decode().splitlines()[-1] == f"steelyard: the record of {journal} is kept in {record}"
-    assert "had come to its end" in scripted.refuses("compare", "--resume", journal)
+    assert "it ran to its end" in scripted.refuses("compare", "--resume", journal)
 
 
 def test_a_resumed_journal_that_cannot_be_removed(scripted: ScriptedWorld, immovable: Callable[[str], None]) -> None:
@@ -186,7 +186,7 @@ def test_a_resumed_journal_that_cannot_be_removed(scripted: ScriptedWorld, immov
     assert done.err.decode().splitlines()[-1] == (
         f"steelyard: the journal {journal} could not be removed: Operation not permitted; its record is {record}"
     )
-    assert "had come to its end" in scripted.refuses("compare", "--resume", journal)
+    assert "it ran to its end" in scripted.refuses("compare", "--resume", journal)
     assert scripted("show").text == done.text
 
 
@@ -262,7 +262,7 @@ def test_what_a_failure_says_of_what_was_measured_before_it(scripted: ScriptedWo
         assert said(done).endswith("; nothing is kept; --json FILE would have.")
     else:
         (record,) = scripted.kept()
-        assert said(done).endswith(f" The launches measured before that are kept in {record}.")
+        assert said(done).endswith(f" The launches measured until then are kept in {record}.")
 
 
 def test_a_disk_that_is_full_in_the_middle(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,7 +281,7 @@ def test_a_disk_that_is_full_in_the_middle(scripted: ScriptedWorld, monkeypatch:
     assert "10 pairs" in done.text
     (record,) = scripted.kept()
     assert "; make room, or begin anew where XDG_STATE_HOME names a folder on another disk" in said(done)
-    assert f"on another disk. The launches measured before that are kept in {record}. Carry" in said(done)
+    assert f"on another disk. The launches measured until then are kept in {record}. Carry" in said(done)
     assert said(done).endswith(f"Carry it on by: steelyard compare --resume {record.name}")
     monkeypatch.undo()
     monkeypatch.chdir(scripted.folder)

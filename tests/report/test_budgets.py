@@ -12,7 +12,7 @@ SETTINGS = Settings(max_time_s=3.0)
 
 def test_the_budget_that_would_decide_is_an_option_to_copy() -> None:
     text = budgets.budget(UNDECIDED, SETTINGS, "time")
-    assert text == "the time was up; about 240 pairs, 6.3 s, would decide; with some to spare: --max-time 9"
+    assert text == "time ran out; about 240 pairs, 6.3 s, would decide; with some to spare: --max-time 9"
 
 
 def test_beside_what_goes_on_the_budget_is_one_anew() -> None:
@@ -24,7 +24,7 @@ def test_what_is_enough_in_half_of_all_cases_is_said_where_it_is_far_less() -> N
     far_less = UNDECIDED.model_copy(update={"pairs_even": 61, "seconds_even": 1.6})
     text = budgets.budget(far_less, SETTINGS, "time")
     assert text == (
-        "the time was up; about 240 pairs, 6.3 s, would decide (in half of all cases 61, 1.6 s); "
+        "time ran out; about 240 pairs, 6.3 s, would decide (in half of all cases 61, 1.6 s); "
         "with some to spare: --max-time 9"
     )
     half = UNDECIDED.model_copy(update={"pairs_even": 130, "seconds_even": 3.4})
@@ -55,7 +55,7 @@ def test_a_budget_is_never_below_the_one_that_was_spent() -> None:
 def test_where_nobody_would_wait_the_margin_is_named_that_would_do() -> None:
     close = verdict(verdict="undecided", change=0.0042, interval=(0.001, 0.008), margin_needed=0.0123)
     assert budgets.budget(close, SETTINGS, "time") == (
-        "the time was up; no sensible budget would decide it at your margin of 0.5 %; "
+        "time ran out; no sensible budget would decide it at your margin of 0.5 %; "
         "--margin 1.8% would be decided in as many pairs"
     )
     long = verdict(verdict="undecided", pairs_needed=900, seconds_needed=5e4, margin_needed=0.0123, disturbed=40)
@@ -96,7 +96,7 @@ def test_no_budget_mends_what_the_control_found() -> None:
     open_still = UNDECIDED.model_copy(update={"findings": [alarm]})
     record = weighing(stop="time", settings=SETTINGS.model_copy(update={"reserve": 0.5}))
     for one in (open_still, verdict(verdict="undecided", findings=[alarm])):
-        said = "the control alarmed, which no budget mends (see the note)"
+        said = "the control alarmed, and no budget mends that (see the note)"
         assert budgets.budget(one, SETTINGS, "time") == said
         assert budgets.budget_of_all([one], record) == [said]
         assert budgets.way_on([one], record) is None
@@ -116,10 +116,10 @@ def test_of_several_the_budget_is_said_once_that_decides_all() -> None:
     long = UNDECIDED.model_copy(update={"index": 1, "pairs_needed": 400, "seconds_needed": 10.0})
     close = LEANING.model_copy(update={"index": 2, "margin_needed": 0.02})
     (all_of,) = budgets.budget_of_all([UNDECIDED, long], record)
-    assert all_of == "the time was up; about 400 pairs, 10 s, would decide; with some to spare: --max-time 14"
+    assert all_of == "time ran out; about 400 pairs, 10 s, would decide; with some to spare: --max-time 14"
     some, others = budgets.budget_of_all([UNDECIDED, long, close], record)
     assert some == f"2 of them: {all_of}"
-    assert others.startswith("1 of them: the time was up; no sensible budget")
+    assert others.startswith("1 of them: time ran out; no sensible budget")
     assert budgets.budget_of_all([], record) == []
 
 
@@ -130,12 +130,10 @@ def test_what_one_of_several_has_a_note_of_is_not_said_of_all() -> None:
     coarse = far.model_copy(update={"index": 1, "findings": [Finding(code="coarse-clock", message="ticks")]})
     noisy = far.model_copy(update={"index": 2, "findings": [Finding(code=NOISY_ALONE, message="pairs vary by 3 %")]})
     others, hidden = budgets.budget_of_all([far, coarse, noisy], record)
-    assert others == "2 of them: the time was up; more pairs would take 13 h 53 min; " + (
+    assert others == "2 of them: time ran out; more pairs would take 13 h 53 min; " + (
         "--margin 1.8% would be decided in as many pairs"
     )
-    assert (
-        hidden == "1 of them: the time was up; what a clock's ticks may hide, no number of pairs shows (see the note)"
-    )
+    assert hidden == "1 of them: time ran out; what a clock's ticks may hide, no number of pairs shows (see the note)"
     (both,) = budgets.budget_of_all([noisy, noisy], record)
     assert "--pairing auto may need far fewer (see the note)" in both
 

@@ -90,7 +90,7 @@ def test_a_run_of_instructions_says_how_they_were_counted() -> None:
     settings = CountSettings(tool="callgrind", loops=1000, body=True).model_dump()
     record = counted_run([count(0, 1000)] * 2, [functions(0, OLD)], counting=settings)
     text = flat(shown(record))
-    assert "1,000 loops alone: the counts of twice as many less those of so many" in text
+    assert "1,000 loops alone: the counts of 2,000 minus those of 1,000" in text
     assert "only what lies between the target's own start and stop requests" in text
     assert "caches" not in text
     assert "900 90 % hot" in text
@@ -178,7 +178,7 @@ def test_how_equal_the_counts_are() -> None:
 
 def test_a_weighing_of_too_few_counts_has_words_all_the_same() -> None:
     text = flat(shown(counted_weighing(counts([1000], []))))
-    assert "undecided no change can be told, 0 counts a side" in text
+    assert "undecided the change is not known, 0 counts a side" in text
     assert "too few counts for any verdict: let it run to its end" in text
     text = flat(shown(counted_weighing(counts([1000, 1001, 1000, 1000], [1000, 1001, 1000, 1000]))))
     assert "counts that do not repeat need 5 a side: let it run to its end" in text

@@ -36,4 +36,4 @@ def test_an_interval_that_rests_on_a_guess_claims_no_confidence() -> None:
     text = diff_markdown(compare_foreign(baseline, candidate, margin=0.005, alpha=0.01))
     assert "A <code>old.json</code>, B <code>new.json</code>" in text
     assert "%] if drift was no more than told below |" in text
-    assert "- <code>sort</code>: drift not to be seen in so few or so short processes; 2 % is assumed" in text
+    assert "- <code>sort</code>: drift cannot be seen in so few or such short processes; 2 % is assumed" in text

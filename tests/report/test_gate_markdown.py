@@ -123,7 +123,7 @@ def test_benchmarks_without_a_verdict_are_in_sight() -> None:
 
 
 def test_no_line_is_a_quick_action_of_gitlab_s() -> None:
-    page = gate_markdown.page(report(problems=("/approve it: nothing was measured of active",)))
+    page = gate_markdown.page(report(problems=("/approve it: nothing was measured for active",)))
     assert "\n&#47;approve it" in page
 
 

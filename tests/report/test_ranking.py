@@ -44,7 +44,7 @@ def test_the_fastest_comes_first_and_ties_are_said_to_be_ties() -> None:
         "           2-4  open   +1.00 %, undecided",
         "           2-4  other  +1.00 %, undecided",
         "             5  slow   +50.0 %, 1.50 times as long as the baseline",
-        "           places that overlap are ties: it is not decided between them",
+        "           overlapping places are ties: which is faster is undecided",
     ]
 
 

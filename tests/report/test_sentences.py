@@ -34,7 +34,7 @@ def test_the_evidence_has_change_interval_confidence_pairs_and_seconds() -> None
     assert sentences.evidence(TOO_FEW, SETTINGS) == "+1.02 %, too few for an interval yet, 4 pairs in 0.9 s"
     warm_up = sentences.evidence(verdict(interval=None, pairs=0, seconds=25), SETTINGS)
     assert warm_up == "+1.02 % in the warm-up alone, no pair was measured, 25 s"
-    assert "no change can be told" in sentences.evidence(NOTHING, SETTINGS)
+    assert "the change is not known" in sentences.evidence(NOTHING, SETTINGS)
 
 
 def test_few_pairs_lean_and_rule_nothing_out() -> None:

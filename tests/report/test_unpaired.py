@@ -67,7 +67,7 @@ def test_a_verdict_shows_what_it_rests_on() -> None:
 
 def test_undecided_says_what_is_ruled_out() -> None:
     assert "not slower by more than 5.70 %, not faster by more than 3.10 %" in flat(printed(report(UNDECIDED)))
-    assert "no change can be told" in flat(printed(report(CANNOT_TELL)))
+    assert "the change is not known" in flat(printed(report(CANNOT_TELL)))
     few = replace(CANNOT_TELL, change=0.012)
     assert "undecided +1.20 %, too short a time for an interval, 900 and 800 launches measured apart" in flat(
         printed(report(few))
@@ -88,7 +88,7 @@ def test_faster_and_same_are_explained() -> None:
 def test_other_metrics_take_a_line_each() -> None:
     text = printed(report(SLOWER, replace(UNDECIDED, metric="max_rss"), replace(CANNOT_TELL, metric="wall")))
     assert "max_rss    undecided +1.20 % [-3.10 %, +5.70 %]" in text
-    assert "wall       undecided no change can be told" in text
+    assert "wall       undecided the change is not known" in text
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 200])

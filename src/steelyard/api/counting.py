@@ -50,7 +50,7 @@ def count_settings(
     from steelyard.model.counting import CountSettings
 
     if control and not timed(list(metrics)):
-        raise UsageError("--control is for times: counts are of each side twice anyway, so leave it out")
+        raise UsageError("--control is for times: each side is counted twice anyway, so leave it out")
     _check_loops(options.loops, commands)
     if options.after_start and (options.body or harness):
         other = "--body" if options.body else "--harness"
@@ -150,4 +150,4 @@ def _refuse_idle(options: Counting) -> None:
     }
     for option, value in idle.items():
         if value:
-            raise UsageError(f"{option} is about counting: add --metric instructions or --metric cost")
+            raise UsageError(f"{option} applies to counting only: add --metric instructions or --metric cost")

@@ -28,7 +28,9 @@ def harness_checked(options: Suite, metrics: Sequence[str], of_commands: Mapping
     if name is None:
         for option, patterns in (("--benchmark", options.benchmark), ("--tag", options.tag)):
             if patterns:
-                raise UsageError(f"{option} chooses from those of a harness: say of which with --harness auto")
+                raise UsageError(
+                    f"{option} chooses from the benchmarks of a harness: say which harness, as by --harness auto"
+                )
         return None
 
     from steelyard.model.metrics import counted
@@ -39,7 +41,7 @@ def harness_checked(options: Suite, metrics: Sequence[str], of_commands: Mapping
         check_counts(name, counted([*metrics]))
     for option, is_asked_for in of_commands.items():
         if is_asked_for:
-            raise UsageError(f"{option} is for plain commands: leave it out, or --harness {name}")
+            raise UsageError(f"{option} is for plain commands: leave out either it or --harness {name}")
     return name
 
 

@@ -67,9 +67,9 @@ class BisectOptions(MeasuringOptions):
     good: Annotated[
         str, typer.Option("--good", "--old", metavar="REV", help="A commit from before the change: still fast.")
     ]
-    bad: Annotated[str, typer.Option("--bad", "--new", metavar="REV", help="A later one, from behind it: slow.")] = (
-        "HEAD"
-    )
+    bad: Annotated[
+        str, typer.Option("--bad", "--new", metavar="REV", help="A later one, from after the change: slow.")
+    ] = "HEAD"
     faster: Annotated[
         bool, typer.Option("--faster", help="Find the commit that made it faster, between --old and --new.")
     ] = False

@@ -32,7 +32,7 @@ class CacheOptions(Options):
         int | None,
         typer.Option(
             metavar="SIZE",
-            help="Hold no more from now on, as 500M or 20G: the least recently used go.  [default: 10G]",
+            help="Keep no more than this from now on, such as 500M or 20G: the least recently used go.  [default: 10G]",
         ),
         ReadBy(size_in_bytes),
     ] = None

@@ -27,10 +27,10 @@ class CalibrateOptions(Options):
     panel: ClassVar[str] = "How it is measured"
 
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="Count on so many processors at once.  [default: all]")
+        int | None, typer.Option(metavar="N", help="Count on this many processors at once.  [default: all]")
     ] = None
     launches: Annotated[
-        int, typer.Option(metavar="N", help="Time each point so often; more for a machine that is not quiet.")
+        int, typer.Option(metavar="N", help="Time each point this many times; more for a machine that is not quiet.")
     ] = 5
     caches: Annotated[
         str,

@@ -59,7 +59,7 @@ class CheckOptions(MeasuringOptions):
     ),
 )
 def check(options: CheckOptions, world: World) -> int:
-    """Look whether benchmarks are sound: rule by rule, with what was measured and what to do (steelyard docs check).
+    """Check whether benchmarks are sound: rule by rule, with what was measured and what to do (steelyard docs check).
 
     With --harness the benchmarks inside a program, else the command as a whole.
 

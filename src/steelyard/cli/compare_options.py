@@ -81,7 +81,7 @@ class CompareOptions(MeasuringOptions):
     trust_journal: Annotated[
         bool,
         typer.Option(
-            "--trust-journal", rich_help_panel=_TO_CARRY_ON, help="Carry on also what another user may have written."
+            "--trust-journal", rich_help_panel=_TO_CARRY_ON, help="Carry on even what another user may have written."
         ),
     ] = False
     files: FileOptions = FileOptions()

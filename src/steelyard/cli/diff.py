@@ -75,7 +75,7 @@ class DiffOptions(Options):
         typer.Option(
             "--same-conditions",
             rich_help_panel=WHAT_IS_JUDGED,
-            help="Of imports: nothing else changed on the machine between A and B.",
+            help="For imports: say that nothing else changed on the machine between A and B.",
         ),
     ] = False
     functions: ShownFunctions = SHOWN_FUNCTIONS

@@ -41,7 +41,7 @@ class DoctorOptions(Options):
     examples=("steelyard doctor --json -", "steelyard doctor --measure"),
 )
 def doctor(options: DoctorOptions, world: World) -> int:
-    """Look what on this machine disturbs measurements, and what can be done about it (steelyard docs doctor).
+    """Find out what on this machine disturbs measurements, and what can be done about it (steelyard docs doctor).
 
     Nothing is changed, and no rights are needed. With --measure programs that are known are weighed against
     themselves, which tells how many pairs a change of 1 % will take here.

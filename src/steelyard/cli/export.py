@@ -47,7 +47,7 @@ class ExportOptions(Options):
     ] = None
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", rich_help_panel=OUTPUT, help="Where to; - is stdout."),
+        typer.Option("--output", "-o", metavar="FILE", rich_help_panel=OUTPUT, help="Where to write it; - is stdout."),
     ] = STANDARD_STREAM
     side: Annotated[
         str | None,

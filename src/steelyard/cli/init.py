@@ -29,7 +29,7 @@ class InitOptions(Options):
 
     panel: ClassVar[str] = "What is written"
 
-    force: Annotated[bool, typer.Option("--force", help="Write over a steelyard.toml that is there.")] = False
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a steelyard.toml that is there.")] = False
     schema: Annotated[
         bool, typer.Option("--schema", help="Print the file's JSON Schema instead, for editors and checkers.")
     ] = False

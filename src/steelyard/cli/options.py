@@ -34,7 +34,7 @@ Alpha = Annotated[
 ]
 AlphaOfInterval = Annotated[
     float,
-    typer.Option(metavar="P", help="Chance that an interval misses what it is of: 0.01 is 1%. 0.001% to 20%."),
+    typer.Option(metavar="P", help="Chance that an interval misses what it is for: 0.01 is 1%. 0.001% to 20%."),
     ReadBy(share),
 ]
 Strict = Annotated[
@@ -79,7 +79,9 @@ Html = Annotated[
 ]
 ShownFunctions = Annotated[
     int,
-    typer.Option("--functions", metavar="N", rich_help_panel=OUTPUT, help="Functions shown of what was counted."),
+    typer.Option(
+        "--functions", metavar="N", rich_help_panel=OUTPUT, help="How many functions to show of what was counted."
+    ),
     ReadBy(natural),
 ]
 SHOWN_FUNCTIONS = 10
@@ -163,7 +165,7 @@ class WeighingOptions(Plan, Options):
         int | None,
         typer.Option(
             metavar="N",
-            help="Weigh so many builds of each side, with {layout} from 1 to N in the commands or in --build, and "
+            help="Weigh this many builds of each side, with {layout} from 1 to N in the commands or in --build, and "
             "average over them (steelyard docs layouts).",
         ),
     ]
@@ -276,19 +278,20 @@ class LaunchOptions(Launching, Options):
     ]
     wait_quiet: Annotated[
         float,
-        typer.Option(metavar="SECONDS", help="Wait up to so long in all for other work to calm down."),
+        typer.Option(metavar="SECONDS", help="Wait up to this long in all for other work to calm down."),
         ReadBy(seconds),
     ]
     watch: Annotated[
         bool,
         typer.Option(
-            "--watch/--no-watch", help="Look who else runs while launches do, which takes under 0.5% of one processor."
+            "--watch/--no-watch",
+            help="Watch what else runs while launches do, which takes under 0.5% of one processor.",
         ),
     ]
     seed: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="Draw orders, hash seeds and the like by this number: the same one, the same plan."
+            metavar="N", help="Draw orders, hash seeds and the like from this number: the same number, the same plan."
         ),
     ]
 

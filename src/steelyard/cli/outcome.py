@@ -203,5 +203,5 @@ def none_of_earlier(files: FileOptions, *others: Path | None) -> Iterator[None]:
         for path in filter(None, (*files.paths(), *others)):
             if path.is_file():
                 Path(os.path.realpath(path)).unlink()  # a link stays one
-                say(f"{path} is removed: it was of an earlier weighing, and of this one there is no record")
+                say(f"{path} was removed: it came from an earlier weighing, and this one has no record")
         raise

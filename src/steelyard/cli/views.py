@@ -43,7 +43,7 @@ def in_units(units: Mapping[Unit, str] | None) -> Iterator[None]:
         yield
     for unit in shown.unused():
         known = ", ".join(name for kind in sorted(shown.kinds) for name in UNITS[kind]).replace("µs", "us")
-        say(f"--unit {unit} is of nothing that is shown here: of what is, choose from {known}")
+        say(f"--unit {unit} fits nothing that is shown here: choose from {known}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ class ViewOptions(Options):
     benchmark: Annotated[
         list[str] | None,
         typer.Option(
-            "--benchmark", "-b", metavar="PATTERN", help="Draw only those of that name; * and ? stand for others."
+            "--benchmark", "-b", metavar="PATTERN", help="Draw only benchmarks of this name; * and ? as in a shell."
         ),
     ] = None
     sort: Annotated[
@@ -102,7 +102,7 @@ def sorted_outcome(outcome: Outcome, by: str | None) -> Outcome:
     if by is None or derived is None:
         return outcome
     if not sorts(derived, by):
-        raise UsageError(f"--sort {by} is of verdicts, and a run has none: choose --sort name")
+        raise UsageError(f"--sort {by} sorts by verdicts, and a run has none: choose --sort name")
     return replace(outcome, record=outcome.record.model_copy(update={"derived": in_order(derived, by)}))
 
 
@@ -115,6 +115,6 @@ def sorted_import(record: ForeignResults, by: str | None) -> ForeignResults:
     if by is None:
         return record
     if by != BY_NAME:
-        raise UsageError(f"--sort {by} is of verdicts, and an import has none: choose --sort name")
+        raise UsageError(f"--sort {by} sorts by verdicts, and an import has none: choose --sort name")
     places = by_names([benchmark.name for benchmark in record.benchmarks])
     return replace(record, benchmarks=[record.benchmarks[place] for place in places])

@@ -98,15 +98,15 @@ def control_finding(called: str, why_not: str | None) -> Finding:
         return Finding(code=COPIED_CONTROL, message=message)
     return Finding(
         code=CONTROL_OF_ONE_FILE,
-        message=f"both sides of the control are one file, {called}, {why_not}: it cannot see what lasts between two "
-        "equal files, such as their place in memory or the length of their paths",
+        message=f"both sides of the control are one file, {called}, {why_not}: it cannot see lasting differences "
+        "between two equal files, such as their place in memory or the length of their paths",
     )
 
 
 NOT_CLEANED_UP = Finding(
     code="not-cleaned-up",
-    message="--cleanup was interrupted: what it was to clean up may lie there yet",
-    remedy="run its command by hand, or look whether it waits for something",
+    message="--cleanup was interrupted: what it should have cleaned up may still be there",
+    remedy="run its command by hand, or check whether it waits for something",
 )
 
 
@@ -145,8 +145,9 @@ def survivors(killed: Sequence[str], not_killed: Sequence[str], of_hooks: Sequen
         findings.append(
             Finding(
                 code="left-behind",
-                message=f"launches left {_processes(killed)} behind, killed unless they ended by themselves: {shown}",
-                remedy="a program that goes on after its main process ended is measured only until then",
+                message=f"launches left {_processes(killed)} behind, which were killed unless they ended by "
+                f"themselves: {shown}",
+                remedy="what goes on after the main process of a program has ended is not measured",
             )
         )
     if of_hooks:
@@ -155,7 +156,8 @@ def survivors(killed: Sequence[str], not_killed: Sequence[str], of_hooks: Sequen
                 code="left-by-hooks",
                 message=f"commands around launches left {_processes(of_hooks)} behind, which were killed when these "
                 f"ended: {some_processes(of_hooks)}",
-                remedy="what launches need, as a server, is for --setup, whose processes go on until all is measured",
+                remedy="start what launches need, such as a server, by --setup, whose processes go on until all is "
+                "measured",
             )
         )
     if not_killed:
@@ -164,7 +166,7 @@ def survivors(killed: Sequence[str], not_killed: Sequence[str], of_hooks: Sequen
                 code="not-killed",
                 message=f"launches left {_processes(not_killed)} behind that could not be killed and may go on: "
                 f"{', '.join(not_killed[:5])}",
-                remedy="is it of another user, as what sudo starts? End it by hand",
+                remedy="do they run as another user, as what sudo starts does? End them by hand",
             )
         )
     return findings
@@ -184,8 +186,12 @@ def shell_finding(seconds: list[float], *, is_needed: bool, is_left_in: bool) ->
     takes = f"the shell's own start takes about {median(seconds) * 1e3:.2f} ms of every launch"
     return Finding(
         code="shell",
-        message=f"{takes}, and is in these figures" if is_left_in else f"{takes}, and is taken out of elapsed time",
-        remedy=None if is_needed else "leave --shell out where no pipe or shell word is needed",
+        message=f"{takes}, and is included in these figures"
+        if is_left_in
+        else f"{takes}, and is subtracted from elapsed time",
+        remedy=None
+        if is_needed
+        else "leave --shell out unless the commands need a pipe or other features of the shell",
     )
 
 
@@ -197,7 +203,7 @@ def cold_finding(names: Sequence[str], of: int) -> list[Finding]:
     return [
         Finding(
             code=COLD,
-            message=f"no more than the warm-up{what} was measured, so that this is what is shown",
+            message=f"only the warm-up{what} was measured, so that is what is shown",
             remedy="first launches tend to be slower: let it run longer (--max-time)",
         )
     ]
@@ -315,7 +321,11 @@ def other_work_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
         f"the candidate processes another amount than the baseline, {first.candidate:,.6g} {first.unit} against "
         f"{first.amount:,.6g} an iteration: {names}"
     )
-    return [Finding(code="other-work", message=message, remedy="the change of the time is then one of the work, too")]
+    return [
+        Finding(
+            code="other-work", message=message, remedy="the change of the time is then also one of the amount of work"
+        )
+    ]
 
 
 def process_time_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
@@ -327,9 +337,9 @@ def process_time_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
     return [
         Finding(
             code="process-time",
-            message=f"{which}launches have one processor to compute on, and are timed by what they take of it, as the "
-            "harness's own times hold the waiting for one",
-            remedy="--metric wall judges the times that the harness tells",
+            message=f"{which}launches have one processor to compute on, and are timed by their time on it, as the "
+            "harness's own times include the wait for one",
+            remedy="--metric wall judges the harness's own times",
         )
     ]
 
@@ -342,7 +352,7 @@ def not_measured_finding(names: Sequence[str], *, of_harness: bool) -> list[Find
     return [
         Finding(
             code="not-measured",
-            message=f"the time was up before these were measured: {some_names(names)}",
+            message=f"time ran out before these were measured: {some_names(names)}",
             remedy=f"raise --max-time, or {fewer}",
         )
     ]
@@ -353,7 +363,7 @@ def cut_short_finding(seconds: float) -> Finding:
     return Finding(
         code="cut-short",
         message=f"the last launch did not end within {seconds:.3g} s and was killed; it is not among these",
-        remedy="raise --max-time if it needs so long",
+        remedy="raise --max-time if it needs longer",
     )
 
 
@@ -364,9 +374,9 @@ def not_quiet_findings(allowed_s: float, left_s: float) -> list[Finding]:
     return [
         Finding(
             code="not-quiet",
-            message=f"the {figures.seconds(allowed_s)} that --wait-quiet allows were used up while other work went on; "
-            "from there on no pair waited for it",
-            remedy="a longer one, or none where the machine is never quiet: it takes more pairs",
+            message=f"the {figures.seconds(allowed_s)} that --wait-quiet allows were used up while other work went "
+            "on; after that no pair waited for it to end",
+            remedy="allow more, or leave it out where the machine is never quiet, which takes more pairs",
         )
     ]
 

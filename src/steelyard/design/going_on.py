@@ -70,7 +70,7 @@ _ENDED: tuple[StopReason, ...] = (*ENDS, "futile", "decided")
 
 def _refuse_others(record: Weighing, path: Path, more: More) -> None:
     if record.parts:
-        raise UsageError(f"{path} was merged of several weighings: let each of them go on, and merge them again")
+        raise UsageError(f"{path} was merged from several weighings: carry each of them on, and merge them again")
     if "interrupted" in record.stop:
         given = (("--max-time", more.seconds), ("--pairs", more.pairs))
         options = " and ".join(option for option, amount in given if amount is not None)

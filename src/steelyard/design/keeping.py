@@ -73,7 +73,7 @@ def kept_in_place(outcome: Outcome, journal: Path, kept: Path, store: Store) -> 
     if outcome.error is None:
         return replace(outcome, kept=there, resumed_by=resumed_by, unkept=unkept)
     # Not wrong usage, whatever it was: it had begun well.
-    where = f"The launches measured before that are kept in {path}." if there else f"{unkept}."
+    where = f"The launches measured until then are kept in {path}." if there else f"{unkept}."
     if isinstance(outcome.error, UnwrittenError) and outcome.record.kind == "weighing" and there:
         where += (
             f" Carry it on by: steelyard compare --resume {path.name if path.parent == store.folder else typed(path)}"

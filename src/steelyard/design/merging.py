@@ -65,7 +65,7 @@ def _check_alike(parts: _Parts) -> None:
     first_path, first = parts[0]
     for path, record in parts[1:]:
         if (difference := _difference(first, record)) is not None:
-            raise UsageError(f"{first_path} and {path} are no parts of one weighing: {difference}")
+            raise UsageError(f"{first_path} and {path} are not parts of one weighing: {difference}")
 
 
 def _difference(one: Weighing, other: Weighing) -> str | None:
@@ -132,7 +132,7 @@ def _check_whole(parts: _Parts) -> None:
     missing = [f"{number}/{of}" for number in range(1, of + 1) if number not in known]
     if missing:
         are = "is" if len(missing) == 1 else "are"
-        raise UsageError(f"of the suite {some_names(missing)} {are} missing: give the records of all {of} parts")
+        raise UsageError(f"{some_names(missing)} of the suite {are} missing: give the records of all {of} parts")
     owners: dict[str, Path] = {}
     for path, record in parts:
         for name in [one.name for one in record.benchmarks if not one.control]:
@@ -219,7 +219,7 @@ def _finding(records: Sequence[Weighing]) -> Finding:
     where = "one machine" if machines == 1 else f"{machines} kinds of machine"
     return Finding(
         code="merged",
-        message=f"merged of {len(records)} parts, measured on {where}: each benchmark on one, and all share alpha",
+        message=f"merged from {len(records)} parts, measured on {where}: each benchmark on one, and all share alpha",
     )
 
 

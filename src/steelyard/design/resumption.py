@@ -42,8 +42,8 @@ def resumable(path: Path, *, trusted: bool, more: More | None = None) -> Weighin
         )
     if more is None and "interrupted" not in record.stop:
         raise UsageError(
-            f"{path} was not interrupted, it had come to its end: look at it with steelyard show; what is undecided "
-            "goes on with another budget, as --max-time 60"
+            f"{path} was not interrupted, it ran to its end: look at it with steelyard show; what is undecided goes "
+            "on with another budget, such as --max-time 60"
         )
     impossible = [text for text in _texts(record) if not _can_be_passed(text)]
     if impossible or not all(subject.argv for subject in record.subjects):

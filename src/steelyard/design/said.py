@@ -88,7 +88,7 @@ class Said:
         return Finding(
             code=SAID_FAILURE if complained else SAID_BY_ONE,
             message=f"{since}{_who(told, sides)}",
-            remedy=f"what a launch did is not looked at: see that {does}{lacks}",
+            remedy=f"what a launch did is not looked at: make sure that {does}{lacks}",
         )
 
 
@@ -106,7 +106,7 @@ def said_by_set_up(each: Sequence[tuple[str, bytes]]) -> list[Finding]:
         Finding(
             code=SAID_BY_SET_UP,
             message=f"--setup {command} {_WROTE}: {_line(text, is_cut=False)}",
-            remedy="it ended with status 0, so what followed was measured: see that all of it did what you mean",
+            remedy="it ended with status 0, so what followed was measured: make sure that all of it did what you mean",
         )
         for command, text in complained
     ]

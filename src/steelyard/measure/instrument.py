@@ -11,7 +11,7 @@ from steelyard.model.launches import LaunchSpec, Measured
 Value = TypeVar("Value")
 Value_co = TypeVar("Value_co", covariant=True)
 
-_NEEDS_SO_LONG = "If it needs so long, raise --timeout, or --max-time, which no launch of a weighing may use up alone."
+_NEEDS_SO_LONG = "If it needs longer, raise --timeout, or --max-time, which no launch of a weighing may use up alone."
 
 
 class Attachment(Protocol[Value_co]):

@@ -143,7 +143,7 @@ def fields_of(path: Path, largest_bytes: int | None = None) -> Any:
         raise UsageError(f"{path} is damaged in line {error.number}; what stands before it: {before}") from error
     except (ValueError, RecursionError) as error:
         if not data.lstrip().startswith((b"{", b"[")):  # as the lines of `go test -bench`
-            raise UsageError(f"{path} is no JSON, and no weighing; {_taken_over(path)}") from error
+            raise UsageError(f"{path} is not JSON, so it is no weighing; {_taken_over(path)}") from error
         raise UsageError(
             f"{path} is not a weighing: it is truncated, or no JSON at all ({_first_line(error)})"
         ) from error
@@ -257,7 +257,7 @@ def _check_format(path: Path, fields: Any) -> None:
 
 
 def _taken_over(path: Path) -> str:
-    return f"what another tool measured is taken over by steelyard import {typed(path)} -o ours.json"
+    return f"what another tool measured is read by steelyard import {typed(path)} -o ours.json"
 
 
 def described(error: ValidationError, *within: str) -> str:

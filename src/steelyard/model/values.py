@@ -28,7 +28,7 @@ def whole(option: str, text: str) -> int:
     except ValueError:
         number = _number(text)
     if number is None or not number.is_integer():
-        raise UsageError(f"{option} {_brief(text)} is no whole number: write for example {example(option, '2')}")
+        raise UsageError(f"{option} {_brief(text)} is not a whole number: write for example {example(option, '2')}")
     return int(number)
 
 
@@ -46,7 +46,7 @@ def processor(option: str, text: str) -> int | Literal["auto"]:
     if text.strip() == AUTO:
         return AUTO
     if (number := _number(text)) is None or not number.is_integer():
-        raise UsageError(f"{option} {_brief(text)} is no processor: write its number, or {example(option, AUTO)}")
+        raise UsageError(f"{option} {_brief(text)} is not a processor: write its number, or {example(option, AUTO)}")
     return in_range(option, int(number), 0, 1_000_000)
 
 
@@ -58,7 +58,9 @@ def seconds(option: str, text: str) -> float:
     match = re.fullmatch(r"(.*?)\s*(ms|s|min|m|h|)", text.strip(), re.DOTALL)
     number = None if match is None else _number(match[1])
     if match is None or number is None:
-        raise UsageError(f"{option} {_brief(text)} is no time: write seconds or a unit, as in 500ms, 30s, 2m or 1.5h")
+        raise UsageError(
+            f"{option} {_brief(text)} is not a time: write seconds or a unit, as in 500ms, 30s, 2m or 1.5h"
+        )
     return number * _UNITS_S[match[2]]
 
 
@@ -70,7 +72,7 @@ def size_in_bytes(option: str, text: str) -> int:
     match = re.fullmatch(r"(.*?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.DOTALL | re.IGNORECASE)
     number = None if match is None else _number(match[1])
     if match is None or number is None or not 0 <= number < 2**53:
-        raise UsageError(f"{option} {_brief(text)} is no size: write bytes or a unit, as in 500M or 20G")
+        raise UsageError(f"{option} {_brief(text)} is not a size: write bytes or a unit, as in 500M or 20G")
     return round(number * (1 << _UNITS_BYTES[match[2].upper()]))
 
 
@@ -79,7 +81,9 @@ def quantity_of_items(option: str, text: str) -> float:
     match = re.fullmatch(r"(.*?)\s*([kMG]?)", text.strip(), re.DOTALL)
     number = None if match is None else _number(match[1])
     if match is None or number is None or not 0 <= number < 2**53:
-        raise UsageError(f"{option} {_brief(text)} is no number of things: write for example {example(option, '20k')}")
+        raise UsageError(
+            f"{option} {_brief(text)} is not a number of things: write for example {example(option, '20k')}"
+        )
     return number * {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}[match[2]]
 
 
@@ -88,7 +92,7 @@ def shard(option: str, text: str) -> tuple[int, int]:
     match = re.fullmatch(r"([0-9]{1,5})/([0-9]{1,5})", text.strip())
     number, of = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= number <= of:
-        raise UsageError(f"{option} {_brief(text)} is no part of several: write for example {option} 1/4")
+        raise UsageError(f"{option} {_brief(text)} is not a part of several: write for example {option} 1/4")
     return number, of
 
 
@@ -96,7 +100,7 @@ def share(option: str, text: str) -> float:
     """A part of 1, or so many percent; raises UsageError naming the option."""
     number = _number(text.strip().removesuffix("%"))
     if number is None:
-        raise UsageError(f"{option} {_brief(text)} is no part of 1 or percentage: write for example 0.01 or 1%")
+        raise UsageError(f"{option} {_brief(text)} is not a part of 1 or a percentage: write for example 0.01 or 1%")
     return number / 100 if text.strip().endswith("%") else number
 
 
@@ -143,7 +147,7 @@ def relative_margin(percentage: str, option: str = "--margin") -> float:
     percent = _number(percentage.strip().removesuffix("%"))
     if percent is None:
         way_out = example(option, "0.5%")
-        raise UsageError(f"{option} {_brief(percentage)} is no percentage: write for example {way_out}")
+        raise UsageError(f"{option} {_brief(percentage)} is not a percentage: write for example {way_out}")
     return of_percent(in_range(option, percent, 0.001, 100 * LARGEST_MARGIN, "%"))
 
 

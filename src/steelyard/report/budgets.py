@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from steelyard.model.settings import Settings
 
 _WHY_UNDECIDED: dict[StopReason, str] = {
-    "time": "the time was up",
-    "pairs": "the limit of pairs was reached",
-    "futile": "stopped early, no verdict was in reach",
+    "time": "time ran out",
+    "pairs": "the limit on pairs was reached",
+    "futile": "stopped early, as no verdict was within reach",
 }
 # Longer than this nobody waits for one verdict.
 _MOST_SENSIBLE_S = 3600.0
@@ -54,7 +54,7 @@ def budget(verdict: Verdict, settings: Settings, reason: StopReason | None, of_a
     Of a suite that was merged it is the budget `of_a_part`: merge itself measures nothing.
     """
     if is_withheld(verdict):
-        return f"the control alarmed, which no budget mends{SEE_NOTE}"
+        return f"the control alarmed, and no budget mends that{SEE_NOTE}"
     why = _WHY_UNDECIDED.get(reason) if reason else None
     way_out = _way_out(verdict, settings, reason, of_a_part)
     return f"{why}; {way_out}" if why else way_out

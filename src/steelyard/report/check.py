@@ -43,7 +43,7 @@ def soundness(console: Console, found: Soundness) -> None:
         if found.harness
         else figures.count(len(troubles), "trouble")
     )
-    sheet.row("in all", f"{in_all} ({looked}): steelyard docs check says how each rule is meant")
+    sheet.row("in all", f"{in_all} ({looked}): steelyard docs check explains each rule")
 
 
 def _benchmark(sheet: Sheet, name: str, looked: Sequence[Looked]) -> None:
@@ -124,5 +124,5 @@ def rules(console: Console, command: str, found: Sequence[Checked], *, interrupt
     else:
         sheet.row(
             "in all",
-            f"{broken} of {figures.count(len(found), 'rule')} broken: steelyard docs protocol says how it is meant",
+            f"{broken} of {figures.count(len(found), 'rule')} broken: steelyard docs protocol explains them",
         )

@@ -39,7 +39,10 @@ def how(sheet: Sheet, record: Weighing | Run) -> None:
         text += f" + ram x {settings.weights.ram:g} ({settings.weights.name} weights: a convention, not a time)"
     sheet.row("counted by", text)
     if settings.loops is not None:
-        sheet.row("loops", f"{settings.loops:,} loops alone: the counts of twice as many less those of so many")
+        sheet.row(
+            "loops",
+            f"{settings.loops:,} loops alone: the counts of {2 * settings.loops:,} minus those of {settings.loops:,}",
+        )
     if settings.body:
         sheet.row("body", "only what lies between the target's own start and stop requests")
 

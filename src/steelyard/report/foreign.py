@@ -199,7 +199,7 @@ def drift(verdict: ForeignVerdict) -> str:
     """Say the between-block spread, or that it was not to be seen, and the least that was assumed."""
     if verdict.block_spreads is None:
         assumed = figures.percent(verdict.assumed)
-        return f"not to be seen in so few or so short processes; {assumed} is assumed, and it may have been more"
+        return f"cannot be seen in so few or such short processes; {assumed} is assumed, and it may have been more"
     return wandered(verdict.block_spreads, verdict.assumed)
 
 

@@ -14,7 +14,7 @@ from steelyard.report import figures
 from steelyard.report.markup import code, table
 from steelyard.report.sheet import Sheet
 
-TITLE = "launches under a library that counts, not among those that are timed"
+TITLE = "from launches of their own, under a library that counts: not those that are timed"
 CAUTION = "the share of time is an estimate"
 _NAME_COLUMNS = 24
 SIDES = ("baseline", "candidate", "change")

@@ -11,7 +11,7 @@ from steelyard.report.markup import code
 from steelyard.report.sheet import Sheet
 
 _ADVICE: dict[Level, str] = {
-    "layout": "more layouts narrow the interval, more pairs of these hardly",
+    "layout": "more layouts narrow the interval, more pairs of these hardly do",
     "launch": "more pairs narrow the interval, more layouts no more than by the pairs that they bring",
     "sample": "more samples a launch narrow the interval most",
 }

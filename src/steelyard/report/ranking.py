@@ -20,7 +20,7 @@ from steelyard.stats.verdict import CHANGED
 _MOST_RANKINGS = 10
 # Each is held against each of the others.
 _MOST_RANKED = 200
-TIES = "places that overlap are ties: it is not decided between them"
+TIES = "overlapping places are ties: which is faster is undecided"
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def evidence(verdict: Verdict, settings: Settings) -> str:
         return _counted_evidence(verdict)
     effort = f"{figures.count(verdict.pairs, 'pair')} in {figures.seconds(verdict.seconds)}"
     if verdict.change is None:
-        return f"no change can be told, {effort}"
+        return f"the change is not known, {effort}"
     if not verdict.pairs:
         seconds = figures.seconds(verdict.seconds)
         return f"{figures.change(verdict.change)} in the warm-up alone, no pair was measured, {seconds}"
@@ -123,7 +123,7 @@ def evidence(verdict: Verdict, settings: Settings) -> str:
 def _counted_evidence(verdict: Verdict) -> str:
     effort = f"{figures.count(verdict.pairs, 'count')} a side in {figures.seconds(verdict.seconds)}"
     if verdict.change is None or verdict.interval is None:
-        return f"no change can be told, {effort}"
+        return f"the change is not known, {effort}"
     if verdict.stability == "exact":
         return f"{figures.change(verdict.change)} exactly, {effort}"
     return f"{estimate(verdict)}, {effort}"

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 
 APART = (
-    "measured apart: what drifted between the two looks like a change of the program, and is allowed for as far as it "
-    "can be guessed; steelyard compare weighs both in adjacent pairs, where drift cancels"
+    "measured apart: drift between the two looks like a change of the program, and is allowed for as far as it can "
+    "be guessed; steelyard compare weighs both in adjacent pairs, where drift cancels"
 )
 WARNING = f"{APART}, and sees far smaller changes"
 
@@ -72,7 +72,7 @@ def _full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict, explai
 
 
 def _brief(sheet: Sheet, verdict: UnpairedVerdict) -> None:
-    known = "no change can be told"
+    known = "the change is not known"
     if verdict.change is not None:
         known = figures.change(verdict.change)
         known += f" {figures.interval(verdict.interval)}" if verdict.interval is not None else ", no interval"
@@ -83,7 +83,7 @@ def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
     """Write the change with its interval, and that drift is in it."""
     launches = f"{verdict.baseline.launches:,} and {figures.count(verdict.candidate.launches, 'launch')}"
     if verdict.change is None:
-        return f"no change can be told, {launches} measured apart"
+        return f"the change is not known, {launches} measured apart"
     if verdict.interval is None:
         fewest = min(verdict.baseline.launches, verdict.candidate.launches)
         lacking = "too few launches" if fewest < FEWEST_LAUNCHES else "too short a time"

@@ -30,7 +30,7 @@ PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "T
 PADDING_NAME = "STEELYARD_PADDING"
 _SHELL = "/bin/sh"
 # What stands behind the first command without quotes is taken for another.
-_IN_QUOTES = "; each command stands in quotes together with its words"
+_IN_QUOTES = "; each command goes in quotes together with its arguments"
 # What is checked, what goes before and after launches and the Python of `timeit` have no --shell.
 _OF_A_SHELL = ("baseline", "candidate", "command")
 LAYOUT: Final = "layout"

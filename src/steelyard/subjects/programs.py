@@ -42,6 +42,6 @@ class Programs:
             content = digest(program)
             if content is None or content != before[1]:  # of what cannot be read the marks are all there is
                 raise MeasurementError(
-                    f"{name}: {program} was replaced while it was measured: build first, weigh then, or weigh a copy"
+                    f"{name}: {program} was replaced while it was measured: build first, then weigh, or weigh a copy"
                 )
             self._seen[program] = (marks, content)

@@ -40,9 +40,13 @@ def test_a_start_that_is_long_is_named_with_what_shortens_it(is_pytest: bool, sa
     ("launches", "wall_s", "said"),
     [
         (2, 1.0, "2 launches are too few"),
-        (19, 1.0, "19 launches are too few to tell it from the machine, which takes 20 of them: --max-time"),
-        (331, 0.008, "launches of 2.6 s together are too short to tell it from the machine, which takes 5 s of them: "),
-        (20, 0.2499, "launches of 4.9 s together are too short"),
+        (19, 1.0, "19 launches are too few to tell it from drift of the machine, which takes 20 of them: --max-time"),
+        (
+            331,
+            0.008,
+            "launches of 2.6 s in all are too short to tell it from drift of the machine, which takes 5 s of them: ",
+        ),
+        (20, 0.2499, "launches of 4.9 s in all are too short"),
     ],
 )
 def test_a_drift_that_cannot_be_told_says_what_is_too_little(launches: int, wall_s: float, said: str) -> None:

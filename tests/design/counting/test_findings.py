@@ -31,18 +31,18 @@ def differing(*functions: str, program: str = "/bin/work", others_ns: int = 0) -
 )
 def test_a_functions_name_tells_a_likely_cause(function: str, cause: str) -> None:
     message, _ = differing(function)
-    assert f"work: two counts of the same program differ, most in {function}; likely {cause}" in message
+    assert f"work: two counts of the same program differ, most in {function}; likely causes: {cause}" in message
 
 
 def test_a_wait_with_a_limit_of_time_is_one_of_threads_alone() -> None:
     for function in ("__futex_abstimed_wait_common", "pthread_cond_timedwait", "sem_timedwait"):
-        assert differing(function)[0].endswith("likely how threads or processes are scheduled")
+        assert differing(function)[0].endswith("likely causes: how threads or processes are scheduled")
 
 
 def test_each_cause_is_named_once() -> None:
     message, _ = differing("malloc", "free", "clock", others_ns=2_000_000)
     assert message.endswith(
-        "likely the time of day and addresses of the allocator and how threads or processes are scheduled"
+        "likely causes: the time of day and addresses of the allocator and how threads or processes are scheduled"
     )
 
 
@@ -52,7 +52,7 @@ def test_work_of_others_shorter_than_the_clocks_ticks_is_no_cause() -> None:
 
 
 def test_a_name_that_says_nothing_leaves_all_that_is_usual() -> None:
-    assert "likely time, pid, threads, hash seeds, addresses or a run-time compiler" in differing("main")[0]
+    assert "likely causes: time, pid, threads, hash seeds, addresses or a run-time compiler" in differing("main")[0]
     assert "most in no function" in differing()[0]
 
 
@@ -63,7 +63,7 @@ def test_a_name_that_says_nothing_leaves_all_that_is_usual() -> None:
         ("/opt/python3.11", "python -I"),
         ("/usr/bin/java", "-Xint"),
         ("/usr/bin/ruby3.1", "RUBYOPT=--disable-gems"),
-        ("/bin/work", "fixed by an option of the program"),
+        ("/bin/work", "an option of the program fix"),
     ],
 )
 def test_a_runtime_is_known_by_its_name(program: str, hint: str) -> None:

@@ -178,7 +178,7 @@ def test_counts_that_never_repeat_say_in_which_functions(stage: Stage) -> None:
     ended = stage(fresh(), script)
     assert ended.codes() == ["counts-differ"]
     said = ended.message("counts-differ")
-    assert "most in by_clock; likely the time of day and how threads or processes are scheduled" in said
+    assert "most in by_clock; likely causes: the time of day and how threads or processes are scheduled" in said
 
 
 def test_of_two_programs_the_one_whose_counts_differ_is_named(stage: Stage) -> None:
@@ -304,7 +304,9 @@ def test_what_outlives_its_launch_is_named_once(stage: Stage) -> None:
 
     ended = stage(fresh(), script)
     assert ended.codes() == ["lost", "left-behind"]
-    assert "4 processes behind, killed unless they ended by themselves: daemon" in ended.message("left-behind")
+    assert "4 processes behind, which were killed unless they ended by themselves: daemon" in ended.message(
+        "left-behind"
+    )
 
 
 def test_what_is_in_no_count_or_not_of_the_program_is_said_once(stage: Stage) -> None:

@@ -178,19 +178,19 @@ def test_one_without_a_number_is_a_problem_that_comes_before_all(held: Held) -> 
     nothing = verdict(benchmark="b", index=1, verdict="undecided", change=None, interval=None, pairs=0)
     report = held([verdict(), nothing])
     assert report.verdict == "failed"
-    assert (report.problems, report.findings) == (["b: nothing was measured of active"], [])
+    assert (report.problems, report.findings) == (["b: nothing was measured for active"], [])
 
 
 def test_a_number_that_the_warm_up_alone_has_is_a_problem_that_does_not_deny_it(held: Held) -> None:
     cold = verdict(verdict="undecided", change=0.05, interval=None, pairs=0)
     report = held([cold])
-    assert (report.verdict, report.problems) == ("failed", ["sort: no more than the warm-up was measured of active"])
+    assert (report.verdict, report.problems) == ("failed", ["sort: only the warm-up was measured for active"])
 
 
 def test_pairs_without_a_relative_change_are_a_problem_that_says_why(held: Held) -> None:
     said = [Finding(code="order", message="the second takes longer"), Finding(code="undefined", message="0 in some")]
     report = held([verdict(verdict="undecided", change=None, interval=None, findings=said)])
-    assert (report.verdict, report.problems) == ("failed", ["sort: nothing was measured of active (0 in some)"])
+    assert (report.verdict, report.problems) == ("failed", ["sort: nothing was measured for active (0 in some)"])
 
 
 def test_one_program_on_both_sides_passes_unmeasured(held: Held) -> None:
@@ -296,7 +296,7 @@ def test_the_parts_of_what_was_merged_count_once(given: Given) -> None:
     report = gate(given(records), limits_from(["10%"]))
     assert (report.verdict, report.sources) == ("passed", ["all"])
     assert [finding.message for finding in report.findings] == [
-        f"{number} is a part of what was merged as all, and counts once" for number in (1, 2)
+        f"{number} is part of what was merged as all, and counts once" for number in (1, 2)
     ]
 
 
@@ -332,7 +332,11 @@ def test_a_part_of_other_programs_is_none_of_this_suite(given: Given, trees: tup
 @pytest.mark.parametrize(
     ("beside", "said"),
     [
-        ([], "the weighing wrote it elsewhere, or none, as where a side does not build: its own output says why"),
+        (
+            [],
+            "the weighing wrote it elsewhere, or wrote none, as happens when a side does not build: "
+            "its own output says why",
+        ),
         (["w-sort.json.gz", "w.json", "w-b.json.gz"], "so name those: w-b.json.gz, w-sort.json.gz"),
     ],
     ids=["alone", "of a project"],
@@ -360,7 +364,7 @@ def test_what_a_name_that_fits_none_may_have_meant_is_told(held: Held) -> None:
         "the limit one.py::s=1% fits no benchmark; there is one.py::sort: '*one.py::s*' fits it",
         "the limit add=1% fits no benchmark",
     ]
-    none = "has no verdict: it is new, was renamed or removed, failed, or had no time"
+    none = "has no verdict: it is new, was renamed or removed, failed, or there was no time for it"
     assert report.problems == [
         f"required benchmark parse {none}; there are one.py::parse, two.py::parse: '*parse*' fits them",
         f"required benchmark gone {none}",
@@ -374,7 +378,7 @@ def test_one_that_is_measured_right_now_has_no_answer_yet(tmp_path: Path) -> Non
         report = gate([("a", journal.path)], limits_from([]))
         assert report.problems == ["a is still being measured: wait for its end"]
     (problem,) = gate([("a", journal.path)], limits_from([])).problems
-    assert problem == "sort: nothing was measured of active"
+    assert problem == "sort: nothing was measured for active"
 
 
 def test_how_to_carry_on_what_was_interrupted_can_be_pasted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -418,7 +422,8 @@ class TestOfOneThatNeverFails:
     def test_it_is_required_all_the_same(self, failed: Outcome) -> None:
         report = of_one("a", failed, limits_from(["b2=never", "b3=never"], require=["b3"]))
         assert report.problems == [
-            "required benchmark b3 has no verdict: it is new, was renamed or removed, failed, or had no time"
+            "required benchmark b3 has no verdict: it is new, was renamed or removed, failed, or there was no time "
+            "for it"
         ]
 
     def test_that_nothing_was_measured_of_it_is_a_finding(self, held: Held) -> None:

@@ -89,4 +89,4 @@ def test_a_pair_behind_the_last_look_that_has_no_time_is_not_in_what_tandem_take
     (verdict,) = verdicts(record.model_copy(update=update))
     assert (verdict.metric, verdict.pairs) == ("active", 17)
     (finding,) = [one for one in verdict.findings if one.code == "tandem"]
-    assert finding.message.endswith("each beside a neighbour like itself, and so are the times shown")
+    assert finding.message.endswith("each beside a neighbour like itself, as the times shown reflect")

@@ -145,7 +145,7 @@ def test_what_one_alone_would_be_sure_of_is_told_not_to_be_enough_among_many(cha
 
 def test_what_went_on_after_its_budget_says_what_that_look_has_spent() -> None:
     record = weighing(benchmarks=[Benchmark(name="one", ended=17)])
-    assert said(record, "active")["went-on"][0].startswith("it went on after 17 pairs")
+    assert said(record, "active")["went-on"][0].startswith("it was carried on after 17 pairs")
     assert "went-on" not in said(weighing(), "active")
 
 
@@ -176,7 +176,7 @@ def test_a_sure_change_about_the_margin_has_evidence_enough_of_its_own() -> None
     assert "shared-alpha" not in [finding.code for finding in verdict.findings]
 
 
-@pytest.mark.parametrize(("rise", "told"), [(0.0, "and so are the times shown"), (0.3, "30 % longer than alone")])
+@pytest.mark.parametrize(("rise", "told"), [(0.0, "as the times shown reflect"), (0.3, "30 % longer than alone")])
 def test_what_running_at_once_makes_of_the_times_is_told_by_a_pair_that_ran_alone(rise: float, told: str) -> None:
     rows = [row._replace(order=row.order + IN_TANDEM * (row.pair > 0)) for row in pairs(5)]
     rows = [row._replace(cpu_ns=round((row.cpu_ns or 0) * (1 + rise * (row.pair > 0)))) for row in rows]
@@ -185,7 +185,7 @@ def test_what_running_at_once_makes_of_the_times_is_told_by_a_pair_that_ran_alon
     assert told in message
     # Where none ran alone nothing is known of it.
     assert said(weighing(rows[2:]), "cpu")["tandem"][0].startswith("the launches of a pair ran at the same time")
-    assert "and so are the times shown" in said(weighing(rows[2:]), "cpu")["tandem"][0]
+    assert "as the times shown reflect" in said(weighing(rows[2:]), "cpu")["tandem"][0]
     assert "tandem" not in said(weighing(rows[:2]), "cpu")
 
 

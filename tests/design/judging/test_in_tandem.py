@@ -39,7 +39,7 @@ def test_two_alike_are_each_beside_their_like() -> None:
 @pytest.mark.parametrize("times", [(8, 700), (700, 8)])
 def test_of_two_that_are_not_the_longer_one_is_not_beside_its_like(times: tuple[float, float]) -> None:
     said = of(times, times, times).message
-    assert said.endswith("each beside the other while both ran, and so are the times shown")
+    assert said.endswith("each beside the other while both ran, as the times shown reflect")
 
 
 def test_how_much_longer_it_takes_is_told_side_by_side() -> None:
@@ -53,11 +53,11 @@ def test_where_all_pairs_ran_so_none_tells_how_much_longer_it_takes() -> None:
     found = tandem_finding(Launches.of_rows(tandem), 0, "active")
     assert found is not None
     assert found.message.startswith("the launches of a pair ran at the same time on one processor")
-    assert found.message.endswith("and so are the times shown")
+    assert found.message.endswith("as the times shown reflect")
     assert tandem_finding(Launches.of_rows(pairs(3)), 0, "active") is None
 
 
 def test_of_what_is_no_time_nothing_takes_longer() -> None:
     rows = (10, 1000), (15, 1500), (15, 1500)
     assert "longer" in of(*rows).message
-    assert of(*rows, shown="voluntary_switches").message.endswith("and so are the times shown")
+    assert of(*rows, shown="voluntary_switches").message.endswith("as the times shown reflect")

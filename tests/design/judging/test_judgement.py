@@ -294,7 +294,7 @@ def test_what_failed_does_not_count_among_those_that_share_alpha() -> None:
     record, _ = weigh(noisy(0.01), 8, pairs=14)
     record = record.model_copy(update={"stop": ["failed", *record.stop[1:]]})
     found = {finding.message for verdict in verdicts(record) for finding in verdict.findings}
-    assert "the interval excludes no change, but not surely enough for one of 7 benchmarks" in found
+    assert "the interval does not contain 0, but that is not sure enough for one of 7 benchmarks" in found
 
 
 def test_of_a_run_that_came_to_nothing_nothing_is_shown() -> None:

@@ -23,7 +23,7 @@ def test_a_candidate_that_changes_in_the_middle_is_told_with_what_each_side_did(
     sides[1, 25:] *= 1.04
     (finding,) = said(sides)
     assert finding.code == "midway"
-    first, _, others = finding.message.partition(" From the ones to the others ")
+    first, _, others = finding.message.partition(" Between the two stretches ")
     assert first.startswith("the first 25 pairs show +0.0")
     assert ", the 35 after them +4.0" in first
     assert others.startswith("the baseline changed by ")

@@ -64,10 +64,10 @@ def found(baseline: Body, candidate: Body) -> list[Finding]:
 def test_code_that_warms_up_while_it_is_timed_is_told_with_its_side() -> None:
     (said,) = found(steady(EACH_NS), shaped(warms_up))
     assert said.code == "warming"
-    assert said.remedy == "let its set-up run it until that is done, in a fixed number of calls"
+    assert said.remedy == "have its set-up warm it up, by a fixed number of calls"
     assert said.message == (
-        "samples of the candidate shrink by 67 % within a launch: it still warms up, and how far it comes, which other "
-        "work may delay, is a part of what is shown"
+        "samples of the candidate shrink by 67 % within a launch: it is still warming up, and how far it gets, which "
+        "other work may delay, is part of what is shown"
     )
 
 

@@ -81,7 +81,7 @@ def test_one_that_computes_is_and_its_report_says_so() -> None:
     assert (benchmark.clock, benchmark.samples) == ("process", 1)
     assert benchmark.loops == pytest.approx(90_000, rel=0.05)
     (said,) = messages(record, "process-time")
-    assert said.startswith("launches have one processor to compute on, and are timed by what they take of it")
+    assert said.startswith("launches have one processor to compute on, and are timed by their time on it")
 
 
 def test_of_several_those_are_named() -> None:

@@ -480,7 +480,7 @@ def test_benchmarks_that_came_no_further_than_their_warm_up_are_named() -> None:
     (cold,) = [finding for finding in record.findings if finding.code == "cold"]
     names = [benchmark.name for number, benchmark in enumerate(record.benchmarks) if number not in judged]
     assert len(names) == 2
-    assert cold.message.startswith(f"no more than the warm-up of {', '.join(names)} was measured, ")
+    assert cold.message.startswith(f"only the warm-up of {', '.join(names)} was measured, ")
     assert not [one for one in weigh(noisy(wall_ns=1e9), max_time_s=3)[0].findings if one.code == "cold"]
 
 
@@ -490,7 +490,7 @@ def test_so_are_they_where_it_was_interrupted_until_it_is_carried_on() -> None:
     assert record.stop == ["interrupted"] * 3
     (cold,) = [finding for finding in record.findings if finding.code == "cold"]
     names = [benchmark.name for benchmark in record.benchmarks]
-    assert f"no more than the warm-up of {names[1]}, {names[2]} was measured" in cold.message
+    assert f"only the warm-up of {names[1]}, {names[2]} was measured" in cold.message
     carried_on = Experiment(record, recorder(machine), machine.clock, lambda _: None).run()
     assert not [finding for finding in carried_on.findings if finding.code == "cold"]
 

@@ -317,7 +317,7 @@ def test_several_candidates_are_ranked_with_ties(tmp_path: Path) -> None:
         ("old", "2-3"),
         ("slow", "4"),
     ]
-    assert "places that overlap are ties" in ranked
+    assert "overlapping places are ties" in ranked
     assert "as fast as the baseline" in ranked
 
 

@@ -157,7 +157,7 @@ def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess) -> No
 
 
 @pytest.mark.parametrize(
-    ("pattern", "said"), [("none*", "is none of the baseline's benchmarks"), ("[", "is none of the baseline's")]
+    ("pattern", "said"), [("none*", "fits none of the baseline's benchmarks"), ("[", "fits none of the baseline's")]
 )
 def test_a_filter_that_matches_none(here: InProcess, pattern: str, said: str) -> None:
     command = shlex.join([sys.executable, str(SCRIPT)])

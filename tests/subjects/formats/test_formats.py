@@ -150,7 +150,7 @@ def test_failures_are_never_numbers() -> None:
     without = convert_files([failed], patterns=["!empty", "!bad"], created=CREATED)
     assert not any(finding.message.startswith("bad ") for finding in without.findings)
     assert "leaves out all" in refusal(failed, patterns=["!*"])
-    assert "'!none' is none of the files' benchmarks" in refusal(failed, patterns=["!none"])
+    assert "'!none' fits none of the files' benchmarks" in refusal(failed, patterns=["!none"])
     assert "aggregates" in refusal(recorded.FOLDER / "google-benchmark-1.7-aggregates.json")
     ignored = convert_files([recorded.FOLDER / "hyperfine-1.15-ignored-failure.json"], created=CREATED)
     assert "3 launches" in ignored.findings[0].message

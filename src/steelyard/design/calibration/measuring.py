@@ -88,7 +88,7 @@ def _target(point: SweepPoint, walk: int, tools: Instruments) -> Target:
     return Target(
         f"the probe {point.pattern} at {point.size_bytes >> 10} KiB",
         tools.spec(point, point.before + walk),
-        remedy="is there memory for it? Else reinstall steelyard",
+        remedy="is there enough memory for it? If so, reinstall steelyard",
     )
 
 

@@ -130,5 +130,5 @@ RULE = Rule(
     KEPT_BLOCKS,
     "blocks",
     "none: blocks are counted, not estimated, and a buffer that grows now and then is far below",
-    "free it; what is meant to stay belongs into the set-up",
+    "free them; what is meant to stay belongs in the set-up",
 )

@@ -77,9 +77,11 @@ def trend(evidence: Evidence) -> Judged:
         few, needed = f"{len(launches)} launches are too few", f"{fewest} of them"
         if len(launches) >= fewest:
             # Never rounded to what would be enough.
-            few = f"launches of {min(span, _SHORTEST_SPAN_S - 0.1):.1f} s together are too short"
+            few = f"launches of {min(span, _SHORTEST_SPAN_S - 0.1):.1f} s in all are too short"
             needed = f"{_SHORTEST_SPAN_S:.0f} s of them"
-        return Judged("lacking", f"{few} to tell it from the machine, which takes {needed}: --max-time allows more")
+        return Judged(
+            "lacking", f"{few} to tell it from drift of the machine, which takes {needed}: --max-time allows more"
+        )
     found = growth.trend(evidence.values(PLAIN), _BLOCKS, TREND, LEVEL, beside=evidence.values(EMPTY))
     text = f"{percent(found.figure, sign=True)} from the first launches to the last of {len(launches)}"
     return Judged(STATES[found.shown], text, found.figure)

@@ -71,7 +71,9 @@ def _always_runs(evidence: Evidence) -> Judged:
     return failed_later(len(evidence.of(PLAIN)), evidence.failure)
 
 
-_RAN_BEFORE = "look at what is not the same in each launch: what it leaves on disk or running, and what is drawn for it"
+_RAN_BEFORE = (
+    "look at what differs from launch to launch: what it leaves on disk or running, and what is drawn at random for it"
+)
 
 RUNS = Rule(
     "does-not-run",

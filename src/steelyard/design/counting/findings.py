@@ -113,8 +113,8 @@ def differing_finding(
     return Finding(
         code="counts-differ",
         message=f"{name}: two counts of the {whose or 'same program'} differ, most in {where}; "
-        f"likely {' and '.join(dict.fromkeys(causes)) or usual}",
-        remedy="; ".join(dict.fromkeys(hints)) or "what depends on those should be fixed by an option of the program",
+        f"likely causes: {' and '.join(dict.fromkeys(causes)) or usual}",
+        remedy="; ".join(dict.fromkeys(hints)) or "have an option of the program fix what depends on those",
     )
 
 
@@ -189,11 +189,11 @@ _MEANINGS = {
     (
         "same",
         "faster",
-    ): "{counted} fell, and {timed} stayed: what was saved was not what takes the time (waiting, memory), "
+    ): "{counted} fell, and {timed} stayed the same: what was saved was not what takes the time (waiting, memory), "
     "or is less than the margin",
     (
         "same",
         "slower",
-    ): "{counted} rose, and {timed} stayed: what was added runs beside something slower, or is less than "
+    ): "{counted} rose, and {timed} stayed the same: what was added runs beside something slower, or is less than "
     "the margin; on another machine it may show",
 }

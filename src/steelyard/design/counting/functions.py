@@ -62,7 +62,8 @@ def slope(once: Counted, twice: Counted) -> Counted:
     events = {event: twice.events[event] - count for event, count in once.events.items()}
     if events[INSTRUCTIONS] <= 0:
         raise LaunchError(
-            "twice the loops executed no more instructions: does the command use {loops}, and its work grow with it?"
+            "twice the loops executed no more instructions: does the command use {loops}, and does its work grow "
+            "with it?"
         )
     return replace(
         twice,

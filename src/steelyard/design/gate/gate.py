@@ -92,7 +92,7 @@ def _without_copies(read: Sequence[_Read]) -> Iterator[_Read]:
         if first != one.name:
             yield _Read(one.name, None, None, [_once(one.name, f"holds the same weighing as {first}")])
         elif one.weighing is not None and (all_parts := merged.get(_measuring(one.weighing))):
-            yield _Read(one.name, None, None, [_once(one.name, f"is a part of what was merged as {all_parts}")])
+            yield _Read(one.name, None, None, [_once(one.name, f"is part of what was merged as {all_parts}")])
         elif whole is not one:
             yield _Read(one.name, None, None, [_once(one.name, f"was carried on as {whole.name}")])
         else:
@@ -172,7 +172,9 @@ def _why_missing(path: Path) -> str:
         return f"a project's several weighings have one each, so name those: {some_names(beside)}"
     if KEPT_NAME.fullmatch(path.name):
         return "the store keeps the last 100, and steelyard list has their names"
-    return "the weighing wrote it elsewhere, or none, as where a side does not build: its own output says why"
+    return (
+        "the weighing wrote it elsewhere, or wrote none, as happens when a side does not build: its own output says why"
+    )
 
 
 def _is_measured_now(path: Path) -> bool:
@@ -283,8 +285,8 @@ def _passed_over(report: GateReport) -> list[Finding]:
 
 def _said_of_none(one: Judged) -> str:
     verdict = one.verdict
-    what = "nothing" if verdict.change is None else "no more than the warm-up"
-    return f"{verdict.benchmark}: {what} was measured of {verdict.metric}{_why(one)}"
+    what = "nothing" if verdict.change is None else "only the warm-up"
+    return f"{verdict.benchmark}: {what} was measured for {verdict.metric}{_why(one)}"
 
 
 def _has_no_data(one: Judged) -> bool:
@@ -311,7 +313,7 @@ def _why(one: Judged) -> str:
 def _unheld(report: GateReport) -> list[str]:
     """What is required and is not there, and metrics with a limit that nothing was measured in."""
     names = {one.verdict.benchmark for one in report.deciding if one.verdict.change is not None}
-    why = "it is new, was renamed or removed, failed, or had no time"
+    why = "it is new, was renamed or removed, failed, or there was no time for it"
     if report.is_all_new:
         why = "the baseline has no benchmark yet, so require it from the next change on"
     wanted = [

@@ -26,13 +26,13 @@ def asleep_finding(record: Weighing | Run, benchmark: int, shown: str) -> Findin
     if shown == "active":
         return Finding(
             code="asleep",
-            message=f"{sleeps}: what another program, as a server, does for it meanwhile is in active, and so is what "
-            "that one waits for a processor",
+            message=f"{sleeps}: active includes what another program, such as a server, does for it meanwhile, and "
+            "the time for which that program waits for a processor",
         )
     return Finding(
         code="asleep",
-        message=f"{sleeps}: nothing of that is in {shown}, nor of what another program, as a server, does for it "
-        "meanwhile",
+        message=f"{sleeps}: {shown} includes nothing of that, nor of what another program, such as a server, does for "
+        "it meanwhile",
         remedy=None if {"active", "wall"} & {*record.settings.metrics} else "--metric wall judges that as well",
     )
 

@@ -30,11 +30,11 @@ def beside_finding(record: Weighing, pairs: MetricPairs, metric: str, judgement:
     spread = centre(candidate / baseline).spread
     if spread <= _NOISY and not _gains_for_sure(record, pairs):
         return []
-    message = f"pairs vary by {percent(spread)}: what else the machine does may meet one of their launches alone"
+    message = f"pairs vary by {percent(spread)}: other work on the machine may hit one launch of a pair alone"
     if writes:
-        remedy = "it writes to files: if two at once do not want the same ones, --pairing tandem runs both at once"
+        remedy = "it writes to files: unless two at once would use the same ones, --pairing tandem runs both at once"
         return [Finding(code=WRITING_ALONE, message=message, remedy=remedy)]
-    remedy = "--pairing auto runs both at once where that needs less time; they must not be in each other's way"
+    remedy = "--pairing auto runs both at once where that takes less time; they must not get in each other's way"
     return [Finding(code=NOISY_ALONE, message=message, remedy=remedy)]
 
 

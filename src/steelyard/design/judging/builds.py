@@ -27,8 +27,8 @@ def builds_finding(record: Weighing, benchmark: int, metric: str, verdict: Verdi
     return [
         Finding(
             code="one-build",
-            message="one build of each side was weighed: what is changed elsewhere in a program moves this code as "
-            "well, and where it lies alone can make it many percent slower or faster, in each pair",
-            remedy="if nobody changed what it runs, weigh several builds of each side: --layouts",
+            message="one build of each side was weighed: a change elsewhere in a program moves this code as well, "
+            "and its place in memory alone can make it many percent slower or faster, in every pair",
+            remedy="if the code that it runs was not changed, weigh several builds of each side: --layouts",
         )
     ]

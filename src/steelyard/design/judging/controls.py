@@ -72,8 +72,9 @@ def _with_what_is_open(verdict: Verdict, controls: Sequence[Verdict]) -> Verdict
     known = "has too few pairs to tell" if bounds is None else f"is {control.verdict}, {interval(bounds)}"
     finding = Finding(
         code="control-open",
-        message=f"the control {known}: something else that favours one side may be as large as this change",
-        remedy="weighed anew with a larger budget (--max-time, --pairs), it goes on until it excludes that",
+        message=f"the control {known}: whatever else favours one side may be as large as this change",
+        remedy="weigh again with a larger budget (--max-time, --pairs): the control then goes on until it rules that "
+        "out",
     )
     return verdict.model_copy(update={"findings": [finding, *verdict.findings]})
 

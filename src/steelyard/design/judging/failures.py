@@ -35,7 +35,7 @@ def accepted_finding(told: str, *, of_two: bool) -> Finding:
     return Finding(
         code="failures",
         message=f"{told}, which --ignore-failure accepts",
-        remedy="what fails may have done less work: see that both sides do the same" if of_two else None,
+        remedy="a launch that fails may have done less work: make sure that both sides do the same" if of_two else None,
     )
 
 

@@ -84,8 +84,8 @@ def medians_findings(shown: float, verdict: VerdictName, sides: tuple[Side, Side
     return [
         Finding(
             code="medians-differ",
-            message="the medians point the other way: each launch is compared with the one next to it, so that what "
-            "drifts cancels, which it does not in the median of a side: go by the pairs",
+            message="the medians point the other way: each launch is compared with the one next to it, so that drift "
+            "cancels, which it does not in the median of a side: trust the pairs",
         )
     ]
 
@@ -102,7 +102,7 @@ def order_finding(pairs: MetricPairs, shown: int, settings: Settings) -> list[Fi
         Finding(
             code="order",
             message=f"{which} takes {percent(abs(expm1(longer)))} {'longer' if longer > 0 else 'less'} than the first: "
-            "which side's that is, is drawn for each pair, and what it makes of a pair is taken out of it",
+            "which side this hits is drawn at random for each pair, and the effect on the pair is taken out of it",
         )
     ]
 
@@ -118,7 +118,7 @@ def _fallback(record: Weighing | Run, benchmark: int, asked: str, shown: str) ->
     why = "other threads or child processes did some of the work"
     if shown == "cpu":
         return Finding(code="metric-fallback", message=f"{why}, so the processor time of all was judged, not active")
-    remedy = "that is right for such programs; waits for a processor are not corrected"
+    remedy = "that is right for such programs, but time spent waiting for a processor is not taken out"
     if not record.machine.offers.get("switches", True):
         remedy += ": steelyard doctor says what it takes here to follow all threads"
     return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active", remedy=remedy)
@@ -130,16 +130,17 @@ _TELL_WAITS = ("pytest-benchmark",)
 _UNTOLD = "the harness does not tell how long it waited for a processor, so wall time was judged instead of active"
 _NOT_FOLLOWED = Finding(
     code="metric-fallback",
-    message="other threads or processes did some of the work, or its times are by a clock of its own, so wall time was "
-    "judged instead of active",
-    remedy="that is right for such benchmarks; waits for a processor are not corrected",
+    message="other threads or processes did some of the work, or its times are by a clock of its own, so wall time "
+    "was judged instead of active",
+    remedy="that is right for such benchmarks, but time spent waiting for a processor is not taken out",
 )
 
 _WENT_ON = Finding(
     code="metric-fallback",
-    message="when it was tried its clock did not stand still while it waited for a processor, as where another thread "
-    "asks for the time, too: so all launches have the plain clock, and wall time was judged instead of active",
-    remedy="a program of which one thread alone asks for the time is timed without its waits",
+    message="when it was tried, its clock did not stand still while it waited for a processor, as happens where "
+    "another thread asks for the time too: so all launches use the plain clock, and wall time was judged instead of "
+    "active",
+    remedy="a program in which only one thread asks for the time is timed without its waits",
 )
 
 
@@ -170,8 +171,8 @@ def _shell_left_in(launches: Launches, benchmark: int, shown: str) -> Finding | 
         return None
     return Finding(
         code="shell-left-in",
-        message="the shell's start is in these figures after all: the command takes so little beside it that nothing "
-        "would be left of some launches",
+        message="the shell's start is included in these figures after all: the command is so short beside it that "
+        "nothing would be left of some launches",
         remedy="to see what the command itself takes, leave --shell out",
     )
 
@@ -254,9 +255,9 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
     return Finding(
         code="short-launch",
         message=f"{takes}: too short to time the work inside",
-        remedy="let one launch do more work, a larger input or a loop inside: a change of the work is a larger change "
-        f"than the one shown; --repeat {times} would make a launch last {LONG_LAUNCH_NS / 1e6:.0f} ms or so, but "
-        "repeats the start of the process as well",
+        remedy="let one launch do more work (a larger input, or a loop inside): the change of the work itself is "
+        f"larger than the one shown; --repeat {times} would make a launch last {LONG_LAUNCH_NS / 1e6:.0f} ms or so, "
+        "but repeats the start of the process as well",
     )
 
 
@@ -281,11 +282,12 @@ def _shared_alpha(record: Weighing | Run, judgement: Judgement | None) -> Findin
         return None
     if judgement.averaged is not None and members_of(record) == 1:
         some = f"the end of a budget, and looks at {GROWTH} times the pairs of the one before"
-        message = f"the interval excludes no change, but over layouts only some looks may decide: {some}"
+        message = f"the interval does not contain 0, but over layouts only some looks may decide: {some}"
         return Finding(code="between-looks", message=message, remedy="let it go on")
     return Finding(
         code="shared-alpha",
-        message=f"the interval excludes no change, but not surely enough for one of {members_of(record)} benchmarks",
+        message=f"the interval does not contain 0, but that is not sure enough for one of {members_of(record)} "
+        "benchmarks",
         remedy="more of them make chance findings likelier, so each needs stronger evidence: allow more time",
     )
 
@@ -297,7 +299,8 @@ def _went_on(record: Weighing | Run, benchmark: int) -> Finding | None:
         return None
     return Finding(
         code="went-on",
-        message=f"it went on after {ended} pairs, where it was undecided; what that look has spent of alpha is counted",
+        message=f"it was carried on after {ended} pairs, where it was undecided; the part of alpha that this look "
+        "spent is accounted for",
     )
 
 
@@ -320,7 +323,7 @@ def _outside_kernel(record: Weighing | Run, shown: str) -> Finding | None:
         return None
     return Finding(
         code="outside-kernel",
-        message=f"{shown} holds nothing of what the kernel did, which this user may not have counted",
+        message=f"{shown} leaves out what the kernel did, which this user is not allowed to count",
         remedy="as root: sysctl kernel.perf_event_paranoid=1",
     )
 
@@ -346,6 +349,6 @@ def _no_pressure(record: Weighing | Run) -> Finding | None:
         return None
     return Finding(
         code="no-pressure",
-        message="this machine does not tell how busy it is (/proc/pressure/cpu), so nothing was waited for",
+        message="this machine does not tell how busy it is (/proc/pressure/cpu), so --wait-quiet waited for nothing",
         remedy="leave --wait-quiet out, and rely on the pairs",
     )

@@ -31,9 +31,9 @@ def growing_finding(record: Weighing | Run, benchmark: int, shown: str) -> Findi
         return None
     return Finding(
         code="growing",
-        message=f"the last launches take {whole_percent(found.figure)} longer than the first: each may leave something "
-        "for the next, as a file that grows, or the machine has become slower",
-        remedy="steelyard check tells which (its rule drift); what launches leave, --prepare can put back",
+        message=f"the last launches take {whole_percent(found.figure)} longer than the first: each may leave "
+        "something for the next, such as a file that grows, or the machine has become slower",
+        remedy="steelyard check tells which (its rule drift); --prepare can clear away what launches leave",
     )
 
 

@@ -33,7 +33,7 @@ def tandem_finding(launches: Launches, benchmark: int, shown: str) -> Finding | 
     message = f"{which} ran at the same time on one processor: {like}"
     rise = _rise(alone, beside) if METRICS[shown].unit == "ns" else 0.0
     if rise <= MOST_CROWDED:
-        return Finding(code="tandem", message=f"{message}, and so are the times shown")
+        return Finding(code="tandem", message=f"{message}, as the times shown reflect")
     return Finding(
         code="tandem",
         message=f"{message}, where it takes {whole_percent(rise)} longer than alone, as the two share the processor's "

@@ -88,9 +88,9 @@ def _assumption(facts: LayoutFacts, judgement: Judgement, averaged: Averaged) ->
     unless = f"; of programs with two speeds {wrong} in 100 such ones are wrong at an alpha of 1 %" if wrong else ""
     return Finding(
         code="normal-layouts",
-        message=f"{many} layouts are too few to assume nothing of them: this interval takes their effects to be about "
-        f"normal{unless}",
-        remedy=f"from {fewest_differences(averaged.level)} on there is no need to",
+        message=f"{many} layouts are too few to do without an assumption: this interval takes their effects to be "
+        f"roughly normal{unless}",
+        remedy=f"from {fewest_differences(averaged.level)} on no assumption is needed",
     )
 
 

@@ -36,8 +36,8 @@ def little_memory(each_bytes: Iterable[float]) -> Finding | None:
         return None
     return Finding(
         code="little-memory",
-        message="no max_rss is less than what the server that starts a launch has itself, 2 to 4 MiB: of a smaller "
-        "program it is that, and a change below it is not seen",
+        message="max_rss is never less than that of the server that starts the launches, 2 to 4 MiB: for a smaller "
+        "program it is the server's, and a change below it is not seen",
         remedy="minor_faults counts the pages that a launch touches, --heap what it allocates",
     )
 

@@ -101,7 +101,7 @@ class MetricPairs:
         """What else may have left nothing of a launch, where a shell's start was taken out of it."""
         if not self.launches.column("overhead_ns").any():
             return ""
-        return ", or leave --shell out if that takes longer to start than the commands take"
+        return ", or leave --shell out if it takes longer to start than the commands take"
 
     def count(self) -> int:
         """How many complete pairs there are."""

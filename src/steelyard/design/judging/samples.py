@@ -40,7 +40,7 @@ def too_short_to_tell(record: Weighing | Run, benchmark: int, shown: str) -> Fin
         code="short-samples",
         message=f"a sample of {_name(record, benchmark, short)}, {loops}, takes {duration(lengths_ns[short])}, {why}: "
         "its time is an upper bound, and the change is larger than shown",
-        remedy="measured alone it has as many iterations a sample as that takes",
+        remedy="measured alone, it has as many iterations a sample as it needs",
     )
 
 

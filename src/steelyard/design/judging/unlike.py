@@ -44,10 +44,11 @@ def _midway(baseline: FloatArray, candidate: FloatArray, parts: Parts) -> Findin
     return Finding(
         code=MIDWAY,
         message=f"the first {count(cut, 'pair')} show {before}, the {parts.later.n} after them {after}: no single "
-        f"change describes them. From the ones to the others the baseline changed by {own[0]}, the candidate by "
+        f"change describes them. Between the two stretches the baseline changed by {own[0]}, the candidate by "
         f"{own[1]}",
-        remedy="what changed for one side alone is its own, as a cache or a file that it fills: weighed anew it shows "
-        "which of the two stays; what changed for both is the machine, and then the change hangs on what else runs",
+        remedy="what changed for one side alone is its own doing, such as a cache or a file that it fills: weigh "
+        "again to see which of the two stays; what changed for both is the machine's, and then the change depends on "
+        "what else runs",
     )
 
 
@@ -61,7 +62,7 @@ def _storms(d: FloatArray, levels: FloatArray, scored: float, by: float) -> list
             code=STORMS_DIFFER,
             message=f"the calmer half of the pairs shows {calm}, the noisier half {storm}: the change "
             "is not the same in all pairs, and the noisier ones weigh less in the result",
-            remedy="one that shows only beside other work, or in some of the launches, is in the noisier half",
+            remedy="a change that shows only beside other work, or only in some launches, is in the noisier half",
         )
     ]
 

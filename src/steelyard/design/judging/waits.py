@@ -58,5 +58,5 @@ def _finding(found: Leaning, metric: str, change: str) -> Finding:
         code="uneven-waits",
         message=f"the {more} waited for a processor in {often} of its launches, the {less} in {seldom}, which is "
         f"hardly chance (p = {found.p_value:.1g}): {hidden}, and all pairs together say {change} of wall time",
-        remedy="waits of its own making (more threads or wake-ups) are a cost: then that is the change to go by",
+        remedy="waits of its own making (more threads or wake-ups) are a cost: in that case go by that change",
     )

@@ -39,8 +39,8 @@ def warming_findings(record: Weighing | Run, benchmark: int, shown: str) -> list
             Finding(
                 code="warming",
                 message=f"samples{whose(record, shorter)} shrink by {share_of_each(shorter.values())} within a launch: "
-                "it still warms up, and how far it comes, which other work may delay, is a part of what is shown",
-                remedy="let its set-up run it until that is done, in a fixed number of calls",
+                "it is still warming up, and how far it gets, which other work may delay, is part of what is shown",
+                remedy="have its set-up warm it up, by a fixed number of calls",
             )
         )
     if longer:
@@ -48,7 +48,7 @@ def warming_findings(record: Weighing | Run, benchmark: int, shown: str) -> list
             Finding(
                 code="piling",
                 message=f"samples{whose(record, longer)} grow by {share_of_each(longer.values())} within a launch: "
-                "what an iteration leaves, or has used up, is a part of what is shown",
+                "what iterations leave behind, or have used up, is part of what is shown",
                 remedy="steelyard check says more (its rules slower-and-slower and drift)",
             )
         )

@@ -70,4 +70,4 @@ class Probes:
         return measured.wall_ns - (measured.delay_ns or 0)
 
 
-_REMEDY = "is there memory for it? Else reinstall steelyard"
+_REMEDY = "is there enough memory for it? If so, reinstall steelyard"

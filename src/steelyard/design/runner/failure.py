@@ -15,7 +15,7 @@ from steelyard.report.endings import how_it_failed, signal_name
 from steelyard.report.figures import seconds
 from steelyard.subjects.command import command_line
 
-_HOOK_REMEDY = "mend it, or have it end with status 0 where that does not matter"
+_HOOK_REMEDY = "mend it, or have it end with status 0 where its failure does not matter"
 # The last words of a Python, also of one with `-m`, which leaves the quotes out.
 _NO_MODULE = re.compile(rb"No module named '?([A-Za-z_][\w.]*)'?\s*\Z")
 

@@ -326,9 +326,9 @@ def _nothing_in_common(record: Weighing | Run, chosen: Sequence[Listed], theirs:
             "this change alone pass without the gate"
         )
     else:
-        way_out = "; what is to be compared has to have one name on both sides"
+        way_out = "; a benchmark is compared only if it has the same name on both sides"
     return MeasurementError(
-        f"there is no benchmark to compare: of the baseline {some_names([one.name for one in chosen])} would be, and "
+        f"there is no benchmark to compare: the baseline has {some_names([one.name for one in chosen])}, and "
         f"{have} {some_names(theirs) or 'none'}{way_out}"
     )
 

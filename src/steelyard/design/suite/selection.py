@@ -75,7 +75,7 @@ def _check_patterns(
         if not fits([*names, *(one.name for one in new)], [left_out_by(pattern) or pattern]):
             within = f"*{(left_out_by(pattern) or pattern).strip('*')}*"
             part = f"; {within!r} fits a part of a name" if within != "**" and fits(names, [within]) else ""
-            raise UsageError(f"--benchmark {pattern!r} is none of {whose} benchmarks: {some_names(names)}{part}")
+            raise UsageError(f"--benchmark {pattern!r} fits none of {whose} benchmarks: {some_names(names)}{part}")
     for pattern in tags:
         if not fits([*known, *(tag for one in new for tag in one.tags)], [pattern]):
             raise UsageError(f"--tag {pattern!r} is on none of {whose} benchmarks: {some_names(known) or 'no tags'}")

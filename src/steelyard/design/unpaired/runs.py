@@ -366,7 +366,7 @@ def _findings(
         short = f"has {count(fewest, 'launch')}: fewer than {FEWEST_LAUNCHES} do not show"
         if fewest >= FEWEST_LAUNCHES:
             took = min(shortest, FEWEST_SECONDS - 0.1)  # never rounded to what would be enough
-            short = f"took {seconds(took)}: less than {seconds(FEWEST_SECONDS)} do not show"
+            short = f"took {seconds(took)}: less than {seconds(FEWEST_SECONDS)} does not show"
         longest = max(each.seconds / len(each.logs) for each in sides)
         yield Finding(
             code="cannot-tell",
@@ -378,8 +378,8 @@ def _findings(
     elif shortest < SHORT_SECONDS:
         yield Finding(
             code="short-run",
-            message=f"the shorter run took {shortest:.1f} s: less than {SHORT_SECONDS:.0f} s do not show how a machine "
-            "drifts, so that more drift is assumed",
+            message=f"the shorter run took {shortest:.1f} s: less than {SHORT_SECONDS:.0f} s does not show how a "
+            "machine drifts, so more drift is assumed",
             remedy=_longer(ceil(3 * SHORT_SECONDS)),
         )
     if judgement.waiting:

@@ -38,7 +38,7 @@ def of_check(found: Soundness) -> Part:
         lines=[
             *(["Interrupted: only what was launched until then is judged."] if found.interrupted else []),
             f"{figures.count(found.launches, 'launch')} in {figures.seconds(found.seconds)}.",
-            "steelyard docs check says how each rule is meant.",
+            "steelyard docs check explains each rule.",
         ],
         caption="Benchmarks, and how many rules each keeps",
         columns=[
