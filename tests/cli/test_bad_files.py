@@ -143,7 +143,7 @@ def test_an_output_that_fails_in_the_end_costs_neither_the_verdict_nor_the_recor
         (None, "No such file"),
         (b"", "is empty, and no record"),
         (b"{", "truncated"),
-        (b"#!/bin/sh\n", "no JSON"),
+        (b"#!/bin/sh\n", "not JSON"),
         (b'{"results": []}', "no weighing"),
         (b"[]", "no weighing"),
         (b"[" * 100_000, "not a weighing"),

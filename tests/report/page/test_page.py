@@ -210,7 +210,7 @@ def test_an_import_and_the_diff_of_two(tmp_path: Path) -> None:
     assert "+50" in diff
     assert "Every sample in its order" in diff
     assert f"A: {one.provenance.tool}" in diff
-    assert "Drift: not to be seen" in diff, "what it is of, as no label stands before it"
+    assert "Drift: cannot be seen" in diff, "what it is of, as no label stands before it"
     assert "steelyard compare decides it" in diff
     assert "lower" in diff, "which way of a change is the better one"
 
