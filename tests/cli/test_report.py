@@ -81,7 +81,7 @@ def test_a_page_that_cannot_be_written_is_refused_before_anything_is_read(
         ('{"format": "other"}', "is JSON, but no weighing"),
         (
             "BenchmarkSort-2 100 5 ns/op",
-            "is not JSON, so it is no weighing; what another tool measured is taken over by ",
+            "is not JSON, so it is no weighing; what another tool measured is read by ",
         ),
         ('{"benchmarks": [', "is truncated, or no JSON at all"),
         ('{"benchmarks": []}', "what another tool measured is read by steelyard import "),
