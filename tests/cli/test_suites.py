@@ -272,7 +272,7 @@ def test_what_does_not_merge(scripted: ScriptedWorld) -> None:
     assert "whole.json is no part of a suite" in scripted.refuses("merge", "1.json", "whole.json")
     assert "run.json is a run of one subject" in scripted.refuses("merge", "1.json", "run.json")
     assert "both part 1/2" in scripted.refuses("merge", "1.json", "1.json", "2.json")
-    assert "2/2 is missing" in scripted.refuses("merge", "1.json")
+    assert "2/2 of the suite is missing" in scripted.refuses("merge", "1.json")
     assert "1.json is read, and would be" in scripted.refuses("merge", "1.json", "2.json", "-o", "1.json")
     assert second.settings.shard is not None
     baseline, candidate = second.subjects

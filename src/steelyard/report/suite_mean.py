@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from steelyard.model.derived import SuiteMean
-from steelyard.model.records import Weighing
 from steelyard.report import figures
+
+if TYPE_CHECKING:
+    from steelyard.model.derived import SuiteMean
+    from steelyard.model.records import Weighing
 
 
 def of_weighing(record: Weighing) -> dict[str, str]:

@@ -49,7 +49,7 @@ def test_threads_or_children_make_it_fall_back_to_wall_and_say_so() -> None:
     assert "metric-fallback" in codes(verdict)
 
 
-@pytest.mark.parametrize(("is_followed", "remedy"), [(True, "corrected"), (False, "to follow all threads")])
+@pytest.mark.parametrize(("is_followed", "remedy"), [(True, "not taken out"), (False, "to follow all threads")])
 def test_where_they_cannot_be_followed_doctor_is_named(is_followed: bool, remedy: str) -> None:
     record = weigh(scripted(others_ns=5_000_000))[0]
     machine = record.machine.model_copy(update={"offers": {"switches": is_followed}})

@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.findings import coarse_clock, some_names
-from steelyard.design.judging.suite_means import Change, mean_of
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import (
@@ -40,6 +39,7 @@ from steelyard.stats.summary import centres, row_medians
 from steelyard.stats.unpaired import FEWEST_SECONDS, RunValues, UnpairedJudgement, judge_unpaired, least_allowance
 
 if TYPE_CHECKING:
+    from steelyard.design.judging.suite_means import Change
     from steelyard.model.derived import SuiteMean
     from steelyard.model.launches import FloatArray
 
@@ -120,6 +120,11 @@ def _means(verdicts: Sequence[ForeignVerdict]) -> list[SuiteMean]:
     kinds: dict[tuple[str, bool], list[Change]] = defaultdict(list)
     for one in verdicts:
         kinds[one.unit, one.higher_is_better].append((one.change, one.interval))
+    if all(len(changes) == 1 for changes in kinds.values()):
+        return []
+    # What weighings are made of takes as long to load as all else here.
+    from steelyard.design.judging.suite_means import mean_of
+
     return [mean for (unit, _), changes in kinds.items() for mean in mean_of(unit, changes, independent=False)]
 
 
