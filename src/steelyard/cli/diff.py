@@ -194,13 +194,18 @@ def _told(
     """Print what was found, write the files asked for, and return the exit status that the verdicts come to."""
     from steelyard.cli.screen import output
     from steelyard.cli.status import said_status
-    from steelyard.model.files import plain_json
-    from steelyard.report import diff_json
 
     with beside_files(
-        (files.json, lambda: plain_json(diff_json.answer(found))),
+        (files.json, partial(_as_json, found)),
         (files.markdown, words.markdown),
         (files.html, partial(page_of, world, found)),
     ):
         words.show(output(world.environment, beside_data=beside_data))
         return said_status(words.verdicts, world, strict=strict, beside_data=beside_data)
+
+
+def _as_json(found: UnpairedReport | ForeignReport) -> str:
+    from steelyard.model.files import plain_json
+    from steelyard.report import diff_json
+
+    return plain_json(diff_json.answer(found))
