@@ -60,6 +60,7 @@ def test_what_the_first_goal_needs_is_named_by_what_its_variables_say(tmp_path: 
         ("speed: prog other\nprog other: x.c\n\tcc x.c -o $(@)\n", ["./prog", "./other"]),
         (".PHONY: prog run sub\nrun: prog\nprog: x.c\n\tcp x.c $@\nsub: x.c\n\t$(MAKE) -C $@\n", ["./prog"]),
         ("run: prog\n\t./prog\ntestall: run more\n", []),
+        ("NONE =\n$(NONE): x.c\n\tcc x.c -o $@\nprog: x.c\n\tcc x.c -o prog\n", ["./prog"]),
     ],
 )
 def test_a_program_is_what_a_recipe_writes_or_what_is_made_of_files(
@@ -82,8 +83,13 @@ def test_programs_with_an_ending_in_a_variable_are_built(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     "makefile",
-    ["A = x\n" + "A += $(A)$(A)\n" * 60 + "$(A): a.c\n", "a: b.c\n" * 5_000, "a:" + " $(b" * 40_000, "a " * 90_000],
+    [
+        "A = x\n" + "A += $(A)$(A)\n" * 60 + "$(A): a.c\n",
+        "a: b.c\n" * 5_000,
+        "a:" + " $(b" * 40_000,
+        "a " * 90_000,
+        "".join(f"a{n}: a{n + 1}\n" for n in range(20_000)),
+    ],
 )
 def test_what_goes_on_for_ever_is_read_to_some_end(tmp_path: Path, makefile: str) -> None:
-
     targets(tmp_path, makefile)

@@ -94,7 +94,8 @@ def _build(reading: Reading, programs: Sequence[Executable], folder: Path) -> st
     """The lines that build programs of one project, with the options that they hang on."""
     source = relative(reading.top, folder)
     built = "build" if source == "." else f"{source}/{reading.built}"
-    options = "".join(f" -D{one}=ON" for one in dict.fromkeys(one for program in programs for one in program.options))
+    asked = dict.fromkeys(one for program in programs for one in program.options)
+    options = "".join(" " + shlex.quote(f"-D{one}=ON") for one in asked)
     names = " ".join(dict.fromkeys(shlex.quote(one.name) for one in programs))
     lines = "\n".join(
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,7 +79,9 @@ def _programs(rules: Sequence[_Rule]) -> list[str]:
     phony = {name for rule in rules if ".PHONY" in rule.names for name in rule.needs}
     found = [name for rule in rules for name in rule.names if _is_program(name, rule, is_phony=name in phony)]
     names = [*dict.fromkeys(found)]
-    goal = next((rule.names[0] for rule in rules if not rule.names[0].startswith(".") and "%" not in rule.names[0]), "")
+    # What variables stand for may be no name at all.
+    goals = (name for rule in rules for name in rule.names[:1])
+    goal = next((name for name in goals if not name.startswith(".") and "%" not in name), "")
     if goal in names:
         return names
     needed = _needed(goal, rules)
@@ -98,10 +101,14 @@ def _is_program(name: str, rule: _Rule, *, is_phony: bool) -> bool:
 
 def _needed(goal: str, rules: Sequence[_Rule]) -> set[str]:
     """All that a goal needs, by way of others too."""
+    needs = defaultdict[str, list[str]](list)
+    for rule in rules:
+        for name in rule.names:
+            needs[name] += rule.needs
     needed, open_ = set[str](), [goal]
     while open_:
         one = open_.pop()
         if one not in needed:
             needed.add(one)
-            open_ += [need for rule in rules if one in rule.names for need in rule.needs]
+            open_ += needs[one]
     return needed
