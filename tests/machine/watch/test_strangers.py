@@ -21,7 +21,7 @@ def process(name: str = "x", parent: int = 1, ticks: int = 0, ended: int = 0, pr
 
 
 def told(before: Processes, after: Processes, own: Collection[int] = (), tree: Tree = ABSENT) -> list[Beside]:
-    return strangers(after, ran_between(before, after), own, SECOND, Names.among(tree, after))
+    return strangers({**before, **after}, ran_between(before, after), own, SECOND, Names.among(tree, after))
 
 
 def test_ours_is_what_measures_and_all_that_it_starts() -> None:
@@ -66,7 +66,7 @@ def test_children_that_nobody_saw_are_their_parent_s() -> None:
     assert ran_between(before, after) == {(5, 1): 70}
 
 
-def test_of_children_that_were_seen_only_the_rest_is_their_parent_s() -> None:
+def test_of_children_that_were_seen_the_rest_is_that_of_the_busiest() -> None:
     before = {
         (5, 1): process("make", ended=100),
         (6, 2): process("sh", parent=5, ticks=1, ended=4),
@@ -74,7 +74,19 @@ def test_of_children_that_were_seen_only_the_rest_is_their_parent_s() -> None:
     }
     # What `sh` and `cc1plus` had by the end: 1 + 4 + 60 that were seen, and 5 more.
     after = {(5, 1): process("make", ended=170)}
-    assert ran_between(before, after) == {(5, 1): 5}
+    assert ran_between(before, after) == {(5, 1): 0, (7, 3): 5}
+    assert [(one.name, one.ran_ns) for one in told(before, after)] == [("cc1plus", 50_000_000)]
+
+
+def test_what_has_ended_under_a_launch_is_no_stranger() -> None:
+    before = {(5, 1): process("steelyard"), (6, 2): process("launch", parent=5), (7, 3): process("cat", 6, ticks=60)}
+    after = {(5, 1): process("steelyard"), (6, 2): process("launch", parent=5, ended=90)}
+    assert told(before, after, ours({**before, **after}, {6}, 5)) == []
+
+
+def test_children_that_had_not_begun_to_run_when_they_were_seen_are_their_parent_s() -> None:
+    before = {(5, 1): process("make", ended=100), (6, 2): process("true", parent=5)}
+    assert told(before, {(5, 1): process("make", ended=150)})[0].name == "make"
 
 
 def test_parents_in_a_circle_end_too() -> None:

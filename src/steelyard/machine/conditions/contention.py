@@ -32,7 +32,8 @@ def load(tree: Tree, before: Moment, after: Moment, own: int) -> Condition:
     # Where our own cannot be told from others, nobody is.
     ran = ran_between(before.processes, after.processes) if tree.knows_us() else {}
     names = Names.among(tree, after.processes)
-    others = strangers(after.processes, ran, ours(after.processes, {own}, own), Time(ticks, 1), names)
+    processes = {**before.processes, **after.processes}
+    others = strangers(processes, ran, ours(processes, {own}, own), Time(ticks, 1), names)
     busy = [(one.ran_ns / ticks, one.name) for one in others if one.ran_ns > _BUSY * ticks]
     unseen = (sum(all_ticks.get(name, 0) for name in WORKING) - sum(ran.values())) / ticks
     if unseen > _UNSEEN:

@@ -57,36 +57,52 @@ def ours(processes: Processes, roots: Collection[int], alone: int) -> set[int]:
 
 
 def ran_between(before: Processes, after: Processes) -> Ran:
-    """What each ran, with what it has waited for of children that were never looked at, or ran on after a look.
+    """What each ran, with what was waited for of children that were never looked at, or ran on after a look.
 
-    The compilers of a build may all be shorter than the time between two looks: their time is then that of `make`.
+    The compilers of a build may all be shorter than the time between two looks: their time is then that of `make`. Of a
+    program that a look has seen, which ended under `sudo` or a shell, it is that program's, though it is gone.
     """
     nothing = Process("", 0, 0, 0, None)
-    told = _known_of_ended(before, after)
-    ran = {}
+    gone = _ended_below(before, after)
+    ran = {key: process.ticks - before.get(key, nothing).ticks for key, process in after.items()}
     for key, process in after.items():
-        earlier = before.get(key, nothing)
-        of_ended = process.ended_ticks - earlier.ended_ticks - told.get(key[0], 0)
-        ran[key] = process.ticks - earlier.ticks + max(0, of_ended)
+        ended = gone.get(key[0], _Ended())
+        of_ended = process.ended_ticks - before.get(key, nothing).ended_ticks - ended.known
+        if of_ended > 0:
+            ran[ended.busiest or key] = ran.get(ended.busiest or key, 0) + of_ended
     return ran
 
 
-def _known_of_ended(before: Processes, after: Processes) -> Mapping[int, int]:
-    """What was seen, of processes that have ended, by whoever has waited for them or for their parents."""
-    gone = {key[0]: before[key] for key in before.keys() - after.keys()}
-    known: defaultdict[int, int] = defaultdict(int)
-    for process in gone.values():
-        parent = process.parent
+@dataclass
+class _Ended:
+    """What was seen of the processes that one process has waited for since, itself or by those between."""
+
+    known: int = 0
+    busiest: tuple[int, int] | None = None
+    most: int = 0
+
+    def add(self, key: tuple[int, int], process: Process) -> None:
+        self.known += process.ticks + process.ended_ticks
+        if process.ticks > self.most:
+            self.busiest, self.most = key, process.ticks
+
+
+def _ended_below(before: Processes, after: Processes) -> Mapping[int, _Ended]:
+    """What has ended since, by the number of the process that goes on above it."""
+    gone = {key[0]: key for key in before.keys() - after.keys()}
+    found: defaultdict[int, _Ended] = defaultdict(_Ended)
+    for key in gone.values():
+        parent = before[key].parent
         for _ in gone:
             if parent not in gone:
                 break
-            parent = gone[parent].parent
-        known[parent] += process.ticks + process.ended_ticks
-    return known
+            parent = before[gone[parent]].parent
+        found[parent].add(key, before[key])
+    return found
 
 
 def strangers(processes: Processes, ran: Ran, own: Collection[int], time: Time, names: Names) -> list[Beside]:
-    """The busiest that are not our `own`, by their names."""
+    """The busiest of `processes`, those that have ended with them, that are not our `own`; by their names."""
     groups: defaultdict[str, _Group] = defaultdict(_Group)
     for key, ticks in ran.items():
         if ticks > 0 and key[0] not in own:

@@ -132,7 +132,9 @@ class Watcher:
         length_s = max(moment.seconds - before.seconds, 1e-9)
         # Where our own cannot be told from others, nobody is.
         ran = ran_between(before.processes, moment.processes) if self._knows_us else {}
-        own = ours(moment.processes, self._launchers, os.getpid())
+        # Those that have ended, too: what a launch ran on after a look is not somebody else's.
+        processes = {**before.processes, **moment.processes}
+        own = ours(processes, self._launchers, os.getpid())
         time_gone = Time(length_s * 1e9 / self._tick_ns, self._tick_ns)
         ticks = {name: moment.ticks.get(name, 0) - before.ticks.get(name, 0) for name in moment.ticks}
         working = sum(ticks[name] for name in WORKING) if ticks else None
@@ -141,7 +143,7 @@ class Watcher:
         return {
             "start_ns": round(before.seconds * 1e9),
             "end_ns": round(moment.seconds * 1e9),
-            "beside": strangers(moment.processes, ran, own, time_gone, Names.among(self._tree, moment.processes)),
+            "beside": strangers(processes, ran, own, time_gone, Names.among(self._tree, moment.processes)),
             "hidden_ns": None if hidden is None else hidden * self._tick_ns,
             "pressure_ns": None if waiting_us is None else 1000 * waiting_us,
             "steal_ns": max(0, ticks["steal"]) * self._tick_ns if "steal" in ticks else None,
