@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := native/launch native/preload native/probes native/read native/heap native/scatter native/clock native/signs
-# One more than there are processors: tests that start programs wait for these.
+# One more than there are processors, as tests that start programs wait for them.
 WORKERS ?= $(shell expr $$(nproc) + 1)
-# Whose tests judge what they measured of a machine that nobody can keep quiet: they get one more try, as below.
+# The crates whose tests judge measurements of this machine, which nobody can keep quiet: they get a second try, as below.
 MEASURING := native/launch native/clock
 CRATES := $(NATIVE) sdk/rust examples/rust
 INSTALLED := $(VENV)/.installed
@@ -13,9 +13,9 @@ NATIVE_SOURCES := $(wildcard $(NATIVE:=/src/*.rs) $(NATIVE:=/src/sys/*.rs)) $(NA
 WHEEL_TOOLS := build/wheel-tools
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# What Python compiles is kept, whatever the user's environment says: each worker would compile all of the tests.
+# Keep compiled Python whatever the user's environment says: else each worker would compile all of the tests.
 export PYTHONDONTWRITEBYTECODE :=
-# What the crates share is compiled once for all of them.
+# One target folder, so that what the crates share is compiled once.
 rust $(INSTALLED) build/.released: export CARGO_TARGET_DIR := $(CURDIR)/build/cargo
 
 .PHONY: demo test lint types floors compiled rust python end-to-end bench bench-long experiments docs generated vendor wheel clean
@@ -23,8 +23,8 @@ rust $(INSTALLED) build/.released: export CARGO_TARGET_DIR := $(CURDIR)/build/ca
 demo: $(INSTALLED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/demo/demo.py demo
 
-# What needs nothing of the others goes side by side, the Rust tests and builds beside pip, which waits for its downloads;
-# the launches that are measured do not.
+# Goals that do not depend on each other run side by side: the Rust builds beside pip, which waits for downloads. What
+# measures launches runs alone.
 test:
 	$(MAKE) --jobs=3 --output-sync=target rust lint types floors compiled
 	$(MAKE) python
@@ -40,16 +40,16 @@ types: $(INSTALLED)
 floors: $(INSTALLED)
 	$(BIN)/lint-imports
 
-# As Python and pytest keep the sources and the tests: each worker reads them in 4 s then, and not in 12. What is wrong with
-# one shows when the tests run.
+# Compile the sources and the tests as Python and pytest cache them: each worker then loads them in 4 s instead of 12. An
+# error in one of them shows when the tests run.
 compiled: $(INSTALLED)
 	$(BIN)/python -m compileall -q src
 	$(BIN)/pytest --collect-only -qq > /dev/null || true
 
-# Built once, to be thrown away: neither what a debugger needs nor what makes a second build shorter.
+# These builds are used once: they need no debug information, and nothing that speeds up a second build.
 rust: export CARGO_PROFILE_DEV_DEBUG := 0
 rust: export CARGO_INCREMENTAL := 0
-rust: # Cargo would take MAKEFLAGS for the offer of a jobserver, which it cannot reach.
+rust: # Without MAKEFLAGS, which cargo would take for the offer of a jobserver that it cannot reach.
 	unset MAKEFLAGS MFLAGS; for crate in $(CRATES); do \
 		cargo fmt --manifest-path $$crate/Cargo.toml --check && \
 		cargo clippy --manifest-path $$crate/Cargo.toml --all-targets --locked -- -D warnings && \
@@ -58,17 +58,17 @@ rust: # Cargo would take MAKEFLAGS for the offer of a jobserver, which it cannot
 			cargo test --manifest-path $$crate/Cargo.toml --locked; }; } || exit; \
 	done
 
-# Some tests judge what they measured, on a machine that nobody can keep quiet: one of them may be wrong by chance. Those
-# that have started programs get one more try, by themselves and said so; any other that fails has failed.
+# Tests that measure this machine may fail by chance. Those that have started programs get a second try, on their own, which
+# is said; a failure of any other test stands.
 python: $(INSTALLED)
 	$(BIN)/pytest -n $(WORKERS) || { [ $$? -eq 1 ] && echo "Once more, those that failed:" && \
 		$(BIN)/pytest --last-failed --last-failed-no-failures none --second-try; }
 
-# What a user does first, with the words of the README, on the installed command.
+# A user's first steps, as the README gives them, with the installed command.
 end-to-end: $(INSTALLED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/demo/demo.py --check build/end-to-end
 
-# The measured claims, on a machine that does nothing else: about an hour.
+# The measured claims, for a machine that does nothing else: about an hour.
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/verdicts_on_traces.py --minutes 30
 	$(BIN)/python benchmarks/hints_on_traces.py 5
@@ -90,8 +90,8 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/heap_overhead.py
 	$(BIN)/python benchmarks/watch.py
 
-# Those that take hours; the peers have to be there: hyperfine on the path, Google Benchmark, nanobench and a
-# registry of crates as those for the SDKs say.
+# The ones that take hours. They need the peers: hyperfine on the path, Google Benchmark, nanobench, and a registry of crates
+# as the benchmarks of the SDKs say.
 bench-long: $(INSTALLED)
 	$(BIN)/python benchmarks/kills.py
 	$(BIN)/python benchmarks/fuzz.py --sweep --minutes 60
@@ -112,13 +112,14 @@ bench-long: $(INSTALLED)
 	$(BIN)/python benchmarks/sdk_rust_overhead.py
 	$(BIN)/python benchmarks/sdk_python_overhead.py
 
-# The phenomena that the tool is made of, quickly: a few minutes. Each leaves a figure and a page in build/experiments.
+# The phenomena that the tool is built on, each shown quickly: a few minutes. Each leaves a figure and a page in
+# build/experiments.
 experiments: $(INSTALLED)
 	for experiment in experiments/*/run.py; do \
 		echo "# $$experiment --quick" && $(BIN)/python $$experiment --quick && echo || exit; \
 	done
 
-# What is generated from the code and shipped; tests hold both to the code.
+# The shipped files that are generated from the code; tests hold them to it.
 generated: $(INSTALLED)
 	$(BIN)/python -m steelyard.model.schema > src/steelyard/model/record.schema.json
 	$(BIN)/python -m steelyard.model.schema project > src/steelyard/model/project.schema.json
@@ -128,12 +129,12 @@ generated: $(INSTALLED)
 docs: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-# What is shipped of others for the report's page, from its package: make vendor, or make vendor VERSION=1.6.32
+# The third-party script of the report's page, from its package: make vendor, or make vendor VERSION=1.6.32
 vendor:
 	$(PYTHON) release/vendor.py $(VERSION)
 
-# An sdist, and from it a wheel for this processor: for every Python from 3.11 on, and every glibc from 2.17 (2012) on,
-# whose symbols zig knows.
+# An sdist, and from it a wheel for this processor, for every Python from 3.11 on and every glibc from 2.17 (2012) on: zig
+# knows its symbols.
 wheel: $(WHEEL_TOOLS)/.installed
 	rm -rf build/wheel dist
 	PATH="$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH" RUSTFLAGS="-C linker=$(CURDIR)/release/zig-cc" \
@@ -149,8 +150,8 @@ $(WHEEL_TOOLS)/.installed:
 clean:
 	rm -rf $(VENV) build dist demo $(CRATES:=/target) src/*.egg-info src/steelyard/native/steelyard-*
 
-# Editable, so that tests see the sources; built again when the native part or the packaging changes. To compile all
-# that is installed would take half of the time, and most of it is never imported.
+# Editable, so that tests see the sources; built again when the native parts or the packaging change. Not compiled, which
+# would take half of the time for modules of which most are never imported.
 $(INSTALLED): $(VENV)/.dependencies build/.released pyproject.toml setup.py
 	$(BIN)/pip install --quiet --no-compile --no-build-isolation --editable '.[dev,docs]'
 	touch $@
@@ -160,7 +161,7 @@ $(VENV)/.dependencies: constraints.txt
 	$(BIN)/pip install --quiet --no-compile --no-deps --requirement constraints.txt
 	touch $@
 
-# As pip would build those that take long, one after the other and behind its downloads.
+# The crates that take long to build. pip would build them one after the other, and only after its downloads.
 build/.released: $(NATIVE_SOURCES)
 	@command -v cargo >/dev/null || { echo "steelyard builds its small native parts with Rust: install cargo (https://rustup.rs), then run make again"; exit 2; }
 	unset MAKEFLAGS MFLAGS; for crate in launch probes read; do \

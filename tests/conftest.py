@@ -1,4 +1,4 @@
-"""Settings of the whole test suite, and the command line that most of it runs."""
+"""Settings of the whole test suite, and the fixtures that run the command line."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
-# Before numpy is there to read it, and in the C library's environment only, as the tool does: many small products of
-# matrices would wait for threads of which each has a processor to itself on no busy machine.
+# Before numpy reads it, and in the C library's environment only, as the tool does: on a busy machine many small matrix
+# products would wait for OpenBLAS's threads.
 os.putenv("OPENBLAS_NUM_THREADS", os.environ.get("OPENBLAS_NUM_THREADS", "1"))
 
 import numpy as np
@@ -25,22 +25,23 @@ from tests.world import scripted as scripted
 
 pytest_plugins = ["tests.second_try"]
 
-# Collecting the tests makes objects that stay: to look among them for garbage again and again takes a third of it.
+# Collecting the tests makes objects that stay. Searching them for garbage again and again takes a third of the time.
 gc.set_threshold(100_000)
 
-# The same examples every time: a test that fails shall fail for what was changed, and again when it is tried again.
-# `--hypothesis-profile new` draws new ones.
+# The same examples every time, so that a test fails because of a change, and fails again when it is repeated.
+# `--hypothesis-profile new` draws new examples.
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("new", deadline=None)
 settings.load_profile("same")
 
 
-# A pytest that a test starts is no worker of this one.
+# A pytest that a test starts must not take itself for a worker of this one.
 for name in [name for name in os.environ if name.startswith("PYTEST_XDIST_")]:
     del os.environ[name]
 
 
-# Background jobs of a shell, and whatever nohup starts, ignore them; so would what a test starts and then interrupts.
+# A shell's background jobs, and what nohup starts, ignore these signals. So would a program that a test starts and
+# then interrupts.
 for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, usual)
@@ -53,21 +54,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What collecting has made stays to the end: to look for garbage among it would take half a second each time."""
+    """Keep what collecting has made out of garbage collection, of which each would take half a second."""
     gc.freeze()
 
 
 @pytest.fixture(autouse=True)
 def unstarted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test that is not marked as one that starts programs cannot start any."""
+    """Fail a test that starts a program without the mark `real`."""
     monkeypatch.setattr(second_try.STARTS, "refused", request.node.get_closest_marker("real") is None)
 
 
 @pytest.fixture(autouse=True)
 def seeded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is drawn at random is drawn from the test's own name: the same numbers alone, among others, and once more.
+    """Seed all random numbers with the test's name: the same alone, among other tests, and when it is repeated.
 
-    The seeds that the tool itself draws, within this process, as well.
+    That holds for the seeds that the tool draws within this process, too.
     """
     drawn = random.Random(request.node.nodeid)
     random.seed(drawn.getrandbits(64))
@@ -77,13 +78,13 @@ def seeded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.fixture
 def tool(tmp_path: Path) -> Iterator[Tool]:
-    """The installed command; whatever it starts has to be gone at the end of the test."""
+    """The installed command; every process that it starts must be gone at the end of the test."""
     yield from tidy_at_the_end(Tool(tmp_path))
 
 
 @pytest.fixture
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> InProcess:
-    """The command line within this process, for words that are refused or answered without starting anything."""
+    """The command line within this process, for arguments that are refused or answered without starting anything."""
     return in_process(tmp_path, monkeypatch, capfdbinary)
 
 
@@ -91,5 +92,5 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.C
 def here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> Iterator[InProcess]:
-    """The same command line within this process, which saves the start of a Python; as tidy."""
+    """The command line within this process, which saves the start of a Python; it too must leave no process behind."""
     yield from tidy_at_the_end(in_process(tmp_path, monkeypatch, capfdbinary))

@@ -1,4 +1,4 @@
-"""The command line within the process of the tests: the same words, without the start of another Python."""
+"""The command line within the process of the tests, which saves the start of another Python."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FAKE_HARNESS = Path(__file__).resolve().parent / "fake_harness.py"
 
 @dataclass
 class InProcess(Tool):
-    """Runs command lines here, as if this process had the folder and the environment of its own."""
+    """Runs command lines in this process, with a folder and an environment of their own."""
 
     captured: pytest.CaptureFixture[bytes] | None = None
 
@@ -48,7 +48,7 @@ class InProcess(Tool):
 
 @contextmanager
 def as_for_a_user() -> Iterator[None]:
-    """What cannot be encoded is an error on stdout, and is shown as an escape on stderr; pytest would replace it."""
+    """Have stdout refuse what it cannot encode, and stderr escape it, as for a user; pytest would replace it."""
     streams = [(sys.stdout, "strict"), (sys.stderr, "backslashreplace")]
     try:
         for stream, errors in streams:
@@ -62,10 +62,10 @@ def as_for_a_user() -> Iterator[None]:
 
 
 def in_process(folder: Path, monkeypatch: pytest.MonkeyPatch, captured: pytest.CaptureFixture[bytes]) -> InProcess:
-    """Command lines within this process, in a folder that is the current one until the end of the test."""
+    """Return the command line within this process; the folder is the current one until the end of the test."""
     tool = InProcess(folder, captured=captured)
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(tempfile, "tempdir", None)  # it is looked for only once: here it is TMPDIR, as for a user
+    monkeypatch.setattr(tempfile, "tempdir", None)  # cached at first use; here TMPDIR counts, as for a user
     for name in set(os.environ) - set(tool.environment):
         monkeypatch.delenv(name)
     for name, value in tool.environment.items():
@@ -74,5 +74,5 @@ def in_process(folder: Path, monkeypatch: pytest.MonkeyPatch, captured: pytest.C
 
 
 def suite(ways: str = "well", *names: str) -> str:
-    """The command line of a harness with these benchmarks (a, b and c, if none are named), which has its ways."""
+    """Return the command line of a fake harness with these benchmarks (a, b and c by default) and this behaviour."""
     return shlex.join([sys.executable, "-IS", str(FAKE_HARNESS), ways, *names])

@@ -1,14 +1,14 @@
-"""Which tests may start programs: the mark `real`, by which they are chosen or left out.
+"""The mark `real` of tests that may start programs, by which they are chosen or left out.
 
-Most are marked by their fixtures or by the files they are in; the others by hand. That a test without the mark
-starts nothing is not left to care: it fails if it does.
+Most get it from their fixtures or their files, as listed here, the others by hand. A test without the mark that starts
+a program fails.
 """
 
 from __future__ import annotations
 
 import pytest
 
-# By the folder or file: all of its tests, or those that take one of these fixtures.
+# By folder or file: every test in it, or those that use one of these fixtures.
 EVERY = None
 STARTING: dict[str, set[str] | None] = {
     "tests/": {"tool", "here", "launcher"},
@@ -33,12 +33,12 @@ STARTING_TESTS = {
     "tests/model/test_writing.py::test_a_failing_write_leaves_the_old_file_and_nothing_beside_it",
     "tests/model/test_files.py::test_a_pipe_is_read",
     "tests/model/test_schema.py::test_the_module_prints_the_schema",
-    "tests/test_second_try.py::test_those_that_hang_on_the_machine_are_tried_again",
+    "tests/test_second_try.py::test_those_that_depend_on_the_machine_are_tried_again",
     "tests/test_second_try.py::test_others_are_not_and_are_named",
 }
 
 
-# What has to be compiled for these takes longest: where several workers share the tests, nobody shall wait for it last.
+# What these compile takes longest. They run first, so that at the end no worker waits for another one to compile.
 FIRST = (
     "tests/subjects/adapters/test_criterion.py",
     "tests/subjects/adapters/test_divan.py",
@@ -49,12 +49,12 @@ FIRST = (
 
 
 def order(items: list[pytest.Item]) -> None:
-    """Have those tests begin."""
+    """Move those tests to the beginning."""
     items.sort(key=lambda item: not item.nodeid.startswith(FIRST))
 
 
 def mark(item: pytest.Item) -> None:
-    """Give a test the marks that follow from where it is and what it takes."""
+    """Give a test the mark that follows from its file and its fixtures."""
     name = item.nodeid.partition("[")[0]
     fixtures = set(getattr(item, "fixturenames", ()))
     starts = name in STARTING_TESTS or any(

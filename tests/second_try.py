@@ -1,8 +1,8 @@
-"""Which tests hang on the machine: those that started programs, or were lent what was measured with some.
+"""A second try for failed tests that depend on the machine, and for no others.
 
-Such a test that failed gets one more try: what it was told by a real clock may have been wrong by chance. Any other
-that fails has failed. What a test is follows from what it did when it failed, not from its name or place: each program
-that is started within the process of the tests is noted, for the test and for the fixtures that it shares with others.
+A test depends on the machine if it started programs, or uses a shared fixture that did: a real clock may have misled
+it by chance. This is observed, not declared: every program that the process of the tests starts is noted, for the test
+that runs and for the fixtures that it shares with others.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
-# Any test may start them: of uname the platform module asks what this machine is; steelyard-read reads files.
+# Any test may start these: the platform module runs uname, and steelyard-read reads files.
 FREE = {"uname", "steelyard-read"}
-# They measure nothing, and do the same on any machine: a test that starts no others hangs on none.
+# These measure nothing and do the same on any machine: a test that starts no others does not depend on it.
 STEADY = FREE | {"git", "cc", "c++", "gcc", "g++", "clang", "clang++", "cmake", "mvn", "nm", "objdump"}
 ON_THE_MACHINE = "on the machine"
 _KEPT = "steelyard/on-the-machine"
 
 
 class Starts:
-    """The programs that this process starts, from when it is made: all but those that are steady."""
+    """Counts the programs that this process starts from now on, but for the steady ones."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -55,13 +55,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--second-try",
         action="store_true",
-        help="with --last-failed: only tests that hang on the machine are tried again",
+        help="with --last-failed: only tests that depend on the machine are tried again",
     )
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Generator[None, Any, Any]:
-    """Note which of the fixtures that tests share have started something."""
+    """Note the shared fixtures that have started programs."""
     before = STARTS.count
     try:
         return (yield)
@@ -72,7 +72,7 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Generator[None, 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Count from where a test begins, with its fixtures."""
+    """Note the count of started programs before a test and its fixtures."""
     _before[item.nodeid] = STARTS.count
     try:
         return (yield)
@@ -82,7 +82,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Say in each report whether the test has started something, or has what something was started for."""
+    """Tell in each report whether the test, or a shared fixture that it uses, has started programs."""
     report: Any = yield
     names = getattr(item, "fixturenames", ())
     lent = any(item.nodeid.startswith(place) and name in names for place, name in _lent)
@@ -91,22 +91,22 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Note what failed on the machine; of tests on several workers as well."""
+    """Note the failed tests that depend on the machine, those of other workers too."""
     if report.failed and (ON_THE_MACHINE, True) in map(tuple, report.user_properties):
         _failed.append(report.nodeid)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """End it if some that failed may not be tried again."""
+    """End the second try if one of the failed tests does not depend on the machine."""
     if session.config.getoption("--second-try"):
         known = session.config.cache.get(_KEPT, [])
         if broken := [item.nodeid for item in session.items if item.nodeid not in known]:
-            pytest.exit("\n".join(["no second try, as these do not hang on the machine:", *broken]), returncode=1)
+            pytest.exit("\n".join(["no second try, as these do not depend on the machine:", *broken]), returncode=1)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Keep for the second try which these were."""
+    """Keep the names of these tests for the second try."""
     cache = getattr(session.config, "cache", None)
     if cache and not hasattr(session.config, "workerinput"):
         cache.set(_KEPT, sorted(set(_failed)))

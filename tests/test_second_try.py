@@ -12,7 +12,7 @@ from tests.second_try import STARTS
 from tests.world import ScriptedWorld
 
 ROOT = Path(__file__).resolve().parents[1]
-# What fails the first time only: all but the last three hang on the machine.
+# They fail the first time only. All but the last three depend on the machine.
 TESTS = """
 import subprocess
 from pathlib import Path
@@ -68,7 +68,7 @@ def test_that_is_not_reached(broken):
 
 
 def put(folder: Path, tests: str) -> None:
-    """Have these tests in a folder below, in which they share a fixture."""
+    """Write these tests to a folder below, together with a fixture that they share."""
     (folder / "pytest.ini").touch()
     (folder / "them").mkdir()
     (folder / "them/conftest.py").write_text(SHARED)
@@ -76,7 +76,7 @@ def put(folder: Path, tests: str) -> None:
 
 
 def outcome(folder: Path, *words: str) -> tuple[int, str]:
-    """How pytest ends on the tests in a folder, and what it prints."""
+    """Run pytest on the tests in a folder; return its exit status and what it prints."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "xdist", "-p", "tests.second_try", "-q", "--tb=no", *words],
         cwd=folder,
@@ -88,7 +88,7 @@ def outcome(folder: Path, *words: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_those_that_hang_on_the_machine_are_tried_again(tmp_path: Path) -> None:
+def test_those_that_depend_on_the_machine_are_tried_again(tmp_path: Path) -> None:
     put(tmp_path, TESTS)
     assert outcome(tmp_path, "-n", "1")[0] == 1
     status, printed = outcome(tmp_path, "--last-failed", "--second-try")
@@ -101,13 +101,13 @@ def test_others_are_not_and_are_named(tmp_path: Path) -> None:
     assert outcome(tmp_path)[0] == 1
     status, printed = outcome(tmp_path, "--last-failed", "--second-try")
     assert status == 1
-    assert printed.partition("do not hang on the machine:\n")[2].split()[:3] == [
+    assert printed.partition("do not depend on the machine:\n")[2].split()[:3] == [
         f"them/test_them.py::test_that_{name}" for name in ("starts_nothing", "asks_git", "is_not_reached")
     ]
     assert "passed" not in printed
 
 
-def test_a_real_weighing_hangs_on_the_machine(here: InProcess) -> None:
+def test_a_real_weighing_depends_on_the_machine(here: InProcess) -> None:
     before = STARTS.count
     here.compared("--pairs", "8")
     assert STARTS.count > before
