@@ -65,7 +65,7 @@ def equal_layouts(subjects: Sequence[Subject], settings: Settings) -> list[Findi
             code="equal-layouts",
             message=f"the {settings.layouts} layouts of {' and those of '.join(names)} are "
             f"{'one and the same' if different == 1 else f'only {different} different ones'}, byte by byte",
-            remedy="look whether the build uses what tells the layouts apart (steelyard docs layouts); copies of one "
+            remedy="check whether the build uses what tells the layouts apart (steelyard docs layouts); copies of one "
             "build show how far layouts differ by chance",
         )
         for different, names in alike.items()
