@@ -131,7 +131,7 @@ def unseen_orphans(offers: Mapping[str, bool]) -> list[Finding]:
             code="unseen-orphans",
             message="the system does not hand over orphans (PR_SET_CHILD_SUBREAPER is refused): what a launch leaves "
             "running in a session of its own is not found, and goes on beside the launches after it",
-            remedy="check whether a command starts a daemon; under an emulator, measure on a machine of that kind instead; "
+            remedy="does a command start a daemon? Under an emulator, measure on a machine of that kind instead; "
             f"where a filter refuses the call, {ALLOW_CALLS}",
         )
     ]

@@ -308,7 +308,7 @@ def _sum_or_none(numbers: Iterable[int | None]) -> int | None:
 
 def _server_ended() -> MeasurementError:
     return ServerLostError(
-        "the launch server ended unexpectedly: check whether a command kills its parent, or the system ran out of memory"
+        "the launch server ended unexpectedly: does a command kill its parent, or did the system run out of memory?"
     )
 
 
