@@ -1,4 +1,4 @@
-"""What two records say that were measured apart, for scripts: told anew by each diff, and kept nowhere else."""
+"""Two records measured apart, compared for scripts: derived anew by each diff, and kept nowhere else."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class DiffAnswer(Record):
 
 
 def answer(report: UnpairedReport | ForeignReport) -> DiffAnswer:
-    """The report as plain values."""
+    """Return the report as plain values."""
     first = report.verdicts[0]
     return DiffAnswer(
         verdict=first.verdict,
