@@ -62,7 +62,7 @@ class Describing(Judging):
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(Group):
-    """How the sides are paired and varied: parameters, control, layouts, pairing."""
+    """What a weighing runs beyond its commands, and how: parameters, control, layouts, pairing."""
 
     parameter_list: list[str] | None = None
     """Each joined as by `parameters.listed`, or from the words of its option."""
