@@ -188,20 +188,20 @@ def sides_of(project: Project, recipe: Recipe, asked: Asked, watch: Watch, world
 
 
 def _from_here(asked: Asked) -> Asked:
-    """Return the same with absolute paths for the launches' files, as this process will change its folder."""
+    """Return what is asked with absolute paths for the launches' files, as this process will change its folder."""
     launch = asked.launch
     stdin, output = (path and Path.cwd() / path for path in (launch.stdin, launch.output))
     return replace(asked, launch=replace(launch, stdin=stdin, output=output))
 
 
 def _with_seed(asked: Asked, world: World) -> Asked:
-    """Return the same with one seed for all weighings."""
+    """Return what is asked with one seed for all weighings."""
     seed = world.new_seed() if asked.launch.seed is None else asked.launch.seed
     return replace(asked, launch=replace(asked.launch, seed=seed))
 
 
 def _with_layouts(project: Project, asked: Asked) -> Asked:
-    """Return the same with the layouts of the project's file, unless others are asked for."""
+    """Return what is asked with the layouts of the project's file, unless others are asked for."""
     layouts = project.build.layouts or 1
     if asked.weighing.chooses("layouts") or layouts == 1:
         return asked

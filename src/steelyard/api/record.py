@@ -193,7 +193,7 @@ class Record(_First, Generic[Data]):
         raise UsageError(f"there is no Markdown of a {self.kind}: make a page of it by steelyard.page")
 
     def _repr_markdown_(self) -> str | None:
-        """What a notebook shows."""
+        """Return what a notebook shows."""
         return self.markdown() if isinstance(self.data, Weighing | Run | ForeignResults) else None
 
     def __repr__(self) -> str:
@@ -242,7 +242,7 @@ class Diff(_First):
         )
 
     def _repr_markdown_(self) -> str:
-        """What a notebook shows."""
+        """Return what a notebook shows."""
         return self.markdown()
 
     def __repr__(self) -> str:
@@ -263,7 +263,7 @@ class ProjectRecord:
         return [verdict for record in self.records for verdict in record.verdicts]
 
     def _repr_markdown_(self) -> str:
-        """What a notebook shows."""
+        """Return what a notebook shows."""
         return "\n".join(record.markdown() for record in self.records)
 
     def __repr__(self) -> str:

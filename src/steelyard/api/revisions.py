@@ -115,9 +115,9 @@ def built_sides(
 ) -> Iterator[tuple[Repository, Sequence[Builds]]]:
     """Build the revisions that are asked for, side by side; they exist as long as the context lasts.
 
-    `folder` is the user's current folder, which commands run in within each revision, and `commands` are those that
-    will run there. Each revision has `layouts` builds, 0 for one without a number. The baseline may lack the folder if
-    it `may_be_new`. Raises UsageError, NotBuiltError, InterruptedBeforeStart.
+    `commands` will run in each revision's own copy of `folder`. Each revision has `layouts` builds, 0 for one without a
+    number. The baseline may lack the folder if it `may_be_new`. Raises UsageError, NotBuiltError,
+    InterruptedBeforeStart.
     """
     from steelyard.subjects.revisions.git import repository_of
     from steelyard.subjects.revisions.revision import resolved

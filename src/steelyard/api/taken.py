@@ -1,4 +1,4 @@
-"""The types that each argument of the functions for programs takes; unlike a command line, a program has all types."""
+"""What each argument of the functions for programs takes: a command line has only text, a program has every type."""
 
 from __future__ import annotations
 

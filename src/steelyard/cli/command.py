@@ -39,7 +39,7 @@ class Only:
         self.names = names
 
     def has(self, name: str) -> bool:
-        """Whether a command has this option."""
+        """Return whether a command has this option."""
         return name in self.names
 
 
@@ -47,7 +47,7 @@ class Without(Only):
     """Annotates a group with the options of it that a command does not have."""
 
     def has(self, name: str) -> bool:
-        """Whether a command has this option."""
+        """Return whether a command has this option."""
         return name not in self.names
 
 

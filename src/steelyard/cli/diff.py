@@ -146,7 +146,7 @@ class _Words(NamedTuple):
     """How to report a difference between times."""
 
     verdicts: set[VerdictName]
-    """Decide the exit status."""
+    """The verdicts that decide the exit status."""
     show: Callable[[Console], None]
     markdown: Callable[[], str]
 

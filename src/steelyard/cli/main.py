@@ -1,4 +1,4 @@
-"""The frame of the command line: whatever ends it becomes an exit status and at most one sentence, never a traceback.
+"""The frame of the command line: whatever ends it becomes an exit status and a sentence; only bugs show a traceback.
 
 Next to nothing is imported before `main` runs, so that Ctrl-C is handled from the start.
 """

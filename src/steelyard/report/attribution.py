@@ -31,7 +31,7 @@ def show(sheet: Sheet, rows: Sequence[Row], rest: Rest, total: int, baseline_tot
 
 
 def markdown_rows(rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> list[str]:
-    """Return the same as the lines of a Markdown table with its head; without a change, a sentence."""
+    """Return the rows as lines of a Markdown table with its head; if nothing changed, a sentence."""
     if not rows and not rest.functions:
         return [escape(_NOTHING)]
     lines = [[*_HEADS, "function"], ["--:", "--:", "--:", ":--"]]
@@ -43,7 +43,7 @@ def markdown_rows(rows: Sequence[Row], rest: Rest, total: int, baseline_total: i
 
 
 def cells(rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> list[list[str]]:
-    """Return the same as plain texts, a row each: the function or group of functions, its own change, its share."""
+    """Return the rows as plain texts: the function or group of functions, its own change, and its share of all."""
     told = [[_plain_name(row), *_figures(row.change, baseline_total, None)[:2]] for row in rows]
     return [*told, *([text, *numbers[:2]] for numbers, text in _ends(rest, total, baseline_total))]
 

@@ -92,7 +92,7 @@ def changes(sheet: Sheet, record: Weighing, verdict: Verdict, most: int) -> None
 
 
 def markdown(record: Weighing, verdicts: list[Verdict], most: int) -> list[str]:
-    """Return the same as lines of Markdown tables, for each benchmark whose counts changed; empty without counts."""
+    """Return where the change of each changed benchmark comes from, as lines of Markdown; empty without counts."""
     all_changed = changed(verdicts)
     sources = [(verdict, source_of(record, verdict, most)) for verdict in all_changed[:_MOST_TABLES]]
     lines = []

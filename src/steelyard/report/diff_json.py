@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Compared(Record):
-    """One benchmark of both, in one metric."""
+    """One benchmark of both records, in one metric."""
 
     benchmark: str
     metric: str = Field(description="or, of results of another tool, the unit")
@@ -30,7 +30,7 @@ class Compared(Record):
 
 
 class DiffAnswer(Record):
-    """All that two records that were measured apart say of each other; the first benchmark's verdict at the top."""
+    """What two records measured apart say about each other, with the first benchmark's verdict at the top."""
 
     verdict: VerdictName
     change: float | None

@@ -62,7 +62,7 @@ def noise(verdict: Verdict | Summary) -> str:
 
 
 def of_several(verdicts: Sequence[Verdict], called: Callable[[Verdict], str] | None = None) -> str | None:
-    """Say the same of several benchmarks; None if no launch waited.
+    """Say what disturbed the launches of several benchmarks; None if no launch waited.
 
     `called` names the benchmark of the launch that waited longest.
     """

@@ -25,7 +25,7 @@ class Held(Record):
 
 
 class GateAnswer(Record):
-    """All that a gate says."""
+    """A gate's whole answer."""
 
     verdict: GateVerdict
     status: int = Field(description="exit status of the verdict")

@@ -80,7 +80,7 @@ def _many(sheet: Sheet, record: Weighing | Run, found: Sequence[_Row]) -> list[l
 
 
 def markdown(record: Weighing | Run) -> list[str]:
-    """Return the same as lines of Markdown."""
+    """Return what was seen of the heap as lines of Markdown."""
     found = _found(record)
     if not found:
         return []
@@ -96,7 +96,7 @@ def markdown(record: Weighing | Run) -> list[str]:
 
 
 def cells(record: Weighing | Run, benchmark: int) -> list[list[str]]:
-    """Return the same for one benchmark: a row for each number, its title first; empty if it was not watched."""
+    """Return what was seen of one benchmark's heap: a row for each number, its title first; empty if not watched."""
     return [
         [column.title, *values]
         for row in _found(record, benchmark)

@@ -28,7 +28,7 @@ def rows(sheet: Sheet, verdict: Verdict) -> None:
 
 
 def markdown(verdicts: Sequence[Verdict]) -> list[str]:
-    """Write the same for each benchmark, as the items of a list."""
+    """Write how the layouts of each benchmark differ, as the items of a list."""
     return [
         "; ".join(
             [

@@ -14,7 +14,7 @@ _WORST_FIRST = ("slower", "faster", "undecided", "same")
 
 
 def in_order(derived: Derived, by: str) -> Derived:
-    """Return the same with the benchmarks reordered; all metrics of one stay together, and a control comes last.
+    """Return derived data with the benchmarks reordered; all metrics of one stay together, and a control comes last.
 
     By `change`, the largest slowdown comes first and the largest gain last, in the metric that decides. By `verdict`,
     slower come first, then faster, undecided and same, each by decreasing change. Summaries are only sorted by name.

@@ -41,7 +41,7 @@ def name(content: str, times: int = 1) -> Markup:
 
 
 def plain_name(content: str) -> str:
-    """Return the same unescaped, for text that is escaped later."""
+    """Do as `name`, but leave the escaping to later."""
     return printable.shorten(printable.plain(content), LONGEST_NAME)
 
 
@@ -64,7 +64,7 @@ def told(content: Content) -> Markup:
 
 
 def long_told(content: str) -> Markup:
-    """Return the same for a sentence of any length; if it is too long, its middle is left out."""
+    """Do as `told` for a sentence of any length; if it is too long, its middle is left out."""
     return told(printable.shorten(printable.plain(content), LONGER * LONGEST_NAME))
 
 
