@@ -11,8 +11,8 @@ from steelyard.model.errors import UsageError
 if TYPE_CHECKING:
     from steelyard.design.suite.selection import Selection
 
-# A command's launches may differ, for example by hash seed, and three of them show that. A suite of a harness takes
-# long enough with one.
+# A command's first launches may differ, for example by hash seed, and three of them show that. A suite of a harness
+# takes long enough with one.
 _LAUNCHES, _LAUNCHES_OF_HARNESS = 3, 1
 # Enough for a verdict on most benchmarks. Without it, a suite would have to share the time of a single command.
 _SECONDS_EACH = 3.0

@@ -76,7 +76,7 @@ def _flag(value: Any) -> bool:
 
 
 def _number(value: Any) -> float:
-    # To Python a bool is a number, too, and so is numpy's.
+    # Python takes a bool for a number. Those of numpy are numbers, too.
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError
     return float(value)
