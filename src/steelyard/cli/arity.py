@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from steelyard.api.parameters import ARGUMENTS, SEPARATOR, may_have_step, too_few
 
-# The step of a range that no number follows. A step can only be a number, since no command is one.
+# The step of a range that no number follows. The next word is a step only if it is a number, since no command is one.
 _USUAL_STEP = "1"
 
 

@@ -1,6 +1,7 @@
-"""The frame of the command line: whatever ends it becomes an exit status and a sentence; only bugs show a traceback.
+"""The frame of the command line: whatever ends it becomes an exit status and at most one sentence.
 
-Next to nothing is imported before `main` runs, so that Ctrl-C is handled from the start.
+Only a mistake of the tool itself also shows a traceback. Next to nothing is imported before `main` runs, so that Ctrl-C
+is handled from the start.
 """
 
 from __future__ import annotations

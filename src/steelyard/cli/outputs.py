@@ -68,7 +68,7 @@ def is_printed(*paths: Path | None) -> bool:
 def write(path: Path, data: Content) -> None:
     """Write a file whole, or print its contents; raise MeasurementError if the file cannot be written.
 
-    A name in `.gz` is compressed, since programs that go by the name could not read it otherwise.
+    A file whose name ends in .gz is compressed, since programs that go by the name could not read it otherwise.
     """
     from steelyard.model.writing import write_atomically
 
@@ -113,8 +113,8 @@ class Unwritten:
 def beside_files(*files: tuple[Path | None, Callable[[], Content]]) -> Iterator[None]:
     """Write the requested files, then let the caller print the result; data for stdout come last.
 
-    A file that cannot be written keeps nobody from the printed result or the other files: its MeasurementError is
-    raised after that.
+    A file that cannot be written hides neither the printed result nor the other files: its MeasurementError is raised
+    afterwards.
     """
     unwritten = Unwritten()
     for path, content in files:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from steelyard.model.errors import ALLOW_CALLS
 
-# What the loader says of a library, and Python of a thread, without memory. Their exceptions have no class of their
-# own.
+# What the loader says about a library, and Python about a thread, that finds no room. Their exceptions have no class of
+# their own.
 _NO_MEMORY = ("failed to map segment", "cannot allocate memory", "cannot create shared object descriptor")
 _NO_THREAD = "can't start new thread"
 

@@ -1,4 +1,4 @@
-"""How the layouts of a weighing differ, which level of the experiment causes the variance, and what to do about it."""
+"""How the layouts of a weighing differ, at which level of the experiment the variance lies, and what to do about it."""
 
 from __future__ import annotations
 

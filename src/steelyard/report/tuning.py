@@ -33,5 +33,5 @@ def refused(console: Console, ones: Sequence[tuple[Change, str]]) -> None:
 
 
 def _place(setting: str) -> str:
-    """Return a setting's name: its file, or the process it belongs to."""
+    """Return a setting's name: the path of its file, or `process:...` for whether a process runs."""
     return setting if setting.startswith(PROCESS) else f"/{setting}"

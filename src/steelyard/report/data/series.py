@@ -25,10 +25,10 @@ _IN_PLACE_OF_ACTIVE = ("wall", "cpu")
 
 @dataclass(frozen=True)
 class Process:
-    """One process: its values and warm-up values, in the unit of its series, each the mean of `loops` iterations.
+    """One process: its values and warm-up values, in the unit of its series, each the mean over `loops`.
 
-    `cpu` holds the values' processor times in s, if known. `about` holds numbers of the launch (times are those of one
-    of its processes), for formats that have a place for them.
+    `loops` counts iterations, or processes of --repeat. `cpu` holds the values' processor times in s, if known. `about`
+    holds numbers of the launch (times are those of one of its processes), for formats that have a place for them.
     """
 
     values: Sequence[float]
