@@ -65,10 +65,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """What is public, loaded only where it is used: files of benchmarks import this package inside what is measured."""
+    """Return a public name, loaded only when used: files of benchmarks import this package while being measured."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # Not by importlib, which the harness would load into what is measured.
+    # Not by importlib, which would make the harness load it into the measured program.
     found: object = getattr(__import__(f"steelyard.{_PLACES[name]}", fromlist=[name]), name)
     return found
 

@@ -1,1 +1,1 @@
-"""What Steelyard does, for programs: the command line does it through the same functions."""
+"""Steelyard for programs. The command line works through the same functions."""

@@ -1,4 +1,4 @@
-"""What is asked of a weighing or run, as plain values: the command line has options for them, with these defaults."""
+"""What is asked of a weighing or run, as plain values, with the same defaults as the command line's options."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import ClassVar, Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Some of what is asked."""
+    """A group of what is asked."""
 
     given: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """What somebody asked for, by field, as it is written where they asked; all else has its default."""
+    """The fields that the caller set, with the option or keyword as written there; all others have their defaults."""
 
     def chooses(self, name: str) -> bool:
-        """Whether somebody asked for it."""
+        """Return whether the caller set this field."""
         return name in self.given
 
 
 @dataclass(frozen=True, kw_only=True)
 class Revisions(Group):
-    """In which revisions of a git repository, and how each is built."""
+    """Which revisions of a git repository, and how each is built."""
 
     base: str | None = None
     candidate: str | None = None
@@ -34,17 +34,17 @@ class Revisions(Group):
 
 @dataclass(frozen=True, kw_only=True)
 class Judging(Group):
-    """What is judged, how surely, and for how long it is measured."""
+    """What is judged, how surely, and how long it is measured."""
 
     limit: ClassVar[str] = "--pairs"
-    """What says how many launches, where a sentence is about it."""
+    """The option for the number of launches, for messages."""
 
     margin: str = "0.5%"
     """The smallest change that matters, in percent."""
     metric: list[str] | None = None
-    """Names, also several with commas; None for `active`."""
+    """Names, each possibly several with commas; None for `active`."""
     pairs: int | None = None
-    """Most pairs, or launches of one subject."""
+    """Largest number of pairs, or of launches of one subject."""
     max_time: float | None = None
     """Longest time to measure, s."""
     alpha: float = 0.01
@@ -62,39 +62,37 @@ class Describing(Judging):
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(Group):
-    """What is run beside one command and another."""
+    """What a weighing runs beyond its commands, and how: parameters, control, layouts, pairing."""
 
     parameter_list: list[str] | None = None
-    """Each as `parameters.listed` has it, or the words of its option."""
+    """Each joined as by `parameters.listed`, or from the words of its option."""
     parameter_scan: list[str] | None = None
     control: bool = False
     reference_output: bool = False
     layouts: int | None = None
     pairing: str | None = None
-    """adjacent, tandem or auto; if it is left open auto for commands, and for suites whose benchmarks are known to be
-    timed better beside their like.
-    """
+    """adjacent, tandem or auto; the default is auto for commands, and for suites known to be timed better in tandem."""
     own_addresses: bool = False
-    """Whether the memory of each launch lies where chance has it, also where that of a pair could lie alike."""
+    """Whether each launch has random memory addresses, even where both of a pair could have equal ones."""
     own_starts: bool = False
-    """Whether each launch has a start of its own, also where one could serve several benchmarks."""
+    """Whether each launch has a start of its own, even where one start could serve several benchmarks."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Suite(Group):
-    """Who drives the benchmarks inside programs, and which of them."""
+    """Who drives the benchmarks inside programs, and which of them are chosen."""
 
     harness: str | None = None
     benchmark: list[str] | None = None
     """Patterns of names."""
     tag: list[str] | None = None
     shard: tuple[int, int] | None = None
-    """Part and parts, from 1."""
+    """Number of the part, from 1, and number of parts."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeapWatch(Group):
-    """Whether the heap is watched, and whether its state is drawn."""
+    """Whether the heap is watched, and whether its state is drawn at random."""
 
     watched: bool = False
     shuffled: bool = False
@@ -122,15 +120,15 @@ class Launching(Group):
     """NAME or NAME=VALUE."""
     inherit_env: bool = False
     wait_quiet: float = 0
-    """Seconds in all."""
+    """Seconds, in all."""
     watch: bool = True
-    """Whether to look who else runs, while launches do."""
+    """Whether to watch what else runs while launches do."""
     seed: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Counting(Group):
-    """How launches are counted, where a metric is chosen that is."""
+    """How launches are counted, if a counted metric is chosen."""
 
     caches: str = "article"
     weights: str = "default"
@@ -143,7 +141,7 @@ class Counting(Group):
 
 @dataclass(frozen=True, kw_only=True)
 class Throughput(Group):
-    """What a launch processes, or with a harness an iteration: numbers, with units and {names} of parameters."""
+    """What a launch, or an iteration of a harness, processes: numbers, with units and {names} of parameters."""
 
     processed_bytes: str | None = None
     processed_items: str | None = None
@@ -151,7 +149,7 @@ class Throughput(Group):
 
 @dataclass(frozen=True, kw_only=True)
 class Asked(Group):
-    """All of it."""
+    """All that is asked."""
 
     revisions: Revisions = Revisions()
     judging: Judging = Judging()

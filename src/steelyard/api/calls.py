@@ -1,4 +1,4 @@
-"""What the command line does, for programs: weigh, measure, count, check. Nothing is printed."""
+"""The command line's work for programs: weigh, measure, count, check. Nothing is printed."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def compare(
 ) -> Record[Weighing]:
     """Weigh commands against the first of them, in adjacent pairs in random order, until the verdict stands.
 
-    `commands` are two or more command lines, each one text or the Path of a program; or one, with `base` (and
+    `commands` are two or more command lines, each a text or the Path of a program; or one, with `base` (and
     `candidate`, `build`), which is weighed in two revisions of the git repository that this process is in. `names` are
-    what they are called in the record; what may be asked beside is in `Comparing`, by the names that a project's file
-    has (`steelyard docs api`). `progress` is called between two launches, and while revisions are built. The record is
-    kept in the user's store, too.
+    their names in the record. All other keywords are in `Comparing`, named as in a project's file (`steelyard docs
+    api`). `progress` is called between launches, and while revisions are built. The record is kept in the user's store,
+    too.
 
-    Raises UsageError for what cannot be weighed, MeasurementError where a launch or a build fails, and IncompleteError,
-    which has the `record`, after Ctrl-C or where some benchmarks of a suite fail. The `world` is what it takes from
+    Raises UsageError for what cannot be weighed, MeasurementError if a launch or a build fails, and IncompleteError,
+    which has the `record`, after Ctrl-C or if some benchmarks of a suite fail. `world` is everything taken from
     outside: the launcher, the clock, the store.
     """
     if others:
@@ -82,12 +82,12 @@ def compare_project(
     world: World | None = None,
     **asked: Unpack[Comparing],
 ) -> ProjectRecord:
-    """Weigh what the project's file of a folder says, as `steelyard compare` without commands.
+    """Weigh what the project's file of a folder says, like `steelyard compare` without commands.
 
-    Only those `targets` are weighed that fit one of these patterns. What is asked goes before the file (`steelyard docs
-    config`), which says what is run: by whoever wrote it. Meanwhile this process is in the folder of that file. Raises
-    what `compare` does; of targets that fail, those after them are measured all the same, and IncompleteError has the
-    `records` of all.
+    Only `targets` that fit one of these patterns are weighed. Keywords take precedence over the file (`steelyard docs
+    config`). The file says which commands are run, so trust whoever wrote it. This process is meanwhile in the folder
+    of the file. Raises what `compare` does; if targets fail, those after them are measured all the same, and
+    IncompleteError has the `records` of all.
     """
     world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Comparing)
     patterns, project = taken("targets", targets or ()), _project_of(taken("folder", folder))
@@ -112,9 +112,9 @@ def run(
 ) -> Record[Run]:
     """Measure one command alone: no verdict, but medians, spreads and all samples.
 
-    With `base` or `build` it runs in a revision of its own. Numbers of two runs, taken one after the other, are apart
-    by more than most changes: `compare` weighs both at once. What may be asked is in `Running`; it raises what
-    `compare` does.
+    With `base` or `build` it runs in a revision of its own. The numbers of two runs taken one after the other differ by
+    more than most changes, so use `compare` to weigh both at once. Keywords are in `Running`; raises what `compare`
+    does.
     """
     world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Running)
     line, called = taken("command", command), taken_if_given("name", name)
@@ -135,8 +135,8 @@ def count(
 ) -> Record[Run]:
     """Count what a command executes under Valgrind: instructions, or the cost of its memory accesses.
 
-    Counts do not depend on what else the machine does. To compare two versions ask `compare` for such `metrics`. What
-    may be asked is in `Counted`; it raises what `compare` does.
+    Counts do not depend on what else the machine does. To compare two versions, ask `compare` for such `metrics`.
+    Keywords are in `Counted`; raises what `compare` does.
     """
     world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Counted)
     line, called = taken("command", command), taken_if_given("name", name)
@@ -155,11 +155,11 @@ def check(
     world: World | None = None,
     **asked: Unpack[Checking],
 ) -> Record[Soundness]:
-    """Look whether a command, or with a `harness` the benchmarks inside a program, are sound, rule by rule.
+    """Check whether a command, or the benchmarks inside a program with a `harness`, are sound, rule by rule.
 
-    `max_time` is for each benchmark, or for the command; with `heap` allocations are counted too. What is found is in
-    the record's `data`: `troubles()`, and all that was `looked` at. Raises UsageError for what cannot be looked at,
-    MeasurementError where it cannot be tried, and IncompleteError after Ctrl-C.
+    `max_time` is for each benchmark, or for the command; with `heap`, allocations are counted, too. The record's `data`
+    has what was found: `troubles()`, and everything `looked` at. Raises UsageError for what cannot be checked,
+    MeasurementError if it cannot be tried, and IncompleteError after Ctrl-C.
     """
     world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Checking)
     limit_s, watched = seconds_of("--max-time", taken("max_time", max_time)), taken("heap", heap)
@@ -174,7 +174,7 @@ def check(
 
 
 def _project_of(start: str) -> Project:
-    """The project of a folder; raises UsageError where that is none, or is in none."""
+    """Return the project of a folder; raise UsageError if it is no folder, or in no project."""
     if not os.path.isdir(start):  # noqa: PTH112 - Path.is_dir() raises where the name is too long for one
         raise UsageError(f"folder {start!r} is no folder: give that of the project's file, or one below it")
     folder = Path(start) if os.path.isabs(start) else Path(current_folder()) / start  # noqa: PTH117 - a text still
@@ -187,7 +187,7 @@ def _project_of(start: str) -> Project:
 def _compared(
     commands: list[str], names: Sequence[str] | None, wanted: Asked, watch: Watch, world: World
 ) -> AbstractContextManager[Request]:
-    """What `compare` measures, for as long as the context lasts."""
+    """Return what `compare` measures, for as long as the context lasts."""
     if wanted.revisions.given:
         return weighing_of_revisions(commands, wanted, watch, world, names=names)
     if len(commands) < 2:
@@ -199,7 +199,7 @@ def _compared(
 def _alone(
     command: str, name: str | None, wanted: Asked, watch: Watch, world: World
 ) -> AbstractContextManager[Request]:
-    """What `run` measures, for as long as the context lasts."""
+    """Return what `run` measures, for as long as the context lasts."""
     if wanted.revisions.given:
         return run_of_revision(command, name, wanted, watch, world)
     return nullcontext(run_of_command(command, name, wanted, world))
@@ -207,7 +207,7 @@ def _alone(
 
 @contextmanager
 def _sentences() -> Iterator[None]:
-    """What is of no type that the settings take is told as all other wrong usage is: a command line has none such."""
+    """Turn errors about values of a wrong type, which a command line cannot have, into a UsageError like all others."""
     try:
         yield
     except ValidationError as error:
@@ -215,7 +215,7 @@ def _sentences() -> Iterator[None]:
 
 
 def _watch(progress: Watch | None) -> Watch:
-    """Who is told how far it is."""
+    """Return the function that is told of the progress."""
     watch: Watch = _unseen if progress is None else taken("progress", progress)
 
     def told(now: Progress) -> None:
@@ -226,20 +226,20 @@ def _watch(progress: Watch | None) -> Watch:
 
 
 def _unseen(progress: Progress) -> None:
-    """Nobody watches."""
+    """Ignore the progress."""
 
 
 def _whole(kind: type[_Kind], outcome: Outcome) -> Record[_Kind]:
-    """What was measured, a record of this kind; raises what kept it from being whole."""
+    """Return what was measured as a record of this kind; raise what kept it from being complete."""
     if isinstance(outcome.record, kind) and _is_whole(outcome):
         return Record(outcome.record, outcome.kept)
     raise _incomplete(outcome)
 
 
 def _all_whole(plan: ProjectPlan, watch: Watch, world: World) -> list[Record[Weighing]]:
-    """What was measured of each part of a plan.
+    """Return what was measured of each part of a plan.
 
-    Raises what kept some from being whole when all had their turn; at once where the user interrupts.
+    Raises what kept parts from being complete once all had their turn; at once if the user interrupts.
     """
     records, failures = list[Record[Weighing]](), dict[str, SteelyardError]()
     for part, outcome in _of_chosen(measured(plan.parts, plan.total_s, watch, world, lambda part: None)):  # noqa: ARG005
@@ -262,7 +262,7 @@ def _all_whole(plan: ProjectPlan, watch: Watch, world: World) -> list[Record[Wei
 
 
 def _of_chosen(weighed: Iterable[_Weighed]) -> Iterator[_Weighed]:
-    """Those that have benchmarks that were asked for; raises NothingChosenError where none has."""
+    """Yield the parts with benchmarks that were asked for; raise NothingChosenError if none has any."""
     left_out, is_any = list[NothingChosenError](), False
     for part, outcome in weighed:
         if isinstance(outcome, NothingChosenError):
@@ -279,12 +279,12 @@ def _is_whole(outcome: Outcome) -> bool:
 
 
 def _is_interrupted(outcome: Outcome) -> bool:
-    """Whether the user asked to stop, also where that came too late for this one: the program may have more to do."""
+    """Return whether the user asked to stop, even if too late for this record: the program may have more to do."""
     return outcome.stop_came_late or "interrupted" in outcome.record.stop
 
 
 def _incomplete(outcome: Outcome) -> SteelyardError:
-    """What kept a record from being whole, with what came of it."""
+    """Return the error that kept a record from being complete, with what was measured."""
     record = Record(outcome.record, outcome.kept, outcome.error)
     if _is_interrupted(outcome) and not outcome.record.is_empty():
         where = f"what was measured is kept in {outcome.kept}" if outcome.kept else "what was measured is in its record"

@@ -1,4 +1,4 @@
-"""One target that is looked at whether it is sound: what is asked, checked."""
+"""Checks of what is asked of `check`, which examines whether one target is sound."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from steelyard.model.subject import Subject
 
 USUAL_S = 20.0
-"""How long each benchmark is looked at."""
+"""How long each benchmark is examined by default, s."""
 
 
 def target_of(command: str, asked: Asked, max_time: float, world: World) -> tuple[Subject, Settings]:
-    """The command that is looked at, and how it is launched; raises UsageError, also for the longest time (s)."""
+    """Return the command to examine and how it is launched; raise UsageError, also for a bad `max_time` (s)."""
     from steelyard.subjects.command import command_subject
 
     seconds_in_range("--max-time", max_time, 0.1, 86_400)

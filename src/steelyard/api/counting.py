@@ -1,4 +1,4 @@
-"""How launches are counted, where a metric is chosen that is."""
+"""Checks of what is asked about counting, if a counted metric is chosen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOOPS = "{loops}"
 
 
 def counted_metrics(wanted: Sequence[str] | None) -> list[str]:
-    """What `count` counts, instructions if nothing is named; raises UsageError for what is timed."""
+    """Return the metrics for `count`, instructions by default; raise UsageError for timed ones."""
     from steelyard.model.metrics import timed
 
     metrics = metric_names(wanted or ["instructions"])
@@ -37,9 +37,9 @@ def count_settings(
     harness: bool,
     control: bool,
 ) -> CountSettings | None:
-    """How the counted ones of `metrics` are to be counted; None if there are none.
+    """Return how the counted ones of `metrics` are counted; None if there are none.
 
-    Raises UsageError naming the option, also where an option has nothing to count.
+    Raises UsageError naming the option, also if an option has nothing to count.
     """
     from steelyard.model.metrics import counted, timed
 
@@ -60,7 +60,7 @@ def count_settings(
         weights, caches = _calibrated(options, caches, world)
     else:
         weights = weights_named(options.weights)
-    # A harness marks what it measures, and its start is none of that.
+    # A harness marks what it measures; its start-up is not part of that.
     body = options.body or harness
     requests = body or options.after_start
     return CountSettings(
@@ -85,12 +85,12 @@ def _check_loops(loops: int | None, commands: Sequence[str]) -> None:
 
 
 def jobs_checked(jobs: int | None) -> int | None:
-    """A number of launches counted at once; None for as many as there are processors."""
+    """Return the number of launches counted at once; None for as many as there are processors."""
     return None if jobs is None else in_range("--jobs", jobs, 1, 256)
 
 
 def weights_named(name: str) -> Weights:
-    """A preset's name, or three numbers with commas; raises UsageError."""
+    """Return the weights for a preset's name, or for three numbers with commas; raise UsageError."""
     from steelyard.model.counting import Weights
 
     if name == "default":
@@ -110,7 +110,7 @@ def weights_named(name: str) -> Weights:
 
 
 def _calibrated(options: Counting, caches: Caches, world: World) -> tuple[Weights, Caches]:
-    """The weights of this machine's calibration, and the caches that they were fitted with: they say little of others.
+    """Return the weights of this machine's calibration and the caches they were fitted with, as they suit no others.
 
     Raises UsageError without a calibration, or if other `caches` were asked for.
     """

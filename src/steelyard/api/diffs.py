@@ -1,4 +1,4 @@
-"""Two records that were measured apart, compared: runs by their launches or counts, imports by their processes."""
+"""Comparing two records that were measured apart: runs by their launches or counts, imports by their processes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """By what they are compared: the margin as a part of 1; without `metrics` those of the first run."""
+    """How records are compared: the margin is a part of 1; without `metrics`, those of the first run are compared."""
 
     margin: float
     alpha: float
     metrics: Sequence[str] | None
     force: bool
-    """Also runs of two machines."""
+    """Compare even runs of two machines."""
     same_conditions: bool
-    """Of imports: nothing else changed on the machine between them."""
+    """For imports: nothing else changed on the machine between them."""
 
 
 def difference(
@@ -36,10 +36,10 @@ def difference(
     names: tuple[Path, Path],
     terms: Terms,
 ) -> Difference:
-    """What two records say of each other; `names` are what they are called where one cannot be compared.
+    """Return what two records say about each other; `names` are used in messages about what cannot be compared.
 
-    Two runs that were counted make a weighing, as counts do not drift. Raises UsageError for what cannot be compared,
-    MeasurementError where the first metric is undefined.
+    Two counted runs make a weighing, as counts do not drift. Raises UsageError for what cannot be compared,
+    MeasurementError if the first metric is undefined.
     """
     from steelyard.model.foreign import ForeignResults
 
@@ -56,7 +56,7 @@ def difference(
 
 
 def check_kind(run: Run, name: Path, metrics: Sequence[str]) -> None:
-    """Raise UsageError for a run that was timed alone where counts are compared, and the other way round."""
+    """Raise UsageError for a run that was only timed if counts are compared, and the other way round."""
     from steelyard.model.metrics import METRICS
 
     are_counts = METRICS[metrics[0]].counted
@@ -67,7 +67,7 @@ def check_kind(run: Run, name: Path, metrics: Sequence[str]) -> None:
 
 
 def of_runs(baseline: Run, candidate: Run, terms: Terms) -> UnpairedReport | Weighing:
-    """What two runs say of each other, as `difference`."""
+    """Return what two runs say about each other; raise as `difference` does."""
     from steelyard.model.metrics import METRICS, counted, timed
 
     wanted = list(terms.metrics or baseline.settings.metrics)

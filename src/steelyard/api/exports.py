@@ -1,4 +1,4 @@
-"""Document records in the formats of others: which format holds which records, and what each is written as."""
+"""Records in the formats of other tools: which format holds which records, and how it is written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Data = bytes | Iterable[bytes]
 
 @dataclass(frozen=True)
 class Export:
-    """What is to be written of a record, which is called `name` where it is spoken of."""
+    """What to write: a record, the `name` it goes by in messages, and the side or metric chosen from it."""
 
     record: Document
     name: str
@@ -39,9 +39,10 @@ class Export:
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """One format: the kinds of records that it holds, and what it writes of one.
+    """One format: the kinds of records that it holds, and how it writes one.
 
-    Of a weighing some hold one side, which has to be said (`has_side`), and some one metric (`has_metric`).
+    Some formats hold only one side of a weighing, which must be given (`has_side`), and some only one metric
+    (`has_metric`).
     """
 
     name: str
@@ -66,12 +67,12 @@ _ALL = tuple(dict.fromkeys(_KINDS.values()))
 
 
 def kind_of(record: Document) -> str:
-    """What a record is: a weighing, a run, an import, a check, a calibration or a bisection."""
+    """Return a record's kind: weighing, run, import, check, calibration or bisection."""
     return _KINDS[type(record)]
 
 
 def table_of(record: Document) -> Table:
-    """The record as one long table: of what was measured one row a sample and metric."""
+    """Return the record as one long table; of what was measured, a row per sample and metric."""
     if isinstance(record, Weighing | Run):
         return samples.of_measured(record, are_judged(record))
     if isinstance(record, ForeignResults):
@@ -84,10 +85,10 @@ def table_of(record: Document) -> Table:
 def exported(
     record: Document, format_: str, *, name: str = "record", side: str | None = None, metric: str | None = None
 ) -> Data:
-    """What a file of a format is to hold of a record.
+    """Return the contents of a file in a format for a record.
 
-    Raises UsageError for a format that is unknown or does not hold the record, and for a `side` or a `metric` that it
-    has no use for, or lacks.
+    Raises UsageError for a format that is unknown or does not hold the record, and for a `side` or `metric` that the
+    format has no use for, or that it needs and lacks.
     """
     wanted = format_named(format_)
     if kind_of(record) not in wanted.holds:
@@ -105,7 +106,7 @@ def exported(
 
 
 def format_named(name: str) -> ExportFormat:
-    """The format of that name; raises UsageError, naming all, if there is none."""
+    """Return the format of this name; raise UsageError, which lists all names, if there is none."""
     if name not in FORMATS:
         of_a_gate = "; OpenMetrics is written by steelyard gate --metrics" if "metrics" in name else ""
         raise UsageError(f"--format {name!r} is not known: choose from {', '.join(FORMATS)}{of_a_gate}")

@@ -1,4 +1,4 @@
-"""What is around launches, their environment and commands: what is asked, checked."""
+"""Checks of what is asked about hooks and the launches' environment."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _MOST: Final = 2
 
 
 def hooks_checked(options: Asked, *, is_alone: bool) -> dict[str, Any]:
-    """Those fields of the settings; raises UsageError for too many, or for a parameter that has no value in one.
+    """Return the fields of the settings for hooks.
 
-    Beside a command that `is_alone` no second one around launches would ever run.
+    Raises UsageError for too many commands, and for a parameter in one that runs where it has no value. For a command
+    that `is_alone`, a second command around launches would never run.
     """
     launch, varied = options.launch, _varied(options)
     return {
@@ -29,7 +30,7 @@ def hooks_checked(options: Asked, *, is_alone: bool) -> dict[str, Any]:
 
 
 def check_variables(options: Asked, commands: Sequence[str]) -> None:
-    """Raise UsageError for a variable with a parameter in its value: it would be the same in all launches."""
+    """Raise UsageError for a variable with a parameter in its value, which would be the same in all launches."""
     for variable, name in product(options.launch.env or [], _varied(options)):
         if f"{{{name}}}" in variable:
             instead = in_quotes(f"env {variable} {commands[0] if commands else 'COMMAND'}")
@@ -40,7 +41,7 @@ def check_variables(options: Asked, commands: Sequence[str]) -> None:
 
 
 def _varied(options: Asked) -> list[str]:
-    """The names that stand for another value from launch to launch."""
+    """Return the names whose values differ from launch to launch."""
     weighing = options.weighing
     parameters = [*(weighing.parameter_list or []), *(weighing.parameter_scan or [])]
     names = [given.split(SEPARATOR)[0] for given in parameters]

@@ -1,4 +1,4 @@
-"""What was kept, by its name."""
+"""Kept runs, by name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def kept_by_name(world: World, *paths: Path) -> list[Path]:
-    """The paths; where there is no file of a name, but something was kept by it, where that is."""
+    """Return the paths, replacing each name that is no file, but of a kept run, by the path of that run."""
     from steelyard.history.store import is_name
 
     return [world.store().by_name(path) if is_name(str(path)) and not path.exists() else path for path in paths]

@@ -1,4 +1,4 @@
-"""What measures takes by name: the keys of a project's file, and all else that there are options for."""
+"""The keywords of the functions that measure: the keys of a project's file, and whatever else has an option."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from steelyard.model.values import LARGEST_MARGIN, seconds, share
 
 PathName = str | PathLike[str]
 CommandLine = str | PathLike[str]
-"""A text is split into words; a path is the program itself."""
+"""A text is split into words; a path is a program on its own."""
 _Value = str | float | PathLike[str]
 _Some = str | Sequence[str]
 
-# What of them is called otherwise than the field of what is asked that it is.
+# Keywords whose name differs from that of the field they set.
 _CALLED: Mapping[str, str] = {
     "metrics": "metric",
     "launches": "pairs",
@@ -42,35 +42,35 @@ _CALLED: Mapping[str, str] = {
 
 
 class Launched(TypedDict, total=False):
-    """What all of them take. Times are in s; where several texts may be given, one text is one.
+    """What all functions take. Times are in s; where several texts may be given, a single text will do.
 
-    None, for any, is as if it were not given.
+    None always means that it is not given.
     """
 
     harness: str | None
     benchmarks: _Some | None
-    """Patterns of names, of a harness's."""
+    """Patterns of the names of a harness's benchmarks."""
     timeout: float | None
     environment: Mapping[str, _Value | None] | Sequence[str] | None
-    """Variables: with a value, or None for that of this process."""
+    """Variables: each with a value, or None to pass on this process's value."""
     inherit_environment: bool | None
 
 
 class Checking(Launched, total=False):
-    """What `check` takes beside."""
+    """What `check` takes in addition."""
 
     seed: int | None
 
 
 class Counted(Launched, total=False):
-    """What `count` takes beside."""
+    """What `count` takes in addition."""
 
     metrics: _Some | None
-    """What is measured; the first decides. As for `--metric`, `active` if none is named; of `count` `instructions`."""
+    """What to measure; the first metric decides. The default is `active`, or `instructions` for `count`."""
     alpha: float | str | None
-    """The chance of a wrong verdict: 0.01, or a text in percent as `1%`."""
+    """The chance of a wrong verdict: 0.01, or a text in percent such as `1%`."""
     parameters: Mapping[str, _Value | Sequence[_Value]] | None
-    """Values of each {name} in the commands; every combination is a benchmark."""
+    """Values for each {name} in the commands; every combination is a benchmark."""
     tags: _Some | None
     setup: _Some | None
     prepare: _Some | None
@@ -89,15 +89,15 @@ class Counted(Launched, total=False):
 
 
 class Measuring(Counted, total=False):
-    """What `run` and `compare` take beside."""
+    """What `run` and `compare` take in addition."""
 
     base: str | None
-    """The revision of a git repository that is measured, or weighed against the candidate."""
+    """The git revision that is measured, or that the candidate is weighed against."""
     build: str | None
-    """The shell command that builds a revision, in a folder of its own; kept."""
+    """The shell command that builds a revision, in a folder of its own that is kept."""
     build_timeout: float | str | None
     max_time: float | str | None
-    """Longest time to measure: seconds, or a text as `2m`."""
+    """Longest time to measure: seconds, or a text such as `2m`."""
     heap: bool | None
     heap_shuffle: bool | None
     warmup: int | None
@@ -106,29 +106,29 @@ class Measuring(Counted, total=False):
     cpu: int | Literal["auto"] | None
     isolate: bool | None
     watch: bool | None
-    """Whether to look who else runs meanwhile; without being asked it does."""
+    """Whether to watch what else runs meanwhile; on by default."""
     seed: int | None
     bytes: int | str | None
-    """What a launch processes, or with a harness an iteration: a number, or a text as `64M`."""
+    """What a launch, or an iteration of a harness, processes: a number, or a text such as `64M`."""
     items: int | str | None
 
 
 class Running(Measuring, total=False):
-    """What `run` takes beside."""
+    """What `run` takes in addition."""
 
     launches: int | None
-    """Most launches."""
+    """Largest number of launches."""
 
 
 class Comparing(Measuring, total=False):
-    """What `compare` takes beside."""
+    """What `compare` takes in addition."""
 
     margin: float | str | None
-    """The smallest relative change that matters: 0.01, or a text in percent as `1%`."""
+    """The smallest relative change that matters: 0.01, or a text in percent such as `1%`."""
     candidate: str | None
-    """The revision that may have changed; the work tree, if it is not said."""
+    """The revision that may have changed; by default the work tree."""
     pairs: int | None
-    """Most pairs."""
+    """Largest number of pairs."""
     family: str | None
     pairing: str | None
     own_addresses: bool | None
@@ -146,11 +146,11 @@ _USUAL: Mapping[object, Asked] = {
     Counted: Asked(launch=Launching(warm_up=0, seed=0)),
     Checking: Asked(launch=Launching(warm_up=0, seed=0, timeout=60)),
 }
-"""What is asked where nobody asks, of those that differ from `compare` in it."""
+"""The defaults of the functions whose defaults differ from those of `compare`."""
 
 
 KEYWORDS = {*Running.__annotations__, *Comparing.__annotations__}
-"""All of them."""
+"""All keywords."""
 
 _GROUPS = {
     one.name: group.name
@@ -161,13 +161,13 @@ _GROUPS = {
 
 
 def place_of(key: str) -> tuple[str, str]:
-    """The group of what is asked that has a keyword, and its field there; so of each key of a project's file."""
+    """Return the group of `Asked` that a keyword, or a key of a project's file, belongs to, and its field there."""
     field = _CALLED.get(key, key)
     return _GROUPS[field], field
 
 
 def asked_of(given: Mapping[str, Any], known: Keywords) -> Asked:
-    """What is asked, of keywords; raises TypeError for one that is not `known`, and UsageError for its value."""
+    """Return what these keywords ask for; raise TypeError for one that is not `known`, UsageError for a bad value."""
     asked, names = _USUAL.get(known, Asked()), dict[str, str]()
     found, keys = dict[str, dict[str, Any]](), dict[str, dict[str, str]]()
     for key, value in given.items():
@@ -182,7 +182,7 @@ def asked_of(given: Mapping[str, Any], known: Keywords) -> Asked:
 
 
 def is_asked(asked: Asked, key: str) -> bool:
-    """Whether somebody asked for what a keyword means, and no file said it."""
+    """Return whether the caller, rather than a file, asked for what a keyword means."""
     if key not in KEYWORDS:
         return False
     group, field = place_of(key)
@@ -191,15 +191,15 @@ def is_asked(asked: Asked, key: str) -> bool:
 
 
 def _instead(key: str, known: Sequence[str]) -> str:
-    """What may have been meant; what is taken elsewhere is meant as it is, and no slip of the pen."""
+    """Say what may have been meant; a keyword of another function is no misspelling."""
     near = [] if key in KEYWORDS else get_close_matches(argument_of(f"--{key}"), known, 1)
     return f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(known)}"
 
 
 def percentage(margin: float | str) -> str:
-    """A margin as `--margin` has it: a number is a part of 1, a text is in percent already.
+    """Return a margin as `--margin` takes it: a number is a part of 1, a text is in percent already.
 
-    Raises UsageError for a number that is too large for a part, and would do as one in percent.
+    Raises UsageError for a number too large for a part of 1 that would make sense in percent.
     """
     if not isinstance(margin, str) and LARGEST_MARGIN < margin <= 100 * LARGEST_MARGIN:
         raise UsageError(
@@ -214,12 +214,12 @@ def _as_it_is(value: Any) -> Any:
 
 
 def seconds_of(option: str, value: float | str) -> float:
-    """A time as an option has it: a number, or a text as `2m`; raises UsageError for what is none."""
+    """Return a time in s, given as a number or as a text such as `2m`; raise UsageError if it is none."""
     return seconds(option, value) if isinstance(value, str) else value
 
 
 def part_of_1(option: str, value: float | str) -> float:
-    """A part of 1 as an option has it: a number, or a text as `1%`; raises UsageError for what is none."""
+    """Return a part of 1, given as a number or as a text such as `1%`; raise UsageError if it is none."""
     return share(option, value) if isinstance(value, str) else value
 
 

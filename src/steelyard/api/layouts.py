@@ -1,4 +1,4 @@
-"""Each side as several builds: what is asked, checked."""
+"""Checks of what is asked about layouts: several builds of each side."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _PLACE = "{layout}"
 
 
 def layouts_checked(options: Plan, commands: Sequence[str], recipe: Recipe | None) -> int:
-    """How many builds each side has, 0 for one; raises UsageError where nothing tells them apart.
+    """Return how many layouts each side has, 0 if only one; raise UsageError if nothing tells them apart.
 
-    The commands do, or the recipe by which both sides are built.
+    Either the commands tell them apart, or the recipe that builds both sides.
     """
     if options.layouts is None:
         return 0
@@ -45,5 +45,5 @@ _IN_BUILD = "write it in the command that builds, where each build gets its numb
 
 
 def layouts_built(options: Plan, recipe: Recipe) -> int:
-    """How many builds are made of each side, 0 for one."""
+    """Return how many layouts of each side are built, 0 for one."""
     return (options.layouts or 0) if recipe.has_layouts else 0

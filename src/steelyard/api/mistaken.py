@@ -1,4 +1,4 @@
-"""What was meant by a single command: two revisions, as git takes them, or values of a parameter, as hyperfine does."""
+"""What a mistaken command line may have meant: revisions, as for git, or values of a parameter, as for hyperfine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from steelyard.model.placeholders import with_values
 from steelyard.model.typed import in_quotes
 
-# Of more values only the first are written out.
+# If there are more values, only this many are written out.
 _MOST_VALUES = 4
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def meant_revisions(commands: Sequence[str], missing: str, environment: Mapping[str, str]) -> str | None:
-    """What to give instead where the first of these commands are revisions of the repository here; None elsewhere.
+    """Return what to write instead if the first of these commands are revisions of this repository; None otherwise.
 
-    The `missing` one names no program.
+    `missing` is the one that names no program.
     """
     from steelyard.model.errors import SteelyardError
     from steelyard.model.project_file import load_project, repository_top
@@ -34,7 +34,7 @@ def meant_revisions(commands: Sequence[str], missing: str, environment: Mapping[
         git = Git.found(here, environment)
         found = list(takewhile(lambda word: _is_revision(word, git), commands[:2]))
         project = load_project(here) if found == [*commands] else None
-    except SteelyardError:  # without git there is none
+    except SteelyardError:  # without git, nothing is a revision
         return None
     if not found:
         return None
@@ -48,7 +48,7 @@ def meant_revisions(commands: Sequence[str], missing: str, environment: Mapping[
 
 
 def meant_values(command: str, parameters: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """How to weigh the values of a command's `parameters`, at least one, against each other."""
+    """Return how to weigh the values of a command's `parameters` (one or more) against each other."""
     names = [name for name, _ in parameters]
     combinations = product(*(values for _, values in parameters))
     params = [dict(zip(names, values, strict=True)) for values in islice(combinations, _MOST_VALUES + 1)]

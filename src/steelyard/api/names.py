@@ -1,4 +1,4 @@
-"""What commands are called in the report."""
+"""The names of commands in the report."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from steelyard.model.errors import UsageError
 
 
 def names_of(given: Sequence[str] | None, listed: str | None, usual: Sequence[str]) -> list[str]:
-    """The names of all: those `given` one by one or `listed` with commas, and the `usual` ones of the others.
+    """Return all names: those `given` one by one or `listed` with commas, and the `usual` ones for the rest.
 
-    Raises UsageError for names that cannot be told apart, and for more or (in a list) fewer than there are commands.
+    Raises UsageError for names that are not distinct, and for more or (in a list) fewer names than commands.
     """
     if listed is None:
         return _one_by_one(given or [], usual)
@@ -27,7 +27,7 @@ def names_of(given: Sequence[str] | None, listed: str | None, usual: Sequence[st
 
 
 def check_no_files(names: Iterable[str], commands: Sequence[str]) -> None:
-    """Raise UsageError for `sort -n file`, whose quotes were forgotten; a program may be named after itself."""
+    """Raise UsageError for `sort -n file` without quotes; but a program may be named after itself."""
     if any(len(command.split()) > 1 for command in commands):
         return
     programs = {os.path.realpath(command) for command in commands if os.access(command, os.X_OK)}
@@ -38,7 +38,7 @@ def check_no_files(names: Iterable[str], commands: Sequence[str]) -> None:
 
 
 def in_quotes(command: str, before: str = "") -> str:
-    """How to give a command of several words."""
+    """Say how to give a command of several words."""
     return f"give the command in quotes: {before}{typed.in_quotes(command)}"
 
 
@@ -55,7 +55,7 @@ def _one_by_one(given: Sequence[str], usual: Sequence[str]) -> list[str]:
 
 
 def usual_names(commands: Sequence[str]) -> list[str]:
-    """The commands as their own names; alike ones with their places."""
+    """Return the commands as their own names; equal ones get their positions."""
     return [
         command if commands.count(command) == 1 else f"{command} ({place})"
         for place, command in enumerate(commands, start=1)

@@ -1,4 +1,4 @@
-"""What a project's file has weighed: its targets, on both of its sides."""
+"""The weighings of a project's file: its targets, on both sides."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ class Sides:
     baseline: Side
     candidate: Side
     recipe: Recipe | None = None
-    """How they were built."""
+    """How both were built."""
     findings: Callable[[Sequence[Subject], Settings], list[Finding]] = lambda *_: []
-    """What is known of a target's two subjects, and of the environment that they find, before they are measured."""
+    """Returns the findings about a target's two subjects, and the environment they run in, before they are measured."""
 
 
-# What is said of all targets, and means nothing where a harness drives the benchmarks.
+# Settings for all targets that mean nothing for those with a harness.
 _OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ignore_failure"})
-# What a section says beside what is asked of a weighing.
+# Keys of a section that are no part of what is asked of a weighing.
 _SAID_APART = frozenset({"name", "command", "margin", "margins"})
-# Of commands that stand on the command line; in a project each target says its own.
+# Fields for commands on the command line; in a project, each target has its own.
 _OF_COMMANDS = ("name", "names", "harness", "parameter_list", "parameter_scan")
 
 
@@ -63,22 +63,22 @@ class ProjectPlan:
 
     parts: Sequence[Part]
     total_s: float | None
-    """How long those may take in all that share their time, where that is said."""
+    """How long all parts that share their time may take together, in s; None if nothing says so."""
     left_out: Sequence[str]
-    """What is said of targets that cannot be compared, as the baseline has them not."""
+    """What to say of targets that cannot be compared because the baseline lacks them."""
 
 
 @contextmanager
 def planned(
     project: Project, targets: Mapping[int, Target], asked: Asked, watch: Watch, world: World
 ) -> Iterator[ProjectPlan]:
-    """The weighings that these targets make, with both sides built; this process is in the project's folder meanwhile.
+    """Return the weighings of these targets, with both sides built; this process is meanwhile in the project's folder.
 
-    `watch` is told of the builds. Raises UsageError, with the line of the file, for what cannot be weighed;
+    `watch` is told about the builds. Raises UsageError, with the line in the file, for what cannot be weighed;
     NotBuiltError; InterruptedBeforeStart.
     """
     asked, recipe = _from_here(_with_seed(asked, world)), _recipe(project, asked, world)
-    with entered(project.folder):  # what needs no build is said before it
+    with entered(project.folder):  # errors that need no build come first
         for place, target in targets.items():
             _Planned(project, place, target, asked, world).check(recipe)
     with sides_of(project, recipe, asked, watch, world) as sides, entered(project.folder):
@@ -87,18 +87,18 @@ def planned(
 
 
 def chosen_targets(project: Project, patterns: Sequence[str], asked: Asked) -> tuple[dict[int, Target], list[str]]:
-    """The targets that fit one of the patterns (all, without any), by their place in the file.
+    """Return the targets that fit one of the patterns (all, without any) by their place in the file, and notes.
 
-    Without commands that are none of the benchmarks `asked` for, of which the second part says so. Raises UsageError if
-    there are none, and for what is `asked` of commands, or of one suite.
+    Commands that are not among the benchmarks `asked` for are left out, as the notes say. Raises UsageError if no
+    target is left, and for what is `asked` only of commands, or of a single suite.
     """
     return _asked_for(_fitting(project, patterns, asked), asked)
 
 
 def _fitting(project: Project, patterns: Sequence[str], asked: Asked) -> dict[int, Target]:
-    """Those that fit one of the patterns, whatever benchmarks are asked for.
+    """Return the targets that fit one of the patterns, whatever benchmarks are asked for.
 
-    Raises UsageError if there are none, and for what is `asked` of commands, or of one suite.
+    Raises UsageError if there are none, and for what is `asked` only of commands, or of a single suite.
     """
     for field in _OF_COMMANDS:
         if field in asked.given:
@@ -123,10 +123,10 @@ def _fitting(project: Project, patterns: Sequence[str], asked: Asked) -> dict[in
 
 
 def _asked_for(targets: Mapping[int, Target], asked: Asked) -> tuple[dict[int, Target], list[str]]:
-    """Those that may have benchmarks that `asked` chooses, and what is said of the others.
+    """Return the targets that may have benchmarks that `asked` chooses, and notes about the others.
 
-    A plain command is one benchmark of its target's name, without tags; which a harness has shows when it lists them.
-    Raises UsageError where there are only commands, and none is chosen.
+    A plain command is one benchmark with its target's name and no tags; which benchmarks a harness has is known only
+    when it lists them. Raises UsageError if all targets are commands and none is chosen.
     """
     suite = asked.suite
     chosen = {
@@ -143,19 +143,19 @@ def _asked_for(targets: Mapping[int, Target], asked: Asked) -> tuple[dict[int, T
 
 
 def without_secrets(environment: Mapping[str, str], named: Sequence[str]) -> dict[str, str]:
-    """What may reach commands that a project's file names: all but what looks like a secret and is not `named`."""
+    """Return the variables that a project's commands may see: all except unnamed ones that look like secrets."""
     return {name: value for name, value in environment.items() if name in named or not is_secret(name, value)}
 
 
 def build_variables(project: Project, environment: Mapping[str, str], named: Sequence[str]) -> dict[str, str]:
-    """What a project's build finds beside what every build does."""
+    """Return the variables of a project's build, beyond those of every build."""
     known = without_secrets(environment, named)
     own = {name: known[name] for name in project.build.environment if name in known}
     return {**own, **dict(one.split("=", 1) for one in project.build.environment if "=" in one)}
 
 
 def _recipe(project: Project, asked: Asked, world: World) -> Recipe:
-    """How both sides are built; raises UsageError for a time that no build can have."""
+    """Return how both sides are built; raise UsageError for an empty command or an impossible time."""
     from steelyard.subjects.revisions.builds import Recipe
 
     wanted, build = asked.revisions, project.build
@@ -172,7 +172,7 @@ def _recipe(project: Project, asked: Asked, world: World) -> Recipe:
 
 @contextmanager
 def sides_of(project: Project, recipe: Recipe, asked: Asked, watch: Watch, world: World) -> Iterator[Sides]:
-    """The baseline and the candidate of a project, built by its recipe, for as long as they are measured."""
+    """Build the baseline and the candidate of a project by its recipe; they exist as long as the context lasts."""
     from steelyard.subjects.revisions.sides import check_relative, side_of
 
     layouts = layouts_built(_with_layouts(project, asked).weighing, recipe)
@@ -188,20 +188,20 @@ def sides_of(project: Project, recipe: Recipe, asked: Asked, watch: Watch, world
 
 
 def _from_here(asked: Asked) -> Asked:
-    """With the files of launches by where they are, wherever this process will be."""
+    """Return what is asked with absolute paths for the launches' files, as this process will change its folder."""
     launch = asked.launch
     stdin, output = (path and Path.cwd() / path for path in (launch.stdin, launch.output))
     return replace(asked, launch=replace(launch, stdin=stdin, output=output))
 
 
 def _with_seed(asked: Asked, world: World) -> Asked:
-    """With one seed for all that is weighed."""
+    """Return what is asked with one seed for all weighings."""
     seed = world.new_seed() if asked.launch.seed is None else asked.launch.seed
     return replace(asked, launch=replace(asked.launch, seed=seed))
 
 
 def _with_layouts(project: Project, asked: Asked) -> Asked:
-    """With the layouts of the project's file, unless it is asked for others."""
+    """Return what is asked with the layouts of the project's file, unless others are asked for."""
     layouts = project.build.layouts or 1
     if asked.weighing.chooses("layouts") or layouts == 1:
         return asked
@@ -209,14 +209,14 @@ def _with_layouts(project: Project, asked: Asked) -> Asked:
 
 
 def _named(asked: Asked) -> list[str]:
-    """The variables that are passed on by name, by whoever asks."""
+    """Return the names of the variables that the caller passes on."""
     return [one.partition("=")[0] for one in asked.launch.env or []]
 
 
 def _parts_of(
     project: Project, targets: Mapping[int, Target], sides: Sides, asked: Asked, world: World
 ) -> tuple[list[Part], list[str]]:
-    """The weighings that these targets make on both sides, and what is said of those that are left out."""
+    """Return the weighings of these targets on both sides, and what to say of those left out."""
     parts, left_out = list[Part](), list[str]()
     for place, target in targets.items():
         one = _Planned(project, place, target, asked, world, is_alone=len(targets) == 1)
@@ -236,7 +236,10 @@ def _parts_of(
 def _of_new_commands(
     project: Project, targets: Mapping[int, Target], sides: Sides, asked: Asked, world: World, why: str
 ) -> Part:
-    """A weighing of commands that only the candidate has, which says so; raises UsageError if one may be elsewhere."""
+    """Return an empty weighing that says that only the candidate has these commands.
+
+    Raises UsageError if the baseline may have one of them elsewhere.
+    """
     from steelyard.subjects.revisions.sides import new_file
 
     if not all(new_file(sides.baseline, sides.candidate, target.command) for target in targets.values()):
@@ -256,13 +259,13 @@ class _Planned:
     asked: Asked
     world: World
     is_alone: bool = True
-    """Whether no other target is weighed beside it."""
+    """Whether no other target is weighed with it."""
 
     def check(self, recipe: Recipe) -> None:
-        """Raise UsageError, with its line, for what is wrong with it whatever comes of the build."""
+        """Raise UsageError, with the line in the file, for anything wrong with it that no build can mend."""
         try:
             asked = self._all_asked()
-            if asked.launch.cpu == AUTO:  # which is the quietest is measured when the builds are done
+            if asked.launch.cpu == AUTO:  # the quietest one is only determined after the builds
                 asked = replace(asked, launch=replace(asked.launch, cpu=None))
             self._settings(asked, recipe)
             parameters_of(asked, [self.target.command])
@@ -275,7 +278,7 @@ class _Planned:
         return settings_of(asked, world, commands=[self.target.command], judged=True, recipe=recipe)
 
     def part(self, sides: Sides) -> Part | str:
-        """Its weighing, which tells of a suite that is new; of a command that only the candidate has, what is said."""
+        """Return its weighing, which tells of a new suite; for a command that only the candidate has, return a note."""
         from steelyard.subjects.revisions.sides import as_in, new_file
 
         asked = self._all_asked()
@@ -298,7 +301,7 @@ class _Planned:
         return Part([self.target.name], request, self._margin(), shares_time=self._shares_time())
 
     def new(self, sides: Sides, names: Sequence[str]) -> Part:
-        """A weighing of nothing, as the baseline has none of these."""
+        """Return a weighing of nothing, since the baseline has none of these."""
         from steelyard.design.request import Request
         from steelyard.subjects.revisions.sides import as_in
 
@@ -314,7 +317,7 @@ class _Planned:
         return side.subject(self.target.command, role, shell=asked.launch.shell, search_path=search_path)
 
     def _all_asked(self) -> Asked:
-        """What is asked, and behind that the target's own, and behind this what the file says of all."""
+        """Return what is asked; what that leaves open is the target's own, else what the file says of all targets."""
         found: dict[str, dict[str, Any]] = {}
         for section in (self.project.compare, self.target):
             for key in type(section).model_fields.keys() - _SAID_APART:
@@ -324,15 +327,15 @@ class _Planned:
                 if value is not None and not getattr(self.asked, group).chooses(name):
                     found.setdefault(group, {})[name] = self._as_option(key, value)
         asked = _with_layouts(self.project, self.asked)
-        if self.target.harness is None and (suite := asked.suite).given:  # they have chosen it as it is
+        if self.target.harness is None and (suite := asked.suite).given:  # they chose the whole command
             asked = replace(asked, suite=replace(suite, benchmark=None, tag=None))
         return replace(asked, **{group: replace(getattr(asked, group), **values) for group, values in found.items()})
 
     def _as_option(self, key: str, value: Any) -> Any:
-        """A value of the file, as the option would have it."""
+        """Return a value of the file as its option would have it."""
         if key == "stdin":
             return input_of_launches("--stdin", value)
-        if key == "environment":  # one file serves many machines: what is not set here is not passed on
+        if key == "environment":  # one file serves many machines: what is not set on this one is not passed on
             return [one for one in value if "=" in one or one in self.world.environment]
         if key == "parameters":
             return listed(value)
@@ -350,7 +353,7 @@ class _Planned:
         return settings.model_copy(update=update)
 
     def _selection(self, selection: Selection) -> Selection:
-        """Which benchmarks are measured: patterns of the command line are of all targets' together."""
+        """Return which benchmarks to measure; patterns of the command line apply to all targets together."""
         suite = self.asked.suite
         left_out = [pattern for one in suite.benchmark or [] if (pattern := left_out_by(one)) is not None]
         commands = [target.name for target in self.project.targets if target.harness is None]
@@ -359,13 +362,16 @@ class _Planned:
         return replace(selection, of_several=is_of_all)
 
     def _shares_time(self) -> bool:
-        """Whether a time was said for all targets together, and this one has none of its own."""
+        """Return whether a time is given for all targets together, and this one has none of its own."""
         if self.asked.judging.chooses("max_time"):
             return True
         return self.target.max_time is None and self.project.compare.max_time is not None
 
     def explained(self, error: UsageError) -> UsageError:
-        """The error, with the line that it is about: of an option's name the key's, else that of the command."""
+        """Return the error with the line in the file that it is about.
+
+        That is the key's line if the error begins with an option, else the command's.
+        """
         said = str(error)
         split = split_option(said)
         if split is None:

@@ -1,4 +1,4 @@
-"""What was kept or was measured by other tools, for programs: read, compared, put on a page. Nothing is printed."""
+"""Kept records and other tools' results for programs: read, compare, put on a page. Nothing is printed."""
 
 from __future__ import annotations
 
@@ -39,12 +39,11 @@ def diff(
     same_conditions: bool = False,
     world: World | None = None,
 ) -> Diff:
-    """Say whether one run or import is slower or faster than another, as far as two that were measured apart can tell.
+    """Say whether one run or import is slower or faster than another, as far as two measured apart can tell.
 
-    `margin` and `alpha` are parts of 1, or texts in percent. Without `metrics` those of the baseline are compared.
-    `force` compares what two machines measured; `same_conditions` vouches that nothing changed between two imports,
-    without which they have no verdict. Raises UsageError for what cannot be compared, MeasurementError where the metric
-    is undefined.
+    `margin` and `alpha` are parts of 1, or texts in percent. The default `metrics` are those of the baseline. `force`
+    compares what two machines measured. `same_conditions` vouches that nothing changed between two imports, which have
+    no verdict otherwise. Raises UsageError for what cannot be compared, MeasurementError if the metric is undefined.
     """
     world = world or World()
     records = [one if isinstance(one, Record) else load(one, world=world) for one in (baseline, candidate)]
@@ -62,11 +61,10 @@ def diff(
 
 @told_of_arguments()
 def load(path: PathName, *, world: World | None = None) -> Record[Document]:
-    """Read what was kept: a weighing or run, also while it is measured, an import, check, calibration or bisection.
+    """Read a kept record: a weighing or run, even while it is measured, an import, check, calibration or bisection.
 
-    `path` is a file, or the name that a run was kept by (`--save-baseline`). Verdicts are derived anew. Of a
-    measurement that failed, the record's `error` says why. Raises UsageError for what cannot be read, or is none of
-    these.
+    `path` is a file, or the name that a run was kept by (`--save-baseline`). Verdicts are derived anew. If a
+    measurement failed, the record's `error` says why. Raises UsageError for what cannot be read, or is none of these.
     """
     (file,) = kept_by_name(world or World(), Path(taken("path", path)))
     data = load_document(file)
@@ -84,10 +82,10 @@ def import_(
     benchmarks: str | Sequence[str] | None = None,
     world: World | None = None,
 ) -> Record[ForeignResults]:
-    """Take over what another tool measured, as `steelyard import`, whose formats it reads.
+    """Import what another tool measured, in the formats that `steelyard import` reads.
 
-    Several files are so many processes of the same benchmarks; of these those that fit a pattern. Without a `format` it
-    is what is in them that says it. Raises UsageError for a file that cannot be trusted in all of it.
+    Several files are several processes of the same benchmarks; only `benchmarks` that fit a pattern are taken. Without
+    a `format`, the contents tell it. Raises UsageError for a file that cannot be trusted completely.
     """
     paths = [Path(one) for one in taken("files", files)]
     name, patterns = taken_if_given("format", format), taken("benchmarks", benchmarks or ())
@@ -103,9 +101,9 @@ def page(
     path: PathName | None = None,
     world: World | None = None,
 ) -> str:
-    """One page for a browser of records and files, as `steelyard report` has it; written to `path`, if that is given.
+    """Return one page for a browser of records and files, like `steelyard report`; written to `path`, too, if given.
 
-    Raises UsageError for a file that cannot be read, MeasurementError where the page cannot be written.
+    Raises UsageError for a file that cannot be read, MeasurementError if the page cannot be written.
     """
     from steelyard.design.reporting import page_of_shown
 

@@ -1,4 +1,4 @@
-"""A record as programs have it: its verdicts and figures, a data frame of its samples, and the files of other tools."""
+"""Records for programs: verdicts and figures, a data frame of the samples, and the files of other tools."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ Data = TypeVar("Data", bound="Document", covariant=True)
 
 
 class _First:
-    """What the first verdict says, of what has verdicts."""
+    """The first verdict's values, for classes with verdicts."""
 
     @property
     def verdicts(self) -> Sequence[Verdict] | Sequence[UnpairedVerdict] | Sequence[ForeignVerdict]:
-        """All of them."""
+        """All verdicts."""
         raise NotImplementedError
 
     @property
@@ -45,20 +45,20 @@ class _First:
 
     @property
     def change(self) -> float | None:
-        """The relative change of that one: +0.01 is 1 % more, which is slower of times; None where it is not known."""
+        """The relative change of that benchmark: +0.01 is 1 % more, so slower for times; None if it is not known."""
         return self.verdicts[0].change if self.verdicts else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The interval of that change, at the confidence 1 - alpha; None where there are too few launches for one."""
+        """The interval of that change, at the confidence 1 - alpha; None if there are too few launches for one."""
         return self.verdicts[0].interval if self.verdicts else None
 
 
 class _Figures:
-    """What a record says in numbers: verdicts of a weighing, summaries of a run, levels of an import; else nothing.
+    """A record's numbers: the verdicts of a weighing, the summaries of a run, the levels of an import; else empty.
 
-    A summary has `median`, `spread`, `interval`, `lowest`, `highest` and `modes`, in the metric's unit; a level
-    `median` in its benchmark's, and the relative spreads `between` and `within` processes.
+    A summary has `median`, `spread`, `interval`, `lowest`, `highest` and `modes`, in the metric's unit. A level has
+    `median` in its benchmark's unit, and the relative spreads `between` and `within` processes.
     """
 
     @overload
@@ -74,7 +74,7 @@ class _Figures:
 
     def __get__(self, record: Record[Any] | None, of: object) -> Any:
         if record is None:
-            return self  # for whoever asks the class for its documentation
+            return self  # so that the class shows its documentation
         data = record.data
         if isinstance(data, ForeignResults):
             return levels(data.benchmarks)
@@ -87,32 +87,32 @@ class _Figures:
 class Record(_First, Generic[Data]):
     """What was measured, imported, checked or calibrated, as one file keeps it.
 
-    `data` is the whole of it, with the names of the file format (`steelyard docs records`). All that stands here is
+    `data` holds everything, with the names of the file format (`steelyard docs records`). All other attributes are
     derived from it.
     """
 
     data: Data
     path: Path | None = None
-    """Where it is kept; None if it could not be."""
+    """The file that keeps it; None if it could not be kept."""
     error: SteelyardError | None = None
-    """Of a weighing or run that was read: why it failed, wholly (it has no figures then) or in some benchmarks."""
+    """For a weighing or run that failed: why all of it (then it has no figures) or some of its benchmarks did."""
     _table: list[Table] = field(default_factory=list)
 
     @property
     def kind(self) -> str:
-        """weighing, run, import, check, calibration or bisection."""
+        """The kind of record: weighing, run, import, check, calibration or bisection."""
         return kind_of(self.data)
 
     @property
     def benchmarks(self) -> list[str]:
-        """The names of its benchmarks, in their order; none of a calibration or a bisection."""
+        """The names of its benchmarks, in order; empty for a calibration or a bisection."""
         if isinstance(self.data, Calibration | InterruptedCalibration | Bisection):
             return []
         return [one if isinstance(one, str) else one.name for one in self.data.benchmarks]
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """Of a weighing, those of each benchmark and within it of each metric; of all else none.
+        """A weighing's verdicts, by benchmark and, within each, by metric; empty for other records.
 
         Each has `benchmark`, `metric`, `verdict` (slower, faster, same, undecided), `change` and `interval` (relative:
         +0.01 is 1 % slower), `pairs`, `baseline` and `candidate` (with `median` in the metric's unit and `spread`).
@@ -124,21 +124,21 @@ class Record(_First, Generic[Data]):
 
     @property
     def means(self) -> list[SuiteMean]:
-        """Of a weighing of a suite, the geometric mean of its changes in each metric that was timed."""
+        """For a weighing of a suite, the geometric mean of the changes in each timed metric."""
         derived = self.data.derived if isinstance(self.data, Weighing) else None
         return list(derived.means) if derived else []
 
     @property
     def findings(self) -> list[Finding]:
-        """What was seen while it was measured or imported, each with a `code`, a `message` and maybe a `remedy`."""
+        """What was seen while measuring or importing, each with a `code`, a `message` and perhaps a `remedy`."""
         return list(self.data.findings) if isinstance(self.data, Weighing | Run | ForeignResults | Bisection) else []
 
     @told_of_arguments()
     def frame(self, library: str | None = None) -> Any:
-        """A data frame of pandas or polars: one row a sample and metric (`steelyard docs export` has its columns).
+        """Return a pandas or polars data frame, a row per sample and metric (`steelyard docs export` has the columns).
 
-        `library` names one of them; else it is pandas, or polars where that is not installed. Texts are categories in
-        pandas. Raises UsageError where neither is installed.
+        `library` chooses one of them; the default is pandas, or polars if pandas is not installed. In pandas, texts are
+        categories. Raises UsageError if neither is installed.
         """
         from steelyard.report.data.arrays import frame
 
@@ -146,7 +146,7 @@ class Record(_First, Generic[Data]):
             self._table.append(table_of(self.data))
         return frame(self._table[0], taken_if_given("library", library))
 
-    @told_of_arguments({})  # `metric` chooses one, where elsewhere `metrics` are several
+    @told_of_arguments({})  # `metric` chooses one; `metrics` elsewhere are several
     def export(
         self,
         format: str,  # noqa: A002 - as the command line has it
@@ -155,10 +155,10 @@ class Record(_First, Generic[Data]):
         side: str | None = None,
         metric: str | None = None,
     ) -> bytes:
-        """What a file of another tool's format holds of it, as `steelyard export`; written to `path`, if that is given.
+        """Return the record in a format for other tools, as `steelyard export`; written to `path`, too, if given.
 
-        `format` is csv, json-lines, parquet, pyperf, hyperfine, google-benchmark or junit. Raises UsageError for one
-        that does not hold such a record, MeasurementError where the file cannot be written.
+        `format` is csv, json-lines, parquet, pyperf, hyperfine, google-benchmark or junit. Raises UsageError if the
+        format does not hold such a record, MeasurementError if the file cannot be written.
         """
         name = str(self.path or self.kind)
         side, metric = taken_if_given("side", side), taken_if_given("metric", metric)
@@ -169,7 +169,7 @@ class Record(_First, Generic[Data]):
         return data
 
     def save(self, path: PathName) -> None:
-        """Keep it in a file; raises MeasurementError where that cannot be written.
+        """Keep the record in a file; raise MeasurementError if that cannot be written.
 
         A weighing, run or import is compressed if the name ends in .gz.
         """
@@ -180,7 +180,7 @@ class Record(_First, Generic[Data]):
             write_atomically(file, plain_json(self.data).encode())
 
     def markdown(self) -> str:
-        """The tables that `--markdown` writes, of a weighing, run or import; raises UsageError for anything else."""
+        """Return the tables of `--markdown` for a weighing, run or import; raise UsageError for anything else."""
         from steelyard.report import foreign
         from steelyard.report import markdown as as_markdown
 
@@ -193,7 +193,7 @@ class Record(_First, Generic[Data]):
         raise UsageError(f"there is no Markdown of a {self.kind}: make a page of it by steelyard.page")
 
     def _repr_markdown_(self) -> str | None:
-        """What a notebook shows."""
+        """Return what a notebook shows."""
         return self.markdown() if isinstance(self.data, Weighing | Run | ForeignResults) else None
 
     def __repr__(self) -> str:
@@ -203,9 +203,9 @@ class Record(_First, Generic[Data]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diff(_First):
-    """What two records that were measured apart say of each other.
+    """What two records that were measured apart say about each other.
 
-    `data` is the report: verdicts of runs, or of imports. Drift between the two does not cancel: changes of a few
+    `data` is the report: verdicts of runs, or of imports. Drift between the two does not cancel, so changes of a few
     percent stay undecided.
     """
 
@@ -213,25 +213,25 @@ class Diff(_First):
 
     @property
     def verdicts(self) -> Sequence[UnpairedVerdict] | Sequence[ForeignVerdict] | Sequence[Verdict]:
-        """Those of each benchmark (and metric), each with `benchmark`, `verdict`, `change` and `interval`."""
+        """The verdicts by benchmark (and metric), each with `benchmark`, `verdict`, `change` and `interval`."""
         if isinstance(self.data, Weighing):
             return self.data.derived.verdicts if self.data.derived else []
         return self.data.verdicts
 
     @property
     def means(self) -> list[SuiteMean]:
-        """The geometric mean of the changes in each metric, or unit, where both have several benchmarks."""
+        """The geometric mean of the changes in each metric or unit, if both records have several benchmarks."""
         if isinstance(self.data, Weighing):
-            return []  # of counts
+            return []  # counts have no means
         return list(self.data.means)
 
     @property
     def findings(self) -> list[Finding]:
-        """What differs between the two beside what was measured."""
+        """What else differs between the two, apart from what was measured."""
         return list(self.data.findings)
 
     def markdown(self) -> str:
-        """The table that `steelyard diff --markdown` writes."""
+        """Return the table of `steelyard diff --markdown`."""
         from steelyard.report import foreign, unpaired
         from steelyard.report import markdown as as_markdown
 
@@ -242,7 +242,7 @@ class Diff(_First):
         )
 
     def _repr_markdown_(self) -> str:
-        """What a notebook shows."""
+        """Return what a notebook shows."""
         return self.markdown()
 
     def __repr__(self) -> str:
@@ -251,19 +251,19 @@ class Diff(_First):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProjectRecord:
-    """What came of a project's targets; those that are launched alike share a weighing."""
+    """The records of a project's targets; those launched alike share a weighing."""
 
     records: list[Record[Weighing]]
     notes: list[str]
-    """What the user should know: targets that the baseline has not, and margins that are of no benchmark."""
+    """What the user should know: targets that the baseline lacks, and margins that match no benchmark."""
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """Those of all records."""
+        """The verdicts of all records."""
         return [verdict for record in self.records for verdict in record.verdicts]
 
     def _repr_markdown_(self) -> str:
-        """What a notebook shows."""
+        """Return what a notebook shows."""
         return "\n".join(record.markdown() for record in self.records)
 
     def __repr__(self) -> str:
@@ -271,21 +271,21 @@ class ProjectRecord:
 
 
 class IncompleteError(SteelyardError):
-    """A measurement that was interrupted, or of which some benchmarks failed; its records have all that came of it."""
+    """A measurement that was interrupted, or in which some benchmarks failed; its records hold what was measured."""
 
     def __init__(self, message: str, records: Sequence[Record[Any]], exit_status: int) -> None:
         super().__init__(message)
         self.records = records
-        """One, or of a project those of its weighings."""
+        """One record, or for a project those of its weighings."""
         self.exit_status = exit_status
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How it comes out of another process: by its message alone it cannot be made anew."""
+        """Support pickling: the message alone does not suffice to create it again in another process."""
         return type(self), (str(self), self.records, self.exit_status), vars(self)
 
     @property
     def record(self) -> Record[Any]:
-        """The last of them."""
+        """The last record."""
         return self.records[-1]
 
 

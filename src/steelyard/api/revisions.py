@@ -1,4 +1,4 @@
-"""One command in revisions of a git repository: what is measured of it, once they are built."""
+"""What is measured of one command in revisions of a git repository, once they are built."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def weighing_of_revisions(
     names: Sequence[str] | None,
     listed: str | None = None,
 ) -> Iterator[Request]:
-    """What is measured of one command in two revisions, which are built and stay as long as the context lasts.
+    """Return what to measure of one command in two revisions, which are built and exist as long as the context lasts.
 
-    They are called as `names_of` has it; `watch` is told of the builds. Raises UsageError for what cannot be weighed
-    so, NotBuiltError, InterruptedBeforeStart.
+    The sides are named as by `names_of`; `watch` is told about the builds. Raises UsageError for what cannot be weighed
+    like this, NotBuiltError, InterruptedBeforeStart.
     """
     from steelyard.subjects.revisions.builds import Recipe
     from steelyard.subjects.revisions.sides import new_file, side_of, subjects_of
@@ -56,7 +56,7 @@ def weighing_of_revisions(
     check_no_files(names or [], commands)
     recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
     settings = settings_of(asked, world, commands=[command] * 2, judged=True, recipe=recipe)
-    # What needs no build is said before it.
+    # Errors that need no build are raised before it.
     parameters_of(asked, [command])
     names_of(names, listed, _ROLES)
     layouts, folder = layouts_built(asked.weighing, recipe), Path(settings.directory)
@@ -77,7 +77,7 @@ def weighing_of_revisions(
 
 @contextmanager
 def run_of_revision(command: str, name: str | None, asked: Asked, watch: Watch, world: World) -> Iterator[Request]:
-    """What is measured of a command in one revision, which stays as long as the context lasts; raises as for two."""
+    """Return what to measure of a command in one revision, for as long as the context lasts; raise as for two."""
     from steelyard.design.findings import shared_findings
     from steelyard.subjects.revisions.builds import Recipe
     from steelyard.subjects.revisions.git import repository_of
@@ -87,7 +87,7 @@ def run_of_revision(command: str, name: str | None, asked: Asked, watch: Watch, 
     check_no_files([name] if name else [], [command])
     settings, wanted = settings_of(asked, world), asked.revisions
     check_build(wanted)
-    parameters_of(asked, [command])  # what needs no build is said before it
+    parameters_of(asked, [command])  # errors that need no build come first
     recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
     repository = repository_of(Path(settings.directory), world.environment)
     with ExitStack() as snapshot:
@@ -113,11 +113,11 @@ def built_sides(
     *commands: str,
     may_be_new: bool = False,
 ) -> Iterator[tuple[Repository, Sequence[Builds]]]:
-    """The revisions that are asked for, built side by side; they stay as long as the context lasts.
+    """Build the revisions that are asked for, side by side; they exist as long as the context lasts.
 
-    A `folder` is where the user stands in them, `commands` are what is going to run there; each has so many `layouts`,
-    0 for one that has no number. The baseline may lack the folder where it `may_be_new`.
-    Raises UsageError, NotBuiltError, InterruptedBeforeStart.
+    `commands` will run in each revision's own copy of `folder`. Each revision has `layouts` builds, 0 for one without a
+    number. The baseline may lack the folder if it `may_be_new`. Raises UsageError, NotBuiltError,
+    InterruptedBeforeStart.
     """
     from steelyard.subjects.revisions.git import repository_of
     from steelyard.subjects.revisions.revision import resolved
@@ -159,9 +159,9 @@ def _built(
 
 
 def check_build(wanted: Revisions, *, is_built: bool | None = None) -> None:
-    """Raise UsageError for an empty command, a time that none may take, and a time where nothing `is_built`.
+    """Raise UsageError for an empty command, a time out of range, and a time although nothing `is_built`.
 
-    If that is left open, it is where a command is asked for.
+    If `is_built` is None, something is built if a build command is asked for.
     """
     if wanted.build is not None and not wanted.build.strip():
         raise UsageError("--build '' is empty: give the command that builds, or leave it out")
@@ -186,7 +186,7 @@ def _one_command(commands: Sequence[str]) -> str:
 def findings_of(
     repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings, world: World
 ) -> list[Finding]:
-    """What the user should know of the sides before they are weighed."""
+    """Return the findings about the sides that the user should know before they are weighed."""
     from steelyard.design.findings import identical_finding, shared_findings
     from steelyard.subjects.revisions.identity import are_identical, is_one_build
 
@@ -198,7 +198,7 @@ def findings_of(
 
 
 def _notes(sides: Sequence[Builds]) -> list[Finding]:
-    """What is said of files that are in a checkout, or are not."""
+    """Return the findings about files that are in a checkout, or are missing from it."""
     from steelyard.design.findings import built_files_finding
     from steelyard.model.kept import Finding
 

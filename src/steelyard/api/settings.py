@@ -1,4 +1,4 @@
-"""What is asked, checked: the settings and the request of a weighing or run."""
+"""Checks of what is asked of a weighing or run, and the settings and request made of it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def weighing_of_commands(commands: Sequence[str], names: Sequence[str], asked: Asked, world: World) -> Request:
-    """What is measured of commands that are weighed against the first of them, each with a name; raises UsageError."""
+    """Return what to measure of named commands, weighed against the first of them; raise UsageError."""
     from steelyard.subjects.command import command_subject
 
     settings = settings_of(asked, world, commands=commands, judged=True)
@@ -59,7 +59,7 @@ def weighing_of_commands(commands: Sequence[str], names: Sequence[str], asked: A
 
 
 def run_of_command(command: str, name: str | None, asked: Asked, world: World) -> Request:
-    """What is measured of one command alone; raises UsageError."""
+    """Return what to measure of one command alone; raise UsageError."""
     from steelyard.subjects.command import command_subject
 
     settings = settings_of(asked, world, commands=[command] if command else [])
@@ -70,13 +70,13 @@ def run_of_command(command: str, name: str | None, asked: Asked, world: World) -
 
 
 def count_of_command(command: str, name: str | None, asked: Asked, world: World) -> Request:
-    """What is counted of one command; raises UsageError."""
+    """Return what to count of one command; raise UsageError."""
     judging = replace(asked.judging, metric=counted_metrics(asked.judging.metric))
     return run_of_command(command, name, replace(asked, judging=judging), world)
 
 
 def request_of(options: Asked, subjects: Sequence[Subject], settings: Settings) -> Request:
-    """What is measured of some subjects."""
+    """Return what to measure of some subjects."""
     from steelyard.design.request import Request
     from steelyard.design.suite.shards import dealt
     from steelyard.subjects.suite import benchmarks_of
@@ -97,7 +97,7 @@ def request_of(options: Asked, subjects: Sequence[Subject], settings: Settings) 
 
 
 def parameters_of(options: Asked, commands: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """The names of parameters with their values; raises UsageError for what is wrong with one, built or not."""
+    """Return the names and values of parameters; raise UsageError for a wrong one, whether or not there is a build."""
     from steelyard.subjects.suite import check_names, parameter_list, parameter_scan, parameter_values
 
     weighing, found = options.weighing, list[tuple[str, list[str]]]()
@@ -110,7 +110,7 @@ def parameters_of(options: Asked, commands: Sequence[str]) -> list[tuple[str, li
 
 
 def _around(options: Asked) -> list[str]:
-    """The commands before and after each launch, which have its parameters too."""
+    """Return the commands before and after each launch, which may contain its parameters, too."""
     return [*(options.launch.prepare or []), *(options.launch.conclude or [])]
 
 
@@ -122,9 +122,9 @@ def settings_of(
     judged: bool = False,
     recipe: Recipe | None = None,
 ) -> Settings:
-    """Check what is asked, and make settings of it; raises UsageError naming the option.
+    """Check what is asked, and return it as settings; raise UsageError naming the option.
 
-    `judged` is whether there are to be verdicts, for which a number of pairs may be too small; by the `recipe` the
+    `judged` says whether there will be verdicts, for which a number of pairs may be too small. `recipe` is how the
     commands' programs are built, if they are.
     """
     from steelyard.model.metrics import timed
@@ -159,7 +159,7 @@ def settings_of(
 
 
 def _judged_by(judging: Judging, *, judged: bool) -> dict[str, Any]:
-    """How surely, and for how long: those fields of the settings."""
+    """Return the fields of the settings that say how surely to judge, and for how long to measure."""
     from steelyard.model.settings import Settings
     from steelyard.stats.looks import RESERVE
 
@@ -176,7 +176,7 @@ def _judged_by(judging: Judging, *, judged: bool) -> dict[str, Any]:
 
 
 def _launches(launch: Launching, world: World) -> dict[str, Any]:
-    """What a launch is, and what goes before and after it: those fields of the settings."""
+    """Return the fields of the settings that say what a launch is, and what goes before and after it."""
     from steelyard.subjects.command import environment_names
 
     processor, chosen = processor_of(launch.cpu, world)
@@ -200,7 +200,7 @@ def _launches(launch: Launching, world: World) -> dict[str, Any]:
     }
 
 
-# More than anybody will wait for, and still few enough to be kept and judged.
+# More than anybody waits for, but still few enough to keep and judge.
 _MOST_LAUNCHES = 1_000_000
 _SECONDS = 1e-3, 1e6
 
@@ -234,12 +234,12 @@ def _check_enough(option: str, pairs: int, alpha: float) -> None:
         raise UsageError(f"{option} {pairs} can never show anything at alpha {alpha:g}: at least {fewest}")
 
 
-# Slow programs have so long without being asked for it, for the fewest pairs that can ever decide.
+# The time that slow programs get by default, for the fewest pairs that can ever decide.
 _LONGEST_UNASKED_S = 600.0
 
 
 def _of_commands(options: Asked) -> dict[str, bool]:
-    """What is of a command as a whole, or would be asked for twice with a harness; and whether it is asked for."""
+    """Return whether each option is asked for that is for plain commands, or that would repeat what a harness says."""
     return {
         "--shell": options.launch.shell,
         "--repeat": options.launch.repeat != Launching.repeat,
@@ -258,7 +258,7 @@ def _family(name: str) -> Any:
 
 
 def _pairing(name: str | None, usual: str) -> Any:
-    """How launches of a pair run, if it is asked for; raises UsageError."""
+    """Return how the launches of a pair run; raise UsageError for an unknown name."""
     if name is None:
         return usual
     if name not in ("adjacent", "tandem", "auto"):
@@ -274,12 +274,12 @@ def _check_pairing(settings: Settings) -> None:
 
 
 def processor_of(asked: int | Literal["auto"] | None, world: World) -> tuple[int | None, str | None]:
-    """The processor of launches, if they are to have one, and why this one if it was chosen; raises UsageError."""
+    """Return the launches' processor, if they have one, and if it was chosen automatically, why; raise UsageError."""
     if asked == AUTO:
         choice = world.quietest()
         return choice.processor, choice.why
     if asked is not None and asked not in world.processors() | world.kept_free():
-        world.sweep()  # what was killed may have left a group that has it
+        world.sweep()  # a killed weighing may have left a control group that owns it
     if asked is not None and asked not in (processors := world.processors() | world.kept_free()):
         allowed = ", ".join(str(cpu) for cpu in sorted(processors))
         raise UsageError(f"--cpu {asked} is not a processor that may be used here: choose from {allowed}")
@@ -287,7 +287,7 @@ def processor_of(asked: int | Literal["auto"] | None, world: World) -> tuple[int
 
 
 def current_folder() -> str:
-    """Where the user is; raises UsageError where nobody can be."""
+    """Return the current folder; raise UsageError if it cannot be used."""
     try:
         return str(Path.cwd())
     except OSError as error:
@@ -303,7 +303,7 @@ def _readable(path: Path | None) -> str | None:
         raise UsageError(f"--stdin {path} cannot be read: {error.strerror}; check the path") from error
     if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):
         raise UsageError(f"--stdin {path} cannot be read again for each launch: give the path of a file")
-    # Resolved here: for the process that opens it, /dev/stdin would be another file.
+    # Resolve it here: /dev/stdin would be another file in the process that opens it.
     file = os.path.realpath(path)
     if not os.access(file, os.R_OK):
         raise UsageError(f"--stdin {path} cannot be read: check its permissions")
@@ -319,11 +319,11 @@ def _output_of_launches(path: Path | None) -> str | None:
         raise UsageError(f"--output {path} cannot be written: {error.strerror}; check the path") from error
     if is_pipe:
         raise UsageError(f"--output {path} is a pipe, and each launch writes anew: give the path of a file")
-    return os.path.realpath(path)  # resolved here, as the input is
+    return os.path.realpath(path)  # resolved here, like the input
 
 
 def _amounts(asked: Throughput, params: Mapping[str, str] | None = None) -> list[Processed]:
-    """What was said, with the values of {name} filled in; raises UsageError for what is no amount."""
+    """Return the amounts given, with the values of {name} filled in; raise UsageError for what is no amount."""
     from steelyard.model.throughput import processed_of
 
     told = {}

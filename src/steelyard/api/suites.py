@@ -1,4 +1,4 @@
-"""The benchmarks inside programs, and the heap: whether what is asked of them can be."""
+"""Checks of what is asked about the benchmarks inside programs, and about the heap."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from steelyard.model.errors import UsageError
 if TYPE_CHECKING:
     from steelyard.design.suite.selection import Selection
 
-# A command's first launches may differ, by its hash seed for example, and three show that. A suite of a harness is
-# long enough with one.
+# A command's first launches may differ, for example by hash seed, and three of them show that. A suite of a harness
+# takes long enough with one.
 _LAUNCHES, _LAUNCHES_OF_HARNESS = 3, 1
-# Enough for a verdict on most benchmarks; a suite would otherwise have to share what one command gets.
+# Enough for a verdict on most benchmarks. Without it, a suite would have to share the time of a single command.
 _SECONDS_EACH = 3.0
 
 
 def harness_checked(options: Suite, metrics: Sequence[str], of_commands: Mapping[str, bool]) -> str | None:
-    """The harness that is asked for, if it is known and nothing stands beside it that it has no use for.
+    """Return the harness asked for; raise UsageError if it is unknown, or does not go with another option.
 
-    `metrics` are those that are measured, `of_commands` the options of a command as a whole, and whether each is asked
-    for.
+    `metrics` are those to measure; `of_commands` has the options for plain commands, and whether each is asked for.
     """
     name = options.harness
     if name is None:
@@ -46,7 +45,7 @@ def harness_checked(options: Suite, metrics: Sequence[str], of_commands: Mapping
 
 
 def selection_of(options: Suite, judging: Judging, weighing: Plan) -> Selection:
-    """Which of a harness's benchmarks are wanted, and how long each may take if nothing else limits that."""
+    """Return which of a harness's benchmarks to measure, and how long each may take if nothing else limits that."""
     from steelyard.design.suite.selection import Selection
     from steelyard.design.suite.shards import ShardAsked
 
@@ -63,7 +62,7 @@ def selection_of(options: Suite, judging: Judging, weighing: Plan) -> Selection:
 
 
 def heap_launches(options: HeapWatch, *, harness: str | None) -> int | None:
-    """How many launches a side are watched; None for none."""
+    """Return how many launches per side are watched; None if none."""
     if not options.watched:
         return None
     return _LAUNCHES if harness is None else _LAUNCHES_OF_HARNESS

@@ -1,4 +1,4 @@
-"""What each argument of the functions for programs takes: a command line has but texts, a program has everything."""
+"""What each argument of the functions for programs takes: a command line has only text, a program has every type."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from steelyard.model.values import AUTO
 
 
 class _NulError(ValueError):
-    """A text with a NUL, which stands in no path, no word of a command and no variable."""
+    """A text with a NUL, which no path, word of a command or variable can contain."""
 
 
 def taken(name: str, value: object) -> Any:
-    """The value of an argument as the measuring has it; raises UsageError for one that the argument does not take."""
+    """Return an argument's value as the measuring code needs it; raise UsageError for one that it does not take."""
     kind = TAKES[name]
     try:
         return kind.read(value)
@@ -29,16 +29,16 @@ def taken(name: str, value: object) -> Any:
 
 
 def taken_if_given(name: str, value: object) -> Any:
-    """As `taken`; None, where nobody asked, stays that."""
+    """Do as `taken`, but keep None, which means that nobody asked."""
     return None if value is None else taken(name, value)
 
 
 def _brief(value: object) -> str:
-    """A value in a sentence, which is one line."""
+    """Return a value for a sentence, on one line."""
     return "".join(one if one.isprintable() else " " for one in reprlib.repr(value))
 
 
-# --- readers: each gives the value, or raises TypeError, ValueError or OverflowError
+# --- readers: each returns the value, or raises TypeError, ValueError or OverflowError
 
 
 def _text(value: Any) -> str:
@@ -54,7 +54,7 @@ def _path(value: Any) -> str:
 
 
 def _command(value: Any) -> str:
-    """A command line; a path is one word of it, and where it has no folder it is that of a file here, none of PATH."""
+    """Return a command line; a path is a single word, and without a folder it is a file here, not one in PATH."""
     if not isinstance(value, PathLike):
         return _text(value)
     path = _path(value)
@@ -62,7 +62,7 @@ def _command(value: Any) -> str:
 
 
 def _joined(value: Any) -> str:
-    """How the words of a command, which other modules take as a list, are one text."""
+    """Say how to join the words of a command, which other modules take as a list, into one text."""
     for words in (value, *(value if isinstance(value, list | tuple) else ())):
         if isinstance(words, list | tuple) and words and all(isinstance(word, str) for word in words):
             return f": join the words of a command, as in shlex.join({_brief([*words])})"
@@ -76,7 +76,7 @@ def _flag(value: Any) -> bool:
 
 
 def _number(value: Any) -> float:
-    # A flag is a number to Python, and so are numpy's.
+    # Python takes a bool for a number. Those of numpy are numbers, too.
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError
     return float(value)
@@ -100,19 +100,19 @@ def _number_or_text(value: Any) -> float | str:
 
 
 def _amount(value: Any) -> float | str:
-    """As it is: of bytes there may be more than a float can tell apart."""
+    """Return an integer unchanged: a float cannot tell large numbers of bytes apart."""
     return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else _number_or_text(value)
 
 
 def _word(value: Any) -> str:
-    """What stands in a command, or in a variable."""
+    """Return a value as it is written in a command or a variable."""
     if isinstance(value, PathLike):
         return _path(value)
     return str(value) if isinstance(value, Real) else _text(value)
 
 
 def _several(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
-    """Several of them, or one alone. Not a set, which has no order."""
+    """Return a reader of several values, or a single one. It refuses sets, which have no order."""
 
     def all_of(value: Any) -> list[Any]:
         if isinstance(value, str | PathLike):
@@ -125,7 +125,7 @@ def _several(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
 
 
 def _variables(value: Any) -> list[str]:
-    """As `--env` has them: NAME or NAME=VALUE."""
+    """Return variables as `--env` takes them: NAME or NAME=VALUE."""
     if not isinstance(value, Mapping):
         return _several(_text)(value)
     if any("=" in _text(name) for name in value):
@@ -134,14 +134,14 @@ def _variables(value: Any) -> list[str]:
 
 
 def _parameters(value: Any) -> dict[str, list[str]]:
-    """The values of each; one alone is a list of itself."""
+    """Return the values of each parameter as a list, even if there is only one."""
     if not isinstance(value, Mapping):
         raise TypeError
     found = {
         _text(name): [_word(values)] if isinstance(values, Real) else _several(_word)(values)
         for name, values in value.items()
     }
-    if not all(found.values()):  # it would have the empty text for its one value
+    if not all(found.values()):  # an empty list would become one empty text
         raise ValueError
     return found
 
@@ -157,10 +157,10 @@ class Kind:
     """What an argument takes."""
 
     words: str
-    """As a sentence says it: `pairs takes a whole number`."""
+    """For the end of a sentence: `pairs takes a whole number`."""
     read: Callable[[Any], Any]
     way_out: Callable[[Any], str] = lambda _: ""
-    """What is said behind a value that it does not take."""
+    """Returns what to say after a value that it does not take."""
 
 
 _TEXT = Kind("a text", _text)
@@ -200,4 +200,4 @@ TAKES: Mapping[str, Kind] = {
     **dict.fromkeys(("ignore_failure", "isolate", "inherit_environment", "watch"), _FLAG),
     **dict.fromkeys(("call_graph", "body", "after_start", "force", "same_conditions"), _FLAG),
 }
-"""What each argument takes, by its name; the same in all functions that have it."""
+"""What each argument takes, by name; the same in all functions."""

@@ -1,4 +1,4 @@
-"""What was said of a project's benchmarks and is of none of them."""
+"""Settings for a project's benchmarks that apply to none of them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from steelyard.model.records import Run, Weighing
 
 
 def unused(project: Project, patterns: Sequence[str], asked: Asked, records: Sequence[Weighing | Run]) -> list[str]:
-    """What is said of margins and of patterns of the command line that are of nothing in any target's record."""
+    """Say which margins, and which patterns of the command line, match nothing in any target's record."""
     return [*_unused_margins(project, patterns, asked, records), *_unused_patterns(asked, records)]
 
 
 def _unused_margins(
     project: Project, patterns: Sequence[str], asked: Asked, records: Sequence[Weighing | Run]
 ) -> list[str]:
-    """What is said of margins that are of no benchmark, where all of the file is weighed by them.
+    """Say which margins match no benchmark, if everything in the file was weighed by them.
 
-    A name that is misspelt would be judged by the usual one in silence.
+    Otherwise a misspelt name would silently be judged by the usual margin.
     """
     if patterns or asked.suite.benchmark or asked.suite.tag or asked.judging.chooses("margin"):
         return []
-    if any(record.new_suite for record in records):  # it may be of those that are new
+    if any(record.new_suite for record in records):  # the margin may be for one of the new benchmarks
         return []
     names = [name for record in records for benchmark in record.benchmarks for name in benchmark.names()]
     found = []
@@ -38,12 +38,12 @@ def _unused_margins(
 
 
 def _unused_patterns(asked: Asked, records: Sequence[Weighing | Run]) -> list[str]:
-    """What is said of patterns of the command line that chose nothing: no single target could tell."""
+    """Say which patterns of the command line chose nothing; no single target can tell."""
     names = [one.entry or one.name for record in records for one in record.benchmarks]
-    # Of sides that are one program nobody has asked for a list, and one may have failed.
+    # Identical sides are not asked for a list of their benchmarks, and another record may have failed without one.
     if EVERY_BENCHMARK in names or not all(record.benchmarks for record in records):
         return []
     patterns = [pattern for pattern in asked.suite.benchmark or [] if left_out_by(pattern) is None]
-    # A command has the values of its parameters behind its name.
+    # A command's name is followed by the values of its parameters.
     unused = [pattern for pattern in patterns if not fits(names, [pattern, f"{pattern}, *"])]
     return [f"--benchmark {pattern!r} is of no benchmark that was weighed" for pattern in unused]

@@ -1,4 +1,4 @@
-"""What goes wrong, told of arguments: a sentence about an option is one about the argument of its meaning."""
+"""Error messages in terms of arguments: a sentence about an option becomes one about the argument for it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ _OTHERWISE = {
     "--parameter-list": "parameters",
 }
 _OPTION = re.compile(r"--[a-z]+(?:-[a-z]+)*")
-# What stands in quotes is the user's, and what follows the program's name is for a command line.
+# Quoted text is the user's, and what follows the program's name is a command line; both stay as they are.
 _PARTS = re.compile(rf"('[^']*'|\"[^\"]*\"|\bsteelyard [a-z]+ [^:;()]*)|(?<![\w-]){_OPTION.pattern}")
 
 
 @contextmanager
 def told_of_arguments(own: Mapping[str, str] = _OTHERWISE) -> Iterator[None]:
-    """Errors from here are about arguments; `own` has what those are called that are called otherwise than options."""
+    """Reword errors raised in this context to be about arguments.
+
+    `own` maps options to arguments that have another name.
+    """
     try:
         yield
     except SteelyardError as error:
@@ -34,18 +37,18 @@ def told_of_arguments(own: Mapping[str, str] = _OTHERWISE) -> Iterator[None]:
 
 
 def split_option(said: str) -> tuple[str, str] | None:
-    """The argument that a sentence is about, and its other words; None for one that begins with no option."""
+    """Return the argument that a sentence begins with, and the rest; None if it begins with no option."""
     match = _OPTION.match(said)
     return None if match is None else (argument_of(match[0]), said[match.end() :])
 
 
 def argument_of(option: str, own: Mapping[str, str] = _OTHERWISE) -> str:
-    """What an option is called in Python; in a project's file it is the same with hyphens."""
+    """Return an option's name in Python; in a project's file it is the same with hyphens."""
     return own.get(option, option.removeprefix("--").replace("-", "_"))
 
 
 def of_arguments(said: str, own: Mapping[str, str] = _OTHERWISE) -> str:
-    """The sentence, if it is about an option: others may have words of the user's without quotes."""
+    """Reword a sentence that begins with an option; others may contain unquoted words of the user's."""
     split = split_option(said)
     if split is None or split[0] not in TAKES:
         return said

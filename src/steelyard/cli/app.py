@@ -49,12 +49,12 @@ _COMMANDS = {
     "Keep things in order": {"cache": "cache:cache"},
     "Read": {"docs": "docs:docs"},
 }
-"""Under each heading the commands, and where the function of each is: what is not asked for is not imported."""
+"""The commands under each heading, and where each one's function is; only what is asked for is imported."""
 
 _OF_THE_TOOL = ("--version", "-V")
 _COMPLETION = "_STEELYARD_COMPLETE"
 
-# The parser's UsageError. Where typer keeps it differs between its versions; this child of it is always at hand.
+# The parser's UsageError. Versions of typer keep it in different places; this subclass is always available.
 _WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]
 
 
@@ -78,14 +78,13 @@ def steelyard(
 
 
 def run(arguments: Sequence[str], world: World | None = None) -> int:
-    """Run one command line, without the program's name, and return its exit status; errors are one sentence on stderr.
+    """Run one command line, without the program's name, and return its exit status; an error is one sentence on stderr.
 
-    It takes all that it needs from outside from the `world`, by default the real one.
-
-    Not `app()`, whose own answer to a broken pipe is status 1: that would say `slower`.
+    Everything from outside comes from the `world`, by default the real one. Not `app()`, which answers a broken pipe
+    with status 1: that would say `slower`.
     """
     if _COMPLETION in os.environ:
-        command_line()(prog_name="steelyard")  # a shell asks what could follow; typer answers and exits
+        command_line()(prog_name="steelyard")  # a shell asks for completions; typer answers and exits
     asked = next(iter(arguments), None)
     command = command_line(asked if any(asked in commands for commands in _COMMANDS.values()) else None)
     try:
@@ -107,7 +106,7 @@ def run(arguments: Sequence[str], world: World | None = None) -> int:
 
 @cache
 def command_line(only: str | None = None) -> Any:
-    """The parser of all commands, or of one of them: to import and make them all takes longer than `show` does."""
+    """Return the parser of all commands, or of `only` one: importing and building all takes longer than `show` does."""
     app = typer.Typer(
         name="steelyard",
         cls=Group,
@@ -132,7 +131,7 @@ def command_line(only: str | None = None) -> Any:
 
 
 def _owner_of(option: str) -> str | None:
-    """The first command that has a long option; short ones are of many programs."""
+    """Return the first command that has a long option; short ones belong to many programs."""
     if not option.startswith("--"):
         return None
     commands = vars(command_line())["commands"]

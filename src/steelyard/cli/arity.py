@@ -6,14 +6,14 @@ from collections.abc import Collection
 
 from steelyard.api.parameters import ARGUMENTS, SEPARATOR, may_have_step, too_few
 
-# Of a range that no number stands behind: the next word is a step only if it is a number, as no command is one.
+# The step of a range that no number follows. The next word is a step only if it is a number, since no command is one.
 _USUAL_STEP = "1"
 
 
 def joined(arguments: list[str], options: Collection[str]) -> list[str]:
-    """The words of a command line with those of each such option made one; raises UsageError where there are too few.
+    """Join the words of each such option in a command line into one; raise UsageError if there are too few.
 
-    A command has some of them, or none: its `options`.
+    `options` are those of the command, which has some or none of these.
     """
     left, words = list(arguments), []
     while left:
@@ -35,7 +35,7 @@ def joined(arguments: list[str], options: Collection[str]) -> list[str]:
 
 
 def _glued(word: str) -> str:
-    """The option that a word begins with, if its first argument is not parted from it: `-Ln`, `--parameter-list=n`."""
+    """Return the option that a word begins with if its first argument is attached: `-Ln`, `--parameter-list=n`."""
     name, equals, _ = word.partition("=")
     short = "" if word.startswith("--") else word[:2]
     found = name if equals else short if len(word) > 2 else ""

@@ -34,7 +34,7 @@ _USUAL_S = 120.0
 
 
 class SearchingOptions(JudgingOptions):
-    """What is judged, how surely, and for how long each weighing may go on."""
+    """What is judged, how surely, and how long each weighing may go on."""
 
     panel: ClassVar[str] = "What is judged"
 
@@ -57,7 +57,7 @@ class SearchingOptions(JudgingOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class BisectOptions(MeasuringOptions):
-    """What `bisect` is asked."""
+    """The options of `bisect`."""
 
     panel: ClassVar[str] = WHAT_IS_RUN
 
@@ -117,7 +117,7 @@ def bisect(options: BisectOptions, world: World) -> int:
     check_build(Revisions(build=options.build, build_timeout=options.build_timeout, given=options.given))
     if not options.command.strip():
         raise UsageError("the command is empty: give the command to run, in quotes")
-    # What runs is its copy in each commit's folder; this one is the user's.
+    # Each commit's folder has its own copy, which is what runs; this file is the user's.
     own = Path(options.command.split()[0])
     check_apart((options.json, options.launch.output), filter(None, [options.launch.stdin, own]))
     asked = _request(options, world)
@@ -186,7 +186,7 @@ def _settings(options: BisectOptions, world: World) -> Settings:
         if len(getattr(launch, name) or []) > 1:
             raise UsageError(f"{launch.given[name]} was given twice: all commits have one command, so give it once")
     settings = settings_of(options, world, commands=[options.command], judged=True)
-    fitting: dict[str, float] = {"reserve": 0.0}  # none of its weighings goes on with another budget
+    fitting: dict[str, float] = {"reserve": 0.0}  # none of its weighings is continued with another budget
     if settings.longest_time_s is not None:
         fitting["max_time_s"] = _USUAL_S
     return settings.model_copy(update=fitting)

@@ -1,4 +1,4 @@
-"""`steelyard --version`: what this steelyard is made of, for a bug report."""
+"""`steelyard --version`: what this installation consists of, for a bug report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LIBRARIES = ("numpy", "pydantic", "psutil", "rich", "typer")
 
 
 def build_facts(world: World) -> list[str]:
-    """One fact a line, the version first."""
+    """Return one fact per line, the version first."""
     return [
         f"steelyard {__version__}",
         f"record format {VERSION}",

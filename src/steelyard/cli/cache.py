@@ -23,7 +23,7 @@ _NAME = 24
 
 @dataclass(frozen=True, kw_only=True)
 class CacheOptions(Options):
-    """What `cache` is asked."""
+    """The options of `cache`."""
 
     panel: ClassVar[str] = "What is kept"
 
@@ -93,7 +93,7 @@ def _row(one: Kept, now_s: float) -> list[str]:
 
 
 def _length(elapsed_s: float) -> str:
-    """In its largest unit: nobody asks for more of what is kept."""
+    """Write an age in its largest unit, which is precise enough here."""
     for unit, seconds in (("day", 86_400), ("h", 3600), ("min", 60)):
         if (number := int(elapsed_s // seconds)) > 0:
             return f"{number:,} {unit}{'s' if unit == 'day' and number > 1 else ''}"

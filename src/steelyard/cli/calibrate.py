@@ -1,4 +1,4 @@
-"""`steelyard calibrate`: what a hit of each cache level takes on this machine, and how well a cost can tell time."""
+"""`steelyard calibrate`: what a hit of each cache level costs on this machine, and how well a cost predicts time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrateOptions(Options):
-    """What `calibrate` is asked."""
+    """The options of `calibrate`."""
 
     panel: ClassVar[str] = "How it is measured"
 
@@ -98,7 +98,7 @@ def calibrate(options: CalibrateOptions, world: World) -> int:
 
 
 def _ended_by(failure: MeasurementError | None, kept: str) -> SteelyardError:
-    """What ended it before weights were fitted, the user if no failure, and what became of what was measured."""
+    """Return the error for a calibration ended early, by a failure or by the user; `kept` says where its data are."""
     if failure is None:
         return InterruptedBeforeEnd(f"interrupted before weights could be fitted; {kept}")
     error = MeasurementError(f"{failure}; {kept}")

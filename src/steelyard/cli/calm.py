@@ -1,4 +1,4 @@
-"""A machine that is calmed for as long as a command lasts, or beyond it; and put back whatever comes of that."""
+"""Calming the machine for as long as a command lasts, or beyond it, and restoring it whatever happens."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def tuned(wanted: bool, processor: int | None, world: World) -> Iterator[None]:
-    """`--tuned`: tune the machine meanwhile, if that is wanted; raises as `Tuner.tune` before anything is measured."""
+    """Tune the machine meanwhile, if `--tuned` asks for it; raise as `Tuner.tune` does, before anything is measured."""
     if not wanted:
         yield
         return
@@ -32,7 +32,7 @@ def tuned(wanted: bool, processor: int | None, world: World) -> Iterator[None]:
 
 
 def _say_what_is_not(done: Done) -> None:
-    """Say what `--tuned` could not change: what it did is in the report."""
+    """Say what `--tuned` could not change; the report says what it did change."""
     if done.refused:
         first, wanted = done.refused[0], len(done.changes) + len(done.refused)
         codes = ", ".join(dict.fromkeys(one.change.code for one in done.refused))
@@ -44,9 +44,9 @@ def _say_what_is_not(done: Done) -> None:
 
 @contextmanager
 def tuned_unless_ended(tuner: Tuner, processor: int | None, world: World) -> Iterator[Done]:
-    """Tune the machine, and leave it so; but a signal that ends the command within this puts back what was.
+    """Tune the machine and leave it so, unless a signal ends the command within this context: then restore it.
 
-    Raises as `Tuner.tune`.
+    Raises as `Tuner.tune` does.
     """
     with ExitStack() as lasting:
         with uninterrupted():
@@ -56,7 +56,7 @@ def tuned_unless_ended(tuner: Tuner, processor: int | None, world: World) -> Ite
 
 
 def put_back(tuner: Tuner) -> None:
-    """Put back what was, if the machine is tuned; what the system refuses is said."""
+    """Restore the machine, if it is tuned, and say what the system refuses."""
     with uninterrupted():
         if tuner.state() is not None:
             for one in tuner.restore().refused:

@@ -1,4 +1,4 @@
-"""`steelyard check`: whether benchmarks are sound, and whether a program speaks the protocol."""
+"""`steelyard check`: whether benchmarks are sound, and whether a program follows the protocol."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckOptions(MeasuringOptions):
-    """What `check` is asked."""
+    """The options of `check`."""
 
     panel: ClassVar[str] = "What is looked at"
 

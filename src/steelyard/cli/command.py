@@ -1,4 +1,4 @@
-"""A command's options as a frozen class, and the function that typer makes a command of."""
+"""Commands for typer, made of functions that take their options as one frozen class."""
 
 from __future__ import annotations
 
@@ -22,42 +22,41 @@ if TYPE_CHECKING:
 class Options(Group):
     """The options of a command, or a group of them that commands share.
 
-    A command has the options that its own class declares, in that order; those that it merely inherits keep their
-    defaults. A field that is a group stands for the options of that group, or for some of them (`Only`, `Without`),
-    and the field's default holds theirs. One that has the options of what is asked (`api.asked`) has its fields and
-    defaults from there, and says of each how it is written. Those `given` stand on the command line, as `--help` writes
-    each.
+    A command has the options that its own class declares, in that order; inherited ones keep their defaults. A field
+    that is a group stands for the group's options, or for some of them (`Only`, `Without`), with its default holding
+    theirs. Options for what is asked (`api.asked`) take their fields and defaults from there, and only declare how each
+    is written. `given` maps the options on the command line to their spelling in `--help`.
     """
 
     panel: ClassVar[str] = "Options"
-    """Under which heading `--help` has them, but for those that name another."""
+    """The heading in `--help` for options that name no other."""
 
 
 class Only:
-    """Beside the type of a group: the options of it that a command has; the others keep their defaults."""
+    """Annotates a group with the options of it that a command has; the others keep their defaults."""
 
     def __init__(self, *names: str) -> None:
         self.names = names
 
     def has(self, name: str) -> bool:
-        """Whether a command has this option."""
+        """Return whether a command has this option."""
         return name in self.names
 
 
 class Without(Only):
-    """The other way round: the options that a command has not."""
+    """Annotates a group with the options of it that a command does not have."""
 
     def has(self, name: str) -> bool:
-        """Whether a command has this option."""
+        """Return whether a command has this option."""
         return name not in self.names
 
 
 @dataclass(frozen=True)
 class ReadBy:
-    """Beside the type of an option: what reads its words (by `model.values`), where its type alone does not say it."""
+    """Annotates an option with the function that reads its words (from `model.values`) if its type does not say it."""
 
     read: Callable[[str, str], Any]
-    """read(option, text); raises UsageError naming the option."""
+    """read(option, text) returns the value; it raises UsageError naming the option."""
 
 
 _Options = TypeVar("_Options", bound=Options)
@@ -65,7 +64,7 @@ _Options = TypeVar("_Options", bound=Options)
 
 @dataclass(frozen=True)
 class _Declared:
-    """An option of a command: the group that has it, its reader, and what typer is told of it."""
+    """An option of a command: its group, its reader, and its declaration for typer."""
 
     group: str | None
     reader: Callable[[str, str], Any] | None
@@ -75,10 +74,10 @@ class _Declared:
 def command(
     options: type[_Options], *, examples: Sequence[str], runs_words: bool = False
 ) -> Callable[[Callable[[_Options, World], int]], Callable[..., int]]:
-    """Make typer's function, with a parameter an option, of one that takes its options as a value and the world.
+    """Make a function for typer, with a parameter per option, from one that takes its options as a value and the world.
 
-    The `examples` are command lines that work where they are pasted. Of one that `runs_words`, all from the first
-    argument on are another command's.
+    `examples` are command lines that work when pasted. If the command `runs_words`, everything from its first argument
+    on belongs to another command.
     """
     declared = {one.parameter.name: one for one in _parameters(options)}
     shown = [Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)]
@@ -101,7 +100,7 @@ def command(
 
 
 def _read(declared: _Declared, value: Any, given: Mapping[str, str], context: typer.Context) -> Any:
-    """The value of an option whose words typer has left as they are."""
+    """Return the value of an option whose words typer has left as they are."""
     if declared.reader is None or value is None:
         return value
     return declared.reader(given.get(declared.parameter.name, context.info_name or ""), value)
@@ -110,7 +109,7 @@ def _read(declared: _Declared, value: Any, given: Mapping[str, str], context: ty
 def _asked(
     options: type[_Options], declared: Mapping[str, _Declared], values: Mapping[str, Any], given: Mapping[str, str]
 ) -> _Options:
-    """The options with their values."""
+    """Return the options with their values."""
     fields_of: dict[str, dict[str, Any]] = {one.group: {} for one in declared.values() if one.group}
     own: dict[str, Any] = {}
     for name, value in values.items():
@@ -124,7 +123,7 @@ def _asked(
 
 
 def _parameters(options: type[Options]) -> Iterator[_Declared]:
-    """Every option of a command, with the field of the group that it belongs to."""
+    """Yield every option of a command, with the field of the group that it belongs to."""
     hints = _hints(options)  # type: ignore[arg-type] # a class can be hashed, whatever its instances can
     for name in get_annotations(options):
         if get_origin(hints[name]) is ClassVar:
@@ -142,7 +141,7 @@ def _parameters(options: type[Options]) -> Iterator[_Declared]:
 
 @cache
 def _hints(options: type[Options]) -> dict[str, Any]:
-    """Those of a group are asked for by each command that has it; they are compiled from their text."""
+    """Return the type hints of a class; cached, as commands share groups and hints are compiled from text."""
     return get_type_hints(options, include_extras=True)
 
 
@@ -160,7 +159,7 @@ def _declared(group: str | None, panel: str, name: str, hint: Any, default: Any)
     stated = next((other.read for other in others if isinstance(other, ReadBy)), None)
     reader = stated or (whole if kind in (int, int | None) else None)
     if reader is not None:
-        # Typer's own sentences about what is no number are its parser's, and differ between its versions.
+        # Typer's own messages about bad numbers are its parser's, and differ between versions.
         kind, default = str | None, None if default is None else f"{default:g}"
     return _Declared(
         group, reader, Parameter(name, Parameter.KEYWORD_ONLY, annotation=Annotated[kind, told], default=default)
@@ -170,12 +169,12 @@ def _declared(group: str | None, panel: str, name: str, hint: Any, default: Any)
 def _given(context: typer.Context) -> dict[str, str]:
     spellings = {each.name or "": each.opts[0] for each in context.command.params}
     sources = {name: context.get_parameter_source(name) for name in spellings}
-    # By its name: where typer keeps that enumeration differs between its versions.
+    # Compared by name, as versions of typer keep that enumeration in different places.
     return {name: spellings[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
 
 
 def world_of(context: typer.Context) -> World:
-    """The world of this command line; the real one, which takes its time to import, if it was given none."""
+    """Return the world of this command line, or if it was given none the real one, whose import takes time."""
     from steelyard.design.world import World
 
     given: World | None = context.obj

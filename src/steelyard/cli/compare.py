@@ -64,7 +64,7 @@ def _compared(options: CompareOptions, world: World) -> int:
     from steelyard.design import session
 
     if options.resume is not None:
-        if str(options.resume).startswith("--"):  # the next option was taken for it
+        if str(options.resume).startswith("--"):  # the next option was taken for its value
             raise UsageError(RESUME_LACKS_VALUE)
         _refuse_other_options(options)
         (path,) = kept_by_name(world, options.resume)
@@ -112,7 +112,7 @@ _WITH_RESUME = {
 
 
 def _refuse_other_options(options: CompareOptions) -> None:
-    """A resumed weighing has its commands and options already; others would be ignored, or mix two plans."""
+    """Raise UsageError for options that a resumed weighing has already: they would be ignored, or mix two plans."""
     for name, option in options.given.items():
         if name not in _WITH_RESUME:
             what = "other commands" if name == "commands" else option
@@ -120,7 +120,7 @@ def _refuse_other_options(options: CompareOptions) -> None:
 
 
 def _more(options: CompareOptions) -> More | None:
-    """The budget for what has ended undecided, if it is given one."""
+    """Return the additional budget for a weighing that ended undecided, if one is given."""
     from steelyard.design.going_on import More
 
     judging = options.judging
@@ -131,7 +131,7 @@ def _more(options: CompareOptions) -> More | None:
 
 
 def _project(options: CompareOptions) -> Project | None:
-    """The project whose targets are weighed, where no command is given; None if there is none."""
+    """Return the project whose targets are weighed if no command is given; None if there is none."""
     if options.commands or options.trust_journal:
         return None
 
@@ -141,14 +141,14 @@ def _project(options: CompareOptions) -> Project | None:
 
 
 def _announce(path: Path, record: Weighing) -> None:
-    """The record says what is run, and not this command line: so the user has to see it."""
+    """Show what is run, since the record decides that and not this command line."""
     from steelyard.report.resumption import lines
 
     say(*lines(record, str(path)))
 
 
 def _say_where(path: Path, outcome: Outcome) -> None:
-    """Say by which name a record is kept where that which it carries on is kept too, by its own."""
+    """Say under which name a record is kept if the one that it continues stays beside it under its own name."""
     kept = outcome.kept
     is_beside = kept is not None and kept.parent == path.parent and path.suffix == kept.suffix and path.exists()
     if kept is not None and is_beside and "interrupted" not in outcome.record.stop:
@@ -156,7 +156,7 @@ def _say_where(path: Path, outcome: Outcome) -> None:
 
 
 def _requested(options: CompareOptions, watch: Watch, world: World) -> AbstractContextManager[Request]:
-    """What the command line asks for, for as long as it is measured."""
+    """Return what the command line asks for, for as long as it is measured."""
     if options.trust_journal:
         raise UsageError("--trust-journal is for what --resume carries on: leave it out")
     if options.revisions.given:

@@ -1,4 +1,4 @@
-"""What `steelyard compare` is asked."""
+"""The options of `steelyard compare`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TO_CARRY_ON = "To carry on"
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(MeasuringOptions):
-    """What `compare` is asked."""
+    """The options of `compare`."""
 
     commands: Annotated[
         list[str] | None,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CountOptions(MeasuringOptions):
-    """What `count` is asked."""
+    """The options of `count`."""
 
     panel: ClassVar[str] = "What is counted"
 
@@ -113,7 +113,7 @@ def count(options: CountOptions, world: World) -> int:
 
 @contextmanager
 def _imported_meanwhile(*modules: str) -> Iterator[None]:
-    """Import what judges and prints while Valgrind counts: this process does nothing else then."""
+    """Import the modules that judge and print while Valgrind counts, as this process is idle then."""
     importing = Thread(target=lambda: [import_module(module) for module in modules])
     importing.start()
     try:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DiffOptions(Options):
-    """What `diff` is asked."""
+    """The options of `diff`."""
 
     baseline: Annotated[
         Path,
@@ -125,9 +125,9 @@ def _compared(options: DiffOptions, world: World) -> int:
 def diff_runs(
     runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, margin: float, world: World, *, beside_data: bool
 ) -> int:
-    """Compare two runs in the metrics that are wanted, print what they say, and return the verdict's exit status.
+    """Compare two runs in the `wanted` metrics, print the result, and return the verdict's exit status.
 
-    What they say is printed on stderr if it is `beside_data`.
+    The result goes to stderr if stdout has data (`beside_data`).
     """
     return _shown(of_runs(*runs, _terms(options, margin, wanted)), options, world, beside_data=beside_data)
 
@@ -143,10 +143,10 @@ def _terms(options: DiffOptions, margin: float, metrics: list[str] | None) -> Te
 
 
 class _Words(NamedTuple):
-    """What is said of a difference between times."""
+    """How to report a difference between times."""
 
     verdicts: set[VerdictName]
-    """That the exit status comes from."""
+    """The verdicts that decide the exit status."""
     show: Callable[[Console], None]
     markdown: Callable[[], str]
 
@@ -191,7 +191,7 @@ def _told(
     strict: bool,
     beside_data: bool,
 ) -> int:
-    """Print what was found, write the files asked for, and return the exit status that the verdicts come to."""
+    """Print what was found, write the requested files, and return the exit status of the verdicts."""
     from steelyard.cli.screen import output
     from steelyard.cli.status import said_status
 

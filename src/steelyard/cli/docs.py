@@ -21,7 +21,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def folder() -> Path:
-    """Where the pages are; raises UsageError if they are nowhere."""
+    """Return the folder of the pages; raise UsageError if there is none."""
     above = _PACKAGE.parents
     places = [
         *([above[1] / "docs"] if above[0].name == "src" else []),  # a checkout
@@ -34,14 +34,14 @@ def folder() -> Path:
 
 
 def topics() -> list[str]:
-    """What there is a page of; raises UsageError if there is none at all."""
+    """Return the names of the pages; raise UsageError if there are none at all."""
     place = folder()
     return [str(page.relative_to(place).with_suffix("")) for page in sorted(place.rglob("*.md"))]
 
 
 @dataclass(frozen=True, kw_only=True)
 class DocsOptions(Options):
-    """What `docs` is asked."""
+    """The options of `docs`."""
 
     topic: Annotated[
         str | None,
@@ -69,7 +69,7 @@ def docs(options: DocsOptions, world: World) -> int:  # noqa: ARG001 - as every 
 
 
 def _linked(topic: str, known: Sequence[str]) -> str:
-    """The page that is meant, also by a link as it stands in another one, `../ci.md#gitlab`, or by a harness's name."""
+    """Return the page that is meant, even by a link as in another page, `../ci.md#gitlab`, or by a harness's name."""
     page = topic.partition("#")[0].removeprefix("../").removeprefix("docs/").removesuffix(".md")
     of_a_harness = f"adapters/{page}"
     return of_a_harness if of_a_harness in known else page

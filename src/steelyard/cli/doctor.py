@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DoctorOptions(Options):
-    """What `doctor` is asked."""
+    """The options of `doctor`."""
 
     panel: ClassVar[str] = "What is looked at"
 

@@ -24,7 +24,7 @@ _ENDINGS = {".csv": "csv", ".jsonl": "json-lines", ".ndjson": "json-lines", ".pa
 
 @dataclass(frozen=True, kw_only=True)
 class ExportOptions(Options):
-    """What `export` is asked."""
+    """The options of `export`."""
 
     panel: ClassVar[str] = "What is written"
 
@@ -96,12 +96,12 @@ def export(options: ExportOptions, world: World) -> int:
 
 
 def is_terminal() -> bool:
-    """Whether somebody would see what is printed."""
+    """Return whether what is printed goes to a terminal."""
     return sys.stdout.isatty()
 
 
 def _check_ending(output: Path, format_: str) -> None:
-    """Raise UsageError for a name that whoever opens the file would take for another format."""
+    """Raise UsageError for a file name that says another format than it will hold."""
     called = _called(output) or format_
     if called != format_:
         raise UsageError(
@@ -110,7 +110,7 @@ def _check_ending(output: Path, format_: str) -> None:
 
 
 def _called(output: Path) -> str | None:
-    """The format that a file's name ends as, compressed or not."""
+    """Return the format that a file's ending stands for, compressed or not; None if it stands for none."""
     whole = output.with_suffix("") if output.suffix == ".gz" else output
     return _ENDINGS.get(whole.suffix.lower())
 

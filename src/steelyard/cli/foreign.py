@@ -21,7 +21,7 @@ from steelyard.report.bounds import MOST_BENCHMARKS
 def show_foreign(
     record: ForeignResults, files: FileOptions, world: World, *, drawn: Callable[[Console], None] | None = None
 ) -> None:
-    """Print an import, or what is `drawn` of it, and write the files asked for."""
+    """Print an import, or what `drawn` draws of it, and write the requested files."""
     described = levels(record.benchmarks[: None if files.markdown is not None else MOST_BENCHMARKS])
     console = output(world.environment, beside_data=is_printed(*files.paths()))
     with beside_files(

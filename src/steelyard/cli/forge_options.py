@@ -1,4 +1,4 @@
-"""The options of what `gate` says where code is reviewed."""
+"""The options of `gate` for comments where code is reviewed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steelyard.cli.command import Options
 
 @dataclass(frozen=True, kw_only=True)
 class ForgeOptions(Options):
-    """What is said where code is reviewed; tokens come from the environment only."""
+    """What to write where code is reviewed; tokens come only from the environment."""
 
     panel: ClassVar[str] = "Where code is reviewed"
 

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from steelyard.model.gate import GateReport
     from steelyard.model.limits import Limits
 
-# A weighing of 400,000 launches. What comes from elsewhere is read beside a token, by a job that has to end.
+# The size of a weighing of 400,000 launches. A CI job reads untrusted files beside a token, and has to end.
 _LARGEST_IN_CI = 64 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class GateOptions(Options):
-    """What `gate` is asked."""
+    """The options of `gate`."""
 
     records: Annotated[
         list[Path],
@@ -135,7 +135,7 @@ def gate(options: GateOptions, world: World) -> int:
 
 
 def _limits(options: GateOptions) -> Limits:
-    """Those of the command line, and what it does not name from the project's file, if there is one.
+    """Return the limits of the command line, and what it leaves open from the project's file, if there is one.
 
     Raises UsageError for what is no limit.
     """
@@ -165,7 +165,7 @@ def _check_named(patterns: Sequence[str], said: str) -> None:
 
 
 def _write(report: GateReport, options: GateOptions, status: int) -> list[MeasurementError]:
-    """Write the files that were asked for; what could not be, which keeps the verdict and the others from nobody."""
+    """Write the requested files; return the errors, which must not hide the verdict or stop the other files."""
     from steelyard.model.files import plain_json
     from steelyard.report import gate_json, gate_markdown, junit, openmetrics
 
@@ -185,7 +185,7 @@ def _write(report: GateReport, options: GateOptions, status: int) -> list[Measur
 
 
 def _show(report: GateReport, world: World, *, beside_data: bool, is_log: bool) -> IO[str]:
-    """Print it, and return where; in a log that a runner reads commands from, so that no name in it is one."""
+    """Print the answer, and return the stream. In a log, keep the runner from reading any name as a command."""
     from contextlib import ExitStack
 
     from steelyard.cli.screen import output

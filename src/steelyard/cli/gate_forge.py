@@ -1,4 +1,4 @@
-"""What `gate` says on GitHub and GitLab. Whatever goes wrong there is a sentence, and changes no exit status."""
+"""What `gate` says on GitHub and GitLab. Whatever fails there is told in a sentence and changes no exit status."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from steelyard.cli.forge_options import ForgeOptions
     from steelyard.model.gate import GateReport
 
-# GitHub shows ten of each kind of a step.
+# GitHub shows ten of each kind per step.
 _MOST_ANNOTATIONS = 9
 
 
@@ -54,7 +54,7 @@ def _comment(
     *,
     is_asked: bool,
 ) -> None:
-    """Write the comment; without a token only if one `is_asked` for, else there is none to be missed."""
+    """Write the comment; without a token only if one `is_asked` for, as otherwise nobody misses it."""
     if not is_asked:
         return
     page = gate_markdown.page(report, options.title, gate_markdown.COMMENT_BYTES - 200)

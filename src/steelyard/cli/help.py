@@ -1,4 +1,4 @@
-"""How `--help` looks: options and commands under headings, whole sentences, and examples to paste.
+"""The layout of `--help`: options and commands under headings, whole sentences, and examples to paste.
 
 Written by the parser's own formatter: importing rich for it would take longer than all the rest of `--help`.
 """
@@ -21,19 +21,19 @@ class _WithExamples:
     epilog: str | None
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the parser has it
-        """Write the examples as they are, so that they can be pasted."""
+        """Write the examples verbatim, so that they can be pasted."""
         with formatter.section("Examples"):
             for line in (self.epilog or "").splitlines():
                 formatter.write(f"{'':{formatter.current_indent}}{line}\n")
 
 
 class Command(_WithExamples, TyperCommand):
-    """A command whose help is in parts, and which knows other spellings of its options."""
+    """A command whose help has sections, and which knows other spellings of its options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Bring the words into the form that the parser knows; raises UsageError where that cannot be."""
+        """Convert the words to the form that the parser knows; raise UsageError if that cannot be done."""
         _take_as_they_are(self.get_params(ctx))
-        # While a shell completes a line, it may still lack words; and those of another command stay as they are.
+        # While a shell completes a line, words may still be missing; and another command's words stay as they are.
         if not ctx.resilient_parsing and ctx.allow_interspersed_args:
             options = {option for parameter in self.params for option in parameter.opts}
             args = joined(respelt(args, options), options)
@@ -41,15 +41,15 @@ class Command(_WithExamples, TyperCommand):
             return list(super().parse_args(ctx, args))
         except Exception as error:
             if getattr(error, "ctx", ctx) is None:
-                vars(error)["ctx"] = ctx  # whose help is worth a look
+                vars(error)["ctx"] = ctx  # the command whose help the message names
             raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The options, and the arguments as they are declared."""
+        """Return the options, and the arguments as they are declared."""
         return ["[OPTIONS]", *(name for name, _ in _arguments(self.get_params(ctx)))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, and the options under their headings, those without one last."""
+        """Write the arguments, and the options under their headings; those without one come last."""
         parts: dict[str, list[tuple[str, str]]] = {"Arguments": _arguments(self.get_params(ctx))}
         others: list[tuple[str, str]] = []
         for parameter in self.get_params(ctx):
@@ -80,9 +80,9 @@ class Group(_WithExamples, TyperGroup):
 
 
 class _AsItIs:
-    """What a flag, a text, a path, or a list of them becomes.
+    """Reads a flag, a text, a path, or a list of these.
 
-    Typer would have pydantic build a validator for each: to import it and to build them takes 70 ms.
+    Typer would have pydantic build a validator for each: importing it and building them takes 70 ms.
     """
 
     def __init__(self, annotation: Any) -> None:
@@ -95,7 +95,7 @@ class _AsItIs:
 
 
 def _take_as_they_are(parameters: Iterable[Any]) -> None:
-    """Where a typer that reads by pydantic does not find this any more, it reads as it would."""
+    """Make typer read simple parameters by `_AsItIs`; a typer that no longer looks for it uses pydantic as usual."""
     for parameter in parameters:
         annotation = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
         if annotation in (bool, str, Path, list[str], list[Path]):
@@ -103,7 +103,7 @@ def _take_as_they_are(parameters: Iterable[Any]) -> None:
 
 
 def _arguments(parameters: Iterable[Any]) -> list[tuple[str, str]]:
-    """The arguments as they are declared; the parser would write their Python types behind them."""
+    """Return the arguments as they are declared; the parser would add their Python types."""
     return [
         (parameter.metavar or parameter.name.upper(), parameter.help or "")
         for parameter in parameters

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ImportOptions(Options):
-    """What `import` is asked."""
+    """The options of `import`."""
 
     panel: ClassVar[str] = "What is imported"
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class InitOptions(Options):
-    """What `init` is asked."""
+    """The options of `init`."""
 
     panel: ClassVar[str] = "What is written"
 
@@ -63,7 +63,7 @@ def init(options: InitOptions, world: World) -> int:
 
 
 def _refuse_another(folder: Path, *, force: bool) -> None:
-    """Raise UsageError where a project's file is there already: what was put into it by hand is worth more."""
+    """Raise UsageError if there is a project's file already: what was put into it by hand is worth more."""
     from steelyard.model.project_file import OWN, SHARED, has_table
 
     own = folder / OWN
@@ -78,7 +78,7 @@ def _refuse_another(folder: Path, *, force: bool) -> None:
 
 
 def _next(folder: Path) -> str:
-    """What is done when the file says what it should."""
+    """Say what to do once the file says what it should."""
     from steelyard.model.project_file import repository_top
 
     if repository_top(folder) is not None:
@@ -90,7 +90,7 @@ _NOTHING = "nothing was found here that it knows"
 
 
 def _said(found: Sequence[Found], then: str) -> str:
-    """What was found, and what to do next."""
+    """Say what was found, and what to do next."""
     from steelyard.subjects.projects.text import names_of
 
     targets = [target for one in found for target in one.targets]

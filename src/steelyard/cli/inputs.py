@@ -1,4 +1,4 @@
-"""Files that are read: standard input by the name of `-`."""
+"""Files that are read; `-` is standard input."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _INPUT = 0
 
 
 def readable(*paths: Path) -> list[Path]:
-    """Where to read those files; raises UsageError if two are standard input, which is read only once."""
+    """Return where to read these files; raise UsageError if two are standard input, which can be read only once."""
     if paths.count(STANDARD_STREAM) > 1:
         raise UsageError("two files would be read from standard input: give one of them by its name")
     return [_STDIN if path == STANDARD_STREAM else path for path in paths]
 
 
 def say_what_is_unread(launch: Launching) -> None:
-    """Say that data which wait on standard input reach no launch, where no other input is given."""
+    """Say that data waiting on standard input reach no launch, if no other input is given."""
     if launch.stdin is None and _has_data(_INPUT):
         say("what comes on standard input reaches no launch: put it into a file, and give that by --stdin FILE")
 
 
 def _has_data(number: int) -> bool:
-    """Whether something is to be read from a file or a pipe that was put there, as far as can be told by now."""
+    """Return whether a file or pipe put there has data to read, as far as can be told by now."""
     try:
         status = os.fstat(number)
         if stat.S_ISREG(status.st_mode):

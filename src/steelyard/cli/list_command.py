@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ListOptions(Options):
-    """What `list` is asked."""
+    """The options of `list`."""
 
     json: Annotated[Path | None, json_option("Write the list as JSON; - is stdout.")] = None
 

@@ -1,6 +1,7 @@
-"""The frame of the command line: whatever ends it becomes an exit status and at most one sentence, not a traceback.
+"""The frame of the command line: whatever ends it becomes an exit status and at most one sentence.
 
-Next to nothing is imported before `main` runs, so that Ctrl-C finds somebody to answer it from the start.
+Only a mistake of the tool itself also shows a traceback. Next to nothing is imported before `main` runs, so that Ctrl-C
+is handled from the start.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from steelyard.report.plain import plain
 def main() -> None:
     """Run the command line and exit."""
     for number in ENDING:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it, or a shell for its background jobs
+        if signal.getsignal(number) is not signal.SIG_IGN:  # set by nohup, or by a shell for its background jobs
             signal.signal(number, _quit)
     sys.unraisablehook = _insist
     _fail_if_ended()
@@ -31,18 +32,18 @@ def main() -> None:
     _keep_arrays_on_one_thread()
     _collect_rarely()
     status = _status()
-    _ignore_signals()  # the status is known: Python shall end with it, not by a late Ctrl-C
+    _ignore_signals()  # the status is known, and no late Ctrl-C may change it
     _give_up_unwritten()
-    # Temporary folders are removed; but all modules are not taken apart, as `sys.exit` does: that takes 10 ms of 250.
+    # Temporary folders are removed, but modules are not torn down as by `sys.exit`, which takes 10 ms of 250.
     atexit._run_exitfuncs()
     os._exit(status)
 
 
 def _fail_if_ended() -> None:
-    """Have the process end with FAILED when something calls C's `exit`, whatever status that is given.
+    """Make the process end with FAILED whenever something calls C's `exit`, whatever status it passes.
 
-    OpenBLAS calls it with 1 where it finds no memory, and Python where it finds none for its own last words: a 1 says
-    `slower`.
+    OpenBLAS calls it with 1 when it finds no memory, and so does Python when it has none for its last words; a status
+    of 1 says `slower`.
     """
     with suppress(ImportError, OSError, AttributeError, MemoryError):
         import ctypes
@@ -52,16 +53,16 @@ def _fail_if_ended() -> None:
 
 
 def _keep_arrays_on_one_thread() -> None:
-    """Numpy's linear algebra has a thread a processor that spins when it starts, beside what is to be measured.
+    """Keep numpy's linear algebra from starting a thread per processor, which would spin beside what is measured.
 
-    In the C library's environment only, which numpy reads: `--inherit-env` passes on what `os.environ` holds.
+    Set only in the C library's environment, which numpy reads: `--inherit-env` passes on what `os.environ` holds.
     """
     if "OPENBLAS_NUM_THREADS" not in os.environ:
         os.putenv("OPENBLAS_NUM_THREADS", "1")
 
 
 def _collect_rarely() -> None:
-    """Importing makes some 100,000 objects that stay: to look among them once for garbage takes a tenth of a start."""
+    """Collect garbage rarely: imports create some 100,000 lasting objects, and one search takes a tenth of a start."""
     gc.set_threshold(200_000)
 
 
@@ -73,7 +74,7 @@ def _quit(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the s
 
 
 def _insist(lost: sys.UnraisableHookArgs) -> None:
-    """Do what a second Ctrl-C was for, if its exception came up where Python drops exceptions: in a weak reference."""
+    """Obey a second Ctrl-C whose exception came up where Python drops exceptions: in a weak reference."""
     if issubclass(lost.exc_type, KeyboardInterrupt):
         _quit(signal.SIGINT, None)
     sys.__unraisablehook__(lost)
@@ -85,7 +86,7 @@ def _ignore_signals() -> None:
 
 
 def _open_missing_streams() -> None:
-    """Where the caller closed a standard stream: else the next file opened would take its place."""
+    """Open the standard streams that the caller closed; else the next file opened would take their place."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -102,14 +103,14 @@ def _status() -> int:
 
         status = run(sys.argv[1:])
         sys.stdout.flush()
-    except SystemExit as end:  # the answer to a shell that completes
+    except SystemExit as end:  # after answering a shell's request for completions
         return end.code if isinstance(end.code, int) else FAILED
     except KeyboardInterrupt:  # a second Ctrl-C while measuring
         _ignore_signals()
         say(interrupted())
         return INTERRUPTED
     except BrokenPipeError:
-        status = BROKEN_PIPE  # the reader of our output has gone: nobody is left to tell
+        status = BROKEN_PIPE  # the reader of our output is gone: there is nobody to tell
     except Exception as error:
         say(_told(error))
         return FAILED
@@ -117,7 +118,7 @@ def _status() -> int:
 
 
 def _told(error: Exception) -> str:
-    """One sentence for what the machine refused; for all else the traceback first, which a report of it needs."""
+    """Return a sentence for what the machine refused; for all else, first print the traceback for a bug report."""
     if (refused := refusal(error)) is not None:
         return refused
     import traceback
@@ -127,7 +128,7 @@ def _told(error: Exception) -> str:
 
 
 def _give_up_unwritten() -> None:
-    """Keep Python from trying again, when it ends, what could not be written: that would have a status of its own."""
+    """Keep Python from retrying at its end what could not be written, which would have a status of its own."""
     for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
         try:
             stream.flush()

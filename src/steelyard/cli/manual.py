@@ -1,4 +1,4 @@
-"""`python -m steelyard.cli.manual` prints the man page, worked out from the command line itself."""
+"""`python -m steelyard.cli.manual` prints the man page, generated from the command line itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steelyard.cli.app import command_line
 
 
 def manual() -> str:
-    """The man page of `steelyard` and its commands, in roff."""
+    """Return the man page of `steelyard` and its commands, in roff."""
     root = command_line()
     lines = [f'.TH STEELYARD 1 "" "steelyard {__version__}" "User Commands"']
     lines += [".SH NAME", f"steelyard \\- {_escaped(_one_line(root.help))}"]
@@ -26,12 +26,12 @@ def manual() -> str:
 
 
 def commands_of(root: Any) -> dict[str, Any]:
-    """All commands by their names, in the order of these."""
+    """Return all commands by name, sorted."""
     return dict(sorted(vars(root)["commands"].items()))
 
 
 def options_of(command: Any) -> Iterator[tuple[str, str]]:
-    """What a command takes, but for what it hides: as it is written, with its value, and what `--help` says of it."""
+    """Yield a command's options and arguments, except hidden ones: as written, with the value, and their help."""
     context = Context(command)
     for parameter in command.params:
         if getattr(parameter, "hidden", False):
@@ -40,7 +40,7 @@ def options_of(command: Any) -> Iterator[tuple[str, str]]:
         if parameter.param_type_name == "argument":
             names = parameter.metavar or parameter.name.upper()
         else:
-            _, meaning = parameter.get_help_record(context)  # with what holds where it is not given
+            _, meaning = parameter.get_help_record(context)  # includes the default
             if not parameter.is_flag and parameter.metavar:
                 names = f"{names} {parameter.metavar}"
         yield names, _one_line(meaning)
@@ -85,12 +85,12 @@ def _one_line(text: str | None) -> str:
 
 
 def _pasted(line: str) -> str:
-    """A line that can be copied from what is shown: its quotes stay those of a shell."""
+    """Escape a line so that it can be copied from the page, with its quotes as a shell needs them."""
     return _escaped(line).replace("'", "\\(aq")
 
 
 def _escaped(text: str) -> str:
-    """Text as roff takes it: backslashes and hyphens literal, no line that begins as a request does."""
+    """Escape text for roff: backslashes and hyphens are literal, and no line begins like a request."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
 

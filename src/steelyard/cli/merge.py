@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class MergeOptions(Options):
-    """What `merge` is asked."""
+    """The options of `merge`."""
 
     records: Annotated[
         list[Path],

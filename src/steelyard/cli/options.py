@@ -60,7 +60,7 @@ OldNames = Annotated[str | None, typer.Option("--names", metavar="A,B,...", hidd
 
 
 def json_option(help_: str) -> Any:
-    """The option for a file of JSON."""
+    """Return the option for a file of JSON."""
     return typer.Option("--json", "-o", metavar="FILE", rich_help_panel=OUTPUT, help=help_)
 
 
@@ -88,7 +88,7 @@ SHOWN_FUNCTIONS = 10
 
 
 class JudgingOptions(Judging, Options):
-    """What is judged, how surely, and for how long it is measured."""
+    """What is judged, how surely, and how long it is measured."""
 
     panel: ClassVar[str] = WHAT_IS_JUDGED
 
@@ -132,7 +132,7 @@ class JudgingOptions(Judging, Options):
 
 
 class WeighingOptions(Plan, Options):
-    """What is run beside one command and another."""
+    """What a weighing runs beyond its commands, and how: parameters, control, layouts, pairing."""
 
     panel: ClassVar[str] = WHAT_IS_RUN
 
@@ -297,7 +297,7 @@ class LaunchOptions(Launching, Options):
 
 
 class LaunchOptionsOfOne(LaunchOptions):
-    """The same where there is one command, so that nothing can be given once for each of two."""
+    """The same for a single command, so that nothing can be given once for each of two."""
 
     set_up: Annotated[
         list[str] | None,
@@ -327,5 +327,5 @@ class FileOptions(Options):
     html: Html = None
 
     def paths(self) -> tuple[Path | None, ...]:
-        """All of them; None for those that are not asked for."""
+        """Return all files; None for those that are not asked for."""
         return self.json, self.markdown, self.csv, self.html

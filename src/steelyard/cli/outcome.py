@@ -1,4 +1,4 @@
-"""What `compare`, `run` and `show` do with an outcome: print it, write the files asked for, choose the exit status."""
+"""What `compare`, `run` and `show` do with an outcome: print it, write the requested files, choose the exit status."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def shown(
     strict: bool = False,
     beside_data: bool = False,
 ) -> int:
-    """Show what was measured, as `show_outcome`, and return the exit status."""
+    """Show what was measured, as `show_outcome` does, and return the exit status."""
     beside_data = beside_data or _prints_data(files)
     try:
         show_outcome(outcome, files, world, functions=functions, beside_data=beside_data)
     except MeasurementError:
-        # What failed is one benchmark, and the others may be undecided.
+        # One benchmark failed, and the others may be undecided.
         show_way_on(outcome, files, world, beside_data=beside_data)
         raise
     if was_interrupted(outcome, files):
@@ -60,7 +60,7 @@ def shown(
 
 
 def was_interrupted(outcome: Outcome, files: FileOptions) -> bool:
-    """Whether there was more to be measured; how to carry a weighing on is said."""
+    """Return whether there was more to measure; if so, say how to carry on a weighing."""
     if "interrupted" not in outcome.record.stop:
         return False
     say_how_to_carry_on(outcome.record, _asked_for(outcome, files) or outcome.kept)
@@ -68,20 +68,20 @@ def was_interrupted(outcome: Outcome, files: FileOptions) -> bool:
 
 
 def say_how_to_carry_on(record: Weighing | Run, path: Path | None) -> None:
-    """Name the command that carries on the weighing that is kept there; a run is not carried on."""
+    """Name the command that carries on the weighing kept at `path`; a run is not carried on."""
     if path is not None and isinstance(record, Weighing):
         say(f"to carry on: steelyard compare --resume {typed(path)}")
 
 
 def _asked_for(outcome: Outcome, files: FileOptions) -> Path | None:
-    """The record that the user has by a name of their own, which the store does not remove one day."""
+    """Return the record in a file that the user has named, which the store will not remove some day."""
     path = files.json
     is_there = path is not None and not is_printed(path) and path.is_file() and not outcome.record.is_empty()
     return path if is_there else None
 
 
 def _by_its_name(outcome: Outcome, files: FileOptions) -> Outcome:
-    """The outcome with the record that was asked for as what is carried on, if there is one."""
+    """Return the outcome with the user's own file, if there is one, as the one to carry on."""
     path = _asked_for(outcome, files)
     return outcome if path is None else replace(outcome, resumed_by=str(path))
 
@@ -95,19 +95,18 @@ def show_outcome(
     beside_data: bool = False,
     drawn: Callable[[Console], None] | None = None,
 ) -> None:
-    """Write the files and print the verdict, with so many `functions` of what was counted; `beside_data` on stderr.
+    """Write the files and print the verdict, with up to `functions` functions of what was counted.
 
-    What is `drawn` is printed in the place of the report.
-
-    A failed measurement writes a record, with the raw launches if there are any, and raises its error.
+    The verdict goes to stderr if stdout has data (`beside_data`). `drawn` prints in place of the report. A failed
+    measurement writes a record, with the raw launches if there are any, and raises its error.
     """
     if outcome.kept is not None:
         signals.kept(typed(outcome.kept))
-    unwritten, to_print = Unwritten(), None  # the verdict is still worth its words
+    unwritten, to_print = Unwritten(), None  # without a file, the verdict is still worth printing
     with signals.uninterrupted():
         for path, data in _contents(outcome, files, world, functions):
             if is_printed(path):
-                to_print = data  # last, as its reader may keep it waiting
+                to_print = data  # last, as its reader may make us wait
             else:
                 with unwritten.noted():
                     write(path, data)
@@ -132,7 +131,7 @@ def _report(console: Console, outcome: Outcome, functions: int) -> None:
 
 
 def show_way_on(outcome: Outcome, files: FileOptions, world: World, *, beside_data: bool) -> None:
-    """Print how what is undecided goes on from here; of what was interrupted more is said."""
+    """Print how to continue what is undecided; for what was interrupted, more is said elsewhere."""
     if not _has_results(outcome) or "interrupted" in outcome.record.stop:
         return
     if (way_on := _by_its_name(outcome, files).way_on()) is not None:
@@ -149,24 +148,23 @@ def _say_unkept(outcome: Outcome) -> None:
 
 
 def has_failed(outcome: Outcome) -> bool:
-    """Whether something went wrong, be it before anything was measured; that the user stopped it is not that."""
+    """Return whether something failed, even before measuring; that the user stopped it is no failure."""
     return outcome.error is not None and outcome.error.exit_status != INTERRUPTED
 
 
 def _has_results(outcome: Outcome) -> bool:
-    """Whether there is something to show: all of it, or those benchmarks of a harness that did not fail."""
+    """Return whether there is something to show: everything, or the benchmarks of a harness that did not fail."""
     return outcome.error is None or outcome.record.derived is not None
 
 
 def _contents(outcome: Outcome, files: FileOptions, world: World, functions: int) -> Iterator[tuple[Path, Content]]:
-    """What each of the files asked for is to hold."""
+    """Yield each requested file with its contents."""
     record, is_empty, has_results = outcome.record, outcome.record.is_empty(), _has_results(outcome)
     if is_empty and not has_failed(outcome):
-        return  # a file of an earlier weighing is worth more than one of nothing
+        return  # an earlier weighing's file is worth more than an empty one
 
     def is_asked(path: Path | None, says_something: bool) -> TypeGuard[Path]:
-        # Whoever reads a file after a failure would take the earlier weighing's for this one's; of what is printed
-        # there is no earlier one.
+        # After a failure, an earlier weighing's file would be taken for this one's; what is printed has no earlier one.
         return path is not None and (says_something or (has_failed(outcome) and not is_printed(path)))
 
     if is_asked(files.json, not is_empty):
@@ -192,16 +190,16 @@ def _markdown(outcome: Outcome, functions: int) -> str:
 
 @contextmanager
 def none_of_earlier(files: FileOptions, *others: Path | None) -> Iterator[None]:
-    """Remove files of earlier weighings where one fails before there is a record to write over them, and say so.
+    """Remove files of earlier weighings if this one fails before it has a record to overwrite them, and say so.
 
-    Whoever reads one next would take the earlier one for this one; what is interrupted, or was wrong usage, is
-    none that anybody reads a record of.
+    Otherwise the earlier one would be taken for this one. After an interruption or wrong usage, nobody expects a new
+    record.
     """
     try:
         yield
     except MeasurementError:
         for path in filter(None, (*files.paths(), *others)):
             if path.is_file():
-                Path(os.path.realpath(path)).unlink()  # a link stays one
+                Path(os.path.realpath(path)).unlink()  # a link itself stays
                 say(f"{path} was removed: it came from an earlier weighing, and this one has no record")
         raise

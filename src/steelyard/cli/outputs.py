@@ -1,4 +1,4 @@
-"""The files that a command writes, or standard output in their place; before anything is measured, whether it can."""
+"""The files that a command writes, or standard output in their place; and checks before measuring that it can."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from steelyard.design.world import World
 
 Content = str | bytes | Iterable[bytes]
-"""What a file is to hold; what of a text is no Unicode is escaped."""
+"""What a file is to hold; what is not Unicode in a text is escaped."""
 
 
 def check_files(files: FileOptions, *others: Path | None) -> None:
-    """As `check_writable`, for the files of most commands."""
+    """Do as `check_writable` for the files of most commands."""
     check_writable(*files.paths(), *others)
 
 
 def check_writable(*paths: Path | None) -> None:
-    """Before anything is measured: raise UsageError for an output file that could not be written afterwards."""
+    """Raise UsageError, before anything is measured, for an output file that could not be written afterwards."""
     wanted = [path for path in paths if path is not None and path != STANDARD_STREAM]
     if paths.count(STANDARD_STREAM) > 1:
         raise UsageError("two outputs would go to standard output: give one of them a file")
@@ -47,28 +47,28 @@ def check_writable(*paths: Path | None) -> None:
 
 def check_apart(outputs: Iterable[Path | None], read: Iterable[Path]) -> None:
     """Raise UsageError for an output file that is also read, and would be lost."""
-    sources = {*map(os.path.realpath, read)}  # `Path.resolve` raises for links in a circle
+    sources = {*map(os.path.realpath, read)}  # `Path.resolve` raises for circular links
     for path in outputs:
         if path is not None and not is_printed(path) and os.path.realpath(path) in sources:
             raise UsageError(f"{path} is read, and would be overwritten: give another file")
 
 
 def check_not_launched(request: Request, *outputs: Path | None) -> None:
-    """Raise UsageError for an output file that launches read or execute, or whose copy in a revision they do."""
+    """Raise UsageError for an output file that launches read or execute, or a copy of it in a revision."""
     own = [one.argv[0] for one in request.subjects if one.argv and "/" in one.argv[0]]
     named = [*(one.program for one in request.subjects), *own, request.settings.stdin]
     check_apart(outputs, [path for path in map(Path, filter(None, named)) if path.is_file()])
 
 
 def is_printed(*paths: Path | None) -> bool:
-    """Whether data go to standard output, where nothing else may stand then."""
+    """Return whether data go to standard output, which then may hold nothing else."""
     return STANDARD_STREAM in paths
 
 
 def write(path: Path, data: Content) -> None:
-    """Write a file whole, or print what would be in it; raises MeasurementError where the file cannot be written.
+    """Write a file whole, or print its contents; raise MeasurementError if the file cannot be written.
 
-    What is called `.gz` is compressed: programs that know it by its name would not read it else.
+    A file whose name ends in .gz is compressed, since programs that go by the name could not read it otherwise.
     """
     from steelyard.model.writing import write_atomically
 
@@ -87,21 +87,21 @@ def write(path: Path, data: Content) -> None:
 
 
 class Unwritten:
-    """The files that could not be written, each of which is named in the end."""
+    """Collects the files that could not be written, to name each of them at the end."""
 
     def __init__(self) -> None:
         self._errors: list[MeasurementError] = []
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        """Write a file; that it cannot be is told later, as the others may be written all the same."""
+        """Note that a file cannot be written, to be told later, so that the others are written all the same."""
         try:
             yield
         except MeasurementError as error:
             self._errors.append(error)
 
     def tell(self, failure: SteelyardError | None = None) -> None:
-        """Say of all what went wrong, if anything did, and raise the last of it: the `failure` of what was measured."""
+        """Say what went wrong with all files, if anything, and raise the last error: the measurement's `failure`."""
         wrong: list[SteelyardError] = [*self._errors, *([] if failure is None else [failure])]
         for error in wrong[:-1]:
             say(str(error))
@@ -111,10 +111,10 @@ class Unwritten:
 
 @contextmanager
 def beside_files(*files: tuple[Path | None, Callable[[], Content]]) -> Iterator[None]:
-    """Write files, those that are asked for, and then have what was found printed; data for stdout come last.
+    """Write the requested files, then let the caller print the result; data for stdout come last.
 
-    A file that cannot be written keeps what is printed from nobody, nor any other file: a MeasurementError is raised
-    after that.
+    A file that cannot be written hides neither the printed result nor the other files: its MeasurementError is raised
+    afterwards.
     """
     unwritten = Unwritten()
     for path, content in files:
@@ -129,14 +129,14 @@ def beside_files(*files: tuple[Path | None, Callable[[], Content]]) -> Iterator[
 
 
 def as_json(found: BaseModel | Sequence[BaseModel]) -> Content:
-    """What was found as JSON."""
+    """Return the findings as JSON."""
     from steelyard.model.files import plain_json
 
     return plain_json(found)
 
 
 def page_of(world: World, *shown: Shown) -> str:
-    """The page for a browser of what a command shows."""
+    """Return the page for a browser of what a command shows."""
     from steelyard.design.reporting import page_of_shown
 
     return page_of_shown(shown, world.now())
@@ -159,9 +159,9 @@ def _refusal(path: Path) -> str | None:
 
 
 def _printed_there(found: os.stat_result) -> str | None:
-    """What goes to a file that standard output or error leads to; None of any other, and of a device."""
+    """Return what is printed to a file that is standard output or error; None for other files and for devices."""
     for stream, printed in ((1, "the verdict"), (2, "what goes on")):
-        with suppress(OSError):  # it is closed
+        with suppress(OSError):  # the stream is closed
             if not stat.S_ISCHR(found.st_mode) and os.path.samestat(found, os.fstat(stream)):
                 return printed
     return None
@@ -171,7 +171,7 @@ def _folder_refusal(folder: Path) -> str | None:
     if not folder.is_dir():
         return f"there is no folder {folder}; make it first"
     try:
-        # Only the attempt tells: permissions say nothing of quotas, of read-only disks or of /proc.
+        # Only an attempt can tell: permissions say nothing about quotas, read-only disks or /proc.
         with tempfile.NamedTemporaryFile(prefix=".steelyard-", dir=folder):
             return None
     except OSError as error:

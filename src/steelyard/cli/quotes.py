@@ -1,4 +1,4 @@
-"""A command that was given without its quotes: `steelyard run gzip -6 file`."""
+"""Commands given without their quotes: `steelyard run gzip -6 file`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SEVERAL = ("compare",)
 
 
 def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
-    """How to give it, where words of a command stand apart in `arguments`, the words behind `steelyard`; else None."""
+    """Return how to quote a command whose words stand apart in `arguments`, the words after `steelyard`; else None."""
     name = getattr(getattr(context, "command", None), "name", None)
     if name not in (*_ONE_COMMAND, *_SEVERAL):
         return None
@@ -35,16 +35,16 @@ def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
 
 
 def is_to_be_run(word: str) -> bool:
-    """Whether a word that is no command of ours is one to measure, as other tools take it."""
+    """Return whether a word that is no subcommand is a command to measure, as other tools take it."""
     return " " in word or "/" in word or os.path.isfile(word) or shutil.which(word) is not None  # noqa: PTH113
 
 
 def _from_first_argument(words: list[str], takes_value: dict[str, bool]) -> list[str]:
-    """The words from the first on that is neither an option nor its value; none where that cannot be told."""
+    """Return the words from the first that is neither an option nor its value; empty if that cannot be told."""
     while words and words[0].startswith("-"):
         option, equals, _ = words.pop(0).partition("=")
         if option not in takes_value and option[:2] not in takes_value:
-            return []  # what is no option of ours may have a value, which is no word of the command
+            return []  # an unknown option may have a value, which is no word of the command
         if takes_value.get(option) and not equals:
             words = words[1:]
     return words

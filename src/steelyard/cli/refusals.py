@@ -1,4 +1,4 @@
-"""What the machine refuses while the tool works (memory, processes, a full disk), as a sentence. Imports little."""
+"""Sentences for what the machine refuses while the tool works (memory, processes, a full disk). Imports little."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Iterator
 
 from steelyard.model.errors import ALLOW_CALLS
 
-# What the loader says of a library, and Python of a thread, that finds no room. Their exceptions are of no class of
+# What the loader says about a library, and Python about a thread, that finds no room. Their exceptions have no class of
 # their own.
 _NO_MEMORY = ("failed to map segment", "cannot allocate memory", "cannot create shared object descriptor")
 _NO_THREAD = "can't start new thread"
 
-# What the tool takes of the address space before it measures, most of it numpy's linear algebra, beside the 20 MiB that
+# Address space that the tool takes before it measures, most of it for numpy's linear algebra, on top of the 20 MiB that
 # Python has by then.
 _START_BYTES = 110 << 20
 _LIMITS = (("-v", resource.RLIMIT_AS), ("-d", resource.RLIMIT_DATA))
 
-# What kernels and the filters of containers answer to a call that they do not have or allow; no file has a part in it.
+# How kernels and containers' filters refuse a call that they lack or forbid; no file is involved.
 _REFUSED = frozenset({errno.ENOSYS, errno.EPERM})
 
 
 def check_room() -> None:
-    """Raise MemoryError where a limit is too low for the tool to start: OpenBLAS would end the process instead."""
+    """Raise MemoryError if a limit is too low for the tool to start, where OpenBLAS would end the process."""
     if _limited() is not None:
         import mmap
 
@@ -33,12 +33,12 @@ def check_room() -> None:
             raise MemoryError from error
 
 
-# Those have been kept by then; but what `doctor` has found, say, is nowhere else.
+# Those are kept by then; other output, such as that of `doctor`, is kept nowhere else.
 _OUTPUT = " while the output was written; a weighing, run or count is kept all the same (steelyard list)"
 
 
 def refusal(error: BaseException) -> str | None:
-    """Return the sentence for an error that the machine is the reason of; None for what is a mistake of our own."""
+    """Return the sentence for an error that the machine causes; None for a mistake of our own."""
     for each in _with_reasons(error):
         text = str(each)
         if isinstance(each, MemoryError) or _is(each, errno.ENOMEM) or any(said in text.lower() for said in _NO_MEMORY):
@@ -47,7 +47,7 @@ def refusal(error: BaseException) -> str | None:
             return "no more processes or threads can be started here: allow more (ulimit -u, pids.max of a container)"
     if isinstance(error, ImportError):
         return f"a library that steelyard needs cannot be loaded ({_last_line(error)}): install steelyard anew"
-    if isinstance(error, FileNotFoundError) and not error.filename:  # all else that is not there has a name
+    if isinstance(error, FileNotFoundError) and not error.filename:  # every other missing file has a name
         return f"the current directory cannot be used: {error.strerror}; change to another one"
     if isinstance(error, OSError) and error.errno in _REFUSED and not error.filename:
         return f"a system call that steelyard needs is refused here ({error.strerror}): {ALLOW_CALLS}"
@@ -70,7 +70,7 @@ def _is(error: BaseException, number: int) -> bool:
 
 
 def _limited() -> tuple[str, int] | None:
-    """The option of `ulimit` that limits this process, and how many bytes it allows."""
+    """Return the option of `ulimit` that limits this process, and how many bytes it allows; None without a limit."""
     for option, which in _LIMITS:
         limit, _ = resource.getrlimit(which)
         if limit != resource.RLIM_INFINITY:

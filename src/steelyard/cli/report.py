@@ -1,4 +1,4 @@
-"""`steelyard report`: one page for a browser from whatever was kept."""
+"""`steelyard report`: one page for a browser from anything kept."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PAGE = Path("report.html")
 
 @dataclass(frozen=True, kw_only=True)
 class ReportOptions(Options):
-    """What `report` is asked."""
+    """The options of `report`."""
 
     files: Annotated[
         list[Path] | None,
@@ -62,7 +62,7 @@ def report(options: ReportOptions, world: World) -> int:
 
     check_writable(options.html)
     paths = readable(*kept_by_name(world, *options.files)) if options.files else [world.store().latest()]
-    # What is kept is found by its name, and where that is says who measured it.
+    # A kept record is found by its name; its path would say who measured it.
     names = list(map(str, options.files)) if options.files else [paths[0].name]
     check_apart([options.html], paths)
     write(options.html, page_of(paths, names, world.now()))

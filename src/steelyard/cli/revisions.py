@@ -1,4 +1,4 @@
-"""The options that have one command weighed in two revisions of a git repository."""
+"""The options for weighing one command in two revisions of a git repository."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class DescribingOptions(JudgingOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions(MeasuringOptions):
-    """What `run` is asked."""
+    """The options of `run`."""
 
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command to measure, in quotes.")]
     revisions: Annotated[OneRevisionOptions, Without("candidate")] = OneRevisionOptions()
@@ -139,8 +139,8 @@ def _measured(options: RunOptions, world: World) -> int:
         say_what_is_unread(options.launch)
         outcome = attempted(request, watch, world)
     unwritten = Unwritten()
-    if kept is not None and outcome.is_whole:  # what was interrupted is no baseline
-        with uninterrupted(), unwritten.noted():  # before it is printed, which may find nobody who reads it
+    if kept is not None and outcome.is_whole:  # an interrupted run is no baseline
+        with uninterrupted(), unwritten.noted():  # before printing, as nobody may read what is printed
             save(outcome.record, kept, private=True)
     try:
         status = shown(outcome, options.files, world, functions=options.functions)
@@ -157,7 +157,7 @@ def _measured(options: RunOptions, world: World) -> int:
 
 
 def _tell_in_part(baseline: Run | None, outcome: Outcome, options: RunOptions, world: World) -> None:
-    """Compare what did not fail with a kept run, as `diff` does; that something failed is said behind it."""
+    """Compare what did not fail with a kept run, as `diff` does; that something failed is said afterwards."""
     from steelyard.model.records import Run
 
     record = outcome.record
@@ -167,12 +167,12 @@ def _tell_in_part(baseline: Run | None, outcome: Outcome, options: RunOptions, w
     if baseline is not None and isinstance(record, Run) and is_comparable:
         try:
             _compared(baseline, record, options, world)
-        except SteelyardError as nothing:  # what failed says more, and is the exit status
+        except SteelyardError as nothing:  # the failed measurement says more, and decides the exit status
             say(str(nothing))
 
 
 def _say_what_is_not(options: RunOptions, *, compare: bool) -> None:
-    """Say which baselines are not what was asked, as not all was measured."""
+    """Say which baselines were not kept or compared because not everything was measured."""
     if options.save_baseline is not None:
         say(f"not kept as the baseline {options.save_baseline}, as not all was measured")
     if options.baseline is not None and compare:
@@ -180,16 +180,17 @@ def _say_what_is_not(options: RunOptions, *, compare: bool) -> None:
 
 
 def _requested(options: RunOptions, watch: Watch, world: World) -> AbstractContextManager[Request]:
-    """What is measured, for as long as it is."""
+    """Return what to measure, for as long as it is measured."""
     if options.revisions.given:
         return run_of_revision(options.command, options.name, options, watch, world)
     return nullcontext(run_of_command(options.command, options.name, options, world))
 
 
 def _baseline(name: str, options: RunOptions, world: World) -> Run:
-    """The run that was kept by this name; raises UsageError, before anything is measured, for what none compares with.
+    """Return the run kept by this name.
 
-    That is one of another machine, and one that was counted where this is timed, or the other way round.
+    Raises UsageError, before anything is measured, for one that cannot be compared: of another machine, or counted if
+    this one is timed, or the other way round.
     """
     from steelyard.api.diffs import check_kind
     from steelyard.design.unpaired.runs import run_of
@@ -207,7 +208,7 @@ def _baseline(name: str, options: RunOptions, world: World) -> Run:
 
 
 def _compared(baseline: Run, candidate: Run, options: RunOptions, world: World) -> int:
-    """Compare with a kept run, as `diff` does, in the metrics that were measured now; the verdict's exit status."""
+    """Compare with a kept run, as `diff` does, in the metrics measured now; return the verdict's exit status."""
     from steelyard.cli.diff import DiffOptions, diff_runs
     from steelyard.model.values import relative_margin
 

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 class _Output(Console):
     def on_broken_pipe(self) -> None:
-        # Not rich's own answer, which exits with status 1: that would say `slower`.
+        # Rich itself would exit with status 1, which would say `slower`.
         raise BrokenPipeError
 
 
 def output(environment: Mapping[str, str], *, beside_data: bool = False) -> Console:
-    """The console for verdicts: stdout, or stderr where data are printed there.
+    """Return the console for verdicts: stdout, or stderr if data are printed on stdout.
 
-    Names and numbers are shown as they are: no markup, no emoji, no highlighting.
+    Names and numbers are shown unchanged: no markup, no emoji, no highlighting.
     """
     colours: Literal["auto"] | None = None if environment.get("NO_COLOR") else "auto"
     return _Output(
@@ -39,7 +39,7 @@ def output(environment: Mapping[str, str], *, beside_data: bool = False) -> Cons
 
 @contextmanager
 def watching(world: World) -> Iterator[LiveLine]:
-    """The live line on stderr while a measurement runs; silent where stderr is no terminal."""
+    """Show the live line on stderr while a measurement runs; nothing if stderr is no terminal."""
     from steelyard.report.live import LiveLine
 
     with LiveLine(sys.stderr, clock=world.clock) as line:

@@ -1,4 +1,4 @@
-"""The options that settings are made of (`api.settings`): those of `options`, and of what is measured in which way."""
+"""The options that settings are made of (`api.settings`): those of `options`, and those of what is measured how."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from steelyard.model.values import shard
 
 
 class SuiteOptions(Suite, Options):
-    """Who drives the benchmarks, and which of them."""
+    """Who drives the benchmarks, and which of them are chosen."""
 
     panel: ClassVar[str] = "Benchmarks inside programs"
 
@@ -50,7 +50,7 @@ class SuiteOptions(Suite, Options):
 
 
 class HeapOptions(HeapWatch, Options):
-    """Whether it is watched, and whether its state is drawn."""
+    """Whether the heap is watched, and whether its state is drawn at random."""
 
     panel: ClassVar[str] = "The heap"
 
@@ -70,7 +70,7 @@ class HeapOptions(HeapWatch, Options):
 
 
 class ThroughputOptions(Throughput, Options):
-    """What a launch processes, or with a harness an iteration."""
+    """What a launch, or an iteration of a harness, processes."""
 
     panel: ClassVar[str] = WHAT_IS_RUN
 
@@ -90,7 +90,7 @@ class ThroughputOptions(Throughput, Options):
 
 
 class CountingOptions(Counting, Options):
-    """How launches are counted, where a metric is chosen that is."""
+    """How launches are counted, if a counted metric is chosen."""
 
     panel: ClassVar[str] = "Counting under Valgrind"
 
@@ -135,7 +135,7 @@ class CountingOptions(Counting, Options):
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuringOptions(Options, Asked):
-    """What settings are made of: every command that measures has its part of these."""
+    """All that settings are made of; each command that measures has some of these options."""
 
     judging: JudgingOptions = JudgingOptions()
     weighing: WeighingOptions = WeighingOptions()

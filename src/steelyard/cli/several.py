@@ -1,4 +1,4 @@
-"""A project's weighings, one after the other: what each says, one summary, one exit status."""
+"""A project's weighings, one after the other: each one's report, one summary, one exit status."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def weighed(project: Project, options: CompareOptions, world: World) -> int:
-    """Weigh a project's targets, and return the exit status of all; raises SteelyardError as a single weighing does."""
+    """Weigh a project's targets and return the exit status of all; raise SteelyardError as a single weighing does."""
     check_files(options.files, options.launch.output)
     check_apart(options.files.paths(), [project.folder / project.file.name])
     asked, options = options.files, replace(options, files=_from_here(options.files))
@@ -66,23 +66,23 @@ def weighed(project: Project, options: CompareOptions, world: World) -> int:
 
 @dataclass
 class _Several:
-    """Weighings of which each is shown when it has ended."""
+    """Several weighings, each shown when it has ended."""
 
     project: Project
     plan: ProjectPlan
     options: CompareOptions
     asked: FileOptions
-    """The files as the command line names them."""
+    """The files as named on the command line."""
     watch: LiveLine
     world: World
     outcomes: list[Outcome] = field(default_factory=list)
     results: list[several.Result] = field(default_factory=list)
     errors: list[SteelyardError] = field(default_factory=list)
     unchosen: list[Part] = field(default_factory=list)
-    """Those that have none of the benchmarks asked for."""
+    """Parts with none of the benchmarks asked for."""
     pages: list[str] = field(default_factory=list)
     written: list[Path] = field(default_factory=list)
-    """Files whose names nobody has given: each has that of a target in it."""
+    """Written files that the user has not named: each has a target's name inserted."""
 
     def weighed(self) -> int:
         files, parts, interrupted = self._files(), self.plan.parts, False
@@ -118,7 +118,7 @@ class _Several:
         return INTERRUPTED if interrupted else self._status()
 
     def _show(self, part: Part, outcome: Outcome | SteelyardError, files: FileOptions) -> bool:
-        """Show what came of a part; returns whether the user has interrupted it."""
+        """Show the outcome of a part; return whether the user interrupted it."""
         if isinstance(outcome, NothingChosenError):
             say(f"{part.name}: {outcome}")
             self.unchosen.append(part)
@@ -134,7 +134,7 @@ class _Several:
                 error = failure
             show_way_on(outcome, files, self.world, beside_data=self._beside_data)
             self.outcomes.append(outcome)
-            if error is outcome.error:  # else they could not be written
+            if error is outcome.error:  # otherwise the files could not be written
                 self._note_files(part, outcome)
         if error is not None:
             say(f"{part.name}: {error}")
@@ -147,7 +147,7 @@ class _Several:
         return is_interrupted or (isinstance(outcome, Outcome) and was_interrupted(outcome, files))
 
     def _note_files(self, part: Part, outcome: Outcome) -> None:
-        """Remember what was written of a part: launches only where there are any, and of what was stopped nothing."""
+        """Remember the files written for a part: launches only if there are any, nothing if it was stopped empty."""
         is_empty = outcome.record.is_empty()
         record = None if is_empty and not has_failed(outcome) else _named(self.asked.json, part.names[0])
         launches = None if is_empty else _named(self.asked.csv, part.names[0])
@@ -164,7 +164,7 @@ class _Several:
         return is_printed(self.options.files.markdown, self.options.files.html)
 
     def _files(self) -> dict[str, FileOptions]:
-        """The files of each part, by its name; raises UsageError where one cannot be written."""
+        """Return the files of each part, by its name; raise UsageError if one cannot be written."""
         files = self.options.files
         if is_printed(files.json, files.csv):
             raise UsageError(
@@ -183,13 +183,13 @@ class _Several:
 
 
 def _tuned(plan: ProjectPlan, options: CompareOptions, world: World) -> AbstractContextManager[None]:
-    """Tune the machine meanwhile, if that is asked for: for the processor that all of the weighings have."""
+    """Tune the machine meanwhile, if asked for, for the processor that all weighings share."""
     processors = {part.request.settings.cpu for part in plan.parts}
     return tuned(options.tuned, processors.pop() if len(processors) == 1 else None, world)
 
 
 def _named(path: Path | None, target: str) -> Path | None:
-    """The own file of a part, by its first target: `record-sort.json` for `record.json`."""
+    """Return a part's own file, named after its first target: `record-sort.json` for `record.json`."""
     if path is None:
         return None
     stem, dot, suffixes = path.name.partition(".")
@@ -198,7 +198,7 @@ def _named(path: Path | None, target: str) -> Path | None:
 
 
 def _weighed(outcome: Outcome | SteelyardError) -> int:
-    """How many benchmarks, as far as they were known before it ended."""
+    """Return how many benchmarks there are, as far as that was known when it ended."""
     return sum(not one.control for one in outcome.record.benchmarks) if isinstance(outcome, Outcome) else 0
 
 
@@ -217,7 +217,7 @@ def _say_unused(project: Project, outcomes: Sequence[Outcome], options: CompareO
 
 
 def _announce(project: Project, targets: Mapping[int, Target]) -> None:
-    """Say what is about to be run: who wrote the file decides that, and it may come from a stranger's branch."""
+    """Say what is about to be run: the author of the file decides that, and it may come from a stranger's branch."""
     lines = [("build", project.build.command)] if project.build.command else []
     for target in targets.values():
         lines.append((target.name, target.command))
@@ -230,7 +230,7 @@ def _announce(project: Project, targets: Mapping[int, Target]) -> None:
 
 
 def _from_here(files: FileOptions) -> FileOptions:
-    """The files that the command line names by where they are, wherever this process will be."""
+    """Return the files with absolute paths, as this process will change its folder."""
     return FileOptions(
         json=_absolute(files.json),
         markdown=_absolute(files.markdown),

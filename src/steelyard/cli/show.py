@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ShowOptions(Options):
-    """What `show` is asked."""
+    """The options of `show`."""
 
     file: Annotated[
         Path | None,
@@ -77,7 +77,7 @@ def _show(options: ShowOptions, world: World) -> None:
         show_foreign(record, files, world, drawn=_drawn(record, Derived(), options.shown))
         return
     derived = outcome.record.derived
-    drawn = None if derived is None else _drawn(outcome.record, derived, options.shown)  # what has failed says so
+    drawn = None if derived is None else _drawn(outcome.record, derived, options.shown)  # a failed one says so
     show_outcome(outcome, files, world, functions=options.functions, drawn=drawn)
     if drawn is None and _can_be_carried_on(outcome, path, world):
         say_how_to_carry_on(outcome.record, path)
@@ -86,7 +86,7 @@ def _show(options: ShowOptions, world: World) -> None:
 def _drawn(
     record: Weighing | Run | ForeignResults, derived: Derived, shown: ViewOptions
 ) -> Callable[[Console], None] | None:
-    """What draws the views that are wanted, in the place of the report; None where none is."""
+    """Return the function that draws the requested views in place of the report; None if none is requested."""
     if not (views := shown.views()):
         return None
     from steelyard.report.views import view
@@ -96,7 +96,7 @@ def _drawn(
 
 
 def _can_be_carried_on(outcome: Outcome, path: Path, world: World) -> bool:
-    if "interrupted" not in outcome.record.stop or not path.is_file():  # from a pipe it cannot be read again
+    if "interrupted" not in outcome.record.stop or not path.is_file():  # a pipe cannot be read again
         return False
     return not outcome.is_running and outcome.record.machine.key == world.facts().key
 

@@ -1,4 +1,4 @@
-"""The signals that end a command: held back for a moment, or something done before one of them has its effect."""
+"""Signals that end a command: hold them back for a moment, or do something before they take effect."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ _said = ["interrupted"]
 
 
 def kept(record: str) -> None:
-    """From now on whoever interrupts the command is told of a record, as a shell takes its path: nothing showed it."""
+    """From now on, tell whoever interrupts the command how to show a kept record, as nothing has shown it yet.
+
+    `record` is its path as a shell takes it.
+    """
     _said[:] = [f"interrupted; what was measured is kept: steelyard show {record}"]
 
 
 def interrupted() -> str:
-    """What is said where a signal ends the command at once."""
+    """Return what to say when a signal ends the command at once."""
     return _said[0]
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let a Ctrl-C wait until this is done."""
+    """Make a Ctrl-C wait until this context is left."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield
@@ -37,11 +40,11 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def before_ending(act: Callable[[], None]) -> Iterator[None]:
-    """Have a signal do this first, and then what it did until now, which may be to leave at once.
+    """Make a signal call `act` first, and then do what it did until now, which may be to leave at once.
 
-    Python has signals handled on its main thread alone: on another, none is taken.
+    Python handles signals only on its main thread; on another, none is caught.
     """
-    before: dict[signal.Signals, Any] = {}  # what signal.signal returns, it takes back
+    before: dict[signal.Signals, Any] = {}  # what signal.signal returns can be passed back to it
 
     def handle(number: int, frame: FrameType | None) -> None:
         act()
@@ -53,7 +56,7 @@ def before_ending(act: Callable[[], None]) -> Iterator[None]:
             os.kill(os.getpid(), number)
 
     for number in ENDING if current_thread() is main_thread() else ():
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it, or a shell for its background jobs
+        if signal.getsignal(number) is not signal.SIG_IGN:  # set by nohup, or by a shell for its background jobs
             before[number] = signal.signal(number, handle)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Other spellings of options, most of them hyperfine's: those that mean the same, and what stands for the others."""
+"""Other spellings of options, most of them hyperfine's: those that have an equivalent, and advice for the others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from steelyard.model.errors import UsageError
 
-# Each stands for the first of these that a command has.
+# Each stands for the first of these options that a command has.
 _SAME = {
     "--command-name": ["--name"],
     "--pairs": ["--launches"],
@@ -21,7 +21,7 @@ _SAME = {
     "--export-csv": ["--csv"],
 }
 _SHORT = {"-D": "--parameter-step-size", "-m": "--min-runs", "-r": "--runs", "-u": "--time-unit"}
-# Flags of many programs: a command that lost its quotes shall not be cut at them.
+# Flags of many programs, so that a command that lost its quotes is not split at them.
 _LONG_ONLY = {"-C": "--conclude", "-c": "--cleanup", "-p": "--prepare", "-s": "--setup", "-S": "--shell"}
 _INSTEAD = {
     "--export-asciidoc": "give --markdown FILE or --csv FILE",
@@ -55,7 +55,7 @@ _OF_COMMANDS = {
         **dict.fromkeys(("--fail-above", "--fail-on", "--fail-threshold", "--threshold", "--max-slower"), _LIMITS),
         **{option: _OF_A_GATE.format(option) for option in ("--junit", "--github", "--gitlab", "--comment")},
         **dict.fromkeys(("--metrics", "--openmetrics"), _OF_A_GATE.format("--metrics metrics.txt")),
-        # criterion's and pytest-benchmark's.
+        # From criterion and pytest-benchmark.
         **dict.fromkeys(("--baseline", "--save-baseline", "--benchmark-save", "--benchmark-compare"), _OF_RUN),
     },
     "run": {
@@ -71,7 +71,7 @@ _OF_COMMANDS = {
         ("--base", "--candidate", "--build"),
         "steelyard compare --base REV --build CMD 'COMMAND' --metric instructions counts two revisions",
     ),
-    # Python's own timeit has these, and pyperf's.
+    # From Python's own timeit, and from pyperf.
     "timeit": {
         **dict.fromkeys(("--rigorous", "--fast", "--processes", "--values", "-w", "--warmups"), _OF_PYPERF),
         **dict.fromkeys(("-l", "--loops", "--min-time"), _ITERATIONS),
@@ -89,7 +89,7 @@ _OF_COMMANDS = {
     },
 }
 _SHELLS = ("default", "sh", "/bin/sh")
-# By itself each only waits for input, so behind --shell none of them is a command to weigh.
+# By itself each of these only waits for input, so after --shell none of them is a command to weigh.
 _SHELL_NAME = re.compile(
     r"none|default|(/[\w/]*/)?(sh|bash|dash|zsh|fish|ksh|mksh|tcsh|csh|busybox|pwsh)"
     r"( +(-[eflpux]+|-o +\w+|--(norc|noprofile|posix|login|no-rcs|no-config)))*"
@@ -97,9 +97,9 @@ _SHELL_NAME = re.compile(
 
 
 def respelt(words: Sequence[str], options: Collection[str]) -> list[str]:
-    """The words of a command line with the spellings that a command of such `options` knows.
+    """Return the words of a command line in the spellings known to a command with these `options`.
 
-    Raises UsageError for a shell that there is no option for.
+    Raises UsageError for a shell that no option can choose.
     """
     left, spelt = list(words), list[str]()
     while left and left[0] != "--":
@@ -110,7 +110,7 @@ def respelt(words: Sequence[str], options: Collection[str]) -> list[str]:
 
 
 def instead_of(option: str, command: str | None) -> str | None:
-    """What to do instead of giving a `command` an option that only other tools have; None if they have none such."""
+    """Return what to do instead of giving a `command` an option of another tool; None if no tool has it."""
     if instead := _OF_COMMANDS.get(command or "", {}).get(option):
         return f"there is no {option} here: {instead}"
     if option in _LONG_ONLY:
@@ -128,7 +128,7 @@ def _spelt(word: str, options: Collection[str]) -> str:
 
 
 def _shell(word: str, left: list[str]) -> list[str] | None:
-    """What stands for a word that says which shell; its value may be taken from the words that are `left`."""
+    """Return the words for one that chooses a shell, or None; the shell's name may be taken from the words `left`."""
     name, equals, value = word.partition("=")
     if word == "-N":
         return []

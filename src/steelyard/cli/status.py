@@ -1,4 +1,4 @@
-"""The exit statuses that are not an error's own (`model.errors` has those). Imports little: `main` reads it."""
+"""The exit statuses other than those of errors (`model.errors` has these). Imports little: `main` reads it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ BROKEN_PIPE = 141
 
 
 def of_verdicts(verdicts: Collection[str], *, strict: bool) -> int:
-    """The exit status of what was decided."""
+    """Return the exit status of these verdicts."""
     if "slower" in verdicts:
         return SLOWER
     return UNDECIDED if strict and "undecided" in verdicts else 0
 
 
 def of_gate(verdict: GateVerdict, *, strict: bool) -> int:
-    """The exit status of a gate."""
+    """Return the exit status of a gate."""
     if verdict == "undecided":
         return UNDECIDED if strict else 0
     return {"slower": SLOWER, "failed": FAILED, "passed": 0}[verdict]
@@ -34,9 +34,10 @@ def of_gate(verdict: GateVerdict, *, strict: bool) -> int:
 def said_status(
     verdicts: Collection[str], world: World, *, strict: bool, beside_data: bool, only_by: str | None = None
 ) -> int:
-    """The same; that something undecided has 0 is said as the last line.
+    """Return the exit status of these verdicts; if it is 0 despite something undecided, say so as the last line.
 
-    Nothing else is slower, or only by metrics beside the one that decides, `only_by`.
+    That line says that nothing was found slower. With `only_by`, the deciding metric, it says so of that metric alone,
+    as another one found something slower.
     """
     status = of_verdicts(verdicts, strict=strict)
     if status != of_verdicts(verdicts, strict=True):

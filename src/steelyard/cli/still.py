@@ -22,7 +22,7 @@ _AS_USUAL = ": the clock went on as usual there"
 
 @dataclass(frozen=True, kw_only=True)
 class StillOptions(Options):
-    """What `still` is asked."""
+    """The options of `still`."""
 
     words: Annotated[
         list[str],
@@ -65,7 +65,7 @@ def still(options: StillOptions, world: World) -> int:
 
 
 def _tell(use: StillUse | None, program: Path) -> None:
-    """Say what the clocks left out, and which limits were met."""
+    """Say how much waiting the clocks left out, and which limits they ran into."""
     from steelyard.report.figures import count
 
     if use is None:

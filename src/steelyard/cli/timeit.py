@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class TimeitOptions(MeasuringOptions):
-    """What `timeit` is asked."""
+    """The options of `timeit`."""
 
     statements: Annotated[
         list[str], typer.Argument(metavar="STATEMENT...", help="Python, in quotes; each is compared with the first.")
@@ -101,7 +101,7 @@ def timeit(options: TimeitOptions, world: World) -> int:
 
 
 def _check_names(names: list[str]) -> None:
-    """Of Python's own timeit, -n is how many times a statement runs."""
+    """Raise UsageError for a number as a name: in Python's own timeit, -n is how often a statement runs."""
     if number := next((name for name in names if name.strip().isdigit()), None):
         raise UsageError(
             f"-n and --name name a statement here, and {number} is no name: how often it runs is found by itself; "
@@ -110,13 +110,13 @@ def _check_names(names: list[str]) -> None:
 
 
 def _check_alone(options: TimeitOptions) -> None:
-    """Raise UsageError for what only a verdict has a use for."""
+    """Raise UsageError for options that only a verdict has a use for."""
     for option in filter(None, (options.judging.given.get("margin"), options.given.get("strict"))):
         raise UsageError(f"{option} is of a verdict, and one statement alone has none: give two, or leave it out")
 
 
 def _subjects(statements: list[str], setups: list[str], pythons: list[str], search_path: str | None) -> list[Subject]:
-    """One subject a statement, or one a Python where there is one statement."""
+    """Return a subject per statement, or for a single statement a subject per Python."""
     from steelyard.subjects.command import command_subject
 
     if len(statements) > 1 and len(pythons) > 1:

@@ -1,4 +1,4 @@
-"""`steelyard tune`: calm the machine for measuring, and put back what was."""
+"""`steelyard tune`: calm the machine for measuring, and restore it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class TuneOptions(Options):
-    """What `tune` is asked."""
+    """The options of `tune`."""
 
     panel: ClassVar[str] = "What is done"
 
@@ -59,7 +59,7 @@ def tune(options: TuneOptions, world: World) -> int:
         try:
             return _told(done, world, restoring=False)
         except BrokenPipeError:
-            raise  # whoever reads no further has seen what was changed
+            raise  # a reader that stops reading has seen what was changed
         except OSError as error:
             put_back(tuner)
             raise MeasurementError(

@@ -1,4 +1,4 @@
-"""The options that say what `show` draws, and in which order and units. Imports nothing heavy: `--help` reads it."""
+"""The options for what `show` draws, in which order and units. Imports nothing heavy: `--help` reads it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ShownUnits = Annotated[
 
 @contextmanager
 def in_units(units: Mapping[Unit, str] | None) -> Iterator[None]:
-    """Show all values in these units; of one that none of them has it is said in the end."""
+    """Show all values in these units; at the end, name a unit that no value has."""
     from steelyard.report.figures import shown_in
 
     with shown_in(units or {}) as shown:
@@ -48,7 +48,7 @@ def in_units(units: Mapping[Unit, str] | None) -> Iterator[None]:
 
 @dataclass(frozen=True, kw_only=True)
 class ViewOptions(Options):
-    """What is drawn of the launches, in the place of the report."""
+    """What is drawn of the launches, in place of the report."""
 
     panel: ClassVar[str] = "What is shown"
 
@@ -77,13 +77,13 @@ class ViewOptions(Options):
     ] = None
 
     def views(self) -> list[str]:
-        """The names of the views that are wanted, in the order in which they are shown."""
+        """Return the names of the requested views, in the order in which they are shown."""
         from steelyard.report.views import HIST, PAIRS, RUNS
 
         return [name for name, is_wanted in ((HIST, self.hist), (PAIRS, self.pairs), (RUNS, self.runs)) if is_wanted]
 
     def check(self) -> None:
-        """Raise UsageError for what could not be shown of any record."""
+        """Raise UsageError for what no record could show."""
         from steelyard.report.order import ORDERS
 
         if self.sort is not None and self.sort not in ORDERS:
@@ -93,7 +93,7 @@ class ViewOptions(Options):
 
 
 def sorted_outcome(outcome: Outcome, by: str | None) -> Outcome:
-    """The same, its benchmarks in the order that is asked for; raises UsageError where it has none such."""
+    """Return the outcome with its benchmarks in the requested order; raise UsageError if it has nothing to sort by."""
     from dataclasses import replace
 
     from steelyard.report.order import in_order, sorts
@@ -107,7 +107,7 @@ def sorted_outcome(outcome: Outcome, by: str | None) -> Outcome:
 
 
 def sorted_import(record: ForeignResults, by: str | None) -> ForeignResults:
-    """As `sorted_outcome`, of an import."""
+    """Do as `sorted_outcome` for an import."""
     from dataclasses import replace
 
     from steelyard.report.order import BY_NAME, by_names

@@ -1,4 +1,4 @@
-"""What the parser says of words that it cannot take, in our own words."""
+"""The parser's messages about words that it cannot take, in our own words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 RESUME_LACKS_VALUE = "--resume needs RECORD, as in --resume 20261126T072314 (steelyard list shows them)"
 
-# Its sentences differ a little between its versions.
+# The parser's sentences differ a little between its versions.
 _OURS = (
     (r"Missing argument '(.+)'", r"\1 is missing"),
     (r"Missing option '(--[\w-]+)'.*", r"\1 is missing"),
@@ -19,7 +19,7 @@ _OURS = (
 
 
 def in_our_words(message: str) -> str:
-    """The sentence, without its full stop."""
+    """Return the message in our words, without its full stop."""
     said = message.strip().removesuffix(".")
     for pattern, ours in _OURS:
         match = re.fullmatch(pattern, said, re.DOTALL)

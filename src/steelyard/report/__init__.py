@@ -1,1 +1,1 @@
-"""Records for a reader: one module a format. Nothing here measures, judges or opens a file."""
+"""Records for people and other programs, one module per format. Nothing here measures, judges or opens a file."""

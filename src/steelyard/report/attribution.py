@@ -1,4 +1,4 @@
-"""Which functions a change comes from: a table that adds up, on a terminal and for Markdown."""
+"""Which functions a change comes from: a table that adds up, for a terminal and Markdown."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from steelyard.report.sheet import Sheet
 from steelyard.stats.attribution import Rest, Row
 
 _HEADS = ("own change", "of all", "with callees")
-# Columns that a name shall have before the less needed columns of figures are given up for it.
+# Columns to keep for a name; the less important figures give way to it.
 _NAME_COLUMNS = 20
 _NOTHING = "no function's own count changed"
 
 
 def show(sheet: Sheet, rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> None:
-    """Print the rows, what the functions that are not shown come to, and the change of the total, `total`.
+    """Print the rows, the sum of the functions that are not shown, and the change of the `total`.
 
-    `baseline_total` is what the shares are of. Where it is too narrow for a table, each function is a paragraph.
+    Shares are of `baseline_total`. Where a table does not fit, each function is a paragraph.
     """
     if not rows and not rest.functions:
         sheet.row("functions", _NOTHING)
@@ -31,7 +31,7 @@ def show(sheet: Sheet, rows: Sequence[Row], rest: Rest, total: int, baseline_tot
 
 
 def markdown_rows(rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> list[str]:
-    """The same as the lines of a Markdown table, head and all; without a change, a sentence."""
+    """Return the rows as lines of a Markdown table with its head; if nothing changed, a sentence."""
     if not rows and not rest.functions:
         return [escape(_NOTHING)]
     lines = [[*_HEADS, "function"], ["--:", "--:", "--:", ":--"]]
@@ -43,7 +43,7 @@ def markdown_rows(rows: Sequence[Row], rest: Rest, total: int, baseline_total: i
 
 
 def cells(rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> list[list[str]]:
-    """The same as plain texts: a function, or what stands for several, its own change, and its share of all."""
+    """Return the rows as plain texts: the function or group of functions, its own change, and its share of all."""
     told = [[_plain_name(row), *_figures(row.change, baseline_total, None)[:2]] for row in rows]
     return [*told, *([text, *numbers[:2]] for numbers, text in _ends(rest, total, baseline_total))]
 
@@ -73,7 +73,7 @@ def _others(rest: Rest, room: int) -> str:
 
 
 def _place(row: Row) -> str:
-    """Where the function is, without directories: `parse.c:120`; empty if it is not known."""
+    """Return a function's place without directories, `parse.c:120`; empty if it is not known."""
     file = row.file.rpartition("/")[2]
     if not file or file == "???":
         return ""
@@ -97,7 +97,7 @@ def _plain_name(row: Row) -> str:
 
 
 def _marks(sheet: Sheet, row: Row, width: int) -> list[Text]:
-    """What is said after the name: `new`, `vanished` or `was NAME`, and the place."""
+    """Return what follows the name: `new`, `vanished` or `was NAME`, and the place."""
     marks = []
     if row.old_name is not None:
         marks.append(Text(f"was {sheet.name(row.old_name, width - 4)}", "yellow"))
@@ -112,7 +112,7 @@ def _marks(sheet: Sheet, row: Row, width: int) -> list[Text]:
 
 
 def _table(sheet: Sheet, rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> None:
-    """Print figures flush right and names behind them; what does not fit beside a name stands below it."""
+    """Print figures flush right with the names after them; what does not fit beside a name goes below it."""
     cells = [_figures(row.change, baseline_total, row.inclusive_change) for row in rows]
     sums = [numbers for numbers, _ in _ends(rest, total, baseline_total)]
     widths, room = _columns(sheet, [_HEADS, *cells, *sums], _inclusive_known(rows))
@@ -127,7 +127,7 @@ def _table(sheet: Sheet, rows: Sequence[Row], rest: Rest, total: int, baseline_t
 
 
 def _columns(sheet: Sheet, lines: Sequence[Sequence[str]], inclusive: bool) -> tuple[list[int], int]:
-    """The widths of the figures that are shown, and the room that they leave to the names."""
+    """Return the widths of the figures that are shown, and the columns left for the names."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for shown in (3, 2, 1) if inclusive else (2, 1):
         room = sheet.width - sum(widths[:shown]) - 2 * shown
@@ -137,26 +137,26 @@ def _columns(sheet: Sheet, lines: Sequence[Sequence[str]], inclusive: bool) -> t
 
 
 def _ends(rest: Rest, total: int, baseline_total: int, room: int = 80) -> list[tuple[list[str], str]]:
-    """The figures and the name of the lines that make the table add up."""
+    """Return figures and name of the closing lines, which make the table add up."""
     others = [(_figures(rest.change, baseline_total, None), _others(rest, room))] if rest.functions else []
     return [*others, (_figures(total, baseline_total, None), "in all")]
 
 
 def _aligned(numbers: Sequence[str], widths: Sequence[int], style: str = "") -> Text:
-    # The columns that are not shown are the last.
+    # Hidden columns are always the last ones, so `widths` may be shorter.
     cells = [f"{figure.rjust(width)}  " for figure, width in zip(numbers, widths, strict=False)]
     return Text("".join(cells), style)
 
 
 def _beside(sheet: Sheet, row: Row, room: int) -> list[Text]:
-    """The name and what is said of it, on one line if it fits, else the name above and the rest below."""
+    """Return the name and its marks on one line if they fit, else the name first and the marks below it."""
     name, marks = Text(sheet.name(row.name, room)), _marks(sheet, row, room)
     together = _together([name, *marks], room)
     return together if len(together) == 1 else [name, *_together(marks, room)]
 
 
 def _together(parts: list[Text], room: int) -> list[Text]:
-    """The parts on one line if they fit there, else each on its own."""
+    """Return the parts on one line if they fit, else each on its own."""
     line = Text("  ").join(parts)
     return [line] if parts and line.cell_len <= room else parts
 

@@ -1,4 +1,4 @@
-"""What a bisection found, on a terminal: a line a decision on the way, and in the end the commit or the range."""
+"""A bisection on a terminal: one line per decision on the way, and at the end the commit or the range."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_LISTED = 12
 
 
 def beginning(commits: Sequence[Commit], steps: int, sought: Sought) -> str:
-    """What is searched."""
+    """Say what is searched."""
     many = figures.count(len(commits) - 1, "commit")
     about = f", about {figures.count(steps, 'step')}" if steps else ""
     older, newer = word_of("good", sought), word_of("bad", sought)
@@ -26,7 +26,7 @@ def beginning(commits: Sequence[Commit], steps: int, sought: Sought) -> str:
 
 
 def decision(step: Step, number: int, of: int, sought: Sought) -> str:
-    """One decision, as it was made."""
+    """Write one decision, as it was made."""
     commit, left = step.commit[:_SHORT], figures.count(step.left, "commit")
     word = word_of(step.side, sought) if step.side else ""
     match step.kind:
@@ -45,7 +45,10 @@ def decision(step: Step, number: int, of: int, sought: Sought) -> str:
 
 
 def _relative(compared: Compared, step: Step, sought: Sought) -> str:
-    """The commit as it stands to one of the ends: the other way round than it was weighed."""
+    """Write the commit's change relative to one of the ends.
+
+    The commit was weighed as the baseline and the end as the candidate, so the change is inverted.
+    """
     end = word_of("good" if compared.candidate == step.low else "bad", sought)
     change = None if compared.change is None else 1 / (1 + compared.change) - 1
     return f"{figures.change(change)} to {end} {compared.candidate[:_SHORT]} ({_many(compared)})"
@@ -69,7 +72,7 @@ def _many(compared: Compared) -> str:
 
 
 def bisection(console: Console, found: Bisection) -> None:
-    """Print the commit that was found, or the range that is left, with the change and what it rests on."""
+    """Print the commit that was found, or the range that is left, with the change and its evidence."""
     sheet = Sheet(console)
     if found.found is not None:
         _found(sheet, found, found.found)
@@ -92,12 +95,12 @@ def bisection(console: Console, found: Bisection) -> None:
 
 
 def certainty(found: Bisection) -> str:
-    """How sure the commit is that was found."""
+    """Say how certain it is that the named commit is the right one."""
     return f"a wrong commit is named with a chance of {figures.percent(found.alpha)} at most"
 
 
 def caution(found: Bisection) -> str | None:
-    """Say that the commit is not all of the change, where it is not."""
+    """Say that the commit is not the whole change; None if it is."""
     if not found.several and not _is_a_part(found):
         return None
     whole = f"({_ends(found)}: {_evidence(found.steps[0].compared[0])})"
@@ -107,7 +110,7 @@ def caution(found: Bisection) -> str | None:
 
 
 def _is_a_part(found: Bisection) -> bool:
-    """Whether what the commit that was found changed is surely not what lies between the ends, by the margin."""
+    """Return whether the commit's change surely differs from that between the ends by more than the margin."""
     compared = found.steps[0].compared if found.found is not None and found.steps else []
     if not compared or found.change is None or found.change.interval is None or compared[0].interval is None:
         return False
@@ -127,7 +130,7 @@ def _found(sheet: Sheet, found: Bisection, commit: Commit) -> None:
 
 
 def _range(sheet: Sheet, found: Bisection) -> None:
-    """No commit can be named; but those of which one is it."""
+    """Print that no single commit can be named, and the commits of which it must be one."""
     suspects = found.suspects
     word = "interrupted" if found.end == "interrupted" else "undecided"
     low, high = suspects[0].parents[0][:_SHORT], suspects[-1].short

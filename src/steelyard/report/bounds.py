@@ -1,4 +1,4 @@
-"""How much of very many benchmarks is printed: what nobody would read takes minutes, and buries what matters."""
+"""How much is printed of very many benchmarks: more than anybody reads takes minutes and buries what matters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Item = TypeVar("_Item")
 
 
 def most_changed(items: Sequence[_Item], change: Callable[[_Item], float | None]) -> Sequence[_Item]:
-    """As many as are printed, in their order: all of them, or of too many those with the largest `change`."""
+    """Return the items to print, in their order: all of them, or if there are too many those that changed most."""
     if len(items) <= MOST_BENCHMARKS:
         return items
     places = nlargest(MOST_BENCHMARKS, range(len(items)), key=lambda place: abs(change(items[place]) or 0.0))
@@ -30,6 +30,6 @@ def show_left_out(
     noun: str = "more benchmark",
     where: str = "--markdown FILE",
 ) -> None:
-    """Print that so many more are not shown, `which` they are, and where they can be found."""
+    """Print how many more items are not shown, `which` they are, and where to find them."""
     if many > 0:
         sheet.row("left out", f"{figures.count(many, noun)}{which}: {where} has all of them")

@@ -1,4 +1,4 @@
-"""What would decide an undecided weighing: which budget, or what else; and whether a budget allows a verdict at all."""
+"""What would decide an undecided weighing, a budget or something else, and whether a budget allows a verdict at all."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ _WHY_UNDECIDED: dict[StopReason, str] = {
     "pairs": "the limit on pairs was reached",
     "futile": "stopped early, as no verdict was within reach",
 }
-# Longer than this nobody waits for one verdict.
+# Nobody waits longer than this for one verdict.
 _MOST_SENSIBLE_S = 3600.0
-# What is granted of that which is needed, itself an estimate, in pairs, seconds or margin. Followed in ten kinds of
-# noise, 95 % of such hints of pairs led to a verdict (in the worst kind 75 %), and 90 % of those of a margin
-# (benchmarks/hints_on_traces.py).
+# Hints grant this many times what is needed (pairs, seconds or margin), since that is itself an estimate. In ten
+# kinds of noise, following them led to a verdict for 95 % of the hints of pairs (75 % in the worst kind), and for
+# 90 % of those of a margin (benchmarks/hints_on_traces.py).
 TO_SPARE = 1.4
-# By so many times fewer pairs are worth to be named, too.
+# From this many times fewer pairs on, the smaller number is worth naming too.
 _FAR_LESS = 2
-# The option takes up to 50 %.
+# --margin accepts up to 50 %.
 MOST_MARGIN = 0.4
-# Of a pair's two launches, so many waited on average.
+# Disturbed launches per pair, of two, above which other work on the machine is worth mentioning.
 _MANY = 1.0
 _TELLS = "would decide a large change, and tell how many more a small one needs"
 SEE_NOTE = " (see the note)"
-"""Stands where one of a verdict's notes says why; what shows no notes leaves it out."""
+"""Refers to one of the verdict's notes, which says why; formats without notes leave it out."""
 _COARSE_CLOCK = "coarse-clock"
-# What has its launches run beside their like, by the finding that tells that it may gain by that.
+# By the finding that recommends it, the option that runs a pair's launches at the same time.
 _WAYS = {NOISY_ALONE: "--pairing auto", WRITING_ALONE: "--pairing tandem"}
 _FEW_LAYOUTS = "few-layouts"
 _POINTED_AT = frozenset({CONTROL_ALARM, NOISY_ALONE, WRITING_ALONE, _COARSE_CLOCK, "undefined"})
 
 
 def margin_of(verdict: Verdict, settings: Settings) -> float:
-    """The margin by which it was judged."""
+    """Return the margin by which a verdict was judged."""
     return settings.margin if verdict.margin is None else verdict.margin
 
 
 def budget(verdict: Verdict, settings: Settings, reason: StopReason | None, of_a_part: bool = False) -> str:
-    """Say what budget would decide an undecided verdict, or why none would, and the option that grants it.
+    """Say what budget would decide an undecided verdict and which option grants it, or why no budget would.
 
-    Of a suite that was merged it is the budget `of_a_part`: merge itself measures nothing.
+    For a merged suite it is the budget `of_a_part`, since merging measures nothing.
     """
     if is_withheld(verdict):
         return f"the control alarmed, and no budget mends that{SEE_NOTE}"
@@ -61,7 +61,7 @@ def budget(verdict: Verdict, settings: Settings, reason: StopReason | None, of_a
 
 
 def budget_of_all(verdicts: list[Verdict], record: Weighing) -> list[str]:
-    """Say once what would decide all undecided verdicts: the budget of the one that needs most; what others need."""
+    """Say once what would decide all undecided verdicts: the largest budget that any needs, or what else helps."""
     in_reach = [verdict for verdict in verdicts if _is_in_reach(verdict)]
     beyond = [verdict for verdict in verdicts if verdict.change is not None and not _is_in_reach(verdict)]
     others = [verdict for verdict in beyond if not is_too_coarse(verdict)]
@@ -78,14 +78,14 @@ def budget_of_all(verdicts: list[Verdict], record: Weighing) -> list[str]:
 
 
 def _as_all(one: Verdict, some: list[Verdict]) -> Verdict:
-    """One of some verdicts that speaks for all: without the ways of pairing that would help it and not the others."""
+    """Return the verdict that speaks for some others, without hints at ways of pairing that would not help them all."""
     ways = [finding.code for finding in one.findings if finding.code in _WAYS]
     lacking = {code for code in ways if not all(_has(verdict, code) for verdict in some)}
     return one.model_copy(update={"findings": [each for each in one.findings if each.code not in lacking]})
 
 
 def way_on(verdicts: list[Verdict], record: Weighing) -> str | None:
-    """The option with which an undecided weighing goes on from where it is; None where that would decide nothing."""
+    """Return the option that makes an undecided weighing go on from here; None if that would decide nothing."""
     settings = record.settings
     lacking = [verdict for verdict in verdicts if verdict.verdict == "undecided" and _is_in_reach(verdict)]
     if not settings.reserve or record.parts or not lacking:
@@ -97,7 +97,7 @@ def way_on(verdicts: list[Verdict], record: Weighing) -> str | None:
 
 
 def _is_in_reach(verdict: Verdict) -> bool:
-    """Whether pairs would decide it that somebody would wait for."""
+    """Return whether a number of pairs that somebody would wait for decides the verdict."""
     if verdict.pairs_needed is None or is_withheld(verdict):
         return False
     return (verdict.seconds_needed or 0.0) <= _MOST_SENSIBLE_S
@@ -120,7 +120,7 @@ def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None, of
 
 
 def _even(verdict: Verdict) -> str:
-    """Say what is enough in half of all cases, where that is far less than what is needed."""
+    """Say what is enough in half of all cases, if that is far less than what is needed."""
     pairs, seconds = verdict.pairs_even, verdict.seconds_even
     if pairs is None or seconds is None or _FAR_LESS * pairs > (verdict.pairs_needed or 0):
         return ""
@@ -128,22 +128,22 @@ def _even(verdict: Verdict) -> str:
 
 
 def _beside(verdict: Verdict) -> str | None:
-    """What has its launches run beside their like, if it may gain by that."""
+    """Return the option that runs a pair's launches at the same time, if the verdict may gain by that."""
     return next((way for code, way in _WAYS.items() if _has(verdict, code)), None)
 
 
 def pointed_at(verdict: Verdict) -> list[Finding]:
-    """What SEE_NOTE may point at."""
+    """Return the findings that SEE_NOTE may refer to."""
     return [finding for finding in verdict.findings if finding.code in _POINTED_AT]
 
 
 def is_too_coarse(verdict: Verdict) -> bool:
-    """Whether its clock's ticks may hide a change."""
+    """Return whether the clock's ticks may hide a change."""
     return _has(verdict, _COARSE_CLOCK)
 
 
 def is_withheld(verdict: Verdict) -> bool:
-    """Whether the control alarmed, so that its figures say nothing of the change."""
+    """Return whether the control raised an alarm, so that the figures say nothing about the change."""
     return _has(verdict, CONTROL_ALARM)
 
 
@@ -152,7 +152,7 @@ def _has(verdict: Verdict, code: str) -> bool:
 
 
 def _instead(verdict: Verdict, settings: Settings) -> str:
-    """Say what else would decide it where no sensible number of pairs would."""
+    """Say what else would decide a verdict that no sensible number of pairs decides."""
     if is_too_coarse(verdict):
         return f"what a clock's ticks may hide, no number of pairs shows{SEE_NOTE}"
     why = f"no sensible budget would decide it at your margin of {figures.threshold(margin_of(verdict, settings))}"
@@ -172,7 +172,7 @@ def _instead(verdict: Verdict, settings: Settings) -> str:
 
 
 def _more_layouts(verdict: Verdict) -> list[str]:
-    """So many layouts as would decide what no pairs of these do, unless a note says it."""
+    """Say how many layouts would decide what no number of pairs does, unless a note says so already."""
     facts = verdict.layouts
     if facts is None or facts.needed is None or facts.needed <= len(facts.changes) or _has(verdict, _FEW_LAYOUTS):
         return []
@@ -190,10 +190,10 @@ def _way_out_of_counts(verdict: Verdict) -> str:
 
 
 def _options(pairs: int, seconds: float | None, settings: Settings, reason: StopReason | None, of_a_part: bool) -> str:
-    """The options that grant a budget, with some to spare: what is needed is itself an estimate."""
+    """Return the options that grant a budget, with a reserve because the need is itself an estimate."""
     options = []
     if reason == "interrupted":
-        return ""  # to carry it on takes no more than --resume, and the budget that it had
+        return ""  # carrying it on takes only --resume, and it keeps its budget
     if settings.pairs is not None and pairs > settings.pairs:
         options.append(f"--pairs {_rounded_up(TO_SPARE * pairs)}")
     if settings.max_time_s is not None and seconds is not None:
@@ -202,13 +202,13 @@ def _options(pairs: int, seconds: float | None, settings: Settings, reason: Stop
             options.append(f"--max-time {_rounded_up(max(spare_s, settings.max_time_s + 1))}")
     if not options:
         return "; your budget allows it"
-    # Beside it stands what goes on from here, which takes less.
+    # The report also names the option that goes on from here, which takes less than measuring anew.
     anew = "anew, " if settings.reserve and not of_a_part else ""
     return f"; {anew}with some to spare{', given to its part' if of_a_part else ''}: {' '.join(options)}"
 
 
 def _rounded_up(number: float) -> int:
-    """Round up to two digits: what is needed is itself an estimate."""
+    """Round up to two digits, as what is needed is itself an estimate."""
     step: int = 10 ** max(0, math.floor(math.log10(max(number, 1))) - 1)
     return math.ceil(number / step) * step
 
@@ -222,16 +222,17 @@ def allowance(
     benchmarks: int,
     prepared_s: float = 0.0,
 ) -> str | None:
-    """Say, as soon as a pair took its time, that the budget is too short for a verdict; None where it is not.
+    """Say, after the first pair, that the budget is too short for a verdict; None if it is long enough.
 
-    A verdict takes the `fewest` pairs; so many are `fitting`, with `spent_s` gone and `seconds_each` for one of each
-    benchmark. The first pair may have taken longer than those to come will: what fits is said to rest on it. What a
-    harness took to list its benchmarks and to try them, `prepared_s`, is said where it is most of what has gone.
+    A verdict takes at least `fewest` pairs. `fitting` pairs fit into the budget, of which `spent_s` is gone, at
+    `seconds_each` for one pair of each benchmark. The first pair may have taken longer than later ones will, so the
+    message says that it assumes this pace. `prepared_s`, the time a harness took to list and try its benchmarks, is
+    mentioned if it is longer than a pair and over a quarter of the budget.
     """
     verdicts, take = f"a verdict at alpha {settings.alpha:.3g}", "takes"
     if benchmarks > 1:
         verdicts, take = f"verdicts that share alpha {settings.alpha:.3g}", "take"
-    elif settings.shard is not None and len(settings.shard.suite) > 1:  # the others are of other parts
+    elif settings.shard is not None and len(settings.shard.suite) > 1:  # the other benchmarks are in other parts
         verdicts = f"a verdict at its share of alpha {settings.alpha:.3g}"
     if settings.pairs is not None and settings.pairs < fewest:
         spare = _rounded_up(TO_SPARE * fewest)
@@ -252,7 +253,7 @@ def allowance(
         )
     longest = figures.seconds(settings.longest_time_s or settings.max_time_s)
     allowed = figures.count(fitting, "pair") if fitting else "no pair but the warm-up"
-    # The fewest decide where all point one way; a dozen is what is named, too, where so few leave it open.
+    # The fewest pairs decide only if all point one way; a dozen is the number to name where they leave it open.
     sensible_s = needed_s + max(0, FIRST_LOOK - fewest) * seconds_each
     spare = _rounded_up(TO_SPARE * sensible_s)
     before = ""

@@ -1,4 +1,4 @@
-"""A calibration on a terminal, its chart as SVG: the weights, how well they fit, and that they do not carry over."""
+"""A calibration on a terminal, its chart also as SVG: the weights, how well they fit, that they do not carry over."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ CHART_COLUMNS = 40
 _WIDEST_CHART, _GUTTER = 72, 9
 _SEVERAL, _EQUAL = "*", "."
 _MARKS = {"linear-i32": "l", "random-i32": "r", "linear-u64": "L", "random-u64": "R", "chase": "c"}
-# Below this the times of a pattern hardly vary, and there is little for a cost to follow.
+# Below this ratio of longest to shortest, a pattern's times hardly vary, and there is little for a cost to follow.
 _LITTLE = 1.5
 
-# Points as they are drawn: pattern, measured ns, predicted ns.
+# A point as drawn: pattern, measured ns, predicted ns.
 Drawn = tuple[str, float, float]
 
 
@@ -52,13 +52,13 @@ def show(console: Console, calibration: Calibration, stored: str) -> None:
 
 
 def kept(record: InterruptedCalibration, where: str) -> str:
-    """What became of one that ended before weights were fitted, behind the reason."""
+    """Say where the measurements of a calibration are kept that ended before weights were fitted."""
     made = figures.count(record.measurements(), "measurement")
     return f"what was measured until then ({made}) is kept in {where}"
 
 
 def caution(calibration: Calibration) -> str:
-    """Say that the weights hold for no other access pattern, by what the patterns measured here would have."""
+    """Say that the weights do not hold for other access patterns, with the weights that single patterns would give."""
     known = [fit for fit in calibration.patterns if fit.fit.weights is not None]
     text = "these weights do not carry over between access patterns"
     if len(known) > 1:
@@ -89,7 +89,7 @@ def _caches(caches: Caches) -> str:
 
 
 def _last_levels(calibration: Calibration) -> str:
-    """Say how much of the last level that the machine says it has explains the times."""
+    """Say which size of the last level explains the times best: the one the machine reports, or a smaller one."""
     said, *less = calibration.last_levels
     best = min(calibration.last_levels, key=lambda level: level.error)
     if best is said:
@@ -154,7 +154,7 @@ def _cells(sheet: Sheet, calibration: Calibration, fit: PatternFit) -> Iterator[
 
 
 def _ends(calibration: Calibration, pattern: str) -> tuple[float, float, float]:
-    """The shortest and the longest time of a pattern, and their ratio."""
+    """Return the shortest and the longest time of a pattern, ns, and their ratio."""
     times = [point.ns for point in calibration.points if point.pattern == pattern]
     return min(times), max(times), max(times) / min(times)
 
@@ -179,9 +179,9 @@ def _chart(sheet: Sheet, calibration: Calibration) -> None:
 
 
 def chart(calibration: Calibration, width: int) -> Iterator[str]:
-    """Draw predicted (up) against measured times, in lines of at most `width` columns; none where that is too narrow.
+    """Draw predicted (up) against measured times, in lines of at most `width` columns; nothing if that is too narrow.
 
-    Both scales are logarithmic and the same, so that what is as predicted lies on the diagonal.
+    Both scales are logarithmic and the same, so points predicted exactly lie on the diagonal.
     """
     drawn = _drawn(calibration)
     if width < CHART_COLUMNS or not drawn:
@@ -218,7 +218,7 @@ def _below(labels: dict[int, str], columns: int) -> str:
 
 def _drawn(calibration: Calibration) -> list[Drawn]:
     points = [(point.pattern, point.ns, calibration.fit.predicted_ns(point)) for point in calibration.points]
-    return [point for point in points if point[2] > 0]  # a logarithm has no place for 0
+    return [point for point in points if point[2] > 0]  # 0 has no logarithm
 
 
 def _range(drawn: Iterable[Drawn]) -> tuple[float, float]:
@@ -227,7 +227,7 @@ def _range(drawn: Iterable[Drawn]) -> tuple[float, float]:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 of each power of ten within the range; only the powers where that would be many."""
+    """Return 1, 2 and 5 times each power of ten in the range; the powers alone if there are many."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 5) if len(powers) <= 4 else (1,)
     return [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
@@ -235,7 +235,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 # --- SVG
 
-# Okabe and Ito's colours, which the colour-blind can tell apart; in print the letters do.
+# Okabe and Ito's colours, which colour-blind readers can tell apart; in black and white the letters do that.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _SIDE, _LEFT, _TOP, _LEGEND = 480, 70, 50, 190
 _BOTTOM = _TOP + _SIDE
@@ -246,7 +246,7 @@ _STYLE = (
 
 
 def svg(calibration: Calibration) -> str:
-    """Draw predicted against measured times as one SVG file, which needs nothing else."""
+    """Draw predicted against measured times as a self-contained SVG file."""
     drawn = _drawn(calibration)
     low, high = _range(drawn) if drawn else (1.0, 10.0)
 

@@ -1,4 +1,4 @@
-"""What a check found, on a terminal: troubles in full, what is sound in a line."""
+"""What a check found, on a terminal: troubles in full, sound benchmarks in one line each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEVER_TRIED = "not tried"
 
 
 def soundness(console: Console, found: Soundness) -> None:
-    """Print each benchmark with its troubles, what could not be tried and why, and what it was all based on."""
+    """Print each benchmark with its troubles, the rules not tried and why, and what all of it is based on."""
     sheet = Sheet(console)
     sheet.row("checked", Text(sheet.name(found.command, 3 * sheet.text_width), "bold"))
     sheet.blank()
@@ -76,7 +76,7 @@ def _untried(sheet: Sheet, looked: Sequence[Looked]) -> None:
 
 
 def heap(one: Allocating, noted: Collection[str] = ()) -> str:
-    """Say what it asks of the allocator, and what of that is not seen, unless that is `noted` already."""
+    """Say what a benchmark asks of the allocator, and what of that is not seen unless `noted` has it already."""
     if one.allocations is None or one.bytes is None:
         return f"heap: not seen: {one.note}"
     many = f"{one.allocations:,.2f}".rstrip("0").rstrip(".")
@@ -105,7 +105,7 @@ def in_unit(one: Looked) -> str:
 
 
 def rules(console: Console, command: str, found: Sequence[Checked], *, interrupted: bool = False) -> None:
-    """Print each rule of the protocol with what was seen, and whether all hold, or those before an interruption."""
+    """Print each rule of the protocol with what was seen, and whether all rules hold that were tried."""
     sheet = Sheet(console)
     sheet.row("checked", Text(sheet.name(command, 3 * sheet.text_width), "bold"))
     sheet.blank()

@@ -21,14 +21,14 @@ _EQUAL = {
     "stable": "counts within 1e-5 of each other",
     "noisy": "counts that differ",
 }
-# Sizes of caches are mostly whole.
+# Cache sizes are mostly whole numbers; this finds needless zeros after the point.
 _ROUND = re.compile(r"\.0+ ")
-# A comment on GitHub holds 65,536 characters.
+# Keeps the tables within the 65,536 characters of a comment on GitHub.
 _MOST_TABLES = 12
 
 
 def how(sheet: Sheet, record: Weighing | Run) -> None:
-    """Print what counted: the tool, what is simulated, what a hit costs."""
+    """Print which tool counted, what it simulated and what a hit costs."""
     if record.counting is None:
         return
     settings = record.settings.counting or CountSettings()
@@ -66,14 +66,14 @@ def equality(verdict: Verdict) -> str:
 
 
 def changed(verdicts: list[Verdict]) -> list[Verdict]:
-    """The benchmarks that changed, in the first metric that was counted."""
+    """Return the verdicts of the benchmarks that changed, in the first counted metric."""
     counted = [verdict for verdict in verdicts if verdict.stability is not None]
     return [verdict for verdict in counted if verdict.metric == counted[0].metric and verdict.change]
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where the change of one benchmark comes from; shares are of `baseline_total`."""
+    """Where one benchmark's change comes from; shares are of `baseline_total`."""
 
     rows: list[Row]
     rest: Rest
@@ -92,7 +92,7 @@ def changes(sheet: Sheet, record: Weighing, verdict: Verdict, most: int) -> None
 
 
 def markdown(record: Weighing, verdicts: list[Verdict], most: int) -> list[str]:
-    """The same as the lines of Markdown tables, for every benchmark whose counts changed; none without counts."""
+    """Return where the change of each changed benchmark comes from, as lines of Markdown; empty without counts."""
     all_changed = changed(verdicts)
     sources = [(verdict, source_of(record, verdict, most)) for verdict in all_changed[:_MOST_TABLES]]
     lines = []
@@ -108,7 +108,7 @@ def markdown(record: Weighing, verdicts: list[Verdict], most: int) -> list[str]:
 
 
 def source_of(record: Weighing, verdict: Verdict, most: int) -> Source | None:
-    """Which functions a benchmark's change comes from, so many of them; None where they were not counted."""
+    """Return up to `most` functions that a benchmark's change comes from; None if functions were not counted."""
     sides = [functions_of(record.counting, verdict.index, place) for place in (0, 1)]
     if sides[0] is None or sides[1] is None or most < 1:
         return None
@@ -121,19 +121,19 @@ def source_of(record: Weighing, verdict: Verdict, most: int) -> Source | None:
 
 
 def _unit(record: Weighing | Run, benchmark: int, *, by_cost: bool) -> str:
-    """What functions are counted in, and of how many iterations where these are not of one."""
+    """Return the unit of the functions' counts, and how many iterations they cover if that is not one launch."""
     unit, several = "cost" if by_cost else "instructions", iterations(record, benchmark)
     return f"{unit}, {several} together" if several else unit
 
 
 def iterations(record: Weighing | Run, benchmark: int) -> str | None:
-    """Of how many iterations the counts of functions are; None of a command, where they are of the launch."""
+    """Return how many iterations the functions' counts cover; None for a command, whose counts cover a launch."""
     loops = record.benchmarks[benchmark].loops
     return figures.count(loops, "iteration") if loops else None
 
 
 def largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None:
-    """Print the functions that most of a benchmark's counts belong to, and which one it is where it is not plain."""
+    """Print the functions with the largest counts, and the benchmark's name if there are several."""
     functions = functions_of(record.counting, summary.index, 0)
     if functions is None or most < 1:
         return
@@ -158,13 +158,13 @@ def largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None:
 
 
 def functions_of(counting: Counting | None, benchmark: int, place: int) -> Functions | None:
-    """The functions of one place: the last that were kept, where its first counts were set aside."""
+    """Return one side's functions; the last kept ones, if its first counts were set aside."""
     parts = reversed(counting.functions if counting else [])
     return next((part for part in parts if (part.benchmark, part.side) == (benchmark, place)), None)
 
 
 def is_by_cost(record: Weighing | Run, metric: str, *parts: Functions) -> bool:
-    """Whether functions are shown by cost: where they were counted for it; and only whole weights add up exactly."""
+    """Return whether functions are shown by cost: they need its events, and whole weights, which add up exactly."""
     settings = record.settings.counting or CountSettings()
     weights = settings.weights
     whole = all(weight % 1 == 0 for weight in (weights.l1, weights.ll, weights.ram))
@@ -172,7 +172,7 @@ def is_by_cost(record: Weighing | Run, metric: str, *parts: Functions) -> bool:
 
 
 def own_counts(part: Functions, record: Weighing | Run, *, by_cost: bool) -> list[Function]:
-    """The functions of a side with what each counted itself."""
+    """Return a side's functions with what each of them counted itself."""
     weights = (record.settings.counting or CountSettings()).weights
     own = part.events[INSTRUCTIONS] if part.name else []
     if by_cost:

@@ -1,4 +1,4 @@
-"""What two records say that were measured apart, for scripts: told anew by each diff, and kept nowhere else."""
+"""Two records measured apart, compared for scripts: derived anew by each diff, and kept nowhere else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Compared(Record):
-    """One benchmark of both, in one metric."""
+    """One benchmark of both records, in one metric."""
 
     benchmark: str
     metric: str = Field(description="or, of results of another tool, the unit")
@@ -30,7 +30,7 @@ class Compared(Record):
 
 
 class DiffAnswer(Record):
-    """All that two records that were measured apart say of each other; the first benchmark's verdict at the top."""
+    """What two records measured apart say about each other, with the first benchmark's verdict at the top."""
 
     verdict: VerdictName
     change: float | None
@@ -43,7 +43,7 @@ class DiffAnswer(Record):
 
 
 def answer(report: UnpairedReport | ForeignReport) -> DiffAnswer:
-    """The report as plain values."""
+    """Return the report as plain values."""
     first = report.verdicts[0]
     return DiffAnswer(
         verdict=first.verdict,

@@ -1,4 +1,4 @@
-"""Noise in words: how long launches waited for a processor, and who and what was beside them."""
+"""Noise in words: how long launches waited for a processor, and who or what was beside them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from steelyard.model.watch import Disturber
 
 _MOST_NAMED = 3
-# In columns. The kernel's own names have 15 bytes, but a record may hold any.
+# In columns. The kernel's own names have up to 15 bytes, but a record may hold any.
 _LONGEST = 48
-# What was beside fewer launches cannot move a median or a rank test by much.
+# What was beside a smaller share of launches cannot move a median or a rank test by much.
 _FEW = 0.05
 _NOT_KNOWN = "not known"
-# Where no launch waited, others can disturb by the caches and the clock rate, which takes a good part of a processor.
+# Where no launch waited, others can disturb only through the caches and the clock rate, which takes a good part of a
+# processor.
 _BUSY = 0.5
 _BESIDE: Final = {
     "program": "{name} ran beside {launches}",
@@ -33,7 +34,10 @@ _BESIDE: Final = {
 
 
 def quality(summary: Summary) -> str:
-    """How quiet the machine was; that launches vary little does not tell it where none tells how long it waited."""
+    """Return how quiet the machine was.
+
+    Launches that vary little do not prove it quiet if the machine does not tell how long they waited.
+    """
     return _NOT_KNOWN if summary.quality == "quiet" and _is_silent(summary) else summary.quality
 
 
@@ -42,8 +46,8 @@ def _is_silent(verdict: Verdict | Summary) -> bool:
 
 
 def noise(verdict: Verdict | Summary) -> str:
-    """Say what disturbed the launches: how many waited for a processor, the worst; repeats; who was beside."""
-    from steelyard.model.derived import Verdict  # whoever asks has one, or a summary
+    """Say what disturbed the launches: how many waited for a processor, the worst of them, repeats, disturbers."""
+    from steelyard.model.derived import Verdict  # already loaded by any caller
 
     repeated = verdict.repeated if isinstance(verdict, Verdict) else 0
     if _is_silent(verdict):
@@ -58,9 +62,9 @@ def noise(verdict: Verdict | Summary) -> str:
 
 
 def of_several(verdicts: Sequence[Verdict], called: Callable[[Verdict], str] | None = None) -> str | None:
-    """Say the same of several benchmarks, with what the one is `called` in which a launch waited longest.
+    """Say what disturbed the launches of several benchmarks; None if no launch waited.
 
-    None where none waited.
+    `called` names the benchmark of the launch that waited longest.
     """
     disturbed = sum(verdict.disturbed for verdict in verdicts)
     if not disturbed:
@@ -73,13 +77,13 @@ def of_several(verdicts: Sequence[Verdict], called: Callable[[Verdict], str] | N
 
 
 def with_beside(text: str, disturbers: Sequence[Disturber], launches: int, *, waited: bool) -> str:
-    """Behind what is said of waits of so many launches, who and what was beside them, where that matters."""
+    """Append to a sentence about so many `launches` who and what was beside them, where that matters."""
     told = beside(disturbers, launches, waited=waited)
     return text if told is None else f"{text}; {told}"
 
 
 def waited(launches: str, worst_delay: float | None) -> str:
-    """Say that so many launches waited for a processor, and for which part of its time the worst did."""
+    """Say that these launches waited for a processor, and for which share of its time the worst one did."""
     text = f"{launches} waited for a processor"
     return text if worst_delay is None else f"{text}, the worst for {figures.percent(worst_delay)} of its time"
 
@@ -92,7 +96,7 @@ def _of_launches(verdict: Verdict | Summary) -> str:
 
 
 def launches_of(verdict: Verdict | Summary) -> int:
-    """How many launches it rests on."""
+    """Return how many launches a verdict or summary rests on."""
     from steelyard.model.derived import Verdict
 
     if isinstance(verdict, Verdict):
@@ -101,9 +105,9 @@ def launches_of(verdict: Verdict | Summary) -> int:
 
 
 def beside(disturbers: Sequence[Disturber], launches: int, *, waited: bool) -> str | None:
-    """Name who and what was beside so many launches, some of which `waited`; None where that does not matter.
+    """Name who and what was beside so many `launches`, some of which `waited`; None if that does not matter.
 
-    Fewer of them were watched where a part was measured by somebody who was killed.
+    Fewer may have been watched, where the process that measured a part of them was killed.
     """
     told = [one for one in disturbers if one.launches >= _FEW * one.of]
     if not waited:
@@ -129,7 +133,7 @@ def _part(one: Disturber, launches: int, *, is_first: bool) -> str:
 
 
 def together(verdicts: Sequence[Verdict]) -> list[Disturber]:
-    """Who and what was beside the launches of several benchmarks, what took most of their time first."""
+    """Return who and what was beside the launches of several benchmarks, by the time taken, the most first."""
     found: dict[tuple[str, str], Disturber] = {}
     for one in (one for verdict in verdicts for one in verdict.disturbers):
         before = found.get((one.kind, one.name))

@@ -1,4 +1,4 @@
-"""What a look at the machine found, on a terminal: what disturbs in full, what is as it should be in a line each."""
+"""What an examination of the machine found, on a terminal: disturbances in full, what is fine in one line each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STYLES = {"serious": "bold red", "slight": "yellow", "fine": "green", "unknown"
 
 
 def examination(console: Console, found: Examination) -> None:
-    """Print what disturbs with its remedy, then what does not, and what the system does not tell."""
+    """Print what disturbs with its remedy, then what is fine, and what the system does not tell."""
     sheet = Sheet(console)
     machine = found.machine
     facts = [machine.cpu_model or machine.architecture, figures.count(machine.cores_logical, "processor")]
@@ -38,7 +38,7 @@ def examination(console: Console, found: Examination) -> None:
     for one in disturbing:
         remedy, *commands = one.remedy.split("\n")
         sheet.row(one.severity, _told(sheet, one), f"remedy: {remedy}", style=_STYLES[one.severity])
-        for command in commands:  # to be copied as they stand
+        for command in commands:  # to be copied verbatim
             sheet.command("", command)
     if disturbing:
         sheet.blank()
@@ -53,7 +53,7 @@ def examination(console: Console, found: Examination) -> None:
 
 
 def _unknown(sheet: Sheet, found: Sequence[Condition]) -> None:
-    """In one line what the system does not tell; what is unknown for another reason with that."""
+    """Print what the system does not tell on one line, and what is unknown for other reasons below it."""
     untold = [one.code for one in found if one.evidence.startswith(_UNTOLD)]
     lines = [Text(f"{', '.join(untold)}: {_UNTOLD}", "dim")] if untold else []
     lines += [_told(sheet, one) for one in found if one.code not in untold]
@@ -73,7 +73,7 @@ def _in_all(serious: int, slight: int, unknown: int) -> str:
 
 
 def _noise(sheet: Sheet, found: Noise) -> None:
-    """Print a table: of each kind and length the spread of a pair, and the pairs for a change of 1 % and of 0.1 %."""
+    """Print a table: for each kind and length of launch, the spread of a pair and the pairs that find 1 % and 0.1 %."""
     told = f"identical programs for {figures.seconds(found.seconds)}{', interrupted' if found.interrupted else ''}"
     sheet.row("measured", f"{told}; of a change, how many pairs find it:")
     changes = sorted({one.change for one in found.expected}, reverse=True)

@@ -1,4 +1,4 @@
-"""How a process ended that failed, in words, and which words of its own tell of that."""
+"""How a failed process ended, in words, and which of its own words tell of a failure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from signal import Signals
 from typing import Final
 
-# Of the signals that a program gets for what it does, or that others than its user send.
+# Signals that a program gets for what it does, or from somebody other than its user.
 _MEANINGS: Final[Mapping[int, str]] = {
     Signals.SIGHUP: "as of a terminal that was closed",
     Signals.SIGINT: "as by Ctrl-C",
@@ -26,7 +26,7 @@ _MEANINGS: Final[Mapping[int, str]] = {
     Signals.SIGSYS: "a forbidden system call",
 }
 
-# What stands in the words of programs that could not do what they were asked for, in small letters.
+# What programs write, in lower case, when they cannot do what they were asked for.
 _OF_FAILURES = (
     *("error:", "error[", "fatal:", "fatal error", "exception:", "exception in ", "traceback (", "panicked at"),
     *("failed to", "failed:", "failed.", "failure:", "cannot ", "can't ", "could not ", "unable to "),
@@ -39,19 +39,19 @@ _OF_FAILURES = (
 
 
 def how_it_failed(exit_code: int | None, signal: int | None) -> str | None:
-    """What it did, as a clause; None where it ended by itself with exit status 0."""
+    """Say how a process failed, as a clause; None if it ended by itself with exit status 0."""
     if signal is not None:
         return f"was killed by {way_to_fail(None, signal)}"
     return f"failed with {way_to_fail(exit_code, None)}" if exit_code else None
 
 
 def how_it_ended_badly(status: int) -> str | None:
-    """The same of a status that is negative where a signal ended it."""
+    """Do as `how_it_failed` for a status that is negative if a signal ended the process."""
     return how_it_failed(None, -status) if status < 0 else how_it_failed(status, None)
 
 
 def way_to_fail(exit_code: int | None, signal: int | None) -> str:
-    """The exit status, or the signal with what it means."""
+    """Return the exit status, or the signal and what it means."""
     if signal is None:
         return f"exit status {exit_code}"
     name, meaning = signal_name(signal), _MEANINGS.get(signal)
@@ -59,7 +59,7 @@ def way_to_fail(exit_code: int | None, signal: int | None) -> str:
 
 
 def signal_name(number: int) -> str:
-    """What a signal is called; its number, where it has no name."""
+    """Return a signal's name, or its number if it has none."""
     try:
         return Signals(number).name
     except ValueError:
@@ -67,11 +67,11 @@ def signal_name(number: int) -> str:
 
 
 def tells_failure(text: str) -> bool:
-    """Whether what a program wrote reads like that of one that could not do what it was asked for."""
+    """Return whether a program's output reads as if it could not do what it was asked for."""
     small = text.lower()
     return any(words in small for words in _OF_FAILURES)
 
 
 def line_that_tells(lines: Iterable[str]) -> str | None:
-    """The first of these lines that does."""
+    """Return the first of these lines that reads like a failure; None if none does."""
     return next(filter(tells_failure, lines), None)

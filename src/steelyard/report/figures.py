@@ -1,4 +1,4 @@
-"""Numbers as a reader sees them, with their units, the same in every format."""
+"""Numbers as readers see them, with their units, the same in every format."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _SIZES = {**UNITS["bytes"], "TiB": 2.0**40}
 
 @dataclass(frozen=True)
 class Shown:
-    """The units that were chosen, and of which kinds values were written since."""
+    """The units chosen for the output, and the kinds of quantities written since."""
 
     units: Mapping[Unit, str]
     kinds: set[Unit] = field(default_factory=set)
 
     def unused(self) -> list[str]:
-        """Those of which no value was written, where any were."""
+        """Return the chosen units in which no value was written, if any values were written at all."""
         return [unit for kind, unit in self.units.items() if self.kinds and kind not in self.kinds]
 
 
@@ -36,9 +36,9 @@ _chosen: ContextVar[Shown | None] = ContextVar("chosen", default=None)
 
 @contextmanager
 def shown_in(units: Mapping[Unit, str]) -> Iterator[Shown]:
-    """Write all measured values in these units, one for each kind of quantity, instead of those that suit each value.
+    """Write all measured values in these units, one per kind of quantity, instead of the unit that suits each value.
 
-    As with `decimal.localcontext`, since every format writes its values here, and none of them need know.
+    Works like `decimal.localcontext`: every format writes its values through this module, so none needs to know.
     """
     shown = Shown(units)
     before = _chosen.set(shown)
@@ -52,7 +52,7 @@ VERDICTS: Final = get_args(VerdictName)
 
 
 def scale_for(value: float, kind: Unit) -> tuple[str, float]:
-    """(name, size) of the unit that several values of up to this one are shown in: the chosen one, or what suits."""
+    """Return (name, size) of one unit for several values up to `value`: the chosen one, or the one that suits."""
     units = UNITS[kind]
     if (chosen := _chosen_for(kind)) is not None:
         return chosen.removeprefix("1"), units[chosen]
@@ -63,7 +63,7 @@ def scale_for(value: float, kind: Unit) -> tuple[str, float]:
 
 
 def _in_chosen(value: float, kind: Unit) -> str | None:
-    """The value in the unit that was chosen for its kind; None where none was."""
+    """Write the value in the unit chosen for its kind; None if none was chosen."""
     if (unit := _chosen_for(kind)) is None:
         return None
     return f"{_significant(value / UNITS[kind][unit])} {unit}".removesuffix(" 1")
@@ -77,17 +77,17 @@ def _chosen_for(kind: Unit) -> str | None:
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """Write a number with its noun, whose plural is regular if none is given: `1 pair`, `1,200 pairs`."""
+    """Write a number with its noun: `1 pair`, `1,200 pairs`. The plural is regular unless given."""
     return f"{number:,} {noun if number == 1 else plural or plural_of(noun)}"
 
 
 def plural_of(noun: str) -> str:
-    """The regular one: `pairs`, `launches`."""
+    """Return a noun's regular plural: `pairs`, `launches`."""
     return noun + ("es" if noun.endswith(("s", "ch")) else "s")
 
 
 def some(names: Sequence[str], most: int) -> str:
-    """Write the first of some names, and how many more there are: `a, b and 3 more`."""
+    """Write the first `most` names, and how many more there are: `a, b and 3 more`."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
@@ -155,7 +155,7 @@ def rate(per_second: float, unit: str) -> str:
 
 
 def _in_fitting(value: float, units: Mapping[str, float], most: float) -> str:
-    """The value in the first of these units in which it is less than so much, or in the last."""
+    """Write the value in the first of these units in which it is less than `most`, or in the last one."""
     fitting = (name for name, size in units.items() if abs(value) < size * most)
     name = next(fitting, [*units][-1])
     return f"{_significant(value / units[name])} {name}"
@@ -170,7 +170,7 @@ def _significant(value: float) -> str:
 
 
 def moment(created: str) -> str:
-    """Write when a record was made: `2026-01-01 12:00 UTC`; as it stands where that is no time with its zone."""
+    """Write when a record was made: `2026-01-01 12:00 UTC`; unchanged if it is no time with a time zone."""
     try:
         when = datetime.fromisoformat(created)
         return f"{when.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if when.tzinfo else created
@@ -179,7 +179,7 @@ def moment(created: str) -> str:
 
 
 def threshold(share: float) -> str:
-    """Write a margin or a limit with the digits that it was given with, as changes are held to these: `12.5 %`."""
+    """Write a margin or a limit with all the digits it was given with, as changes are held to it: `12.5 %`."""
     return f"{100 * share:.6g} %"
 
 
@@ -189,14 +189,14 @@ def percent(share: float) -> str:
 
 
 def whole_percent(share: float) -> str:
-    """Write a share in whole percents, where tenths would say nothing: `3 %`, `43 %`."""
+    """Write a share in whole percent, where tenths would mean nothing: `3 %`, `43 %`."""
     return f"{100 * share:.0f} %"
 
 
 def change(relative: float | None, beside: float | None = None) -> str:
     """Write a relative change with its sign, if it is known: `+1.02 %`, `-0.30 %`.
 
-    With as many digits as show on which side of a limit it lies that it stands `beside`.
+    `beside` a limit, it has as many digits as show on which side of the limit it lies.
     """
     if relative is None:
         return NOT_KNOWN
@@ -210,17 +210,20 @@ def change(relative: float | None, beside: float | None = None) -> str:
 
 
 def extent(relative: float) -> str:
-    """Write how large a change is, its direction being said in words: `1.20 %`."""
+    """Write the size of a change whose direction is said in words: `1.20 %`."""
     return f"{_hundredths(abs(relative))} %"
 
 
 def interval(bounds: tuple[float, float], beside: float | None = None) -> str:
-    """Write an interval of relative changes: `[+0.61 %, +1.40 %]`, `beside` a limit as `change` has it, or less it."""
+    """Write an interval of relative changes: `[+0.61 %, +1.40 %]`.
+
+    `beside` a limit, digits show on which side of the limit, or of its negative, each end lies.
+    """
     return f"[{', '.join(_end(one, None if beside is None else math.copysign(beside, one)) for one in bounds)}]"
 
 
 def _end(relative: float, beside: float | None) -> str:
-    """An end of an interval; one that excludes no change, however narrowly, is seen to."""
+    """Write an end of an interval; one that excludes no change, however narrowly, must show it."""
     written = change(relative, beside)
     is_zero = not any(digit in "123456789i" for digit in written)
     return written if not is_zero or relative == 0 else f"{'>' if relative > 0 else '<'}0 %"
@@ -235,7 +238,7 @@ def _points(share: float) -> str:
     points = 100 * share
     if not math.isfinite(points):
         return NOT_KNOWN if math.isnan(points) else "inf"
-    if 99.5 <= points < 100 - 1e-6:  # all of it is something else
+    if 99.5 <= points < 100 - 1e-6:  # only a full share is 100 %
         return f"{points:.{max(1, -math.floor(math.log10(100 - points)))}f}".rstrip("0").rstrip(".")
     if points >= 9.995:
         return f"{points:,.0f}"
@@ -245,7 +248,7 @@ def _points(share: float) -> str:
 
 
 def _hundredths(share: float) -> str:
-    """Write three digits; more below 0.01 %, so that an end of an interval that excludes 0 is seen to."""
+    """Write three digits; more below 0.01 %, so that an interval's end that excludes 0 does not look like 0."""
     points = 100 * share
     if not math.isfinite(points):
         return NOT_KNOWN if math.isnan(points) else "inf"
@@ -259,6 +262,6 @@ def _hundredths(share: float) -> str:
 
 
 def tally(verdicts: Iterable[str] | Mapping[str, int]) -> str:
-    """Write how many verdicts there are of each name, from names or their numbers: `1 slower, 3 same`."""
+    """Write how many verdicts there are of each name: `1 slower, 3 same`; takes names, or their counts."""
     counted = Counter(verdicts)
     return ", ".join(f"{counted[name]:,} {name}" for name in VERDICTS if name in counted)

@@ -1,4 +1,4 @@
-"""Other tools' results and what two of them say, as text, Markdown and CSV: that they are imported comes first."""
+"""Other tools' results, and what two of them say, as text, Markdown and CSV. That they are imported comes first."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _IF_SO = "if drift was no more than told below"
 
 
 def value(amount: float, unit: str) -> str:
-    """Write a value in its unit: times and sizes as everywhere, `12.81 ms`, others as they are, `1,204 ops/s`."""
+    """Write a value in its unit: times and sizes as everywhere, `12.81 ms`, others unchanged, `1,204 ops/s`."""
     own = unit.removesuffix(PER_OPERATION)
     per = unit.removeprefix(own)
     if (ns := ns_of(unit)) is not None:
@@ -39,7 +39,7 @@ def value(amount: float, unit: str) -> str:
 
 
 def rates(benchmark: ForeignBenchmark, level: Level) -> list[str]:
-    """Write the throughput at the median of what tells what it processes: `512.3 MiB/s`."""
+    """Write the throughput at the median, if the benchmark tells what it processes: `512.3 MiB/s`."""
     if (ns := ns_of(benchmark.unit)) is None:
         return []
     told = per_second(benchmark.processed, "wall", level.median * ns)
@@ -47,17 +47,17 @@ def rates(benchmark: ForeignBenchmark, level: Level) -> list[str]:
 
 
 def direction(higher_is_better: bool) -> str:
-    """Say which direction is the better one."""
+    """Say which direction is better."""
     return f"{better(higher_is_better)} is better"
 
 
 def better(higher_is_better: bool) -> str:
-    """What stands below `better` in a table."""
+    """Write the cell of a table's column `better`."""
     return "higher" if higher_is_better else "lower"
 
 
 def origin(record: ForeignResults) -> str:
-    """Say where results come from: `imported, not measured by Steelyard: pyperf 2.10.0, 2 files, ...`."""
+    """Say where the results come from: `imported, not measured by Steelyard: pyperf 2.10.0, 2 files, ...`."""
     provenance = record.provenance
     tool = f"{provenance.tool} {provenance.version}" if provenance.version else f"{provenance.tool}, version not told"
     files = figures.count(len(provenance.files), "file")
@@ -80,7 +80,7 @@ def effort(level: Level) -> str:
 
 
 def show(console: Console, record: ForeignResults, levels: Sequence[Level]) -> None:
-    """Print such results: where they come from, then the levels of the first benchmarks, as many as are printed."""
+    """Print imported results: where they come from, then the levels of the first `MOST_BENCHMARKS` benchmarks."""
     sheet = Sheet(console)
     sheet.row("imported", Text(origin(record), "yellow"), style="bold yellow")
     for file in record.provenance.files[:_MOST_FILES]:
@@ -101,7 +101,7 @@ def show(console: Console, record: ForeignResults, levels: Sequence[Level]) -> N
 
 
 def markdown(record: ForeignResults, levels: Sequence[Level]) -> str:
-    """Write such results as a GitHub table."""
+    """Write imported results as a GitHub table."""
     titles = ["benchmark", "median", "better", "processes vary by", "samples vary by", "processes", "samples"]
     rows = [titles, [":--", "--:", ":--", *["--:"] * 4]]
     for benchmark, level in zip(record.benchmarks, levels, strict=True):
@@ -137,7 +137,7 @@ def csv(record: ForeignResults) -> str:
 
 
 def show_diff(console: Console, report: ForeignReport) -> None:
-    """Print what two such results say, each benchmark in full."""
+    """Print what two imports say, each benchmark in full."""
     sheet = Sheet(console)
     sheet.row("imported", Text(UNPAIRED_WARNING, "yellow"), style="bold yellow")
     sheet.blank()
@@ -160,20 +160,20 @@ def show_diff(console: Console, report: ForeignReport) -> None:
 
 
 def _called(record: ForeignResults, report: ForeignReport) -> list[str]:
-    """The single benchmark of one side, where that of the other has another name: both may be of the same file."""
+    """Return the name of a side's only benchmark if the other side's has another name; both may come from one file."""
     names = {one.name for side in (report.baseline, report.candidate) for one in side.benchmarks}
     is_renamed = len(report.baseline.benchmarks) == len(report.candidate.benchmarks) == 1 and len(names) == 2
     return [record.benchmarks[0].name] if is_renamed else []
 
 
 def means(report: ForeignReport) -> list[str]:
-    """What all of a unit say together; as sure as the least sure of their intervals."""
+    """Say what all benchmarks of a unit say together; only as certain as the least certain of their intervals."""
     has_limits = any(verdict.findings and verdict.interval is not None for verdict in report.verdicts)
     return suite_mean.of_apart(report.means, _IF_SO if has_limits else suite_mean.at(report.alpha))
 
 
 def evidence(verdict: ForeignVerdict, alpha: float) -> str:
-    """Write the change of the value, its interval, and what they rest on."""
+    """Write the change of the value, its interval and its evidence."""
     candidate = figures.count(verdict.candidate.processes, "process")
     processes = f"{verdict.baseline.processes:,} and {candidate}"
     change = f"{figures.change(verdict.change)} {direction(verdict.higher_is_better).join('()')}"
@@ -185,7 +185,7 @@ def evidence(verdict: ForeignVerdict, alpha: float) -> str:
 
 
 def explanation(verdict: ForeignVerdict, margin: float) -> list[str]:
-    """Explain the verdict where its name and the numbers do not."""
+    """Explain what the verdict's name and the numbers leave open."""
     if verdict.verdict == "same":
         return [sentences.within_margin(margin)]
     if verdict.verdict == "undecided":
@@ -196,7 +196,7 @@ def explanation(verdict: ForeignVerdict, margin: float) -> list[str]:
 
 
 def drift(verdict: ForeignVerdict) -> str:
-    """Say the between-block spread, or that it was not to be seen, and the least that was assumed."""
+    """Say the between-block spread, or that it could not be seen, and the least spread assumed."""
     if verdict.block_spreads is None:
         assumed = figures.percent(verdict.assumed)
         return f"cannot be seen in so few or such short processes; {assumed} is assumed, and it may have been more"
@@ -204,7 +204,7 @@ def drift(verdict: ForeignVerdict) -> str:
 
 
 def diff_markdown(report: ForeignReport) -> str:
-    """Write what two such results say as a GitHub table."""
+    """Write what two imports say as a GitHub table."""
     titles = ["benchmark", "verdict", "change", f"interval at {figures.confidence(report.alpha)}", "better", "A", "B"]
     rows = [titles, [":--", ":--", "--:", "--:", ":--", "--:", "--:"], *map(_row, report.verdicts)]
     names = [
@@ -223,7 +223,7 @@ def _row(verdict: ForeignVerdict) -> list[str]:
         for level in (verdict.baseline, verdict.candidate)
     )
     bounds = figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN
-    if verdict.interval is not None and verdict.findings:  # it is at no confidence
+    if verdict.interval is not None and verdict.findings:  # no confidence can be given for it
         bounds += f" {_IF_SO}"
     first = [code(verdict.benchmark), f"**{verdict.verdict}**", figures.change(verdict.change), bounds]
     return [*first, better(verdict.higher_is_better), *sides]

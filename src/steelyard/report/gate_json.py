@@ -1,4 +1,4 @@
-"""A gate as what scripts read of it: told anew by each gate, and kept nowhere else."""
+"""A gate for scripts: derived anew by each gate, and kept nowhere else."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Held(Record):
 
 
 class GateAnswer(Record):
-    """All that a gate says."""
+    """A gate's whole answer."""
 
     verdict: GateVerdict
     status: int = Field(description="exit status of the verdict")
@@ -36,7 +36,7 @@ class GateAnswer(Record):
 
 
 def answer(report: GateReport, status: int) -> GateAnswer:
-    """The report as plain values, with the exit status that it has."""
+    """Return the report as plain values, with its exit status."""
     return GateAnswer(
         verdict=report.verdict,
         status=status,

@@ -1,7 +1,7 @@
-"""A gate's page: the verdict first, then what changed and what could not be decided; the rest folded.
+"""A gate's page: the verdict first, then what changed and what could not be decided; the rest is folded.
 
-It goes where there is room for so much: into a comment, or into a job's summary. What does not fit is left out by whole
-rows, the least telling first, and the page says how many. What came from outside is text, whatever is in it.
+It goes where space is limited: into a comment, or into a job's summary. What does not fit is left out in whole rows,
+the least important first, and the page says how many. Whatever came from outside is shown as text only.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from steelyard.report.markup import code, document, escape, items, table
 from steelyard.stats.verdict import CHANGED
 
 COMMENT_BYTES = 65_536
-"""GitHub takes so many characters; that no reading of that is exceeded, so many bytes are written."""
+"""GitHub's limit in characters; taken as bytes, so that no reading of it is exceeded."""
 SUMMARY_BYTES = 1 << 20
-"""What GitHub takes as the summary of a step."""
+"""GitHub's limit for the summary of a step."""
 FEWEST_BYTES = 16_384
-"""What is never left out fits into so many."""
-# No page has room for more.
+"""Room enough for everything that is never left out."""
+# No page has room for more rows.
 _MOST_ROWS = 10_000
-# Of a finding; of a name, a processor or a limit.
+# Longest finding; longest name, processor or limit.
 _LONGEST_TEXT, _LONGEST_WORDS = 600, 120
 _HEADINGS = {"slower": "slower", "failed": "no answer", "undecided": "undecided", "passed": "nothing slower"}
 _TITLES = ["benchmark", "metric", "verdict", "change", "limit", "baseline", "candidate"]
@@ -36,31 +36,31 @@ _Kind = Literal["above", "changed", "open", "same", "beside"]
 
 @dataclass(frozen=True)
 class _Section:
-    """Rows of one `noun` between what introduces them and what closes them; nothing at all without any."""
+    """Rows of one `noun` with the lines before and after them; an empty section if there are no rows."""
 
     before: list[str]
     rows: list[str]
     noun: str
     after: list[str] = field(default_factory=lambda: [""])
     hidden: int = 0
-    """Rows that were not even made."""
+    """How many more rows there would be, which were never built."""
 
     def lines(self, most: int) -> list[str]:
-        """The section with so many of its rows."""
+        """Return the section's lines with at most `most` of its rows."""
         if not self.rows:
             return []
         left = len(self.rows) - most + self.hidden
-        # A blank line before it, as what follows a table's last row is its next one.
+        # Without a blank line before it, this would become the table's next row.
         said = ["", f"_{figures.count(left, f'more {self.noun}')} left out here: the record has all of them._"]
         return [*self.before, *self.rows[:most], *(said if left else []), *self.after]
 
     def fixed(self) -> int:
-        """The bytes that it takes without its rows, with what is said of those that are left out."""
+        """Return the bytes that the section takes without rows, including the line about those left out."""
         return _size([*self.before, *self.after]) + 100 if self.rows else 0
 
 
 def page(report: GateReport, title: str = "Steelyard", most_bytes: int = SUMMARY_BYTES) -> str:
-    """The page as Markdown, in at most so many bytes of UTF-8, which have to be `FEWEST_BYTES` or more."""
+    """Return the page as Markdown, in at most `most_bytes` of UTF-8, which must be `FEWEST_BYTES` or more."""
     tally = gate_words.tally(report)
     verdict = escape(gate_words.headline(report)) + (f" ({tally})" if tally else "")
     head = [f"### {_words(title)}: {_heading(report)}", "", verdict, ""]
@@ -74,7 +74,7 @@ def page(report: GateReport, title: str = "Steelyard", most_bytes: int = SUMMARY
 
 
 def _heading(report: GateReport) -> str:
-    """The verdict; of what passed by its limits, or has none, it may be that something is slower all the same."""
+    """Return the verdict as a heading; what passed by its limits, or has none, may still contain something slower."""
     if report.verdict == "passed" and report.is_all_new:
         return "nothing to compare yet"
     if report.verdict == "passed" and any(one.verdict.verdict == "slower" for one in report.judged):
@@ -83,7 +83,7 @@ def _heading(report: GateReport) -> str:
 
 
 def _granted(rows: Sequence[str], room: int) -> tuple[int, int]:
-    """How many of the rows fit into so many bytes, and what is left of these."""
+    """Return how many of the rows fit into `room` bytes, and how many bytes are left."""
     for number, row in enumerate(rows):
         if (size := _size([row])) > room:
             return number, room
@@ -96,7 +96,7 @@ def _size(lines: Iterable[str]) -> int:
 
 
 def _sections(report: GateReport) -> list[_Section]:
-    """In the order of the page, which is that of their weight."""
+    """Return the sections in the order of the page: by importance."""
     kinds: dict[_Kind, list[Judged]] = {"above": [], "changed": [], "open": [], "same": [], "beside": []}
     for one in report.judged:
         kinds[_kind(one)].append(one)
@@ -126,7 +126,7 @@ def _sections(report: GateReport) -> list[_Section]:
 
 
 def _within(changed: Sequence[Judged]) -> str:
-    """What keeps changes from failing the gate: their limits, where they have any."""
+    """Say why these changes do not fail the gate: they are within their limits or have none."""
     if all(one.above is None for one in changed):
         return ", without a limit"
     return " within the limit" + (" or without one" if any(one.above is None for one in changed) else "")
@@ -143,7 +143,7 @@ def _kind(one: Judged) -> _Kind:
 
 
 def _tabled(before: list[str], judged: Sequence[Judged], *, several: bool) -> _Section:
-    """The verdicts as a table, of `several` weighings with the record of each."""
+    """Return verdicts as a table, with a column for the record if there are `several` weighings."""
     rows = table(_row(one, several=several) for one in worst_first(judged)[:_MOST_ROWS])
     heads = [[*_TITLES, "record"], [*_RULE, ":--"]] if several else [_TITLES, _RULE]
     hidden = max(0, len(judged) - _MOST_ROWS)
@@ -201,7 +201,7 @@ def _findings(report: GateReport) -> list[str]:
 
 
 def _measured(report: GateReport) -> list[str]:
-    """The method, the machines, how small a change would have been seen, and what disturbed it."""
+    """Return the method, the machines, how small a change would have been found, and the noise."""
     machines = [f"machine: {machine}" for machine in gate_words.machines(report)]
     smallest, disturbed = gate_words.resolution(report), gate_words.noise(report)
     seen = [f"resolution: {smallest}"] if smallest else []

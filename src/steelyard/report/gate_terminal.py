@@ -24,7 +24,7 @@ _WORDS: dict[GateVerdict, tuple[str, str]] = {
 
 
 def show(console: Console, report: GateReport) -> None:
-    """Print the answer, what it hangs on, and what stands in its way."""
+    """Print the answer, what decides it, and what stands in its way."""
     sheet = Sheet(console)
     several = len(report.weighings) > 1
     word, style = _WORDS[report.verdict]
@@ -47,12 +47,12 @@ def show(console: Console, report: GateReport) -> None:
     _list(sheet, "note", [Text(finding.message) for finding in found])
     if report.verdict == "undecided" and not report.is_too_open:
         sheet.blank()
-        # What is slower within its limit does not count.
+        # Something may be slower within its limit, so `nothing slower` would be wrong.
         open_end(console, sentences.not_strict("nothing was found above its limit"))
 
 
 def _not_as_asked(report: GateReport) -> list[Finding]:
-    """What may have been weighed in the place of what was to be: a wrong program passes as well as a right one."""
+    """Return findings that the wrong thing may have been weighed: a wrong program passes as easily as a right one."""
     found = (one for weighing in report.weighings for one in weighing.findings if one.code in NOT_AS_ASKED)
     return [*dict.fromkeys(found)]
 

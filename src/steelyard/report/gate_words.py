@@ -1,4 +1,4 @@
-"""What a gate says, in sentences, for every format that speaks to people."""
+"""A gate's answer in sentences, for every format for human readers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from steelyard.stats.verdict import excludes_no_change
 _WITHOUT_VERDICT = ("added", "removed", "failed", NEW_SUITE)
 _LONGEST_PROBLEM, _LONGEST_NAME = 400, 60
 MOST_SAID = 10
-"""Of so many weighings it is said what would decide them."""
+"""For at most this many weighings, say what would decide them."""
 
 
 def headline(report: GateReport) -> str:
-    """The answer in a few words, without its first, which is the verdict's: `2 of 40 benchmarks are slower ...`."""
+    """Return the answer in a few words, to follow the verdict: `2 of 40 verdicts are above their limits ...`."""
     if report.problems:
         more = len(report.problems) - 1
         return cut(report.problems[0], _LONGEST_PROBLEM) + (
@@ -46,35 +46,35 @@ def headline(report: GateReport) -> str:
 
 
 def uncompared(report: GateReport) -> list[Finding]:
-    """What was found of benchmarks that only one side has, or that failed: each has no verdict."""
+    """Return the findings about benchmarks without a verdict: those that only one side has, or that failed."""
     found = (finding for weighing in report.weighings for finding in weighing.findings)
     return list({finding.message: finding for finding in found if finding.code in _WITHOUT_VERDICT}.values())
 
 
 def not_compared(report: GateReport) -> list[Finding]:
-    """Those of them that no problem tells, with its record, nor the headline."""
+    """Return those of the `uncompared` findings that neither a problem nor the headline states already."""
     said = "\n".join([*report.problems, headline(report)])
     return [finding for finding in uncompared(report) if finding.message not in said]
 
 
 def cut(text: str, most: int) -> str:
-    """The beginning of a text that is longer than so many characters."""
+    """Return a text, cut to at most `most` characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def tally(report: GateReport) -> str:
-    """Count the verdicts that the answer hangs on, which are by margins and not by limits: `weighed as 1 slower`."""
+    """Count the verdicts that decide the answer, by margins and not by limits: `weighed as 1 slower`."""
     counted = figures.tally(one.verdict.verdict for one in report.deciding)
     return f"weighed as {counted}" if counted else ""
 
 
 def estimate(judged: Judged) -> str:
-    """Write the change of one benchmark, with its interval, so that it is seen on which side of its limit each is."""
+    """Write one benchmark's change and interval so that each number shows on which side of the limit it is."""
     return sentences.estimate(judged.verdict, judged.above)
 
 
 def limit(judged: Judged) -> str:
-    """Write the limit of one benchmark."""
+    """Write one benchmark's limit."""
     above = judged.above
     return "none" if above is None else figures.threshold(above)
 
@@ -82,7 +82,7 @@ def limit(judged: Judged) -> str:
 def why_open(judged: Judged, *, alone: bool = True) -> str:
     """Say why it is not known whether a benchmark keeps to its limit.
 
-    And what would tell, if it is `alone`: of several `what_would_decide` says it once.
+    If it is the only open one (`alone`), also say what would decide it; of several, `what_would_decide` says so once.
     """
     verdict, settings = judged.verdict, judged.weighing.settings
     if verdict.change is None:
@@ -103,12 +103,12 @@ def why_open(judged: Judged, *, alone: bool = True) -> str:
 
 
 def why_open_by_itself(judged: Judged) -> str:
-    """The same where no notes are shown, as in an annotation."""
+    """Do as `why_open` for a place that shows no notes, such as an annotation."""
     return why_open(judged).replace(budgets.SEE_NOTE, "")
 
 
 def _not_above(verdict: Verdict, interval: tuple[float, float]) -> str:
-    """Say which half of the rule an open benchmark does not meet: chance is excluded, and the estimate is larger."""
+    """Say which half of the rule fails: chance must be excluded, and the estimate must be above the limit."""
     if verdict.is_change:
         return "the estimate does not"
     surely = " surely enough for one of several benchmarks" if excludes_no_change(interval) else ""
@@ -116,12 +116,12 @@ def _not_above(verdict: Verdict, interval: tuple[float, float]) -> str:
 
 
 def _ended_by_another_margin(judged: Judged) -> bool:
-    """Whether its weighing ended by a margin that is not its limit, and would go on with that one."""
+    """Return whether its weighing ended by a margin other than its limit, and would go on with that one."""
     verdict, settings = judged.verdict, judged.weighing.settings
     margin = settings.margin if verdict.margin is None else verdict.margin
     is_other = judged.limit is not None and bool(judged.above) and judged.above != margin
     is_known = verdict.interval is not None and not budgets.is_withheld(verdict) and not is_counted(verdict.metric)
-    # What another metric shows ends no weighing; one that the first fell back to is not asked for.
+    # Only the first metric ends a weighing; a metric that it fell back to is not among those asked for.
     is_first = verdict.metric == settings.metrics[0] or verdict.metric not in settings.metrics
     return is_other and is_known and is_first and judged.reason in ("decided", "futile")
 
@@ -135,14 +135,14 @@ def _with_its_limit(opened: Sequence[Judged]) -> str:
 
 
 def what_would_decide(opened: Sequence[Judged]) -> list[str]:
-    """Say of several open benchmarks what would decide them, once for each weighing; of one `why_open` says it."""
+    """Say what would decide several open benchmarks, once per weighing; for a single one, `why_open` says it."""
     if len(opened) < 2:
         return []
     said: list[str] = []
     by_record = {id(one.weighing): one for one in opened}
     for first in [*by_record.values()][:MOST_SAID]:
         mine = [one for one in opened if one.weighing is first.weighing and one.verdict.verdict == "undecided"]
-        # What lies on both sides of a limit of the gate's own is not what its weighing was to decide.
+        # An interval that crosses the gate's own limit is not what its weighing was to decide.
         lacking = [one.verdict for one in mine if one.limit is None or one.verdict.interval is None]
         ways = budgets.budget_of_all(lacking, first.weighing) if lacking else []
         by_others = [one for one in opened if one.weighing is first.weighing and _ended_by_another_margin(one)]
@@ -152,7 +152,7 @@ def what_would_decide(opened: Sequence[Judged]) -> list[str]:
 
 
 def methods(report: GateReport) -> list[str]:
-    """Say how it was measured, judged and held to limits: what holds of several weighings once."""
+    """Say how everything was measured, judged and held to limits; what several weighings share is said once."""
     measured = [one for one in report.weighings if one.new_suite is None and one.identical is None]
     said = dict.fromkeys(map(_method, measured))
     strict = "; what stays undecided fails too" if report.limits.strict else ""
@@ -160,7 +160,7 @@ def methods(report: GateReport) -> list[str]:
 
 
 def _where_it_fails(report: GateReport) -> str:
-    """Name the limits, and the verdict where one decides without any."""
+    """Name the limits; add the verdict if some benchmarks have no limit and go by that."""
     limits = ", ".join(map(str, report.limits.limits))
     by_verdict = "where the verdict is slower"
     if not limits:
@@ -180,7 +180,7 @@ def _method(weighing: Weighing) -> str:
 
 
 def _pairs(weighing: Weighing) -> str:
-    """Name the pairs that were judged by how they ran: what was asked for may have been left."""
+    """Say how the judged pairs actually ran, which may differ from what was asked for."""
     judged = np.asarray(weighing.launches.role, dtype=int) == ROLES.index(USED)
     tandem = weighing.launches.in_tandem()[judged]
     if not len(tandem):
@@ -191,7 +191,7 @@ def _pairs(weighing: Weighing) -> str:
 
 
 def machines(report: GateReport) -> list[str]:
-    """Say on which machines it was measured."""
+    """Say on which machines the weighings were measured."""
     return list(dict.fromkeys(_machine(weighing) for weighing in report.weighings))
 
 
@@ -202,14 +202,14 @@ def _machine(weighing: Weighing) -> str:
 
 
 def means(report: GateReport) -> list[str]:
-    """Write the geometric means of its suites, of several weighings with the name of the record."""
+    """Write the geometric mean of each suite; with several weighings, after the record's name."""
     of_each = zip(report.sources, map(suite_mean.of_each_metric, report.weighings), strict=True)
     several = len(report.weighings) > 1
     return [f"{source}: {line}" if several else line for source, lines in of_each for line in lines]
 
 
 def resolution(report: GateReport) -> str | None:
-    """Say how small a change would have been found, over all benchmarks."""
+    """Say how small a change would have been found, over all benchmarks; None if no verdict tells."""
     known = sorted(one.resolution or 0.0 for one in _first_with(report, "resolution"))
     if not known:
         return None
@@ -223,12 +223,15 @@ def resolution(report: GateReport) -> str | None:
 
 
 def noise(report: GateReport) -> str | None:
-    """Say how many launches other work on the machine disturbed."""
+    """Say how many launches other work on the machine disturbed; None if it disturbed none."""
     return disturbances.of_several(_first_with(report, "worst_delay"))
 
 
 def _first_with(report: GateReport, known: str) -> list[Verdict]:
-    """Of each benchmark the first verdict of which this is known; those in other metrics rest on the same launches."""
+    """Return each benchmark's first deciding verdict in which this field is known.
+
+    Its verdicts in other metrics rest on the same launches.
+    """
     some = [one for one in report.deciding if getattr(one.verdict, known) is not None]
     found = {(id(one.weighing), one.verdict.index): one.verdict for one in reversed(some)}
     return [*reversed(found.values())]

@@ -37,7 +37,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class _Row:
-    """One benchmark: of each column the cells of the sides, and the change."""
+    """One benchmark: for each column the cells of the sides and the change."""
 
     benchmark: str
     cells: list[list[str]]
@@ -62,7 +62,7 @@ def rows(sheet: Sheet, record: Weighing | Run) -> None:
 
 
 def _one(record: Weighing | Run, row: _Row) -> list[list[Text]]:
-    """One benchmark: a line a column of numbers, with both sides."""
+    """Return the table for a single benchmark: a line for each number, with both sides."""
     table = [[Text(column.title, "dim"), *map(Text, cells)] for column, cells in zip(_COLUMNS, row.cells, strict=True)]
     if isinstance(record, Weighing):
         table.insert(0, [Text(title, "dim") for title in ("", *SIDES)])
@@ -70,7 +70,7 @@ def _one(record: Weighing | Run, row: _Row) -> list[list[Text]]:
 
 
 def _many(sheet: Sheet, record: Weighing | Run, found: Sequence[_Row]) -> list[list[Text]]:
-    """Several: a line each, of a weighing with the changes alone."""
+    """Return the table for several benchmarks, one line each; of a weighing, only the changes."""
     what = "change of" if isinstance(record, Weighing) else "benchmark"
     table = [[Text(title, "dim") for title in (what, *(column.title for column in _COLUMNS))]]
     for row in found:
@@ -80,7 +80,7 @@ def _many(sheet: Sheet, record: Weighing | Run, found: Sequence[_Row]) -> list[l
 
 
 def markdown(record: Weighing | Run) -> list[str]:
-    """The same as lines of Markdown."""
+    """Return what was seen of the heap as lines of Markdown."""
     found = _found(record)
     if not found:
         return []
@@ -96,7 +96,7 @@ def markdown(record: Weighing | Run) -> list[str]:
 
 
 def cells(record: Weighing | Run, benchmark: int) -> list[list[str]]:
-    """The same of one benchmark: a row a column of numbers, its title first; none where it was not watched."""
+    """Return what was seen of one benchmark's heap: a row for each number, its title first; empty if not watched."""
     return [
         [column.title, *values]
         for row in _found(record, benchmark)
@@ -117,7 +117,7 @@ def _found(record: Weighing | Run, only: int | None = None) -> list[_Row]:
 
 
 def _cells(sides: Sequence[Sequence[HeapLaunch]], column: _Column) -> list[str]:
-    """What each side has, and the change where both sides are known."""
+    """Return each side's value, and the change if both are known."""
     values = [[value for value in map(column.value, side) if value is not None] for side in sides]
     cells = [_level(side, column) for side in values]
     if len(sides) == 1:
@@ -126,7 +126,7 @@ def _cells(sides: Sequence[Sequence[HeapLaunch]], column: _Column) -> list[str]:
 
 
 def _level(values: Sequence[float], column: _Column) -> str:
-    """One value; the range if launches differ, or of what is estimated the median."""
+    """Return the value, or the range if launches differ; of the share of time, which is an estimate, the median."""
     if not values:
         return figures.NOT_KNOWN
     low, high = column.shown(min(values)), column.shown(max(values))
@@ -136,12 +136,12 @@ def _level(values: Sequence[float], column: _Column) -> str:
 
 
 def _change(values: Sequence[Sequence[float]], column: _Column) -> str:
-    """The change between the medians; of a share in points."""
+    """Return the change between the medians; of the share of time, in percentage points."""
     if not all(values):
         return figures.NOT_KNOWN
     before, after = (median(side) for side in values)
     if column.value is HeapLaunch.share:
-        return f"{round(100 * (after - before), 1) + 0.0:+.1f} points"  # and not -0.0
+        return f"{round(100 * (after - before), 1) + 0.0:+.1f} points"  # avoids -0.0
     if before == after:
         return "none"
     return figures.change(after / before - 1) if before else figures.NOT_KNOWN

@@ -1,4 +1,4 @@
-"""What is kept, as a table on a terminal."""
+"""The kept runs and records, as a table on a terminal."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _COMMAND_COLUMNS = 60
 _LEAST_OF_EACH = 8
 _RESULT, _OF, _APART = 2, 3, 2
 _BETWEEN = " | "
-# Those that are shown, by how much room there is then for the commands: of records the name tells the time, too.
+# Which columns are shown, by the room that is then left for the commands; a record's name tells its time, too.
 _ALL = (0, 1, 2, 3, 4)
 _OF_RECORDS = ((_ALL, 40), ((1, 2, 3, 4), 24), ((2, 3, 4), 12))
 _OF_NAMED = ((_ALL, 40), ((0, 2, 3, 4), 12), ((2, 3, 4), 12))
 _NARROWEST = (2, 4)
-# A file's name begins with its time: by the second, or by as much of it as no other has, the store finds it too.
+# A file's name begins with its time. The store finds it by the second, or by as many digits as make it unique.
 _SECONDS, _MICROSECONDS = 15, 22
 
 _Columns = Sequence[tuple[Sequence[int], int]]
 
 
 def show(console: Console, entries: Sequence[Entry], folder: Path) -> None:
-    """Print the named runs, and then the records, a line each."""
+    """Print the named runs and then the records, one line each."""
     sheet = Sheet(console)
     named = [entry for entry in entries if entry.name is not None]
     others = [entry for entry in entries if entry.name is None]
@@ -66,7 +66,7 @@ def _widths(rows: Sequence[Sequence[Text]]) -> list[int]:
 
 
 def _fitting(widths: Sequence[int], width: int, wanted: _Columns) -> tuple[Sequence[int], int]:
-    """The columns that there is room for, and how much of it the commands have: rather that than all the others."""
+    """Return the columns that fit and the width of the commands, which matter more than all other columns."""
     for columns, least in wanted:
         room = width - sum(widths[place] + _APART for place in columns if place != _OF)
         if room >= min(least, widths[_OF]):
@@ -75,7 +75,7 @@ def _fitting(widths: Sequence[int], width: int, wanted: _Columns) -> tuple[Seque
 
 
 def _of(sheet: Sheet, entry: Entry, width: int) -> str:
-    """The subjects in so many columns: something of each, if that tells them apart."""
+    """Write the subjects in at most `width` columns: part of each, if that tells them apart."""
     whole = _BETWEEN.join(entry.subjects)
     if cell_len(whole) <= width:
         return sheet.name(whole, width)
@@ -89,7 +89,7 @@ def _of(sheet: Sheet, entry: Entry, width: int) -> str:
 
 
 def _cut_alike(sheet: Sheet, names: Sequence[str], room: int) -> list[str]:
-    """Names that take so many columns together; what a short one leaves over is the others'."""
+    """Cut names to `room` columns in all; what a short one leaves over goes to the others."""
     shown = dict[int, str]()
     for place in sorted(range(len(names)), key=lambda one: len(names[one])):
         shown[place] = sheet.name(names[place], room // (len(names) - len(shown)))
@@ -98,17 +98,17 @@ def _cut_alike(sheet: Sheet, names: Sequence[str], room: int) -> list[str]:
 
 
 def _without_folders(subjects: Sequence[str]) -> list[str]:
-    """Commands without the folders of their programs, wherever these are not what tells them apart."""
+    """Return commands without the folders of their programs, unless these tell them apart."""
     named = []
     for subject in subjects:
         program, space, words = subject.partition(" ")
-        is_path = program.startswith(("/", "./", "../"))  # others may be a statement's quotient
+        is_path = program.startswith(("/", "./", "../"))  # any other slash may be a division in a statement
         named.append(f"{program.rpartition('/')[2]}{space}{words}" if is_path else subject)
     return named if len(set(named)) == len(set(subjects)) else list(subjects)
 
 
 def _short(name: str, others: Sequence[str]) -> str:
-    """As much of a file's name as finds it: its time, to the second if no other was begun in it."""
+    """Return the part of a file's name that finds it: its time, to the second if that is unique."""
     for end in (_SECONDS, *range(_SECONDS + 2, _MICROSECONDS + 1)):
         if sum(other.startswith(name[:end]) for other in others) == 1:
             return name[:end]
@@ -120,7 +120,7 @@ def _begun(entry: Entry) -> str:
 
 
 def _result(entry: Entry, *, brief: bool = False) -> Text:
-    """How it ended; of several benchmarks how many have which verdict, or if it is to be `brief` the first of these."""
+    """Say how an entry ended; for several benchmarks, tally the verdicts, or if `brief` give the first count alone."""
     if entry.state != "ended":
         return Text(entry.state, "yellow")
     told = [name for name in figures.VERDICTS if name in entry.verdicts]

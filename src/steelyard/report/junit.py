@@ -1,4 +1,4 @@
-"""A gate, or a check, as JUnit's XML, which most CI systems show: a suite a record, a case for what was judged."""
+"""A gate or a check as JUnit XML, which most CI systems show: a suite per record, a case for each thing judged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from steelyard.report.printable import plain
 
 
 def xml(report: GateReport) -> str:
-    """The report as XML: above its limit is a failure, without data an error, undecided is skipped if not strict."""
+    """Return the report as XML: above its limit is a failure, no data an error, undecided skipped unless strict."""
     cases: dict[str, list[Judged]] = {source: [] for source in report.sources}
     for one in report.deciding:
         cases[one.source].append(one)
@@ -30,7 +30,7 @@ def xml(report: GateReport) -> str:
 
 
 def of_check(record: Soundness) -> str:
-    """What a check found as XML: a case for each rule and benchmark; trouble is a failure, untried is skipped."""
+    """Return a check as XML: a case for each rule and benchmark; trouble is a failure, an untried rule is skipped."""
     trouble = len(record.troubles())
     untried = sum(one.outcome == "untried" for one in record.looked)
     counts = f'tests="{len(record.looked)}" failures="{trouble}" errors="0" skipped="{untried}"'
@@ -58,9 +58,9 @@ def _suite(name: str, cases: list[Judged], report: GateReport) -> Iterator[str]:
 
 
 def _seconds(one: Judged, told: set[int]) -> float:
-    """What a case took, so that all of them together add up: the launches of its benchmark, for one metric of each.
+    """Return the seconds of a case: the time of its benchmark's launches, in only one metric so that they add up.
 
-    From the first of them to the last one the others had their turns, too.
+    The span from its first launch to its last would include the turns of other benchmarks.
     """
     if is_counted(one.verdict.metric):
         return one.verdict.seconds

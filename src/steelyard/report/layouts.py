@@ -1,4 +1,4 @@
-"""How the layouts of a weighing differ, which level of the experiment has the variance, and what to do about it."""
+"""How the layouts of a weighing differ, at which level of the experiment the variance lies, and what to do about it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _ADVICE: dict[Level, str] = {
     "launch": "more pairs narrow the interval, more layouts no more than by the pairs that they bring",
     "sample": "more samples a launch narrow the interval most",
 }
-# As many pairs, of 10 layouts and not 5, have an interval narrower by a quarter (see docs, layouts: how many).
+# The same number of pairs from 10 layouts instead of 5 narrows the interval by a quarter (docs, layouts: how many).
 _ADVICE_OF_FEW = "more pairs narrow the interval, most if they are of more layouts: so few tell little of their spread"
 
 
 def rows(sheet: Sheet, verdict: Verdict) -> None:
-    """Print how the layouts of one benchmark differ, and the variance by level; nothing where there are none."""
+    """Print how the layouts of one benchmark differ, and the variance by level; nothing if it has no layouts."""
     if verdict.layouts is not None:
         sheet.row("layouts", differences(verdict.layouts))
         if verdict.layouts.parts:
@@ -28,7 +28,7 @@ def rows(sheet: Sheet, verdict: Verdict) -> None:
 
 
 def markdown(verdicts: Sequence[Verdict]) -> list[str]:
-    """Write the same of each benchmark, as the texts of a list."""
+    """Write how the layouts of each benchmark differ, as the items of a list."""
     return [
         "; ".join(
             [
@@ -42,7 +42,7 @@ def markdown(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def differences(facts: LayoutFacts) -> str:
-    """Say how many layouts were measured, how far their changes reach, and whether that is more than chance."""
+    """Say how many layouts were measured, how far apart their changes lie, and whether that is more than chance."""
     changes = sorted(facts.changes.values())
     each = f"{figures.count(len(changes), 'build')} of each side"
     if len(changes) < 2:
@@ -56,7 +56,7 @@ def differences(facts: LayoutFacts) -> str:
 
 
 def variance(facts: LayoutFacts) -> list[str]:
-    """Say the share of each level, and where more repetitions help most; nothing where that is not known."""
+    """Give each level's share of the variance and say which repetitions help most; nothing if it is not known."""
     if not facts.parts:
         return []
     shares = ", ".join(

@@ -1,4 +1,4 @@
-"""The level of one side or of a run: a median, and how much the launches vary about it, where that can be said."""
+"""The level of one side or of a run: its median, and how much the launches vary about it, where that has a meaning."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ def level(side: Side, metric: str) -> str:
 
 
 def spread(part: Side | Summary) -> str:
-    """Write how much launches vary, relative to their median."""
+    """Write how much the launches vary relative to their median, for a table cell."""
     if part.launches == 1:
         return SEEN_ONCE
     return figures.percent(part.spread) if _is_relative(part) else figures.NOT_KNOWN
 
 
 def varies(part: Side | Summary) -> str:
-    """Say how much launches vary; of a median of 0 what it means, as nothing is relative to it."""
+    """Say how much the launches vary; nothing is relative to a median of 0, so say what that means."""
     if part.launches == 1:
         return SEEN_ONCE
     return f"varies by {figures.percent(part.spread)}" if _is_relative(part) else "half of them or more are 0"
 
 
 def _is_relative(part: Side | Summary) -> bool:
-    """Whether the spread says anything: it is relative to the median."""
-    from steelyard.model.derived import Summary  # whoever has one has it already
+    """Return whether the spread, which is relative to the median, means anything."""
+    from steelyard.model.derived import Summary  # already loaded by any caller that has one
 
     return part.median != 0 or (isinstance(part, Summary) and part.lowest == part.highest)

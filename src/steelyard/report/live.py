@@ -1,4 +1,4 @@
-"""What is seen while measuring: one line, of a suite some lines."""
+"""The progress display while measuring: one line, or a few lines for a suite."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 _CLEAR_LINE, _CLEAR_BELOW = "\x1b[K", "\x1b[J"
 _BETWEEN_REFRESHES_S = 0.25
-# So many columns stay free: a full line would make some terminals wrap, and Ctrl-C leaves its ^C behind the last one.
+# Columns kept free: some terminals wrap a full line, and Ctrl-C leaves its ^C behind the last line.
 _FREE_COLUMNS = 3
-# Below the display there is a line of what was there before, and above it one for the eye.
+# Rows kept free: one above the display for the eye, and one below it, with what was there before.
 _FREE_ROWS = 2
 _BAR_COLUMNS = 16
-# A frame of so many benchmarks takes 0.3 to 1.3 ms; of more it comes the more rarely.
+# Drawing this many benchmarks takes 0.3 to 1.3 ms; with more, refreshes become rarer in proportion.
 _MANY = 500
-# A launch that lasts for so long is told of.
+# A launch that lasts this long is mentioned on the display.
 _LASTS_S = 2.0
-# A command that lasts for so long is told of in a log.
+# A command that lasts this long is mentioned in a log.
 _LOGGED_FROM_S = 5.0
 _USUAL_SIZE = os.terminal_size((80, 24))
 
 
 class LiveLine:
-    """Shows the progress on a terminal and wipes it at the end; on anything else only what is to stay.
+    """Shows the progress on a terminal and wipes it at the end; on any other stream, writes only what is to stay.
 
-    It writes only when it is called, between two launches, and within one that lasts when whoever waits for that wakes
-    anyway: a thread or a timer would run beside the launch that is being measured.
+    It writes only when it is called: between two launches, and during a long one whenever the code that waits for it
+    wakes anyway. A thread or a timer would run beside the launch that is being measured.
     """
 
     def __init__(
@@ -56,9 +56,9 @@ class LiveLine:
         self._pause_s = _BETWEEN_REFRESHES_S
         self._last: float | None = None
         self._behind: Progress | None = None
-        """What is shown once a command that lasts has ended, and counts on within a launch that does."""
+        """The progress to show again after a long command, and to keep counting during a long launch."""
         self._told = 0.0
-        """When that was told."""
+        """When that progress was reported."""
         self._logged: set[str] = set()
 
     def __enter__(self) -> Self:
@@ -68,7 +68,10 @@ class LiveLine:
         self.wipe()
 
     def __call__(self, progress: Progress) -> None:
-        """Show the progress, unless the last refresh was less than a quarter of a second ago."""
+        """Show the progress, unless the last refresh was less than a quarter of a second ago.
+
+        With very many benchmarks, refreshes are farther apart.
+        """
         if progress.goes_on:
             self._count_on()
             return
@@ -76,7 +79,7 @@ class LiveLine:
             self.wipe()
             encoding = self._stream.encoding or "utf-8"
             self._write(f"steelyard: {printable.plain(progress.allowance, encoding)}\n")
-            self._last = None  # what stood there is shown below it at once
+            self._last = None  # so the display is drawn again, below the message, at once
         if progress.waited_s is not None:
             self._tell_wait(progress, progress.waited_s)
             return
@@ -91,7 +94,7 @@ class LiveLine:
         self._draw(self._lines(progress, columns), columns)
 
     def _count_on(self) -> None:
-        """Show how long a launch lasts, and what is left of the time."""
+        """Show how long the current launch has lasted, and how much of the time is left."""
         lasted_s = self._clock() - self._told
         if not self._shows or self._behind is None or lasted_s < _LASTS_S:
             return
@@ -102,14 +105,14 @@ class LiveLine:
         self._draw(self._lines(replace(self._behind, lasted_s=lasted_s, seconds_left=left_s), columns), columns)
 
     def _tell_wait(self, progress: Progress, seconds: float) -> None:
-        """Show that a command lasts; in a log that is said once."""
+        """Show that a command is taking long; in a log, say so once."""
         if not self._shows:
             if seconds >= _LOGGED_FROM_S and progress.benchmark not in self._logged:
                 self._logged.add(progress.benchmark)
                 name = printable.plain(progress.benchmark, self._stream.encoding or "utf-8")
                 self._write(f"steelyard: {name} {_has_run(seconds)}\n")
             return
-        self._last = None  # what follows is shown at once
+        self._last = None  # so the next progress is shown at once
         shown = progress if seconds else self._behind
         if shown is None:
             self.wipe()
@@ -118,19 +121,22 @@ class LiveLine:
         self._draw(self._lines(shown, columns), columns)
 
     def wipe(self) -> None:
-        """Remove it, so that something else can be printed in its place."""
+        """Remove the display, so that something else can be printed in its place."""
         if self._written:
             self._write(self._to_the_top(self._columns()) + _CLEAR_BELOW)
             self._written = []
 
     def _draw(self, lines: list[str], columns: int) -> None:
-        """Write over what is there, line by line in one go: what stays the same does not flicker."""
+        """Overwrite the display line by line in a single write, so that unchanged text does not flicker."""
         drawn = "\r\n".join(f"{line}{_CLEAR_LINE}" for line in lines)
         self._write(f"{self._to_the_top(columns)}{drawn}{_CLEAR_BELOW}")
         self._written = lines
 
     def _to_the_top(self, columns: int) -> str:
-        """Where the display begins, seen from its end: a terminal that was made narrower has broken its lines."""
+        """Return the escape sequence that moves from the display's end to its start.
+
+        A terminal that was made narrower has wrapped its lines.
+        """
         rows = sum(max(1, -(-cell_len(line) // max(1, columns))) for line in self._written)
         return "\r" + (f"\x1b[{rows - 1}A" if rows > 1 else "")
 
@@ -153,7 +159,7 @@ class LiveLine:
             self._stream.write(text)
             self._stream.flush()
         except OSError:
-            # The terminal has gone; the measurement goes on.
+            # The terminal is gone; the measurement goes on.
             self._shows = False
 
     def _terminal_size(self) -> os.terminal_size:
@@ -172,9 +178,9 @@ def _whole_seconds(seconds: float) -> str:
 
 
 def fit(progress: Progress, name: str, width: int) -> str:
-    """Write the progress in at most `width` columns: what matters least is left out first."""
+    """Write the progress in at most `width` columns, leaving out the least important parts first."""
     if progress.is_first:
-        # Of either side: the name in a progress is the candidate's.
+        # No name here: the launch may be of either side, and a progress names the candidate.
         runs, limited, given_up_s = "the first launch runs", "for", progress.seconds_left
         if progress.lasted_s is not None:
             what = progress.noun or "pair"

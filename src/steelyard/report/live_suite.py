@@ -1,4 +1,4 @@
-"""A suite while it is weighed, as lines of a terminal: what is done, what is open, what is next."""
+"""A suite while it is weighed, as a few lines on a terminal: what is done, what is open, what comes next."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _LEAST_NAME, _NAME_COLUMNS = 16, 40
 
 
 def lines(progress: Progress, members: Sequence[Member], width: int, height: int, encoding: str) -> list[str]:
-    """Up to `height` lines of up to `width` columns; none where there is no room for more than one.
+    """Return up to `height` lines of up to `width` columns; empty if there is no room for several.
 
-    What has changed comes first, then what is open; the benchmark that was measured last is among these.
+    What has changed comes first, then what is open, including the benchmark that was measured last.
     """
     room = min(height, _MOST_LINES) - 2
     if room + 2 < _FEWEST_LINES or width < _FEWEST_COLUMNS:
@@ -84,6 +84,6 @@ def _labelled(label: str, name: str, width: int, encoding: str) -> str:
 
 
 def bar(share: float, columns: int) -> str:
-    """A bar of so many columns, filled to a share from 0 to 1."""
+    """Draw a bar of `columns` columns, filled to a share from 0 to 1."""
     filled = round(min(max(share, 0.0), 1.0) * columns)
     return "━" * filled + "─" * (columns - filled)

@@ -1,4 +1,4 @@
-"""Several benchmarks on a terminal: a table, and what would decide the undecided."""
+"""Several benchmarks on a terminal: a table, and what would decide the undecided ones."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from steelyard.stats.verdict import CHANGED
 
 _NAME_COLUMNS = 24
 _MOST_OPEN = 10
-# Columns of the table, behind the name, with which it has the medians, and without them.
+# Columns of the table after the name: with the medians, and without them.
 _WITH_MEDIANS, _WITHOUT_MEDIANS = 6, 4
-# More rows than this are read as a list: each on one line, and rather without the medians.
+# More rows than this are read as a list: each on one line, if need be without the medians.
 _FEW_ROWS = 12
 _NAMES = "benchmark"
 _THROUGHPUT = "throughput"
 
 
 def rows(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
-    """Print a table for each metric, and below it what is said of several of the benchmarks."""
+    """Print a table for each metric, and below it what concerns several benchmarks."""
     at_verdict, below = notes.parted(notes.of_weighing(record, verdicts))
     means = suite_mean.of_weighing(record)
     for metric in dict.fromkeys(verdict.metric for verdict in verdicts):
@@ -55,7 +55,7 @@ def rows(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
 
 
 def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
-    """Say of the undecided benchmarks what is known all the same, and what would decide them."""
+    """Print what is known about the undecided benchmarks all the same, and what would decide them."""
     undecided = [verdict for verdict in verdicts if verdict.verdict == "undecided"]
     if not undecided:
         return
@@ -71,9 +71,9 @@ def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
 
 
 def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> list[str]:
-    """Print one row a benchmark, below its name where both have no room on one line; what is least needed is left out.
+    """Print a row per benchmark, below its name if both do not fit on one line; leave out the least needed columns.
 
-    The titles of what is shown are returned: the medians are among them, but for many rows that would take two lines.
+    Returns the titles shown. The medians are among them unless, with many rows, they would take two lines.
     """
     head = ["verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
     beside = {title: column for title, column in _beside(verdicts).items() if any(column)}
@@ -102,7 +102,7 @@ def _plain(cells: Sequence[Sequence[Text]]) -> list[list[str]]:
 
 
 def _grid(sheet: Sheet, head: list[str], cells: list[list[Text]], names: list[str], room: int) -> None:
-    """Print rows beside their names, for which there is so much room, or below them."""
+    """Print rows beside their names, for which there are `room` columns, or below them if that is 0."""
     right = frozenset({2, 4, 5, 6})
     first = [sheet.name(_NAMES, room), *sheet.names(names, room)] if room else [""] * (len(names) + 1)
     titles = [Text(title, "dim") for title in head]
@@ -132,7 +132,7 @@ def _throughput_rows(sheet: Sheet, verdicts: Sequence[Verdict]) -> None:
 
 
 def _beside(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
-    """What is said where there is room: the throughput of both sides, and how fast a change makes it."""
+    """Return the columns shown only if there is room: both sides' throughput, and a change in words."""
     return {
         _THROUGHPUT: [_throughputs(verdict) for verdict in verdicts],
         "in words": [
@@ -143,7 +143,7 @@ def _beside(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
 
 
 def _throughputs(verdict: Verdict) -> str:
-    """Of the first unit alone: Markdown and JSON have all of them."""
+    """Write both sides' throughput in the first unit alone; Markdown and JSON have all units."""
     rates = [sentences.rates(side)[:1] for side in (verdict.baseline, verdict.candidate) if side is not None]
     return " -> ".join(rate for side in rates for rate in side)
 

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, running: bool = False) -> str:
-    """Write a weighing: the verdict in bold, a table of all of them, what is undecided and what to know.
+    """Write a weighing: the verdict in bold, a table of all verdicts, what is undecided, and the notes.
 
-    Where it was counted, so many `functions` that a change comes from.
+    For counted benchmarks, list up to `functions` functions that a change comes from.
     """
     at_verdict, below = notes.parted(notes.of_weighing(record, verdicts))
     lines = [_heading(record, verdicts, running=running), "", *_list(notes.markdown(at_verdict))]
@@ -55,7 +55,7 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, 
 
 
 def run(record: Run, summaries: list[Summary], *, running: bool = False) -> str:
-    """Write a run: a table of levels and spreads, and what to know."""
+    """Write a run: a table of levels and spreads, and the notes."""
     stopped = (None if summaries else sentences.failed(record.stop)) or sentences.stopped(record.stop, running=running)
     lines = [f"subject {code(record.subjects[0].name)}{_built(record)}" + (f" ({stopped})" if stopped else ""), ""]
     confidence = figures.confidence(record.settings.alpha)
@@ -136,7 +136,7 @@ def _row(verdict: Verdict) -> list[str]:
 
 
 def _word(verdict: Verdict) -> str:
-    """The verdict, and of a change how fast that makes it."""
+    """Return the verdict, and for a change how fast it makes the candidate."""
     if sentences.has_no_alarm(verdict):
         return sentences.NO_ALARM
     said = words.speed(verdict.change, verdict.metric) if verdict.verdict in CHANGED else None
@@ -167,7 +167,7 @@ def _table(titles: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
-    """Explain the deciding metric's verdicts that a table row leaves open."""
+    """Explain the deciding metric's verdicts where a table row does not suffice."""
     first = deciding_of(verdicts)
     undecided = [verdict for verdict in first if verdict.verdict == "undecided" and not verdict.control]
     alone = len(undecided) == 1

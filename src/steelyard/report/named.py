@@ -1,4 +1,4 @@
-"""Which benchmark is shown, said wherever the subjects' names do not say it."""
+"""The name of the benchmark shown, wherever the subjects' names do not tell it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def is_told(record: Weighing | Run) -> bool:
-    """Whether it is said of which benchmark the numbers are: of several, and of one that was chosen by its name."""
+    """Return whether the report says which benchmark its numbers belong to: one of several, or chosen by name."""
     if len(record.benchmarks) > 1:
         return True
     has_name = any(one.entry or one.params for one in record.benchmarks)
@@ -20,5 +20,5 @@ def is_told(record: Weighing | Run) -> bool:
 
 
 def benchmark_row(sheet: Sheet, name: str, *paragraphs: Text) -> None:
-    """Print which benchmark it is."""
+    """Print the benchmark's name."""
     sheet.row("benchmark", Text(sheet.name(name, 3 * sheet.text_width), "bold"), *paragraphs)

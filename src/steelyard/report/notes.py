@@ -1,6 +1,7 @@
-"""Which notes stand under a report, and in which order: what was seen while measuring, then what the verdicts call for.
+"""Which notes stand below a report, and in which order: those from measuring first, then those of the verdicts.
 
-Nothing is said twice: what holds for several benchmarks, or in several metrics, is one note. The formats only typeset.
+Nothing is said twice: what holds for several benchmarks, or in several metrics, is one note. The formats only
+typeset.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     Described = Verdict | Summary | UnpairedVerdict
 
 _MOST_NAMES = 3
-# A number with its unit, which changes with its size.
+# A number with its unit, which changes with the number's size.
 _FIGURE = re.compile(r"\d[\d.,]*(?: (?:ns|µs|ms|s|min|h)\b)?")
 
 
@@ -35,73 +36,74 @@ _FIGURE = re.compile(r"\d[\d.,]*(?: (?:ns|µs|ms|s|min|h)\b)?")
 class Note:
     """What the user should know, and the remedy if there is one.
 
-    `about` are the benchmarks that it is said of; none for what is said of the whole.
+    `about` names the benchmarks concerned; empty if it concerns the whole.
     """
 
     message: str
     remedy: str | None = None
     about: tuple[str, ...] = ()
     at_verdict: bool = False
-    """Whether it stands at the verdict, which may not be of what was asked for."""
+    """Whether it stands right at the verdict, which may not be about what was asked for."""
 
 
 # --- which
 
 
 def of_weighing(record: Weighing, verdicts: Sequence[Verdict], *, beside_others: bool = False) -> list[Note]:
-    """The notes of a weighing; its control speaks by the verdicts that it withholds.
+    """Return the notes of a weighing; its control speaks through the verdicts that it withholds.
 
-    Each names its benchmarks where there are several, or where those of another weighing stand `beside_others`.
+    Each note names its benchmarks if there are several, or if notes of other weighings stand beside it
+    (`beside_others`).
     """
     told = _with_cautions([each for each in verdicts if not each.control], record.findings)
     return _gathered(record.findings, told, several=beside_others or len(record.benchmarks) > 1)
 
 
 def pointed_at(verdicts: Sequence[Verdict]) -> list[Note]:
-    """The notes that sentences about these verdicts point at, where no others are shown."""
+    """Return the notes that sentences about these verdicts refer to, for a place that shows no others."""
     told = [(each.benchmark, budgets.pointed_at(each)) for each in verdicts]
     return _gathered([], told, several=len({name for name, _ in told}) > 1)
 
 
 def parted(notes: Iterable[Note]) -> tuple[list[Note], list[Note]]:
-    """Those that stand at the verdict, and those below all that it rests on."""
+    """Split notes into those right at the verdict, and those below everything that it rests on."""
     found = list(notes)
     return [note for note in found if note.at_verdict], [note for note in found if not note.at_verdict]
 
 
 def of_findings(findings: Iterable[Finding]) -> list[Note]:
-    """The notes of a record of which nothing was judged."""
+    """Return the notes of a record of which nothing was judged."""
     return _gathered(findings, [], several=False)
 
 
 def of_run(record: Run, summaries: Sequence[Summary]) -> list[Note]:
-    """The notes of a run."""
+    """Return the notes of a run."""
     told = _with_cautions(summaries, record.findings)
     return _gathered(record.findings, told, several=len(record.benchmarks) > 1)
 
 
 def of_unpaired(report: UnpairedReport) -> list[Note]:
-    """The notes of two runs."""
+    """Return the notes of two runs that are compared."""
     told = _with_cautions(report.verdicts, report.findings)
     return _gathered(report.findings, told, several=len({name for name, _ in told}) > 1)
 
 
 def of_foreign(record: ForeignResults) -> list[Note]:
-    """The notes of an import."""
+    """Return the notes of an import."""
     return of_findings(record.findings)
 
 
 def of_two_foreign(report: ForeignReport) -> list[Note]:
-    """The notes of two imports."""
+    """Return the notes of two imports that are compared."""
     own = [*report.baseline.findings, *report.candidate.findings, *report.findings]
     told = [(each.benchmark, each.findings) for each in report.verdicts]
     return _gathered(own, told, several=len(told) > 1)
 
 
 def _with_cautions(derived: Sequence[Described], general: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
-    """What was found of each benchmark in each metric, and at last the metric's own caution, also where it is unknown.
+    """Return the findings for each benchmark and metric, last the metric's own caution, even if the record lacks it.
 
-    One caution names all metrics that it is of; none is told that is said in `general` already.
+    One caution names all metrics that it applies to; none repeats what `general` already says.
     """
     named = _with_metrics(derived)
     metrics: dict[str, dict[str, None]] = {}
@@ -119,7 +121,7 @@ def _with_cautions(derived: Sequence[Described], general: Sequence[Finding]) -> 
 
 
 def _with_metrics(derived: Sequence[Described]) -> Callable[[Described, Finding], Finding]:
-    """How a finding is told: one that is seen in the values of a metric, among several of them, with their names."""
+    """Return a function that puts the metrics' names before findings about values, if there are several metrics."""
     if len({each.metric for each in derived}) < 2:
         return lambda _, finding: finding
     seen: dict[tuple[str, Finding], list[str]] = {}
@@ -144,9 +146,9 @@ def _caution(derived: Described) -> str | None:
 def _gathered(
     general: Iterable[Finding], of_benchmarks: Iterable[tuple[str, Iterable[Finding]]], *, several: bool
 ) -> list[Note]:
-    """Each thing once, where it is first said; of `several` benchmarks with the names of those that it is about.
+    """Return each finding as one note, where it first occurs; with `several` benchmarks, name those it is about.
 
-    What is said of several with other figures is one note with those of the first, and says so.
+    Findings that differ only in their figures become one note, which has the figures of the first and says so.
     """
     said_of_all = {(each.message, each.remedy): each.code in NOT_AS_ASKED for each in general}
     about: dict[tuple[str, str], dict[str, Finding]] = {}
@@ -159,7 +161,7 @@ def _gathered(
 
 
 def _without_figures(finding: Finding) -> tuple[str, str]:
-    """What a finding says, whatever its figures: for the same with others."""
+    """Return a finding's texts with all figures as 0, which is equal for findings that differ only in them."""
     message, remedy = (_FIGURE.sub("0", text) for text in (finding.message, finding.remedy or ""))
     return message, remedy
 
@@ -184,7 +186,7 @@ def show(sheet: Sheet, notes: Iterable[Note]) -> None:
 
 
 def markdown(notes: Iterable[Note]) -> list[str]:
-    """Write each note as the text of an item of a list."""
+    """Write each note as an item of a list."""
     return [_item(note) for note in notes]
 
 

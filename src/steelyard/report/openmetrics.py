@@ -1,4 +1,4 @@
-"""A gate as OpenMetrics text, as GitLab's metrics reports and Prometheus read it."""
+"""A gate as OpenMetrics text, which GitLab's metrics reports and Prometheus read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FAMILIES: tuple[tuple[str, str, Callable[[Judged], float | None]], ...] = (
 
 
 def text(report: GateReport) -> str:
-    """The report as OpenMetrics text: a gauge for each figure, labelled by benchmark and metric."""
+    """Return the report as OpenMetrics text: a gauge for each figure, labelled by benchmark and metric."""
     return "\n".join([*_lines(report), "# EOF", ""])
 
 
@@ -65,5 +65,5 @@ def _labels(one: Judged, *, several: bool) -> str:
 
 
 def _escaped(value: str) -> str:
-    # Both ends tell names apart.
+    # Cut in the middle, since both ends tell names apart.
     return shorten(plain(value), _LONGEST_LABEL).replace("\\", "\\\\").replace('"', '\\"')

@@ -1,4 +1,4 @@
-"""In which order the benchmarks of a suite are shown."""
+"""The order in which the benchmarks of a suite are shown."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _WORST_FIRST = ("slower", "faster", "undecided", "same")
 
 
 def in_order(derived: Derived, by: str) -> Derived:
-    """The same, with the benchmarks in another order: all metrics of one stay together, and a control comes last.
+    """Return derived data with the benchmarks reordered; all metrics of one stay together, and a control comes last.
 
-    By `change`, the largest slowdown comes first and the largest gain last, in the metric that decides; by `verdict`
-    slower, faster, undecided and same, in each the largest change first. Summaries have names alone.
+    By `change`, the largest slowdown comes first and the largest gain last, in the metric that decides. By `verdict`,
+    slower come first, then faster, undecided and same, each by decreasing change. Summaries are only sorted by name.
     """
     first: dict[int, Verdict] = {}
     for verdict in derived.verdicts:
@@ -38,10 +38,10 @@ def in_order(derived: Derived, by: str) -> Derived:
 
 
 def sorts(derived: Derived, by: str) -> bool:
-    """Whether there is anything of which that order can be made: changes and verdicts are of weighings alone."""
+    """Return whether there is anything to sort this way: only weighings have changes and verdicts."""
     return by == BY_NAME or bool(derived.verdicts) or not derived.summaries
 
 
 def by_names(names: Sequence[str]) -> list[int]:
-    """Places of names in their alphabetical order."""
+    """Return the positions of the names in alphabetical order."""
     return sorted(range(len(names)), key=lambda place: names[place])

@@ -1,16 +1,16 @@
-"""What does not print, escaped. Imports nothing: errors are said by it, also where there is no room for more."""
+"""Escapes of unprintable text. Imports nothing, since error messages need it even when there is no memory for more."""
 
 from __future__ import annotations
 
-# After these a shell expects more.
+# After these, a shell expects the command to continue.
 _GOES_ON = (" do", " then", "{", "(", "|", "&&", ";")
 
 
 def plain(text: str, encoding: str = "utf-8") -> str:
-    r"""Make anything user-given safe to show on one line; what does not print is escaped: `\x1b`, `\u202e`.
+    r"""Make any user-given text safe to show on one line by escaping what does not print: `\x1b`, `\u202e`.
 
-    `str.isprintable` is false for every control (C0, C1, DEL), for format characters (bidirectional
-    overrides, zero-width ones), line separators, lone surrogates and private use: whatever could steer a
+    `str.isprintable` is false for every control (C0, C1, DEL), format character (bidirectional overrides,
+    zero-width ones), line separator, lone surrogate and private-use character: whatever could steer a
     terminal or hide. A surrogate escape is shown as the byte that it stands for. Characters that `encoding`
     lacks are escaped too.
     """
@@ -21,7 +21,7 @@ def plain(text: str, encoding: str = "utf-8") -> str:
 
 
 def one_line(command: str) -> str:
-    """A command of several lines, on one."""
+    """Return a command of several lines as one line."""
     lines = list(filter(None, map(str.strip, command.split("\n"))))
     parted = [f"{line} " if line.endswith(_GOES_ON) else f"{line}; " for line in lines[:-1]]
     return "".join([*parted, *lines[-1:]])

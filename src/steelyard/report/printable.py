@@ -1,8 +1,8 @@
 """Any text made fit to print: nothing in it steers a terminal, and what an encoding lacks is replaced.
 
-The writers of the reports do this to all that goes through them, as the last step: `Sheet` on a terminal,
-`markup.document` for Markdown, `table.csv_text` for CSV. Whoever builds a text for them need not think of it, and must
-only where a text is cut to a width.
+The writers of the reports do this as their last step to everything that goes through them: `Sheet` on a terminal,
+`markup.document` for Markdown, `table.csv_text` for CSV. Code that builds a text for them need not care, except
+where it cuts a text to a width.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from steelyard.report.plain import plain as plain
 
 ELLIPSIS = "…"
 
-# A character, or one that `plain` has escaped: half of it would be another, or none.
+# A character, or an escape that `plain` made of one, which must not be cut in half.
 _PIECE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt])|.", re.DOTALL)
 
-# Of the columns of a name that begins in its middle, so many stand before what it differs in: one in so many.
+# Of a name that is cut at its start, one column in this many is kept before the point where it differs.
 _SHARE_BEFORE = 4
 
-# Between a number and its unit, and within an interval: where no line may end.
+# Spaces between a number and its unit, or within an interval, where no line may break.
 UNBROKEN = r"(?<=\d) (?=(?:%|ns|µs|ms|s|min|h|B|[KMGT]iB)(?![\w]))|(?<=%,) (?=[-+\d])|(?<=±) "
 
-# One column each on both sides, so that a layout made for UTF-8 holds for ASCII too.
+# Each replacement takes one column, like its original, so a layout made for UTF-8 holds for ASCII too.
 _ASCII = str.maketrans("µ…┊▁▂▃▄▅▆▇█─┬●━", "u~|.:-=+*#@-+o#")
 
 
 def is_utf(encoding: str) -> bool:
-    """Tell whether a stream's encoding can carry every symbol that the reports use."""
+    """Return whether a stream's encoding can carry every symbol that the reports use."""
     return encoding.lower().replace("_", "-").startswith("utf")
 
 
 def symbols(text: str, encoding: str) -> str:
-    """Replace the reports' own symbols where the encoding lacks them; the width stays the same."""
+    """Replace the reports' own symbols if the encoding lacks them; the width stays the same."""
     return text if is_utf(encoding) else text.translate(_ASCII)
 
 
 def styled(text: Text | str, encoding: str = "utf-8") -> Text:
-    """Do as `symbols` and `plain`, for text that has styles: each stays on what it was given to."""
+    """Apply `symbols` and `plain` to text with styles, each of which stays on its characters."""
     given = symbols(text.plain if isinstance(text, Text) else text, encoding)
     shown = plain(given, encoding)
     if isinstance(text, str):
@@ -55,12 +55,12 @@ def styled(text: Text | str, encoding: str = "utf-8") -> Text:
 
 
 def lines(text: str) -> list[str]:
-    """The lines of a text whose line breaks are meant (a quoted stderr), to print each by itself."""
+    """Return the lines of a text whose line breaks are intended (a quoted stderr), to print one by one."""
     return [line.expandtabs(4).rstrip() for line in text.strip("\r\n").split("\n")]
 
 
 def shorten(text: str, width: int) -> str:
-    """Cut the middle out of `text` until it takes at most `width` columns; both ends tell commands apart."""
+    """Cut the middle out of `text` until it takes at most `width` columns; its two ends tell commands apart."""
     if cell_len(text) <= width:
         return text
     if width < 1:
@@ -68,7 +68,7 @@ def shorten(text: str, width: int) -> str:
     pieces = _PIECE.findall(text)
     tail = _head(pieces[::-1], (width - 1) // 2)[::-1]
     head = _head(pieces, width - 1 - cell_len("".join(tail)))
-    # A joining character may count differently beside its new neighbour.
+    # A joining character may take different columns beside its new neighbour.
     while tail and cell_len("".join([*head, ELLIPSIS, *tail])) > width:
         tail = tail[1:]
     while head and cell_len("".join([*head, ELLIPSIS, *tail])) > width:
@@ -77,7 +77,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def shorten_apart(texts: Sequence[str], width: int) -> list[str]:
-    """Do as `shorten` with each, but keep what tells those apart that would look alike: where they begin to differ."""
+    """Shorten each text, but let those that would look alike begin near where they start to differ."""
     alike: dict[str, set[str]] = {}
     for text in texts:
         alike.setdefault(shorten(text, width), set()).add(text)
@@ -92,7 +92,7 @@ def shorten_apart(texts: Sequence[str], width: int) -> list[str]:
 
 
 def _from(pieces: list[str], start: int, width: int) -> str:
-    """A text without its beginning, and without its end where that has no room."""
+    """Return a text cut at its start, and at its end if there is no room for that."""
     rest = pieces[start:]
     head = _head(rest, width - 1)
     if len(head) < len(rest):

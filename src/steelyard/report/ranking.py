@@ -1,4 +1,4 @@
-"""Several candidates from the fastest to the slowest, with ties said as ties."""
+"""Several candidates from the fastest to the slowest, with ties reported as ties."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from steelyard.stats.ranking import Standing, fastest_first, ranks
 from steelyard.stats.verdict import CHANGED
 
 _MOST_RANKINGS = 10
-# Each is held against each of the others.
+# Each is compared with every other one.
 _MOST_RANKED = 200
 TIES = "overlapping places are ties: which is faster is undecided"
 
@@ -34,24 +34,24 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The candidates of one benchmark, and the baseline among them; `of` is empty where there is but one benchmark."""
+    """The candidates of one benchmark with the baseline among them; `of` is empty if there is only one benchmark."""
 
     of: str
     lines: list[Ranked]
 
     @property
     def has_ties(self) -> bool:
-        """Whether some of them share their places."""
+        """Whether some subjects share their places."""
         return any("-" in line.place for line in self.lines)
 
 
 def rankings(record: Weighing, verdicts: Sequence[Verdict]) -> list[Ranking]:
-    """A ranking of each benchmark that several candidates have, in the metric that decides."""
+    """Return a ranking for each benchmark that several candidates have, in the metric that decides."""
     return [*_rankings(record, verdicts)]
 
 
 def rows(sheet: Sheet, record: Weighing, verdicts: Sequence[Verdict]) -> None:
-    """Print the rankings, if there are any: the first of many."""
+    """Print the first rankings, if there are any."""
     every = rankings(record, verdicts)
     for ranking in every[:_MOST_RANKINGS]:
         sheet.blank()
@@ -74,7 +74,7 @@ def rows(sheet: Sheet, record: Weighing, verdicts: Sequence[Verdict]) -> None:
 
 
 def markdown(record: Weighing, verdicts: Sequence[Verdict]) -> list[str]:
-    """Write each ranking as the text of an item of a list."""
+    """Write each ranking as an item of a list."""
     told = []
     for ranking in rankings(record, verdicts):
         of = f" of {code(ranking.of)}" if ranking.of else ""
@@ -114,7 +114,7 @@ def _ranking(record: Weighing, group: dict[int, Verdict], *, several: bool) -> R
 
 def _standing(verdict: Verdict) -> Standing:
     change, interval = verdict.change, verdict.interval
-    # What favours one side may favour one candidate before another, too.
+    # Whatever made the control alarm, by favouring one side, may favour one candidate over another, too.
     known = interval is not None and interval[0] > -1 and not budgets.is_withheld(verdict)
     return Standing(
         log1p(change) if change is not None and change > -1 else 0.0,

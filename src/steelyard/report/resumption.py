@@ -1,4 +1,4 @@
-"""What a weighing that is carried on will run, said before it does: its record decides that, and may mislead."""
+"""What a resumed weighing will run, shown before it starts: its record decides that, and may mislead."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LABEL = 13
 
 
 def lines(record: Weighing, file: str) -> list[str]:
-    """One line for each command, with its arguments as they are, and for each thing around it; as they stand there."""
+    """Return a line for each command and each setting around it, with the arguments exactly as recorded."""
     begun = f"carrying on {file}, begun at {record.created} in {record.settings.directory}; it runs"
     return [begun, *(f"  {label:<{_LABEL}}{text}" for label, text in _parts(record))]
 
@@ -33,7 +33,7 @@ def _parts(record: Weighing) -> Iterator[tuple[str, str]]:
 
 
 def _executed(subject: Subject) -> str:
-    """The program and its arguments; and its first argument, unless that merely names the program."""
+    """Return the program and its arguments, and its argv[0] if that is not just the program's name."""
     called = "".join(subject.argv[:1])
     words = shlex.join([subject.program, *subject.argv[1:]])
     usual = called in (subject.program, Path(subject.program).name)

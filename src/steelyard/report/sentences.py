@@ -1,4 +1,4 @@
-"""What a verdict says, in sentences; every format that speaks to people takes its sentences from here."""
+"""Verdicts in sentences; every format for human readers takes its wording from here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STOPPED: dict[StopReason, str] = {
     "interrupted": "interrupted: this is what was measured until then",
     "failed": "a launch failed: this is what was measured before it",
 }
-# What a harness measures itself, in its samples.
+# What these metrics mean when a harness measures them itself, in its samples.
 _OF_SAMPLES = {
     "active": "elapsed time, as the harness tells it, less the time spent waiting for a processor",
     "wall": "elapsed time, as the harness tells it",
@@ -32,12 +32,12 @@ _BY_STILL_CLOCK = "elapsed time, as the harness tells it by a clock that stands 
 
 
 def has_no_alarm(verdict: Verdict) -> bool:
-    """Whether it is of a control that does not alarm, which is all that is said of it."""
+    """Return whether this is a control's verdict without an alarm; reports then say nothing else about it."""
     return verdict.control and verdict.verdict in ("same", "undecided")
 
 
 def stopped(reasons: list[StopReason], *, running: bool = False) -> str | None:
-    """Say that the measuring ended before its time, or has not ended yet; None where it ran its course."""
+    """Say that measuring ended early, or is still going on; None if it ran its course."""
     if running:
         return RUNNING
     if failed := partly_failed(reasons):
@@ -46,7 +46,7 @@ def stopped(reasons: list[StopReason], *, running: bool = False) -> str | None:
 
 
 def partly_failed(reasons: list[StopReason]) -> str | None:
-    """Say how many benchmarks failed; None where none or all did."""
+    """Say how many benchmarks failed; None if none or all did, or if the user interrupted."""
     failed = reasons.count("failed")
     if not 0 < failed < len(reasons) or "interrupted" in reasons:
         return None
@@ -54,7 +54,7 @@ def partly_failed(reasons: list[StopReason]) -> str | None:
 
 
 def failed(reasons: list[StopReason]) -> str | None:
-    """Say what failed, where nothing is shown that was measured before it; None where nothing did."""
+    """Say what failed, for a place that shows no earlier measurements; None if nothing failed."""
     return partly_failed(reasons) or ("a launch failed" if "failed" in reasons else None)
 
 
@@ -65,7 +65,7 @@ def without_verdict(reasons: list[StopReason]) -> str:
 
 
 def built(record: Weighing | Run) -> str | None:
-    """Say what runs in the revisions that are measured, and how they were built; None where none are."""
+    """Say which command runs in the measured revisions and how they were built; None if no revisions are measured."""
     subject = record.subjects[0]
     if subject.revision is None:
         return None
@@ -78,7 +78,7 @@ def built(record: Weighing | Run) -> str | None:
 
 
 def part(record: Weighing) -> str | None:
-    """Say that it is one part of a suite, and what makes one record of all; None of a whole one."""
+    """Say that the record is one part of a suite, and how to join all parts; None for a complete suite."""
     shard = record.settings.shard
     if shard is None or shard.of == 1:
         return None
@@ -87,7 +87,7 @@ def part(record: Weighing) -> str | None:
 
 
 def metric(name: str, settings: Settings) -> str:
-    """Say what a metric is: `active: wall time less ...`."""
+    """Say what a metric measures: `active: wall time less ...`."""
     if settings.clock == "still" and name == "active":
         return f"{name}, of one iteration: {_BY_STILL_CLOCK}"
     if settings.harness is not None and name in _OF_SAMPLES:
@@ -96,13 +96,16 @@ def metric(name: str, settings: Settings) -> str:
 
 
 def estimate(verdict: Verdict | UnpairedVerdict, beside: float | None = None) -> str:
-    """Write a change with its interval, as far as they are known: `+1.02 % [+0.61 %, +1.40 %]`; `beside` a limit."""
+    """Write a change and its interval, as far as they are known: `+1.02 % [+0.61 %, +1.40 %]`.
+
+    With `beside`, a limit, the digits suffice to show on which side of it each number lies.
+    """
     interval = f" {figures.interval(verdict.interval, beside)}" if verdict.interval else ""
     return figures.change(verdict.change, beside) + interval
 
 
 def evidence(verdict: Verdict, settings: Settings) -> str:
-    """Write the change with what it rests on: interval, confidence, pairs and seconds."""
+    """Write the change with its evidence: interval, confidence, pairs and seconds."""
     if is_counted(verdict.metric):
         return _counted_evidence(verdict)
     effort = f"{figures.count(verdict.pairs, 'pair')} in {figures.seconds(verdict.seconds)}"
@@ -115,7 +118,7 @@ def evidence(verdict: Verdict, settings: Settings) -> str:
         return f"{figures.change(verdict.change)}, too coarse for an interval, {effort}"
     if verdict.interval is None:
         return f"{figures.change(verdict.change)}, too few for an interval yet, {effort}"
-    # An end that lies just within the margin is seen to.
+    # With enough digits to show whether an end lies just inside the margin.
     bounds = figures.interval(verdict.interval, budgets.margin_of(verdict, settings))
     return f"{figures.change(verdict.change)} {bounds} at {figures.confidence(settings.alpha)} confidence, {effort}"
 
@@ -130,7 +133,7 @@ def _counted_evidence(verdict: Verdict) -> str:
 
 
 def side(summary: Side, metric_name: str) -> list[str]:
-    """Write one side's median, spread and launches, as parts that can be aligned below each other."""
+    """Write one side's median, spread and number of launches, as parts that can be aligned in columns."""
     if is_counted(metric_name):
         repeats = "repeats exactly" if summary.spread == 0 else f"varies by {figures.percent(summary.spread)}"
         if summary.launches < 2:
@@ -145,17 +148,17 @@ def side(summary: Side, metric_name: str) -> list[str]:
 
 
 def level(side: Side, metric_name: str) -> str:
-    """Write one side's median with its spread and throughput, for the cell of a table."""
+    """Write one side's median with its spread and throughput, for a table cell."""
     return ", ".join([levels.level(side, metric_name), *rates(side)])
 
 
 def rates(summary: Side | Summary) -> list[str]:
-    """Write the throughput at the median, of each unit that is known: `512.3 MiB/s`."""
+    """Write the throughput at the median in each known unit: `512.3 MiB/s`."""
     return [figures.rate(per_second, unit) for unit, per_second in summary.per_second.items()]
 
 
 def spread(summary: Summary) -> str:
-    """Write how much the launches of a run vary, or its counts, and how many there are."""
+    """Write how much the launches or counts of a run vary, and how many there are."""
     took = figures.seconds(summary.seconds)
     span = f"{figures.quantity(summary.lowest, summary.metric)} to {figures.quantity(summary.highest, summary.metric)}"
     if is_counted(summary.metric):
@@ -169,7 +172,7 @@ def spread(summary: Summary) -> str:
 
 
 def explanation(verdict: Verdict, settings: Settings, reason: StopReason | None) -> list[str]:
-    """Explain the verdict where its name and the numbers do not: what `same` and `undecided` mean here."""
+    """Explain what the verdict's name and numbers leave open: how the sides compare, what `same` means."""
     if verdict.verdict == "same":
         return [_same(verdict, settings)]
     if verdict.verdict == "undecided":
@@ -178,7 +181,7 @@ def explanation(verdict: Verdict, settings: Settings, reason: StopReason | None)
 
 
 def _needs(verdict: Verdict, change: float) -> str:
-    """Say who is slower, and what that means where the metric is no time."""
+    """Say how much more or less the candidate needs and, unless the metric is a time, which verdict that is."""
     said = f"the candidate {words.needs(change, verdict.interval, verdict.metric, 'the baseline')}"
     return said if words.is_time(verdict.metric) else f"{said}, which counts as {verdict.verdict}"
 
@@ -192,7 +195,10 @@ def _same(verdict: Verdict, settings: Settings) -> str:
 
 
 def margins(record: Weighing | Run) -> str | None:
-    """Say which margins hold, where not all verdicts have the same; those of nothing that was measured hold nowhere."""
+    """Say which margins apply, if verdicts have different ones; None otherwise.
+
+    Margins for benchmarks that were not measured are left out.
+    """
     settings, names = record.settings, [name for benchmark in record.benchmarks for name in benchmark.names()]
     patterns = ((parted(of)[0], of) for of in settings.margins)
     of_some = [of for pattern, of in patterns if not pattern or fits(names, [pattern])]
@@ -207,12 +213,12 @@ def within_margin(margin: float) -> str:
     return f"any change is smaller than your margin of {figures.threshold(margin)}"
 
 
-# To rule out that it takes over ten times as long, or under a tenth, rules out nothing that anybody expects.
+# Ruling out only that it takes over ten times as long, or under a tenth of the time, tells nobody anything new.
 _NO_BOUND = 9.0
 
 
 def excluded(verdict: Verdict, settings: Settings) -> str | None:
-    """Say what an undecided interval rules out all the same, and which way it leans."""
+    """Say what an undecided interval does rule out, and which way it leans."""
     if verdict.change is None:
         return None
     if budgets.is_withheld(verdict) or (verdict.interval is None and budgets.is_too_coarse(verdict)):
@@ -243,7 +249,7 @@ def _by_more_than(bound: float) -> str:
 
 
 def leaning(change: float, interval: tuple[float, float], margin: float) -> str:
-    """Say which verdict an undecided weighing is nearest to; none where the interval crosses both margins."""
+    """Say which verdict an undecided weighing leans towards: neither way if the interval reaches both margins."""
     if abs(change) >= margin:
         return f"leans towards {'slower' if change > 0 else 'faster'}"
     if interval[0] <= -margin and interval[1] >= margin:
@@ -252,7 +258,10 @@ def leaning(change: float, interval: tuple[float, float], margin: float) -> str:
 
 
 def behind_last_look(verdict: Verdict, measured: int) -> str | None:
-    """Say how many of the `measured` pairs, of which charts are drawn, the verdict does not rest on."""
+    """Say how many of the `measured` pairs came after the last look; None if none did.
+
+    Charts show these pairs, but the verdict does not rest on them.
+    """
     behind = measured - verdict.pairs
     if not verdict.pairs or behind <= 0:
         return None
@@ -260,19 +269,22 @@ def behind_last_look(verdict: Verdict, measured: int) -> str | None:
 
 
 def resolution(verdict: Verdict | UnpairedVerdict) -> str | None:
-    """Say how small a change would have been seen."""
+    """Say how small a change would have been found."""
     if verdict.resolution is None:
         return None
     return f"a change of {figures.extent(verdict.resolution)} would have been found 9 times out of 10"
 
 
 def not_strict(why: str = "nothing was found slower") -> str:
-    """Say what an undecided weighing that was not asked to be strict means to a script, and why."""
+    """Say what exit status an undecided weighing has when it need not be strict, and why."""
     return f"status 0, as {why}; with --strict it is 4, as it stayed undecided"
 
 
 def tally_in(record: Weighing, verdicts: list[Verdict]) -> str:
-    """Count the verdicts, with how many benchmarks were weighed where others failed, or fell back: `3 same of 4`."""
+    """Count the verdicts; if benchmarks are missing among them, say of how many: `3 same of 4 benchmarks`.
+
+    Missing are those that failed or fell back to another metric.
+    """
     weighed = sum(not one.control for one in record.benchmarks)
     of_all = f" of {figures.count(weighed, 'benchmark')}" if len(verdicts) < weighed else ""
     return figures.tally(one.verdict for one in verdicts) + of_all

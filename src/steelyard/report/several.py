@@ -1,4 +1,4 @@
-"""Several weighings that give one answer: what each is of, and what came of all."""
+"""Several weighings that give one answer: what each one weighs, and the overall result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from steelyard.stats.verdict import CHANGED
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one weighing: the verdicts that decide, of how many benchmarks, and whether it failed."""
+    """The result of one weighing: its deciding verdicts, the number of benchmarks weighed, and whether it failed."""
 
     name: str
     verdicts: Sequence[Verdict]
@@ -27,7 +27,7 @@ class Result:
 
 
 def heading(console: Console, name: str, *, first: bool) -> None:
-    """Print what the next weighing is of."""
+    """Print the name of the next weighing."""
     sheet = Sheet(console)
     if not first:
         sheet.blank()
@@ -35,11 +35,11 @@ def heading(console: Console, name: str, *, first: bool) -> None:
 
 
 def summary(console: Console, results: Sequence[Result], alpha: float, family: str, left: int) -> None:
-    """Print all verdicts in a line, what changed, what failed and how many were `left` unmeasured."""
+    """Print a tally of all verdicts, what changed, what failed, and how many weighings were `left` unmeasured."""
     sheet = Sheet(console)
     verdicts = [verdict for result in results for verdict in result.verdicts]
     sheet.blank()
-    # Of what is identical nothing is measured, and nothing can be wrong.
+    # Nothing is measured of identical sides, so no verdict can be wrong.
     confidence = [_confidence(alpha, family)] if alpha else []
     sheet.row("in all", _tally(verdicts, results), *confidence, style="bold")
     changed = [verdict for verdict in verdicts if verdict.verdict in CHANGED]

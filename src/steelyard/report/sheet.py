@@ -1,6 +1,6 @@
-"""A sheet of labelled rows on a console: labels beside their text, or above it where that is narrow.
+"""Labelled rows on a console: labels beside their text, or above it on a narrow one.
 
-All that is printed on a terminal goes through it, and is made printable here, whatever it says and where it comes from.
+Everything printed on a terminal goes through here and is made printable, whatever it says and wherever it comes from.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from rich.text import Text
 
 from steelyard.report import printable
 
-# What a shell takes as one word, quotes and all.
+# One shell word, quotes included.
 _SHELL_WORD = re.compile(r"""(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+""")
 _GOES_ON = " \\"
 LABEL_COLUMNS = 11
 _NARROW = 50
 
-# Stands for a space that must not become a line break. Private use, so `printable.plain` keeps it out of all texts.
+# Stands for a space that must not become a line break. A private-use character, which `printable.plain` keeps out of
+# all texts.
 _GLUE = "\ue000"
 _GLUED = re.compile(
     printable.UNBROKEN + r"|(?<=--pairs) (?=\d)|(?<=--max-time) (?=\d)|(?<=--margin) (?=\d)|(?<=--repeat) (?=\d)"
@@ -28,7 +29,7 @@ _GLUED = re.compile(
 
 
 class Sheet:
-    """Prints rows of styled text, wrapped to the console and without trailing blanks."""
+    """Prints rows of styled text, wrapped to the console, without trailing blanks."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -40,19 +41,19 @@ class Sheet:
         self._is_plain = console.color_system is None
 
     def name(self, text: str, width: int) -> str:
-        """A name that may be of any length, as it is shown here in at most `width` columns."""
+        """Return a name of any length as it is shown here, in at most `width` columns."""
         return printable.shorten(printable.plain(text, self.encoding), width)
 
     def names(self, texts: Sequence[str], width: int) -> list[str]:
-        """Several of them that are to be told apart."""
+        """Return several names, shortened so that they can still be told apart."""
         return printable.shorten_apart([printable.plain(text, self.encoding) for text in texts], width)
 
     def head_name(self, text: str) -> str:
-        """A name before a colon or comma, which has its place on the same line."""
+        """Return a name that is followed by a colon or comma on the same line."""
         return self.name(text, self.text_width - 1)
 
     def row(self, label: str, *paragraphs: Text | str, style: str = "dim") -> None:
-        """Print a label and its paragraphs, each starting on a new line; `style` is the label's."""
+        """Print a label and its paragraphs, each starting on a new line; `style` is that of the label."""
         label = printable.plain(label, self.encoding)
         is_plain = self._is_plain and not self.narrow and cell_len(label) < self.indent
         if is_plain and (unstyled := self._unstyled(paragraphs)):
@@ -66,7 +67,7 @@ class Sheet:
             for line in lines:
                 self.line(Text(" ") + line)
             return
-        if cell_len(label) >= self.indent:  # it would touch its text
+        if cell_len(label) >= self.indent:  # the label would touch the text
             self.line(Text(label, style))
             label = ""
         for position, line in enumerate(lines):
@@ -74,9 +75,9 @@ class Sheet:
             self.line(Text.assemble((head, style), line))  # not by `+`: the whole would have the label's style
 
     def command(self, label: str, command: str) -> None:
-        """Print what a shell is to be given, so that it can be copied as it stands: each line but the last goes on.
+        """Print a shell command that can be copied verbatim: each line but the last ends in a backslash.
 
-        A word is never broken, be it wider than the console.
+        A word is never broken, even if it is wider than the console.
         """
         if self.narrow and label:
             self.line(Text(label, "dim"))
@@ -99,7 +100,7 @@ class Sheet:
         return lines
 
     def _unstyled(self, paragraphs: Sequence[Text | str]) -> list[str]:
-        """What `wrap` makes of them where there are no colours; nothing where only rich knows."""
+        """Return what `wrap` makes of paragraphs without colours; empty if only rich can tell."""
         lines: list[str] = []
         for paragraph in paragraphs:
             text = paragraph if isinstance(paragraph, str) else paragraph.plain
@@ -124,8 +125,8 @@ class Sheet:
     ) -> None:
         """Print rows of cells in aligned columns, two blanks apart; those in `right` are flushed right.
 
-        What stands `above` a row, if that is given, is on a line of its own: nothing is where that is empty.
-        So many `optional` ones at the end are left out where a line has no room: a number that is cut is another one.
+        A text `above` a row, unless empty, is printed on a line of its own. Up to `optional` columns at the end are
+        left out if a line is too wide, since a number that is cut becomes another number.
         """
         shown = [[printable.styled(cell, self.encoding) for cell in row] for row in rows]
         widths = [max(cell.cell_len for cell in column) for column in zip(*shown, strict=True)]
@@ -148,7 +149,7 @@ class Sheet:
         self.line(Text())
 
     def line(self, text: Text) -> None:
-        """Print one line as it is; what is too wide would be the caller's mistake and is cut."""
+        """Print one line as it is; one that is too wide is the caller's mistake, and is cut."""
         text = printable.styled(text, self.encoding)
         if self._is_plain and cell_len(text.plain) <= self.width:
             self._write([text.plain])
@@ -160,13 +161,13 @@ class Sheet:
         self._console.print(text, no_wrap=True, crop=False, overflow="ignore", soft_wrap=True)
 
     def _write(self, lines: Iterable[str]) -> None:
-        # Without colours a line is its text: rich takes a fifth of a millisecond to find that out.
+        # Without colours a line is just its text, which rich takes a fifth of a millisecond to find out.
         self._console.file.write("".join(f"{line.rstrip()}\n" for line in lines))
         self._console.file.flush()
 
 
 def _continued(command: str, width: int) -> list[str]:
-    """The lines of a command, each but the last with a backslash at its end."""
+    """Return the lines of a command, each but the last with a backslash at its end."""
     lines = [""]
     for word in _SHELL_WORD.findall(command):
         longer = f"{lines[-1]} {word}".lstrip()
@@ -179,9 +180,9 @@ def _continued(command: str, width: int) -> list[str]:
 
 
 def _broken(text: str, width: int) -> list[str]:
-    """Lines of words and single spaces as rich breaks them, which takes 40 µs longer; none if a word is too long.
+    """Break a text of words and single spaces as rich does, but 40 µs faster; empty if a word is too long.
 
-    Every character takes one column.
+    Every character must take one column.
     """
     lines = []
     while len(text) > width:

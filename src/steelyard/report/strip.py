@@ -1,4 +1,4 @@
-"""A histogram on one line: how the pairs' changes lie, and where no change is."""
+"""A histogram on one line: how the pairs' changes are distributed, and where no change lies."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from steelyard.stats.bins import ends
 
 BLOCKS, ZERO = "▁▂▃▄▅▆▇█", "┊"
 
-# Fewer cells than this show no shape; then the labels shrink first.
+# Fewer cells than this show no shape; the labels shrink before that.
 _FEWEST_CELLS = 5
 
 
 def strip(changes: npt.ArrayLike, width: int, encoding: str = "utf-8") -> str:
     """Draw relative changes as `-2.1 % ▁▂▅█▇▃┊▁ +3.4 %  (3 beyond)`, at most `width` columns wide.
 
-    Where that is too wide, as `-2.1%▁▂█▇┊▁+3.4%(3)`; below that without its labels.
+    If that is too wide, draw `-2.1%▁▂█▇┊▁+3.4%(3)`, and if that is still too wide, leave out the labels.
 
-    The ends are cut at the fences of a box plot and what lies beyond is counted; `┊` stands where 0 lies, or
-    `0 <` (`< 0`) outside where every value is far to one side of it. Empty where there is nothing to draw.
+    The ends are at the fences of a box plot, and what lies beyond is counted. `┊` marks 0; `0 <` (`< 0`) stands at the
+    end if every value is far to one side of 0. Empty if there is nothing to draw.
     """
     given = np.asarray(changes, dtype=np.float64)
     values = np.sort(given[np.isfinite(given)])
-    # A millionth of a percent is a rounding error of the division, a million times as slow is off any scale.
+    # A millionth of a percent is a rounding error of the division; a million times as slow is off any scale.
     values = np.clip(values, -1.0, 1e6).round(8)
     if len(values) < 2:
         return ""
@@ -48,7 +48,7 @@ def strip(changes: npt.ArrayLike, width: int, encoding: str = "utf-8") -> str:
 
 
 def _with_zero(low: float, high: float) -> tuple[float, float]:
-    """Stretch the ends to 0 where that leaves the values at least two thirds of the strip."""
+    """Stretch the ends to 0 if that leaves the values at least two thirds of the strip."""
     span = high - low
     if 0 < low <= span / 2:
         return 0.0, high
@@ -79,12 +79,12 @@ def _label(value: float) -> str:
 
 
 def _bars(values: FloatArray, low: float, high: float, cells: int) -> str:
-    """Draw the counts; with few values the bars stay few, since ten values in forty cells have no shape."""
+    """Draw the counts, with few bars for few values: ten values in forty cells would have no shape."""
     bars = max(2, min(cells - 1, 2 * math.ceil(math.sqrt(len(values))) + 1))
     if not low <= 0 <= high:
         cell = np.floor((values - low) / (high - low) * bars).astype(int)
         return _blocks(np.bincount(np.minimum(cell, bars - 1), minlength=bars))
-    # Edges at multiples of one width from 0, so that the mark stands between two bars.
+    # Edges are at multiples of one width from 0, so that the mark stands between two bars.
     step = (high - low) / (bars - 1)
     before, after = math.ceil(-low / step), math.ceil(high / step)
     cell = np.clip(np.floor(values / step).astype(int), -before, after - 1) + before

@@ -13,25 +13,25 @@ if TYPE_CHECKING:
 
 
 def of_weighing(record: Weighing) -> dict[str, str]:
-    """Those of a weighing by their metrics: `geometric mean of 12 benchmarks: +0.31 % [+0.12 %, +0.50 %] at ...`."""
+    """Return a weighing's means by metric: `geometric mean of 12 benchmarks: +0.31 % [+0.12 %, +0.50 %] at ...`."""
     means = record.derived.means if record.derived else []
     return {mean.metric: _said(mean, at(record.settings.alpha)) for mean in means}
 
 
 def of_each_metric(record: Weighing) -> list[str]:
-    """Those of a weighing, with the names of its metrics where it has several."""
+    """Return a weighing's means, each with its metric's name if there are several metrics."""
     metrics = {verdict.metric for verdict in record.derived.verdicts} if record.derived else set()
     return [f"{metric}: {mean}" if len(metrics) > 1 else mean for metric, mean in of_weighing(record).items()]
 
 
 def of_apart(means: Sequence[SuiteMean], sureness: str) -> list[str]:
-    """Those of what was measured apart, with the metrics or units where there are several, and how sure they are."""
+    """Return the means of two records measured apart, each with its metric or unit if there are several means."""
     told = [_said(mean, sureness) for mean in means]
     return [f"{mean.metric}: {line}" for mean, line in zip(means, told, strict=True)] if len(means) > 1 else told
 
 
 def at(alpha: float) -> str:
-    """How sure an interval is."""
+    """Say how sure an interval is."""
     return f"at {figures.confidence(alpha)} confidence"
 
 

@@ -1,4 +1,4 @@
-"""The raw launches, or counts, as CSV, for spreadsheets and data frames."""
+"""The raw launches or counts as CSV, for spreadsheets and data frames."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from steelyard.model.sides import side_names
 from steelyard.model.subject import Subject
 from steelyard.report import printable
 
-# Rows that are written at once.
+# Rows written at once.
 _PIECE = 10_000
-# What makes a spreadsheet take a text for a formula (OWASP, CSV injection).
+# Characters that make a spreadsheet take a text for a formula (OWASP, CSV injection).
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NOT_COUNTED = (None, None, None)
 
 
 def csv_text(titles: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
-    """Write rows below their titles, as `csv_pieces`."""
+    """Write rows below their titles, as `csv_pieces` does."""
     cells = ([csv_cell(value) for value in row] for row in rows)
     return b"".join(csv_pieces([csv_cell(title) for title in titles], cells)).decode()
 
 
 def csv_pieces(titles: Sequence[str], rows: Iterable[Iterable[Any]]) -> Iterator[bytes]:
-    """Write rows of cells, each as `csv_cell` has it, below their titles; many rows at a time."""
+    """Write rows of cells, each made by `csv_cell`, below their titles; many rows at a time."""
     left = chain([titles], rows)
     while some := list(islice(left, _PIECE)):
         out = io.StringIO()
@@ -39,9 +39,9 @@ def csv_pieces(titles: Sequence[str], rows: Iterable[Iterable[Any]]) -> Iterator
 
 
 def csv_cell(value: Any) -> Any:
-    """A value as it stands in CSV: None is an empty cell, and a truth is true or false.
+    """Return a value as it stands in CSV: None is an empty cell, and a bool is true or false.
 
-    A text is made printable, and one that would be a formula has a ' before it: a spreadsheet that opens the file runs
+    Text is made printable, and text that would be a formula gets a ' before it: a spreadsheet that opens the file runs
     nothing that a benchmark's name says. Numbers are left alone, whatever they begin with.
     """
     if isinstance(value, str):
@@ -49,17 +49,17 @@ def csv_cell(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-@lru_cache(maxsize=4096)  # the same few names stand in all rows
+@lru_cache(maxsize=4096)  # the same few names occur in all rows
 def _cell(text: str) -> str:
     return f"'{printable.plain(text)}" if text.startswith(_FORMULA) else printable.plain(text)
 
 
 def launches_csv(record: Weighing | Run) -> str:
-    """Write every launch as one row, in the order in which they ran; an empty cell is a value not to be had.
+    """Write every launch as one row, in the order in which they ran; an empty cell is a value that is not known.
 
-    The columns are those of LaunchRow, after the names that its first indices stand for, and the three numbers of each
-    event that was counted meanwhile (`Counted`). A run's only side is called `subject`. With a harness each sample is
-    one row, which repeats what its launch measured.
+    The columns are the names that LaunchRow's first indices stand for, then those of LaunchRow, then three numbers for
+    each event that was counted meanwhile (`Counted`). A run's only side is called `subject`. With a harness each sample
+    is one row, which repeats what its launch measured.
     """
     of_sample = ["sample", *(f"sample_{name}" for name in Sample._fields)] if record.launches.samples else []
     events = events_of(record.settings.metrics) if record.launches.counters else ()
@@ -78,7 +78,7 @@ def _launches(record: Weighing | Run, events: Sequence[int]) -> Iterator[list[An
 
 
 def counts_csv(record: Weighing | Run) -> str:
-    """Write every count as one row, in the order in which they were begun, with a column for each event."""
+    """Write every count as one row, in the order in which they began, with a column for each event."""
     counts = record.counting.counts if record.counting else []
     sides = side_names(record)
     events = list(counts[0].events) if counts else []

@@ -1,4 +1,4 @@
-"""A weighing or a run on a terminal: the verdict at a glance, and below it all that it rests on."""
+"""A weighing or a run on a terminal: the verdict at a glance, and below it everything that it rests on."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ _STRIP_COLUMNS = 60
 def weighing(
     console: Console, record: Weighing, verdicts: list[Verdict], *, functions: int = 10, running: bool = False
 ) -> None:
-    """Print a weighing: one benchmark in full, several as a table; where it was counted, so many `functions`."""
+    """Print a weighing: a single benchmark in full, several as a table.
+
+    For counted benchmarks, show up to `functions` functions that account for the change.
+    """
     sheet = Sheet(console)
     _stopped(sheet, record, running=running)
     if record.identical is not None:
@@ -58,12 +61,12 @@ def weighing(
         _one(sheet, record, verdicts)
     _counted(sheet, record, verdicts, functions)
     heap.rows(sheet, record)
-    if len(record.launches) and not record.parts:  # each of which had a plan of its own
+    if len(record.launches) and not record.parts:  # each part had its own plan
         _plan(sheet, record)
 
 
 def run(console: Console, record: Run, summaries: list[Summary], *, functions: int = 10, running: bool = False) -> None:
-    """Print a run: each benchmark's level, its spread and how quiet the machine was; the largest `functions`."""
+    """Print a run: each benchmark's level, spread and noise, and for a counted one the largest `functions`."""
     sheet = Sheet(console)
     _stopped(sheet, record, running=running)
     if not summaries:
@@ -95,7 +98,7 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
 
 
 def _counted(sheet: Sheet, record: Weighing, verdicts: list[Verdict], functions: int) -> None:
-    """Print how it was counted, and of each benchmark that changed where the change comes from."""
+    """Print how the benchmarks were counted and, for each one that changed, where the change comes from."""
     if record.counting is None:
         return
     sheet.blank()
@@ -119,7 +122,7 @@ def _stopped(sheet: Sheet, record: Weighing | Run, *, running: bool) -> None:
 
 
 def _unmeasured(sheet: Sheet, record: Weighing, found: Finding, word: str, style: str) -> None:
-    """Print why nothing had to be measured, and what else was seen of both sides."""
+    """Print why nothing had to be measured, and the other findings about both sides."""
     _names(sheet, record)
     sheet.blank()
     sheet.row(word, found.message, *([found.remedy] if found.remedy else []), style=style)
@@ -176,7 +179,7 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
 
 
 def _sides(sheet: Sheet, record: Weighing, verdict: Verdict) -> None:
-    """Print who was weighed: name and numbers on one line where both sides fit, else below each other."""
+    """Print both sides: name and numbers on one line each where both fit, otherwise below each other."""
     benchmark = record.benchmarks[verdict.index]
     weighed = [record.subjects[place].name for place in (benchmark.baseline, benchmark.candidate)]
     names = [sheet.name(name, 3 * sheet.text_width) for name in weighed]
@@ -209,7 +212,7 @@ def _details(sheet: Sheet, verdict: Verdict) -> None:
 
 
 def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
-    """Print the metrics that do not decide, a line each."""
+    """Print the metrics that do not decide, one line each."""
     sheet.blank()
     if sheet.narrow:
         for verdict in verdicts:
@@ -262,7 +265,10 @@ def _changes(record: Weighing, verdict: Verdict) -> FloatArray:
 
 
 def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool, explained: set[str]) -> None:
-    """Print one benchmark; what a metric is, and what is not known of all of them, once."""
+    """Print one metric of a benchmark. A metric's meaning, and a noise sentence that several share, are printed once.
+
+    `explained` collects what has been printed already; without `full`, only the level, spread and modes are printed.
+    """
     metric = summary.metric
     level = Text.assemble((f"{figures.quantity(summary.median, metric)} median", "bold"))
     if summary.interval is not None:
@@ -287,9 +293,9 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool, explain
 
 
 def _quality(summary: Summary, noise: str) -> Text:
-    """How quiet it was, with what disturbed the launches; they may vary without that."""
+    """Return how quiet the machine was, with the `noise` sentence; launches may vary without any disturbance."""
     said, quiet = disturbances.quality(summary), "quiet, "
-    if said != summary.quality:  # what is said of the noise says so
+    if said != summary.quality:  # `noise` already says that the quality is not known
         return Text(noise or said)
     quality = Text(said, _QUALITIES[summary.quality])
     joint = ", though " if noise.startswith(quiet) and said != "quiet" else ": "

@@ -1,4 +1,4 @@
-"""What is tuned, on a terminal: setting by setting, from what to what."""
+"""What was tuned, on a terminal: setting by setting, from what to what."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _VALUE_COLUMNS = 24
 
 
 def changes(console: Console, made: Sequence[Change], *, restoring: bool = False) -> None:
-    """Print changes, by the operation that they belong to; restored ones the other way round."""
+    """Print changes, grouped by their operation; restored ones with old and new swapped."""
     sheet = Sheet(console)
     for code, group in groupby(made, key=lambda one: one.code):
         sheet.line(Text(code, "bold"))
@@ -26,12 +26,12 @@ def changes(console: Console, made: Sequence[Change], *, restoring: bool = False
 
 
 def refused(console: Console, ones: Sequence[tuple[Change, str]]) -> None:
-    """Print what the system did not take, and why."""
+    """Print the changes that the system refused, and why."""
     sheet = Sheet(console)
     for change, reason in ones:
         sheet.row("refused", f"{sheet.name(_place(change.setting), 5 * sheet.text_width)}: {reason}", style="yellow")
 
 
 def _place(setting: str) -> str:
-    """What a setting is called: its file, or that it is a process."""
+    """Return a setting's name: the path of its file, or `process:...` for whether a process runs."""
     return setting if setting.startswith(PROCESS) else f"/{setting}"

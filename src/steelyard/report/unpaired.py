@@ -1,4 +1,4 @@
-"""Two kept runs, on a terminal and as Markdown: that they are unpaired comes first, whatever the verdict."""
+"""Two kept runs, on a terminal and as Markdown. That they are unpaired comes first, whatever the verdict."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WARNING = f"{APART}, and sees far smaller changes"
 
 
 def show(console: Console, report: UnpairedReport) -> None:
-    """Print what two runs say, the deciding metric in full and the others in a line each."""
+    """Print what two runs say: the deciding metric in full, the others in one line each."""
     sheet = Sheet(console)
     sheet.row("apart", Text(WARNING, "yellow"), style="bold yellow")
     sheet.blank()
@@ -49,14 +49,14 @@ def show(console: Console, report: UnpairedReport) -> None:
 
 
 def show_means(sheet: Sheet, means: list[str]) -> None:
-    """Print what all benchmarks say together, as `in all` of a weighing."""
+    """Print what all benchmarks say together, labelled `in all` as for a weighing."""
     if means:
         sheet.blank()
         sheet.row("in all", *means)
 
 
 def _full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict, explained: set[str]) -> None:
-    """Print one benchmark; what its metric is, once."""
+    """Print one benchmark; the meaning of its metric is printed only once."""
     line = emphasised(evidence(verdict, report.alpha), verdict.verdict, verdict.change)
     sheet.row(verdict.verdict, line, *explanation(verdict, report.margin), style=STYLES[verdict.verdict])
     sheet.blank()
@@ -80,7 +80,7 @@ def _brief(sheet: Sheet, verdict: UnpairedVerdict) -> None:
 
 
 def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
-    """Write the change with its interval, and that drift is in it."""
+    """Write the change with its interval, and that the sides were measured apart."""
     launches = f"{verdict.baseline.launches:,} and {figures.count(verdict.candidate.launches, 'launch')}"
     if verdict.change is None:
         return f"the change is not known, {launches} measured apart"
@@ -93,7 +93,7 @@ def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
 
 
 def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
-    """Explain the verdict where its name and the numbers do not."""
+    """Explain what the verdict's name and the numbers leave open."""
     if verdict.interval is None or verdict.change is None:
         return ["nothing is ruled out; steelyard compare decides it, in adjacent pairs"]
     low, high = verdict.interval
@@ -111,12 +111,12 @@ def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
 
 
 def drift(verdict: UnpairedVerdict) -> str:
-    """Say the between-block spread within each run, and the least that was assumed from one to the other."""
+    """Say the between-block spread within each run, and the least spread assumed between the two."""
     return wandered(verdict.block_spreads or (0.0, 0.0), verdict.assumed)
 
 
 def wandered(block_spreads: tuple[float, float], assumed: float) -> str:
-    """Say how much the level wandered within A and B, and how much is assumed from one to the other."""
+    """Say how much the level wandered within A and B, and how much is assumed between them."""
     one, other = map(figures.percent, block_spreads)
     return (
         f"the level wandered by {one} within A and {other} within B (standard deviation); between them at least "

@@ -1,4 +1,4 @@
-"""Verdicts on a terminal, of whatever was weighed: their colours, and the last line of an open one."""
+"""Verdicts of any kind of record on a terminal: their colours, and the closing line of an open one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STYLES: dict[VerdictName, str] = {
 
 
 def emphasised(evidence: str, verdict: VerdictName, change: float | None) -> Text:
-    """Evidence that begins with a change, which has the verdict's colour."""
+    """Return evidence with the change that it begins with in the verdict's colour."""
     line = Text(evidence)
     if change is not None:
         line.stylize(STYLES[verdict], 0, len(figures.change(change)))
@@ -32,23 +32,23 @@ def emphasised(evidence: str, verdict: VerdictName, change: float | None) -> Tex
 
 
 def open_end(console: Console, said: str) -> None:
-    """Print as the last line what the exit status of an undecided weighing means, where it is 0."""
+    """Print, as the last line, what exit status 0 means for an undecided weighing."""
     Sheet(console).row("exit", Text(said, "dim"))
 
 
 def word_of(verdict: Verdict) -> Text:
-    """The verdict in its colour; of a control, whether it alarms."""
+    """Return the verdict in its colour; for a control without an alarm, say just that."""
     if sentences.has_no_alarm(verdict):
         return Text(sentences.NO_ALARM)
     return Text(verdict.verdict, STYLES[verdict.verdict])
 
 
 def interval_of(verdict: Verdict) -> str:
-    """The interval of the change; nothing where there is none."""
+    """Return the interval of the change, or nothing if it is not known."""
     return figures.interval(verdict.interval) if verdict.interval is not None else ""
 
 
 def margins_row(sheet: Sheet, record: Weighing) -> None:
-    """Print the margins, where some benchmark or metric has its own."""
+    """Print the margins if some benchmark or metric has its own."""
     if said := sentences.margins(record):
         sheet.row("margin", said)

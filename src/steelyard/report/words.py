@@ -1,8 +1,8 @@
-"""How much faster or slower in the words that people use, beside the percentage.
+"""How much faster or slower, in everyday words beside the percentage.
 
 "Times faster" is read in two ways, and so is "times slower": 2 times faster is twice as fast to some, and three times
-to others. Of what is faster it is said here how many times as fast it is, of what is slower how many times as long it
-takes: both are numbers above 1, and neither can be read otherwise.
+as fast to others. So this module says how many times as fast something faster is, and how many times as long something
+slower takes: both numbers are above 1, and neither can be misread.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import math
 from steelyard.model.metrics import METRICS
 from steelyard.report import figures
 
-# Below this a percentage says more: of +1.2 % and "1.01 times as long" the first is the plainer one.
+# Below this a percentage says more: `+1.2 %` is plainer than `1.01 times as long`.
 _FROM = 0.05
-# From here on the percentage of a time saved no longer tells how large the difference is: -90 % is 10 times as fast.
+# From this ratio on, a percentage no longer shows how large a saving is: -90 % is 10 times as fast.
 LARGE = 2.0
 
 
 def speed(change: float | None, metric: str) -> str | None:
     """Write a relative change as `1.25 times as fast` or `1.08 times as long`; None where a percentage says more.
 
-    Of what is no time, as `3.02 times as much`, from twice as much on (or half of it).
+    A metric that is no time is written as `3.02 times as much`, if it at least doubled or halved.
     """
     if change is None or not math.isfinite(change) or change <= -1:
         return None
@@ -34,12 +34,12 @@ def speed(change: float | None, metric: str) -> str | None:
 
 
 def is_time(metric: str) -> bool:
-    """Whether a metric is a time, of which less is faster."""
+    """Return whether a metric is a time, so that less of it is faster."""
     return metric in METRICS and METRICS[metric].unit == "ns"
 
 
 def is_large(change: float) -> bool:
-    """Whether it is at least twice as much, or half of it."""
+    """Return whether something at least doubled or halved."""
     return not 1 / LARGE < 1 + change < LARGE
 
 
@@ -49,7 +49,7 @@ def times(ratio: float) -> str:
 
 
 def number(ratio: float) -> str:
-    """Write a ratio with three digits, two of them behind the point of what is below 10."""
+    """Write a ratio with three digits; below 10, two of them are decimals."""
     if ratio < 0.995:
         return f"{ratio:.3g}"
     return f"{ratio:.2f}" if ratio < 9.995 else f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:,.0f}"
@@ -58,7 +58,7 @@ def number(ratio: float) -> str:
 def needs(change: float, interval: tuple[float, float] | None, metric: str, than: str) -> str:
     """Say what a subject needs compared with another: `needs 8.00 % more time than A: 1.08 times as long`.
 
-    Large changes are told by the words alone, with their interval.
+    Large changes are told in words alone, with their interval.
     """
     said = speed(change, metric)
     if said is None or not is_large(change):

@@ -1,1 +1,1 @@
-"""Records as data: one table a record, for data frames and spreadsheets; and what other tools' readers take."""
+"""Records as data: a table per record, for data frames and spreadsheets, and the files of other tools."""

@@ -1,4 +1,4 @@
-"""A table as others hold one: Parquet by pyarrow, data frames by pandas or polars. None of them has to be installed."""
+"""A table for other libraries: Parquet by pyarrow, data frames by pandas or polars. None of these is required."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 from steelyard.model.errors import UsageError
 from steelyard.report.data.table import Column, Table
 
-# What every reader of Parquet knows; zstd takes half as long again, for a tenth less.
+# Every reader of Parquet supports snappy; zstd takes half as long again to save a tenth.
 _COMPRESSION = "snappy"
 
 
 def parquet(table: Table) -> bytes:
-    """The table as a Parquet file; raises UsageError where pyarrow is not installed.
+    """Return the table as a Parquet file; raise UsageError if pyarrow is not installed.
 
-    Texts are dictionary-encoded, numbers of 64 bits, and what is not known is null.
+    Texts are dictionary-encoded, whole numbers and floats have 64 bits, and unknown values are null.
     """
     try:
         arrow, writer = import_module("pyarrow"), import_module("pyarrow.parquet")
@@ -27,7 +27,7 @@ def parquet(table: Table) -> bytes:
         raise UsageError(missing) from error
     out = io.BytesIO()
     written = {name: _in_arrow(arrow, column) for name, column in table.columns.items()}
-    # Measured values hardly ever repeat: to look for those that do takes as long as to write them.
+    # Measured values hardly ever repeat, and looking for repetitions takes as long as writing the file.
     repeating = [name for name, column in table.columns.items() if column.values.dtype.kind != "f"]
     writer.write_table(arrow.table(written), out, compression=_COMPRESSION, use_dictionary=repeating)
     return out.getvalue()
@@ -46,9 +46,9 @@ def _in_arrow(arrow: Any, column: Column) -> Any:
 
 
 def frame(table: Table, library: str | None = None) -> Any:
-    """The table as a data frame of pandas or polars: of the one that is named, else of pandas if it is installed.
+    """Return the table as a data frame of `library`, or by default of pandas if it is installed, else of polars.
 
-    Raises UsageError where neither is.
+    Raises UsageError if neither is.
     """
     wanted = [library] if library is not None else ["pandas", "polars"]
     if not set(wanted) <= {"pandas", "polars"}:
@@ -63,7 +63,7 @@ def frame(table: Table, library: str | None = None) -> Any:
 
 
 def _pip() -> str:
-    """The pip of this Python: another one is on the path where its virtual environment is not entered."""
+    """Return the command of this Python's pip; without its virtual environment activated, `pip` is another one's."""
     return f"{shlex.quote(sys.executable)} -m pip"
 
 

@@ -1,4 +1,4 @@
-"""Google Benchmark's JSON, as its compare.py reads it: a repetition for each sample."""
+"""Google Benchmark's JSON, as its compare.py reads it: a repetition per sample."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from steelyard.report.data.series import Series
 
 
 def of_series(series: Sequence[Series], context: Mapping[str, Any]) -> bytes:
-    """The repetitions of all, times in ns of one iteration; `context` is what is said of the machine.
+    """Return the repetitions of all series, times in ns per iteration; `context` describes the machine.
 
-    Where no processor time is known, `cpu_time` repeats `real_time`: whoever reads such a file needs both.
+    If no processor time is known, `cpu_time` repeats `real_time`: readers of such a file need both.
     """
     found = {
         "context": dict(context),

@@ -1,4 +1,4 @@
-"""hyperfine's JSON, as its scripts read it: a result for each benchmark and side, with the times of its launches."""
+"""hyperfine's JSON, as its scripts read it: a result per benchmark and side, with the times of its launches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steelyard.report.data.series import Series
 
 
 def of_series(series: Sequence[Series]) -> bytes:
-    """One result for each, times in s; of a harness or an import a time is a sample's, of one iteration."""
+    """Return a result for each series, times in s; for a harness or an import, a time is a sample's, per iteration."""
     names = [_called(one) for one in series]
     for behind in ("({side})", "({side} of {name})"):
         often = Counter(names)
@@ -25,9 +25,10 @@ def of_series(series: Sequence[Series]) -> bytes:
 
 
 def _called(series: Series) -> str:
-    """Its command; two sides may have the same one, built from different revisions, or be of a harness.
+    """Return a series' command, or its name if it has none; it need not be unique.
 
-    Of several candidates each has a baseline of its own.
+    Two sides may have the same command, built from different revisions, or belong to a harness. With several
+    candidates, each has a baseline of its own.
     """
     return series.command or series.name
 

@@ -1,4 +1,4 @@
-"""A table as text: CSV, and JSON Lines, where each row is an object."""
+"""A table as text: CSV, or JSON Lines with an object per row."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 from steelyard.report.data.table import Column, Table
 from steelyard.report.table import csv_cell, csv_pieces
 
-# Lines that are written at once.
+# Lines written at once.
 _PIECE = 10_000
 _TRUTHS = (csv_cell(False), csv_cell(True))
 
 
 def csv(table: Table) -> Iterator[bytes]:
-    """The table as CSV in UTF-8, its columns' names first, piece by piece."""
+    """Return the table as CSV in UTF-8, column names first, in pieces."""
     written = Table({name: _as_cells(column) for name, column in table.columns.items()})
     return csv_pieces(list(table.columns), written.rows())
 
 
 def _as_cells(column: Column) -> Column:
-    """A column whose texts are cells, made once for all rows that have one."""
+    """Return a column with its texts as CSV cells, made once for all rows that share one."""
     if column.names is not None:
         return Column(column.values, tuple(map(csv_cell, column.names)))
     if column.values.dtype.kind == "b":
@@ -32,7 +32,7 @@ def _as_cells(column: Column) -> Column:
 
 
 def json_lines(table: Table) -> Iterator[bytes]:
-    """The table as JSON Lines in ASCII, piece by piece: what is not known is null."""
+    """Yield the table as JSON Lines in ASCII, in pieces; unknown values are null."""
     names, rows = list(table.columns), table.rows()
     while some := list(islice(rows, _PIECE)):
         lines = (json.dumps(dict(zip(names, row, strict=True)), allow_nan=False) for row in some)

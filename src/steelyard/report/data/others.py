@@ -1,4 +1,4 @@
-"""The tables of what is no weighing, run or import: of a check, a calibration, a bisection."""
+"""The tables of other records than weighings, runs and imports: of a check, a calibration, a bisection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steelyard.report.data.table import Column, Table, numbers, texts, whole
 
 
 def of_check(record: Soundness) -> Table:
-    """One row a rule and benchmark, and what each benchmark asks of the allocator as so many rules more."""
+    """Return a row for each rule and benchmark, and further rows for what each benchmark asks of the allocator."""
     rows: list[tuple[Any, ...]] = [
         (one.code, one.benchmark, one.outcome, one.figure, one.threshold, one.unit, one.finding, one.origin, one.remedy)
         for one in record.looked
@@ -28,7 +28,7 @@ def of_check(record: Soundness) -> Table:
 def _of_rows(
     names: Sequence[str], rows: Sequence[tuple[Any, ...]], kinds: Mapping[str, Callable[..., Column]]
 ) -> Table:
-    """The table of some rows; a column that is of no other kind is of texts."""
+    """Return rows as a table; columns without a kind are of texts."""
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
     return Table({name: kinds.get(name, texts)(values) for name, values in zip(names, columns, strict=True)})
 
@@ -40,7 +40,7 @@ _STEP = (
 
 
 def of_bisection(record: Bisection) -> Table:
-    """One row for each pair of commits that a step weighed, in their order; one for a step that weighed none."""
+    """Return a row for each pair of commits that a step weighed, in order; one row for a step that weighed none."""
     rows = [
         (step.kind, step.commit, step.side, step.left, step.alpha, step.why, *_weighed(one))
         for step in record.steps
@@ -61,7 +61,7 @@ _POINT = ("pattern", "elements", "size_bytes", "caches", "repeat", "metric", "un
 
 
 def of_calibration(record: Calibration | InterruptedCalibration) -> Table:
-    """One row for each timing and each count of every point; counts, and the CPU time, are of one iteration."""
+    """Return a row for each timing and each count of every point; counts and the CPU time are per iteration."""
     told: list[tuple[str | None, Sequence[PointTimes]]]
     if isinstance(record, Calibration):
         told = [(record.caches.name, record.points)]

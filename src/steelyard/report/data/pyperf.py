@@ -1,4 +1,4 @@
-"""pyperf's JSON: what `pyperf stats` and `pyperf compare_to` load.
+"""pyperf's JSON, which `pyperf stats` and `pyperf compare_to` load.
 
 What was imported from pyperf is written as it was: its metadata, calibrations, warm-ups, loops and units.
 """
@@ -23,7 +23,7 @@ _UNITS = {"s": "second", "bytes": "byte", "count": "integer"}
 
 
 def of_series(series: Sequence[Series], about: Mapping[str, Any]) -> bytes:
-    """A suite of these benchmarks, each of a name of its own; `about` is metadata of all of them.
+    """Return a suite of these benchmarks, whose names must differ; `about` is metadata of the whole suite.
 
     Raises UsageError for a value of 0, which pyperf takes for no measurement.
     """
@@ -32,13 +32,13 @@ def of_series(series: Sequence[Series], about: Mapping[str, Any]) -> bytes:
 
 
 def _metadata(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what pyperf refuses: empty texts, and line breaks in any."""
+    """Return metadata without what pyperf refuses: empty texts, and line breaks in any text."""
     shown = {name: plain(value).strip() if isinstance(value, str) else value for name, value in told.items()}
     return {plain(name): value for name, value in shown.items() if value != ""}
 
 
 def about(record: Weighing | Run, metric: str) -> dict[str, Any]:
-    """What pyperf is told of the machine, by its names, and of what the values are."""
+    """Return metadata about the machine, under pyperf's names, and about what the values are."""
     machine = record.machine
     return {
         "cpu_count": machine.cores_logical,
@@ -71,7 +71,7 @@ def _runs(series: Series) -> Iterator[dict[str, Any]]:
 
 
 def of_import(record: ForeignResults) -> bytes | None:
-    """What was imported from pyperf, as it was; None for an import of anything else, or of an older Steelyard."""
+    """Return an import from pyperf as it was; None for an import of anything else, or by an older Steelyard."""
     files = originals(record)
     if not files or record.provenance.format != "pyperf":
         return None
@@ -83,13 +83,13 @@ def of_import(record: ForeignResults) -> bytes | None:
 
 
 def _values(benchmark: ForeignBenchmark) -> _Values:
-    """The samples of one benchmark, process by process."""
+    """Yield the samples of one benchmark, process by process."""
     unit = {"B": "bytes", "count": "count"}.get(benchmark.unit, "s")
     return (_numbers(values, unit) for values in benchmark.values)
 
 
 def _restored(told: Any, named: Mapping[str, _Values]) -> dict[str, Any]:
-    """A file with its values in their places again, as far as its benchmarks were imported."""
+    """Return a file with its values put back, as far as its benchmarks were imported."""
     try:
         benchmarks = []
         for one in told["benchmarks"]:
@@ -104,7 +104,7 @@ def _restored(told: Any, named: Mapping[str, _Values]) -> dict[str, Any]:
 
 
 def _merged(documents: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The benchmarks of several files, with the runs of all of them; what a file says of all stands in each run."""
+    """Yield the benchmarks of several files with all their runs; metadata that a file shares goes into each run."""
     runs = dict[str, list[dict[str, Any]]]()
     for document in documents:
         for one in document["benchmarks"]:
@@ -116,13 +116,13 @@ def _merged(documents: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _name(document: Mapping[str, Any], benchmark: Mapping[str, Any]) -> str:
-    """As the import has it: of the first of its runs that says one."""
+    """Return a benchmark's name as imported: from its metadata, the file's, or the first run that has one."""
     places = [benchmark.get("metadata"), document.get("metadata"), *(run.get("metadata") for run in benchmark["runs"])]
     return str(next(place["name"] for place in places if place and "name" in place))
 
 
 def _numbers(values: Sequence[float], unit: str) -> list[float | int]:
-    """Whole numbers of what pyperf counts in them."""
+    """Return values as pyperf expects them: whole numbers as int, unless they are times."""
     if unit == "s":
         return list(values)
     return [int(value) if float(value).is_integer() else value for value in values]

@@ -1,4 +1,4 @@
-"""The long table: one row a sample and metric, of what was weighed, run, counted, watched or imported."""
+"""The long table: a row per sample and metric, of what was timed, counted, watched or imported."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ COLUMNS: Mapping[str, str] = {
     "waiting": "share of the launch's elapsed time in which it waited for a processor",
     "disturbed": "whether the pair was measured again because other work disturbed it",
 }
-"""The columns of the table, in their order, and what each holds."""
+"""The table's columns in their order, and what each one holds."""
 
 _TIMER, _VALGRIND, _HEAP = "timer", "valgrind", "heap"
 _HEAP_UNITS = {"bytes": "bytes", "peak_bytes": "bytes", "allocator_ns": "ns"}
@@ -67,16 +67,16 @@ _Positions = npt.NDArray[np.intp]
 
 
 def of_measured(record: Weighing | Run, judged_counts: Sequence[bool] = ()) -> Table:
-    """The rows of what Steelyard measured: of launches that were timed, then counted, then watched.
+    """Return the rows of what Steelyard measured: launches that were timed, then counted, then watched.
 
-    `judged_counts` says of each of its counts whether it is judged.
+    `judged_counts` says for each count whether it is judged.
     """
     parts = list(_of_launches(record)) + list(_of_counts(record, judged_counts)) + list(_of_heap(record))
     return joined(parts) if parts else _table(0, {})
 
 
 def of_foreign(record: ForeignResults) -> Table:
-    """The rows of an import: one a sample, in the order of its benchmarks and processes."""
+    """Return the rows of an import: one per sample, in the order of benchmarks and processes."""
     lengths = [len(samples) for one in record.benchmarks for samples in one.values]
     processes = [len(one.values) for one in record.benchmarks]
     samples = np.array([sum(map(len, one.values)) for one in record.benchmarks])
@@ -123,7 +123,7 @@ def _of_launches(record: Weighing | Run) -> Iterator[Table]:
 
 
 def _of_commands(record: Weighing | Run) -> Iterator[Table]:
-    """What a process of a command took; of several, one after the other, their mean."""
+    """Yield the values of a command's launches; of a launch with several processes one after the other, their mean."""
     launches, repeat = record.launches, record.settings.repeat
     for metric in timed([*METRICS]):
         values = of_one_process(launches.metric(metric), metric, repeat)
@@ -135,7 +135,7 @@ def _of_commands(record: Weighing | Run) -> Iterator[Table]:
 
 
 def _of_samples(record: Weighing | Run) -> Iterator[Table]:
-    """What a harness told of the samples inside launches, of one iteration each."""
+    """Yield the values of the samples that a harness reported, per iteration."""
     launches = record.launches
     lengths = np.array([len(one) for one in launches.samples])
     places, flat = np.repeat(np.arange(len(lengths)), lengths), list(chain.from_iterable(launches.samples))
@@ -143,7 +143,7 @@ def _of_samples(record: Weighing | Run) -> Iterator[Table]:
     loops, ns, cpu_ns, delay_ns = (
         np.array([one[number] for one in flat], dtype=np.float64) if flat else np.zeros(0) for number in range(4)
     )
-    # Of launches that ran at the same time, samples have a time of their own only where they took turns.
+    # In launches that ran at the same time, samples have a wall time of their own only if they took turns.
     ns_apart = np.where((launches.in_tandem() & np.isnan(launches.metric("wall")))[places], np.nan, ns)
     first_of_several = (sample == 0) & (lengths[places] > 1)
     for metric, times in (("wall", ns_apart), ("cpu", cpu_ns), ("active", ns - delay_ns)):
@@ -170,7 +170,7 @@ def _timed(
     level: str = "sample",
     passed_over: npt.NDArray[np.bool_] | None = None,
 ) -> Table:
-    """Rows of one metric; `positions` are their launches, `passed_over` those that nothing judges."""
+    """Return the rows of one metric; `positions` are their launches, `passed_over` the rows that are never judged."""
     launches, rows = record.launches, len(positions)
     role = _column(launches, "role", positions)
     judged = role == ROLES.index(USED)
@@ -231,7 +231,7 @@ def _of_counts(record: Weighing | Run, are_judged: Sequence[bool]) -> Iterator[T
 
 
 def _events(count: Count, weights: Weights) -> dict[str, float]:
-    """What one launch was counted in: instructions, Valgrind's other events, and the cost of them if it is known."""
+    """Return a launch's counts: instructions, Valgrind's other events, and the cost metrics if they are known."""
     found: dict[str, float] = {"instructions" if name == INSTRUCTIONS else name: n for name, n in count.events.items()}
     if all(name in count.events for name in cost.EVENTS):
         found |= cost.in_metrics(count.events, weights.l1, weights.ll, weights.ram)
@@ -239,7 +239,7 @@ def _events(count: Count, weights: Weights) -> dict[str, float]:
 
 
 def _iterations(record: Weighing | Run, benchmark: int) -> int | None:
-    """How many iterations a count is of, where it is told of one; a command's counts are of the launch."""
+    """Return how many iterations a harness's count covers; None for a command, whose counts cover the launch."""
     return record.benchmarks[benchmark].loops if record.settings.harness is not None else None
 
 
@@ -295,7 +295,7 @@ def _of_heap(record: Weighing | Run) -> Iterator[Table]:
 def _whole_launches(
     record: Weighing | Run, instrument: str, places: Sequence[tuple[int, int]], columns: Mapping[str, Column]
 ) -> Table:
-    """Rows of which each is of a launch (or a function in it) of some benchmark and side."""
+    """Return rows that each concern one launch (or a function in it) of a benchmark and side."""
     benchmarks, sides = (np.array([place[number] for place in places], dtype=np.int64) for number in range(2))
     return _table(
         len(places),
@@ -314,7 +314,7 @@ def _whole_launches(
 def _of_sides(
     record: Weighing | Run, benchmarks: npt.NDArray[np.int64], sides: npt.NDArray[np.int64]
 ) -> dict[str, Column]:
-    """The columns that say what a row is of."""
+    """Return the columns that identify what a row is about."""
     told = record.benchmarks
     subjects = np.array([[one.baseline, one.candidate] for one in told]).reshape(-1, 2)
     names = side_names(record)
@@ -354,7 +354,7 @@ _EMPTY: Mapping[str, Any] = {
 
 
 def _table(rows: int, columns: Mapping[str, Column]) -> Table:
-    """All columns in their order; those that are not told hold nothing."""
+    """Return a table of all columns in their order; columns that are not given are empty."""
     return Table(
         {
             name: columns[name] if name in columns else _EMPTY.get(name, lambda count: text_of_all(None, count))(rows)

@@ -1,4 +1,4 @@
-"""What a record has for the files of other tools: of each benchmark and side the values of its processes."""
+"""Values for other tools' files: for each benchmark and side, those of its processes."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _IN_PLACE_OF_ACTIVE = ("wall", "cpu")
 
 @dataclass(frozen=True)
 class Process:
-    """One process: its values, and those of its warm-up, in the unit of its series, each the mean of so many loops.
+    """One process: its values and warm-up values, in the unit of its series, each the mean over `loops`.
 
-    `cpu` are the values' processor times in s, where these are known. `about` are numbers of the launch, times those of
-    one of its processes, for those formats that have a place for them.
+    `loops` counts iterations, or processes of --repeat. `cpu` holds the values' processor times in s, if known. `about`
+    holds numbers of the launch (times are those of one of its processes), for formats that have a place for them.
     """
 
     values: Sequence[float]
@@ -40,22 +40,22 @@ class Process:
 
 @dataclass(frozen=True)
 class Series:
-    """One benchmark of one side."""
+    """One benchmark on one side."""
 
     name: str
     unit: Literal["s", "bytes", "count"]
     processes: Sequence[Process]
     params: dict[str, str] = field(default_factory=dict)
     command: str | None = None
-    """With the values of its parameters; None for a benchmark of a harness or an import."""
+    """The command with its parameters' values; None for a benchmark of a harness or an import."""
     side: SideName | None = None
 
 
 def metric_of(record: Weighing | Run, wanted: str | None, format_: str) -> str:
-    """The metric whose values are written: the first that was timed, if none is wanted.
+    """Return the metric to write: `wanted`, or the first that was timed.
 
-    Where that is `active` and some launches have none, it is another that all have, as a verdict would be of. Raises
-    UsageError where there is none, which `format_` does not hold.
+    If the first one is `active` and some launches lack it, return the one that most launches have, as for a verdict.
+    Raises UsageError if there is no metric that `format_` can hold.
     """
     if wanted is not None and wanted not in METRICS:
         raise UsageError(f"--metric {wanted!r} is not known: choose from {', '.join(timed([*METRICS]))}")
@@ -75,7 +75,7 @@ def metric_of(record: Weighing | Run, wanted: str | None, format_: str) -> str:
     values = {name: record.launches.metric(name)[_used(record.launches)] for name in asked}
     shares = {name: float(np.isfinite(some).mean()) if len(some) else 0.0 for name, some in values.items()}
     if any(shares.values()):
-        return max(asked, key=lambda name: shares[name])  # of those with as many, the first
+        return max(asked, key=lambda name: shares[name])  # the first in a tie
     raise UsageError(f"no launch of this record has a value of {asked[0]}: choose another by --metric, as wall or cpu")
 
 
@@ -84,7 +84,7 @@ def _used(launches: Launches) -> npt.NDArray[np.bool_]:
 
 
 def of_measured(record: Weighing | Run, metric: str, sides: Sequence[SideName]) -> Iterator[Series]:
-    """The series of some sides of what was measured, in the order of the benchmarks and within them of the sides."""
+    """Yield the series of these sides of a measured record, by benchmark and, within each, by side."""
     apart = record.launches.by_benchmark(len(record.benchmarks))
     for benchmark, launches in zip(record.benchmarks, apart, strict=True):
         if benchmark.control:
@@ -110,7 +110,7 @@ def _command(record: Weighing | Run, benchmark: Benchmark, side: SideName | None
 
 
 def _processes(launches: Launches, metric: str, side: int, repeat: int) -> Iterator[Process]:
-    """One for each launch that was judged, in the order in which they ran; that of a command has one value."""
+    """Yield a process for each judged launch, in the order in which they ran; a command's has one value."""
     values, cpu = (of_one_process(launches.metric(name), name, repeat) for name in (metric, "cpu"))
     scale = 1e-9 if METRICS[metric].unit == "ns" else 1.0
     mine = np.asarray(launches.side, dtype=np.int64) == side
@@ -140,7 +140,7 @@ def _in_seconds(times: Sequence[float]) -> list[float]:
 
 
 def of_foreign(record: ForeignResults, format_: str) -> Iterator[Series]:
-    """The series of an import, times in seconds; raises UsageError for what is no time, as pyperf holds no other."""
+    """Yield the series of an import, times in seconds; raise UsageError for a unit that `format_` cannot hold."""
     for one in record.benchmarks:
         scale, unit = _scale_of(one, format_)
         processes = [Process([value * scale for value in values]) for values in one.values]

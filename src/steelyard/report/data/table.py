@@ -1,4 +1,4 @@
-"""A table of named columns, which every writer of rows is given: CSV, JSON Lines, Parquet, data frames."""
+"""A table of named columns, the input of all writers of rows: CSV, JSON Lines, Parquet, data frames."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-# So many rows are made at once of what is written as text: Python's objects take many times a number's memory.
+# Rows made at once for text output: Python's objects take many times the memory of a packed number.
 _STRETCH = 50_000
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: numbers, truths, or texts, which are numbers into `names`; -1 stands for no text.
+    """One column: numbers, bools, or texts, stored as indices into `names` with -1 for no text.
 
-    A float that is not known is NaN; of other numbers those are that `missing` says.
+    An unknown float is NaN; for other numbers `missing` says which are unknown.
     """
 
     values: npt.NDArray[Any]
@@ -25,7 +25,7 @@ class Column:
     missing: npt.NDArray[np.bool_] | None = None
 
     def unknown(self) -> npt.NDArray[np.bool_]:
-        """Where it has nothing."""
+        """Return where the column has no value."""
         if self.names is not None:
             return np.asarray(self.values < 0)
         if self.missing is not None:
@@ -35,7 +35,7 @@ class Column:
         return np.zeros(len(self.values), dtype=np.bool_)
 
     def cells(self, start: int = 0, end: int | None = None) -> list[Any]:
-        """Its values as Python has them, None where it has nothing."""
+        """Return the values as Python objects, None where there is no value."""
         part = self if (start, end) == (0, None) else self._part(slice(start, end))
         values = part.values if self.names is None else np.array([*self.names, None], dtype=object)[part.values]
         unknown = part.unknown()
@@ -50,7 +50,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of one length, by their names, in their order."""
+    """Columns of one length, by name and in order."""
 
     columns: Mapping[str, Column]
 
@@ -58,31 +58,31 @@ class Table:
         return len(next(iter(self.columns.values())).values) if self.columns else 0
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """Its rows one by one."""
+        """Yield the rows one by one."""
         for start in range(0, len(self), _STRETCH):
             yield from zip(*(one.cells(start, start + _STRETCH) for one in self.columns.values()), strict=True)
 
 
 def texts(values: Sequence[str | None]) -> Column:
-    """A column of texts."""
+    """Return a column of texts."""
     names = dict[str, int]()
     codes = [-1 if value is None else names.setdefault(_encodable(value), len(names)) for value in values]
     return Column(np.array(codes, dtype=np.int32), tuple(names))
 
 
 def text_of_all(value: str | None, length: int) -> Column:
-    """The same text in every row, or none in any."""
+    """Return a column with the same text in every row, or no text in any."""
     code = -1 if value is None else 0
     return Column(np.full(length, code, dtype=np.int32), () if value is None else (_encodable(value),))
 
 
 def _encodable(text: str) -> str:
-    """The text, as UTF-8 can carry it: bytes of a command that are none stand there by their numbers."""
+    """Return a text that UTF-8 can encode: stray bytes of a command are written as numbers."""
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
 def whole(values: Sequence[int | None] | npt.NDArray[Any]) -> Column:
-    """A column of whole numbers."""
+    """Return a column of whole numbers."""
     if isinstance(values, np.ndarray):
         return Column(values.astype(np.int64))
     missing = np.array([value is None for value in values], dtype=np.bool_)
@@ -90,17 +90,17 @@ def whole(values: Sequence[int | None] | npt.NDArray[Any]) -> Column:
 
 
 def no_number(length: int) -> Column:
-    """Whole numbers that are nowhere known."""
+    """Return a column of whole numbers, all unknown."""
     return Column(np.zeros(length, dtype=np.int64), missing=np.ones(length, dtype=np.bool_))
 
 
 def numbers(values: Sequence[float | None] | npt.NDArray[Any]) -> Column:
-    """A column of floats; None and NaN are not known."""
+    """Return a column of floats; None and NaN are unknown."""
     return Column(np.asarray(values, dtype=np.float64))
 
 
 def truths(values: Sequence[bool | None] | npt.NDArray[Any]) -> Column:
-    """A column of what is so or not."""
+    """Return a column of bools."""
     if isinstance(values, np.ndarray):
         return Column(values.astype(np.bool_))
     missing = np.array([value is None for value in values], dtype=np.bool_)
@@ -108,7 +108,7 @@ def truths(values: Sequence[bool | None] | npt.NDArray[Any]) -> Column:
 
 
 def joined(tables: Sequence[Table]) -> Table:
-    """One table of several that have the same columns, those of one behind those of another."""
+    """Return several tables with the same columns as one, one after the other."""
     tables = [table for table in tables if len(table)] or list(tables[:1])
     if len(tables) == 1:
         return tables[0]
@@ -124,7 +124,7 @@ def _joined(parts: Sequence[Column]) -> Column:
     names = dict[str, int]()
     codes = []
     for part in parts:
-        # The last place is what a code of -1 picks.
+        # The last place is the one that code -1 selects.
         place = [names.setdefault(name, len(names)) for name in part.names or ()] + [-1]
         codes.append(np.array(place, dtype=np.int32)[part.values])
     return Column(np.concatenate(codes), tuple(names))

@@ -1,1 +1,1 @@
-"""A report as one page for a browser, with its charts; it needs nothing but itself."""
+"""A report as one self-contained page for a browser, with its charts."""

@@ -1,4 +1,4 @@
-"""The scripts and styles of a page, as they are shipped: joined into one of each, and what alone may run."""
+"""The scripts and styles shipped with a page, each joined into one, and the policy that lets nothing else run."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from importlib.resources import files
 from typing import Final
 
 SCRIPTS: Final = ("dom.js", "data.js", "draw.js", "details.js", "tables.js", "page.js")
-"""In the order in which they build on each other."""
+"""In dependency order."""
 STYLES: Final = ("page.css", "charts.css")
 VENDORED: Final = "vendor/uPlot.iife.min.js"
 LICENCE: Final = "vendor/LICENSE"
-"""Is to be in every copy, and a page is one."""
+"""Must be part of every copy, and a page is one."""
 _IMPORT = re.compile(r"^import .*?;\n", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Assets:
-    """What a page runs and how it looks: scripts that go first and last, and styles."""
+    """What a page runs and how it looks: scripts before and after the library, and styles."""
 
     first: str
     library: str
@@ -30,7 +30,7 @@ class Assets:
     styles: str
 
     def policy(self) -> str:
-        """The Content-Security-Policy: these scripts and styles, and nothing else; nothing is fetched, nothing sent."""
+        """Return the Content-Security-Policy: only these scripts and styles; nothing is fetched or sent."""
         scripts = " ".join(f"'{_digest(script)}'" for script in (self.first, self.library, self.last))
         return (
             f"default-src 'none'; script-src {scripts}; style-src '{_digest(self.styles)}'; img-src data:; "
@@ -40,7 +40,7 @@ class Assets:
 
 @cache
 def assets() -> Assets:
-    """Those that this version ships."""
+    """Return the assets that this version ships."""
     modules = "\n".join(_without_modules(_read(f"script/{name}")) for name in SCRIPTS)
     return Assets(
         first=_read("script/first.js").strip(),
@@ -55,7 +55,7 @@ def _read(name: str) -> str:
 
 
 def _without_modules(script: str) -> str:
-    """A module as it stands among those that it imports: they are one script, and share their names."""
+    """Return a module without imports and exports: all modules become one script and share their names."""
     return _EXPORT.sub("", _IMPORT.sub("", script))
 
 

@@ -1,4 +1,4 @@
-"""What the charts of a page are drawn from: typed, and as JSON without NaN, packed into little space."""
+"""The data of a page's charts: as types, and as compact JSON without NaN."""
 
 from __future__ import annotations
 
@@ -19,29 +19,30 @@ from steelyard.report.page.elements import Markup
 Draw = Literal["points", "rings", "crosses", "line", "dashes", "steps", "bars", "range"]
 Role = Literal["baseline", "candidate", "change", "wait", "steal", "pressure", "beside", "fit", "aside", "zero"]
 
-# Finer than a screen shows of an axis; of factors, so that those between values are told too: few values are drawn so.
+# Finer than a screen shows an axis. A log axis gets more steps, so that values in between can be read off, too; few
+# values are drawn that way.
 _STEPS, _STEPS_OF_FACTORS = 1000, 100_000
-# Names of series are in a legend.
+# Names of series appear in a legend.
 _LONGEST = 60
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: what it is of, and in which unit; `log` for one whose steps are factors."""
+    """An axis: what it shows, and in which unit; on a `log` axis, steps are factors."""
 
     name: str
     unit: str = ""
     log: bool = False
     whole: bool = False
-    """Whether it is of counts, between which there is nothing."""
+    """Whether it shows counts, with nothing between whole numbers."""
     signed: bool = False
-    """Whether it is of changes, which are told with their sign."""
+    """Whether it shows changes, which are written with their sign."""
     ends: tuple[float, float] | None = None
-    """Where it ends, if not with the values that are drawn along it."""
+    """Where it ends, unless with the values drawn along it."""
 
     @property
     def label(self) -> str:
-        """What stands at it."""
+        """The axis's label."""
         return f"{self.name}, {self.unit}" if self.unit else self.name
 
 
@@ -51,7 +52,7 @@ SHARE = Axis("share", "%")
 
 @dataclass(frozen=True)
 class Series:
-    """Points (x, y), shape (n,) each, in the axes' units; x does not fall. Of a `range`, `low` to `high` at each x."""
+    """Points (x, y), shape (n,) each, in the axes' units; x never falls. A `range` spans `low` to `high` at each x."""
 
     label: str
     draw: Draw
@@ -64,14 +65,14 @@ class Series:
 
 @dataclass(frozen=True)
 class Mark:
-    """A line across a panel, at a value of one of its axes, that is told in words beside it."""
+    """A line across a panel at a value of one of its axes, labelled in words."""
 
     axis: Literal["x", "y"]
     at: float
     label: str
     role: Role
     solid: bool = False
-    """Whether it is drawn solid, and not dotted."""
+    """Whether it is drawn solid instead of dotted."""
 
 
 @dataclass(frozen=True)
@@ -84,24 +85,24 @@ class Panel:
     series: list[Series]
     marks: list[Mark] = field(default_factory=list)
     follows: bool = False
-    """Whether it has the x axis of the panel before it."""
+    """Whether it shares the x axis of the panel before it."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One chart: its title, what it shows in words, and what is drawn; `drawn` is markup where a script need not."""
+    """One chart: its title, what it shows in words, and its panels; or `drawn`, markup that needs no script."""
 
     title: str
     told: str
     panels: list[Panel] = field(default_factory=list)
     thinned: str = ""
-    drawn: Markup = Markup()  # noqa: RUF009 - a text, and never changed
+    drawn: Markup = Markup()  # noqa: RUF009 - a string, and immutable
 
 
 def packed(values: npt.ArrayLike, *, log: bool = False) -> dict[str, Any]:
-    """Numbers as whole steps from the least of them: {o: that, s: a step, v: [...]}; null for what is not finite.
+    """Return numbers as whole steps from the smallest: {o: smallest, s: step, v: [...]}; null where not finite.
 
-    Of a `log` axis they are the numbers' logarithms, and {log: true} says so.
+    On a `log` axis the numbers' logarithms are packed, and {log: true} says so.
     """
     sample = np.asarray(values, dtype=np.float64)
     if log:
@@ -123,7 +124,7 @@ def _in_steps(sample: FloatArray, most: int) -> dict[str, Any]:
 
 
 def plain_panel(panel: Panel) -> dict[str, Any]:
-    """A panel as JSON has it."""
+    """Return a panel as plain values for JSON."""
     told: dict[str, Any] = {
         "title": panel.title,
         "x": _axis(panel.x),
@@ -172,7 +173,7 @@ def _label(text: str) -> str:
 
 
 def embedded(figures: Iterable[Figure], tables: list[dict[str, Any]]) -> str:
-    """All that a page's script reads, for a script element: JSON, compressed, in characters that nothing else means."""
+    """Return everything that a page's script reads, to embed in a script element: JSON, gzipped, in base64."""
     told = {"figures": [[plain_panel(panel) for panel in figure.panels] for figure in figures], "tables": tables}
     text = json.dumps(told, separators=(",", ":"), allow_nan=False)
     packer = zlib.compressobj(level=9, wbits=31)

@@ -1,4 +1,4 @@
-"""Two runs, or two imports, that were measured apart, as a part of a page."""
+"""Two runs or two imports that were measured apart, as parts of a page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SIDES: tuple[tuple[str, Role], ...] = (("A", "baseline"), ("B", "candidate"))
 
 
 def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
-    """Two runs, and what they say of a change."""
+    """Return the part for two runs, and what they say of a change."""
     scales = judged.scales_of(report.verdicts, report.margin, key)
     metrics = list(dict.fromkeys(verdict.metric for verdict in report.verdicts))
     word, headline = judged.headline(report.deciding())
@@ -124,7 +124,7 @@ def _in_order(values: Sequence[FloatArray], quantity: units.Quantity, what: str,
 
 
 def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
-    """Two imports, and what they say of a change."""
+    """Return the part for two imports, and what they say of a change."""
     scales = judged.scales_of(report.verdicts, report.margin, key)
     word, headline = judged.headline(report.verdicts)
     records = (report.baseline, report.candidate)

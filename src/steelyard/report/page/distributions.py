@@ -1,4 +1,4 @@
-"""Charts of how values are distributed, and of what the methods assume of them."""
+"""Charts of how values are distributed, and of what the methods assume about them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from steelyard.stats.modes import modes
 from steelyard.stats.thinning import evenly, scattered
 
 FEWEST = 3
-"""Values, below which a picture of a distribution says less than they do themselves."""
+"""With fewer values, a picture of their distribution says less than the values themselves."""
 _FEWEST_RELATED = 8
-# Steps that are drawn of a distribution function: more than that are no steps any more.
+# Most steps drawn of a distribution function; more could no longer be seen as steps.
 _MOST_STEPS = 240
 _MOST_BINS = 60
-# Modes are looked for in so many values where a page has many rows: it takes 25 ms in 4,000.
+# Modes are looked for in at least this many values even if a page has many rows: it takes 25 ms in 4,000.
 _ENOUGH_FOR_MODES = 200
 
 
@@ -37,19 +37,22 @@ class Sample:
 
     @property
     def known(self) -> FloatArray:
-        """Those that the machine could tell."""
+        """The values that are known."""
         return self.values[np.isfinite(self.values)]
 
 
 def thinned(shown: int, of: int, what: str = "points") -> str:
-    """Say that not all are drawn; nothing where all are."""
+    """Say that not all are drawn; empty if all are."""
     if shown >= of:
         return ""
     return f"Drawn are {shown:,} of {of:,} {what}, the extremes of each stretch and others; the record has all."
 
 
 def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int, what: str = "launches") -> Figure | None:
-    """Distribution functions of one side, or of two with their histograms, and modes; None of too few values."""
+    """Return the chart of one side's distribution function and modes, or of two sides' with histograms.
+
+    None if there are too few values.
+    """
     shown = [sample for sample in samples if len(sample.known) >= FEWEST]
     if not shown:
         return None
@@ -71,7 +74,7 @@ def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int, what: s
     axis = replace(quantity.axis, ends=_roomy(quantity.along(counted.edges)))
     panels = [Panel(f"Share of {what} up to a value", axis, SHARE, functions, marks)]
     alone = len(samples) == 1
-    if not alone:  # the histogram of one is in its 4-plot
+    if not alone:  # the 4-plot shows a single side's histogram
         bars = [
             Series(sample.label, "bars", sample.role, quantity.along(counted.middles), counts.astype(np.float64))
             for sample, counts in zip(shown, counted.counts, strict=True)
@@ -87,7 +90,7 @@ def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int, what: s
 
 
 def numbered(places: npt.NDArray[np.intp]) -> FloatArray:
-    """Places as people count them, from 1."""
+    """Return positions counted from 1."""
     return places.astype(np.float64) + 1
 
 
@@ -111,7 +114,7 @@ def _told(sample: Sample, ordered: FloatArray, found: Sequence[float], quantity:
 
 
 def four_plot(title: str, values: FloatArray, along: Axis, most: int, role: Role) -> Figure | None:
-    """The 4-plot of the NIST handbook (1.3.3.32): run sequence, lag plot, histogram, normal probability plot."""
+    """Return the 4-plot of the NIST handbook (1.3.3.32): run sequence, lag plot, histogram, normal probability plot."""
     known = values[np.isfinite(values)]
     if len(known) < FEWEST:
         return None
@@ -157,7 +160,7 @@ def _told_of_four(known: FloatArray) -> str:
         related = distribution.correlation(known[:-1], known[1:])
         drift = distribution.correlation(np.arange(len(known)), known)
         told = [("with the one before", related), ("with time", drift), *told]
-    # -0.001 is no -0.00
+    # adding 0.0 turns -0.00 into 0.00
     said = [f"{with_what} {round(value, 2) + 0.0:.2f}" for with_what, value in told if value is not None]
     if not said:
         return f"{figures.count(len(known), 'value')} without any spread."
@@ -165,7 +168,7 @@ def _told_of_four(known: FloatArray) -> str:
 
 
 def _line(scores: FloatArray, ordered: FloatArray) -> Series:
-    """The line through the quartiles, which a normal sample follows."""
+    """Return the line through the quartiles, which a normal sample follows."""
     low, high = np.quantile(ordered, [0.25, 0.75])
     slope, middle = (high - low) / 1.349, (high + low) / 2
     ends = scores[[0, -1]]

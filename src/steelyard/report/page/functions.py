@@ -1,4 +1,4 @@
-"""The functions that were counted: an icicle of them, and where a change comes from."""
+"""The counted functions: an icicle chart of them, and where a change comes from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NO_FILE = "no source file known"
 
 
 def icicle(record: Weighing | Run, benchmark: int, metric: str, most: int) -> Figure | None:
-    """All counts of the candidate, or of a run, by file and function; None where functions were not counted."""
+    """Return a chart of all counts of the candidate, or of a run, by file and function; None without functions."""
     sides = [counting.functions_of(record.counting, benchmark, side) for side in range(len(record.subjects[:2]))]
     known = [side for side in sides if side is not None]
     if not known or len(known) < len(sides):
@@ -30,7 +30,7 @@ def icicle(record: Weighing | Run, benchmark: int, metric: str, most: int) -> Fi
         return None
     changes = {(row.name, row.object): row.change for row in attribute(*counts)} if len(counts) == 2 else {}
     unit = "cost" if by_cost else "instructions"
-    # What did less after twice the loops has no width.
+    # A function may have counted less with twice the loops; it has no width.
     ordered = sorted((one for one in drawn if one.own > 0), key=lambda one: -one.own)
     shares = _by_file(ordered[:most], ordered[most:], changes, total, unit)
     largest = ordered[0]
@@ -78,7 +78,7 @@ def _file(one: Function) -> str:
 
 
 def changes(record: Weighing, verdict: Verdict, most: int) -> list[Markup]:
-    """Where a change comes from, as a table; none where nothing changed or functions were not counted."""
+    """Return a table of where a change comes from; empty if nothing changed or functions were not counted."""
     source = counting.source_of(record, verdict, most)
     if source is None or not source.rows:
         return []

@@ -1,4 +1,4 @@
-"""Benchmarks that differ in a parameter alone, as a curve, with the power of the parameter that it grows with."""
+"""Benchmarks that differ only in a parameter, as a curve, with the power of the parameter that it grows with."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from steelyard.report.page.data import Axis, Draw, Figure, Panel, Role, Series
 from steelyard.report.page.units import Quantity
 from steelyard.stats import power_law
 
-# Where points are off by more than that, they do not grow as any power.
+# If points are off by more than this, they do not grow as any power.
 _MOST_MISSED = 0.15
-# Points of a fitted curve.
+# Points drawn of a fitted curve.
 _STEPS = 24
 _MOST_CURVES = 12
-# A name as harnesses make it of a parameter without a name: sort/1024, sort[1024].
+# A number in a name, as harnesses make it of a parameter without a name: sort/1024, sort[1024].
 _NUMBER = re.compile(r"(?<=[/\[(=])\d+(?:\.\d+)?(?=[/\]),]|$)")
-# A range of parameters beyond which steps are factors.
+# From this ratio of the largest parameter to the smallest on, the axes are logarithmic.
 _AS_FACTORS = 8.0
 
 
 QuantityOf = Callable[[str, npt.NDArray[np.float64]], Quantity]
-"""How values of a metric are drawn."""
+"""Returns how values of a metric are drawn."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class _Point:
 
 
 def curves(benchmarks: Iterable[Measured], labels: Sequence[tuple[str, Role]], quantity_of: QuantityOf) -> list[Figure]:
-    """A figure for each group of benchmarks that differ in one number alone, of three such numbers or more."""
+    """Return a figure for each group of benchmarks that differ in only one number, with three or more such numbers."""
     groups: dict[tuple[str, str, str], list[_Point]] = {}
     for one in benchmarks:
         for place, parameter, x in _parameters(one):
@@ -57,7 +57,7 @@ def curves(benchmarks: Iterable[Measured], labels: Sequence[tuple[str, Role]], q
 
 
 def _parameters(one: Measured) -> Iterable[tuple[str, str, float]]:
-    """For each number among the parameters: what the benchmark is called without it, its name, and the number."""
+    """Yield, for each number among the parameters: the benchmark's name without it, its name, and the number."""
     for parameter, value in one.params.items():
         number = _number(value)
         if number is not None:
@@ -94,7 +94,7 @@ def _figure(
     log = bool(x.min() > 0 and x.max() / x.min() >= _AS_FACTORS and (levels > 0).all())
     series, told = [], []
     for side, (label, role) in enumerate(labels):
-        # What lies behind another side's points and line is seen around and between them.
+        # A side behind another has rings and a line, to be seen around the other's points and between its dashes.
         behind = side < len(labels) - 1
         series.append(Series(label, "rings" if behind else "points", role, x, quantity.along(levels[:, side])))
         fit = power_law.fit(x, levels[:, side])

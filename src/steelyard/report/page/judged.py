@@ -1,4 +1,4 @@
-"""What the tables of verdicts have in common, whether both sides were weighed or measured apart."""
+"""What all tables of verdicts share, whether the sides were weighed together or measured apart."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ Judged = Verdict | UnpairedVerdict | ForeignVerdict
 
 @dataclass(frozen=True)
 class Scales:
-    """Those that the bars of a table have, one for each metric: as much memory says nothing of as much time."""
+    """The scales of a table's bars, one per metric, since as much memory says nothing of as much time."""
 
     of_metrics: Mapping[str, svg.Scale]
 
     def of(self, verdict: Judged) -> svg.Scale:
-        """That of a verdict's bar."""
+        """Return the scale of a verdict's bar."""
         return self.of_metrics[_metric(verdict)]
 
     def heading(self) -> str:
-        """That of the bars' column, with the scale where there is but one."""
+        """Return the heading of the bars' column, with the scale if there is only one."""
         ends = {figures.percent(one.limit) for one in self.of_metrics.values()}
         return f"change and interval, {f'±{ends.pop()}' if len(ends) == 1 else 'scale by metric'}"
 
     def legend(self) -> str:
-        """In words, each with its metric where they differ."""
+        """Return the scales in words, each with its metric where they differ."""
         named: dict[str, list[str]] = {}
         for metric, one in self.of_metrics.items():
             named.setdefault(svg.ends(one), []).append(metric)
@@ -41,12 +41,12 @@ class Scales:
         return f"drawn {', '.join(told)}{margin}"
 
     def symbols(self) -> Markup:
-        """What is behind the bars."""
+        """Return the backgrounds of the bars as symbols."""
         return elements.joined([one.symbol() for one in self.of_metrics.values()])
 
 
 def scales_of(verdicts: Sequence[Judged], margin: float, key: str) -> Scales:
-    """The scales of the bars of a part's table, the part called by a `key`."""
+    """Return the scales for the bars of a part's table; `key` names the part."""
     of_each: dict[str, list[Judged]] = {}
     for one in verdicts:
         of_each.setdefault(_metric(one), []).append(one)
@@ -69,9 +69,9 @@ def _scale(verdicts: Sequence[Judged], margin: float, name: str) -> svg.Scale:
 
 
 def headline(verdicts: Sequence[Judged], weighed: int | None = None) -> tuple[str, str]:
-    """The verdict that colours the sentence, and the sentence: of several benchmarks how many have which.
+    """Return the verdict that colours the headline, and the headline, which tallies the verdicts if there are several.
 
-    So many were `weighed`, where some of them have no verdict.
+    `weighed` is the number of benchmarks, if some of them have no verdict.
     """
     if len(verdicts) == 1 and (weighed is None or weighed == 1):
         verdict, change = verdicts[0].verdict, verdicts[0].change
@@ -82,7 +82,7 @@ def headline(verdicts: Sequence[Judged], weighed: int | None = None) -> tuple[st
 
 
 def columns(scales: Scales, *, several_metrics: bool) -> list[Column]:
-    """The first columns of a table, its bars on their scales."""
+    """Return the first columns of a table, with the bars' scales in the heading."""
     return [
         Column("benchmark", "text"),
         *([Column("metric", "text")] if several_metrics else []),
@@ -94,7 +94,7 @@ def columns(scales: Scales, *, several_metrics: bool) -> list[Column]:
 
 
 def cells(verdict: Judged, scales: Scales, metric: str | None, said: str | None = None) -> list[Cell]:
-    """Those of a row in these columns; `metric` where there are several, `said` in the place of the verdict."""
+    """Return a row's cells in these columns; `metric` if there are several, `said` in place of the verdict."""
     change, interval = verdict.change, verdict.interval
     margin = verdict.margin if isinstance(verdict, Verdict) else None
     return [
@@ -108,5 +108,5 @@ def cells(verdict: Judged, scales: Scales, metric: str | None, said: str | None 
 
 
 def word(verdict: str) -> Content:
-    """The verdict in its colour; or what stands in its place."""
+    """Return the verdict, or what stands in its place, in its colour."""
     return elements.element("b", verdict, class_=f"v {verdict}")

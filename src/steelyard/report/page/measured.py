@@ -1,4 +1,4 @@
-"""What weighings and runs have in common on a page: their machine, samples, functions and heap."""
+"""What weighings and runs share on a page: their machine, samples and heap."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from steelyard.report.page.parts import HOW, MACHINE, Facts
 from steelyard.report.page.units import Quantity
 from steelyard.stats.thinning import evenly
 
-# Of what the launch server can do, what a reader of the figures would miss.
+# Abilities of the launch server that a reader of the figures would miss.
 _TOLD = {
     "schedstat": "how long a program waits for a processor",
     "pressure": "how long others waited",
@@ -29,7 +29,7 @@ _TOLD = {
 
 
 def machine(facts: MachineFacts, title: str = MACHINE) -> Facts:
-    """The machine, as far as it is known."""
+    """Return the facts about the machine, as far as they are known."""
     cores = figures.count(facts.cores_logical, "logical core")
     physical = f", {facts.cores_physical:,} physical" if facts.cores_physical else ""
     told: list[tuple[str, str | None]] = [
@@ -55,7 +55,7 @@ def machine(facts: MachineFacts, title: str = MACHINE) -> Facts:
 
 
 def facts(record: Weighing | Run, title: str = HOW) -> Facts:
-    """When and how a record was measured."""
+    """Return when and how a record was measured."""
     settings = record.settings
     told: list[tuple[str, str | None]] = [
         ("begun", figures.moment(record.created)),
@@ -79,7 +79,7 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
 
 
 def _took(record: Weighing | Run) -> str | None:
-    """How long it took; counts beside launches have a time of their own, and a journal's end is not known."""
+    """Say how long measuring took, if known (not for a journal); counts beside launches have a time of their own."""
     told = [figures.seconds(record.seconds)] if record.seconds else []
     if record.counting is not None and len(record.launches):
         told.append(f"{figures.seconds(sum(one.seconds for one in record.counting.counts))} for the counts")
@@ -93,7 +93,7 @@ def _driven_by(settings: Settings) -> str | None:
 
 
 def _paired(record: Weighing) -> str | None:
-    """How the launches of the pairs that are judged ran; None where none were timed."""
+    """Say how the launches of the judged pairs ran; None if none were timed."""
     launches = record.launches
     used = np.flatnonzero(np.asarray(launches.role, dtype=int) == ROLES.index(USED))
     if not len(used):
@@ -107,7 +107,7 @@ def _paired(record: Weighing) -> str | None:
 
 
 def _has_equal_addresses(record: Weighing | Run) -> bool:
-    """Whether pairs were launched so; what is only counted has none."""
+    """Return whether both launches of a pair had equal addresses; counts alone have no launches."""
     return record.settings.addresses is not None and len(record.launches) > 0
 
 
@@ -139,7 +139,7 @@ def inside(
     quantity: Quantity,
     budget: Budget,
 ) -> Figure | None:
-    """The samples inside the launches of each side; None for commands, and for metrics that samples do not have."""
+    """Return the chart of the samples inside each side's launches; None for commands and metrics without samples."""
     if not launches.samples or metric not in PER_ITERATION:
         return None
     sides = []
@@ -151,12 +151,12 @@ def inside(
 
 
 def _times(launches: Launches, position: int, metric: str) -> FloatArray:
-    """The time of an iteration in each sample of a launch, the first one too; none where a sample does not tell."""
+    """Return the time of an iteration in each sample of a launch, the first too; empty if a sample does not tell."""
     return np.array(times_ns(launches.samples[position], metric), dtype=np.float64)
 
 
 def heap_table(record: Weighing | Run, benchmark: int) -> list[Markup]:
-    """What a benchmark asks of the allocator; none where that was not watched."""
+    """Return a table of what a benchmark asks of the allocator; empty if that was not watched."""
     rows = heap.cells(record, benchmark)
     if not rows:
         return []

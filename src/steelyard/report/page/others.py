@@ -1,4 +1,4 @@
-"""What no benchmark's times are in: what a check found, a calibration, a bisection, each as a part of a page."""
+"""Records without times of benchmarks as parts of a page: a check, a calibration, a bisection."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROLES: tuple[Role, ...] = ("baseline", "candidate", "steal", "pressure", "chang
 
 
 def of_check(found: Soundness) -> Part:
-    """What a check found, a row a benchmark."""
+    """Return the part for a check, with a row per benchmark."""
     looked: dict[str, list[Looked]] = {name: [] for name in found.benchmarks}
     for one in found.looked:
         looked.setdefault(one.benchmark, []).append(one)
@@ -84,7 +84,7 @@ def _said(one: Looked) -> list[Content]:
 
 
 def of_calibration(found: Calibration) -> Part:
-    """A calibration: the weights, how well they fit, and that they do not carry over."""
+    """Return the part for a calibration: the weights, how well they fit, and that they do not carry over."""
     names = list(dict.fromkeys(point.pattern for point in found.points))
     return Part(
         kind="calibration",
@@ -193,7 +193,7 @@ def _patterns(found: Calibration) -> Markup:
 
 
 def of_interrupted(found: InterruptedCalibration) -> Part:
-    """A calibration that was interrupted, or failed: what it had measured."""
+    """Return the part for a calibration that was interrupted or failed: what it had measured."""
     points = {
         (one.pattern, one.elements): one
         for one in [*found.times, *(point for each in found.counted for point in each.points)]
@@ -218,7 +218,7 @@ def of_interrupted(found: InterruptedCalibration) -> Part:
 
 
 def of_bisection(found: Bisection) -> Part:
-    """A bisection: the commit or the range, and the decisions on the way."""
+    """Return the part for a bisection: the commit or the range, and the decisions on the way."""
     numbers = list(accumulate(int(step.kind == "step") for step in found.steps))
     decisions = [
         bisection.decision(step, number, numbers[-1], found.sought).partition(": ")
@@ -260,7 +260,7 @@ def of_bisection(found: Bisection) -> Part:
 
 
 def _bisected(found: Bisection) -> list[Content]:
-    """The commit and how sure it is, or why none is named; and what else changed."""
+    """Return lines about the commit and how certain it is, or why none is named; and what else changed."""
     lines: list[Content] = [_commit(found.found), sentence(bisection.certainty(found))] if found.found else []
     return lines + [sentence(said) for said in (found.why, bisection.caution(found)) if said]
 

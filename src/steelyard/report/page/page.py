@@ -1,4 +1,4 @@
-"""The page as a whole: HTML that says everything, with the scripts and styles that let it be sorted and drawn."""
+"""The whole page: HTML that says everything, and the scripts and styles that draw charts and sort tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_SCRIPT = "Charts, sorting and filters need scripts, which this browser does 
 
 
 def document(parts: Sequence[Part], made: str) -> str:
-    """A page of these parts, `made` by what and when."""
+    """Return a page of these parts; `made` says by what and when it was made."""
     page = _Page()
     sections = [page.part(part, number, several=len(parts) > 1) for number, part in enumerate(parts, start=1)]
     shipped = assets()
@@ -54,7 +54,7 @@ def _head(parts: Sequence[Part], shipped: Assets) -> Markup:
 
 
 def _contents(parts: Sequence[Part]) -> Markup:
-    """The heading of a page of several records, and which they are."""
+    """Return the heading of a page of several records, with the list of them."""
     items = [
         element(
             "li",
@@ -76,7 +76,7 @@ def _source(part: Part) -> list[Content]:
 
 
 class _Page:
-    """Numbers what is referred to: rows, and figures, whose data a script finds by their number."""
+    """Builds a page, numbering rows for links, and figures, whose data a script finds by number."""
 
     def __init__(self) -> None:
         self._figures: list[Figure] = []
@@ -186,7 +186,7 @@ class _Page:
 
 
 def _across(drawn: Sequence[Figure]) -> set[int]:
-    """Those that are as wide as the page: of many panels, drawn already, or without another beside them."""
+    """Return the places of full-width figures: of many panels, drawn already, or without another beside them."""
     wide = {place for place, figure in enumerate(drawn) if len(figure.panels) not in (1, 2)}
     beside: list[int] = []
     for place in range(len(drawn) + 1):
@@ -199,7 +199,7 @@ def _across(drawn: Sequence[Figure]) -> set[int]:
 
 
 def _headline(part: Part) -> Content:
-    """The sentence, its verdicts as such."""
+    """Return the part's headline, the verdicts in it marked up as verdicts."""
     words = re.split(r"\b(slower|faster|same|undecided)\b", part.headline) if part.verdict else [part.headline]
     return joined(
         element("span", word, class_=f"v {word}") if place % 2 else elements.told(word)
@@ -208,7 +208,7 @@ def _headline(part: Part) -> Content:
 
 
 def _looks(part: Part, rows: int) -> Iterator[str]:
-    """The classes of a part's table."""
+    """Yield the CSS classes of a part's table."""
     yield "results"
     if rows == 1:
         yield "single"
@@ -221,7 +221,7 @@ def _is_told(detail: Detail) -> bool:
 
 
 def _parted(items: Sequence[Content], by: str) -> Iterator[Content]:
-    """The items with something between them."""
+    """Yield the items with a separator between them."""
     for place, item in enumerate(items):
         if place:
             yield by
@@ -248,7 +248,7 @@ def _cell(cell: Cell, column: Column) -> Markup:
 
 
 def _keys(part: Part, name: str) -> dict[str, Any]:
-    """By what a table is sorted, filtered and grouped, as its script reads it: a list for each column."""
+    """Return what a table is sorted, filtered and grouped by, as its script reads it: a list per column."""
     columns = [[_key(row.cells[place]) for row in part.rows] for place in range(len(part.columns))]
     return {
         "table": f"{name}-table",

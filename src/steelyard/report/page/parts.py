@@ -1,4 +1,4 @@
-"""What a page is made of: one part for each record, with its table, and for each row what stands behind it."""
+"""What a page is made of: a part for each record, with its table, and the detail behind each row."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from steelyard.report.page.elements import Content, Markup
 
 Kind = Literal["text", "number", "verdict", "bar"]
 Key = float | str | None
-"""By which rows are sorted in a column: numbers, or texts; None is always last."""
+"""What rows are sorted by in a column: numbers or texts; None always comes last."""
 
 
 def sentence(text: str) -> str:
-    """A text of the reports as a sentence; the command that it may begin with is written as it is."""
+    """Return a text as a sentence, capitalised unless it begins with a command, which is kept as it is."""
     return ended(text if text.startswith("steelyard ") else f"{text[:1].upper()}{text[1:]}")
 
 
 def ended(text: str) -> str:
-    """A text of the reports with its full stop, where it begins with a name that is no other one in capitals."""
+    """Return a text with its full stop, without capitalising the name that it begins with."""
     return text if text.endswith((".", "!", "?", ".)")) else f"{text}."
 
 
 def drawn(figures: Iterable[Figure | None]) -> list[Figure]:
-    """Those of which there is enough to draw."""
+    """Return the figures for which there was enough data."""
     return [figure for figure in figures if figure is not None]
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its title, and what is in it."""
+    """A column of a table: its title and what kind of cells it has."""
 
     title: str
     kind: Kind = "number"
@@ -40,7 +40,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: what it shows, and by what its column is sorted."""
+    """One cell: what it shows, and the key that its column is sorted by."""
 
     shown: Content
     key: Key = None
@@ -48,7 +48,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Detail:
-    """What stands behind a row, or the whole part: sentences, figures and small tables."""
+    """The detail behind a row or a whole part: sentences, figures and small tables."""
 
     lines: list[Content] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Detail:
 
 @dataclass(frozen=True)
 class Row:
-    """One benchmark in one metric: its cells, by what it is filtered and grouped, and what stands behind it."""
+    """One benchmark in one metric: its cells, what it is filtered and grouped by, and its detail."""
 
     name: str
     cells: Sequence[Cell]
@@ -73,7 +73,7 @@ HOW, MACHINE = "How it was measured", "The machine"
 
 @dataclass(frozen=True)
 class Facts:
-    """What is told of a record as a list: terms, and what is said of each."""
+    """Facts about a record, as a list of terms and what each one is."""
 
     title: str
     terms: list[tuple[str, Content]]
@@ -81,7 +81,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Part:
-    """One record, as the page shows it. `verdict` colours the sentence; empty for what has none."""
+    """One record as the page shows it. `verdict` colours the headline; empty if it has none."""
 
     kind: str
     title: str
@@ -95,12 +95,12 @@ class Part:
     whole: Detail = field(default_factory=Detail)
     notes: list[Note] = field(default_factory=list)
     metric: str = ""
-    """The one that decides, where rows are of several."""
+    """The metric that decides, if rows have several."""
     way_on: str = ""
-    """The command by which it goes on, where it is undecided."""
+    """The command that continues an undecided weighing."""
     source: str = ""
-    """The file that it is read from: two records may have the same title."""
+    """The file that it was read from, since two records may have the same title."""
     below: list[Markup] = field(default_factory=list)
-    """Small tables below the table."""
+    """Small tables below the main table."""
     defs: Markup = Markup()  # noqa: RUF009 - a text, and never changed
-    """What the bars of the table have in common."""
+    """SVG symbols that the bars of the table share."""

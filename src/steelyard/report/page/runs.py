@@ -1,4 +1,4 @@
-"""A run, measured alone, as a part of a page; and an import."""
+"""A run, measured alone, and an import, as parts of a page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ALONE: tuple[tuple[str, Role], ...] = (("median", "baseline"),)
 
 
 def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
-    """A run, with its summaries."""
+    """Return the part for a run."""
     summaries = record.derived.summaries if record.derived else []
     metrics = list(dict.fromkeys(one.metric for one in summaries))
     confidence = figures.confidence(record.settings.alpha)
@@ -74,7 +74,7 @@ def _headline(record: Run, summaries: Sequence[Summary]) -> str:
 
 
 def _stopped(record: Run, summaries: Sequence[Summary], *, running: bool) -> list[Content]:
-    # That it failed is its headline, where nothing is shown that was measured before.
+    # Where no earlier measurements are shown, the headline itself says that it failed.
     is_told = not summaries and "failed" in record.stop
     said = None if is_told else sentences.stopped(record.stop, running=running)
     return [sentence(said)] if said else []
@@ -91,7 +91,7 @@ def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Bud
         Cell(f"[{', '.join(ends)}]" if ends else "", summary.interval[0] if summary.interval else None),
         Cell(levels.spread(summary), summary.spread),
         Cell(f"{summary.launches:,}", float(summary.launches)),
-        # A count does not depend on how quiet the machine was.
+        # Counts do not depend on how quiet the machine was.
         Cell("", None) if is_counted(metric) else Cell(quality, quality),
     ]
     told = [sentences.spread(summary), *([] if is_counted(metric) else [disturbances.noise(summary)])]
@@ -131,7 +131,7 @@ def _run_curves(record: Run, summaries: Sequence[Summary]) -> list[Figure]:
 
 
 def of_import(record: ForeignResults, levels: Sequence[Level], room: budget.Budget) -> Part:
-    """Results of another tool."""
+    """Return the part for another tool's results."""
     provenance = record.provenance
     files: list[tuple[str, Content]] = [
         ("file", elements.joined([elements.name(file.name, 2), f", SHA-256 {file.sha256[:16]}…"]))

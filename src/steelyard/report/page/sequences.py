@@ -1,4 +1,4 @@
-"""Charts along time: the change of every pair or the time of every launch, and what disturbed them meanwhile."""
+"""Charts over time: the change of every pair or the time of every launch, and what disturbed them meanwhile."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from steelyard.stats.changes import relative_changes
 from steelyard.stats.overlap import rates_within
 from steelyard.stats.thinning import evenly, extremes, scattered
 
-# Looks, below which there is no way to be seen.
+# With fewer looks there is no course to be seen.
 _FEWEST_LOOKS = 3
 _SINCE = Axis("time since the first launch", "s")
 _NO_CHANGE = Mark("y", 0.0, "no change", "zero", solid=True)
@@ -37,7 +37,7 @@ _EVIDENCE: tuple[tuple[Role, str], ...] = (
 
 @dataclass(frozen=True)
 class _Units:
-    """Pairs, or launches, as rows of positions, shape (n, 1 or 2): when they began, and how disturbed they were."""
+    """Pairs or launches as rows of positions, shape (n, 2) or (n, 1): when they began, and how disturbed they were."""
 
     launches: Launches
     positions: npt.NDArray[np.intp]
@@ -46,13 +46,13 @@ class _Units:
 
     @property
     def began_s(self) -> FloatArray:
-        """Seconds from the first launch of the benchmark."""
+        """Seconds since the first launch of the benchmark, shape (n,)."""
         starts_ns = self.launches.column("start_ns")
         first_ns = starts_ns[np.asarray(self.launches.benchmark, dtype=np.int64) == self.benchmark].min()
         return np.asarray((starts_ns[self.positions].min(axis=1) - first_ns) / 1e9)
 
     def share(self, role: Role) -> FloatArray:
-        """The largest share of its time that one of the launches lost; NaN where nobody told."""
+        """Return the largest share of its time that one of each unit's launches lost; NaN where that is not known."""
         if role == "beside":
             return self._beside()
         if role == "wait":
@@ -60,11 +60,11 @@ class _Units:
         else:
             share = self.launches.share_of_elapsed("steal_ns" if role == "steal" else "pressure_ns")
         of_each = share[self.positions]
-        # The kernel adds pressure up late, and then more than passed meanwhile.
+        # The kernel adds up pressure late, and may then report more than the elapsed time.
         return np.asarray(np.where(np.isnan(of_each).any(axis=1), np.nan, of_each.max(axis=1).clip(max=1.0)))
 
     def _beside(self) -> FloatArray:
-        """How much of a processor other programs had meanwhile."""
+        """Return how much of a processor other programs used meanwhile."""
         if self.watch is None or not self.watch.stretches:
             return np.full(len(self.positions), np.nan)
         spans_ns = self.launches.spans_ns()[self.positions]
@@ -73,7 +73,7 @@ class _Units:
 
 
 def pairs(verdict: Verdict, judged: LookBack, most: int, watch: Watch | None) -> Figure:
-    """The change of every pair over time, what was set aside among them, and the noise evidence below."""
+    """Return the chart of every pair's change over time, with the pairs set aside, above the noise evidence."""
     units = _Units(judged.launches, judged.launches.complete_pairs(verdict.index, USED), verdict.index, watch)
     changes = 100 * relative_changes(judged.baseline, judged.candidate)
     disturbed = units.share("wait") > DISTURBED_FROM
@@ -91,7 +91,7 @@ def pairs(verdict: Verdict, judged: LookBack, most: int, watch: Watch | None) ->
 
 
 def _set_aside(launches: Launches, verdict: Verdict, limits: tuple[float, float]) -> Iterator[Series]:
-    """The pairs that are not judged, in a series for each reason."""
+    """Yield the pairs that are not judged, a series for each reason."""
     values = launches.metric(verdict.metric)
     for role, label in _SET_ASIDE.items():
         positions = launches.complete_pairs(verdict.index, role)
@@ -111,9 +111,9 @@ def _marks(verdict: Verdict) -> list[Mark]:
 
 
 def _limits(values: FloatArray, marks: Sequence[Mark] = ()) -> tuple[float, float]:
-    """The lowest and highest of values that are no stragglers, NaN being none of them, and of the marks beside them.
+    """Return the lowest and highest value, ignoring stragglers and NaN, extended to the marks.
 
-    What is beyond is drawn there, which has to be the edge: a mark that lies farther out would make the axis longer.
+    Stragglers are drawn at these limits, which have to be the edge: a mark farther out would make the axis longer.
     """
     known = np.sort(values[np.isfinite(values)])
     low, high = ends(known, WIDE_FENCE) if len(known) else (-1.0, 1.0)
@@ -122,7 +122,7 @@ def _limits(values: FloatArray, marks: Sequence[Mark] = ()) -> tuple[float, floa
 
 
 def _stragglers(values: FloatArray, limits: tuple[float, float]) -> list[str]:
-    """Say how many are drawn at the edge, where there are any."""
+    """Say how many stragglers are drawn at the edge, if any."""
     low, high = limits
     beyond = int((np.isfinite(values) & ((values < low) | (values > high))).sum())
     return [f"{figures.count(beyond, 'straggler')} drawn at the edge"] if beyond else []
@@ -156,7 +156,7 @@ def launches_of(
     most: int,
     watch: Watch | None,
 ) -> Figure | None:
-    """The values of one side's launches over time, and the noise evidence below."""
+    """Return the chart of one side's launches over time, above the noise evidence."""
     if not len(positions):
         return None
     units = _Units(launches, positions[:, None], benchmark, watch)
@@ -186,7 +186,7 @@ def _by_wait(
     most: int,
     limits: tuple[float, float],
 ) -> list[Series]:
-    """Those that did not wait for a processor, and those that did, in a series each."""
+    """Return a series for the units that did not wait for a processor, and one for those that did."""
     return [
         *_split(noun, x, y, ~disturbed, "points", role, most, limits),
         *_split(f"{noun} that waited for a processor", x, y, disturbed, "rings", role, most, limits),
@@ -203,7 +203,7 @@ def _split(
     most: int,
     limits: tuple[float, float],
 ) -> Iterator[Series]:
-    """The chosen ones; those beyond the limits in a series of their own, at the edge."""
+    """Yield a series of the chosen values; those beyond the limits in a series of their own, at the edge."""
     within = np.clip(y, *limits)
     parts: tuple[tuple[str, Draw, npt.NDArray[np.bool_]], ...] = (
         (label, draw, within == y),
@@ -218,7 +218,7 @@ def _split(
 
 
 def _evidence(units: _Units, most: int) -> list[Panel]:
-    """What took time from the launches, as far as this machine tells it; nothing where nothing was lost."""
+    """Return a panel of what took time from the launches, as far as the machine tells; empty if nothing was lost."""
     x = units.began_s
     order = np.argsort(x, kind="stable")
     series = []
@@ -233,7 +233,7 @@ def _evidence(units: _Units, most: int) -> list[Panel]:
 
 
 def looks(judged: LookBack, bounds: tuple[float, float] | None, margin: float | None) -> Figure | None:
-    """The change at each look at the data, and at the last one the `bounds` of its interval; None of too few looks."""
+    """Return the chart of the change at each look, with the final interval `bounds`; None for too few looks."""
     known = [look for look in judged.looks if isfinite(look.change)]
     if len(known) < _FEWEST_LOOKS:
         return None
@@ -256,17 +256,17 @@ def looks(judged: LookBack, bounds: tuple[float, float] | None, margin: float | 
 
 @dataclass(frozen=True)
 class Inside:
-    """One side's samples: the times of an iteration in each of its launches, in the order of the samples."""
+    """One side's samples: for each of its launches the times of an iteration, in the order of the samples."""
 
     label: str
     role: Role
     launches: list[FloatArray]
     of: int
-    """How many launches there are, if these are not all of them."""
+    """How many launches there are in all; `launches` may hold only some of them."""
 
 
 def inside(sides: Sequence[Inside], quantity: Quantity, most: int) -> Figure | None:
-    """How the samples of a launch went, first to last: the median over the launches, and where half of them lie."""
+    """Return the chart of a launch's samples in order: the median over the launches, and where half of them lie."""
     shown = [side for side in sides if side.launches and max(map(len, side.launches)) > 1]
     if not shown:
         return None
@@ -278,7 +278,7 @@ def inside(sides: Sequence[Inside], quantity: Quantity, most: int) -> Figure | N
             table[row, : len(values)] = values
         enough = np.isfinite(table).sum(axis=0) * 2 >= len(table)
         table = table[:, enough]
-        quantile = np.nanquantile if np.isnan(table).any() else np.quantile  # which takes a twentieth of the time
+        quantile = np.nanquantile if np.isnan(table).any() else np.quantile  # 20 times as fast
         lower, middle, upper = quantile(table, [0.25, 0.5, 0.75], axis=0)
         places = np.unique(np.concatenate([extremes(middle, max(4, most // 2)), evenly(len(middle), 8)]))
         series.append(

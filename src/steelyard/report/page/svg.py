@@ -1,4 +1,4 @@
-"""Pictures that need no script: the bar of a change in its row, levels of a variance, and functions as an icicle."""
+"""Pictures that need no script: the bar of a change in its row, shares of a variance, and functions as an icicle."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from steelyard.report import figures
 from steelyard.report.page.elements import Markup, element, joined, text
 from steelyard.report.printable import plain, shorten
 
-# Of the picture of a bar, in its own units.
+# Size of a bar's picture, in its own units.
 _WIDTH, _HEIGHT, _EDGE = 200, 20, 8
 _ROW = 30
-# Of changes and ends of intervals beyond the margin: more than those of four rows, and how far beyond two thirds of
-# them the scale goes.
+# If more than _FEW changes and interval ends (as many as four rows have) lie beyond the margin, the scale reaches at
+# most _FARTHEST times as far as two thirds of them.
 _FEW, _FARTHEST = 12, 5.0
-# Of the whole: what is narrower could not be seen, let alone pointed at.
+# As a share of the whole; anything narrower could not be seen, let alone pointed at.
 _NARROWEST = 0.002
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The scale that the bars of one metric in a table share: from -limit to +limit."""
+    """The scale shared by the bars of one metric in a table: from -limit to +limit."""
 
     limit: float
     margin: float | None
     id: str
 
     def x(self, change: float) -> float:
-        """Where a change lies."""
+        """Return the x position of a change."""
         inside = max(-1.0, min(1.0, change / self.limit))
         return round(_WIDTH / 2 + inside * (_WIDTH / 2 - _EDGE), 1)
 
     def symbol(self) -> Markup:
-        """What is behind each bar that has no margin of its own."""
+        """Return the background of the bars without a margin of their own, as a symbol."""
         symbol = f'<symbol id="{self.id}" viewBox="0 0 {_WIDTH} {_HEIGHT}">{self.ground(self.margin)}</symbol>'
         return Markup(f'<svg class="defs" aria-hidden="true" width="0" height="0">{symbol}</svg>')
 
     def ground(self, margin: float | None) -> Markup:
-        """The margin, and no change."""
+        """Draw the margin and the line of no change."""
         low, high = self.x(-(margin or 0)), self.x(margin or 0)
         band = element("rect", x=low, y=0, width=round(high - low, 1), height=_HEIGHT, class_="margin")
         middle = element("path", d=f"M{_WIDTH // 2} 0V{_HEIGHT}", class_="zero")
@@ -49,7 +49,7 @@ class Scale:
 
 
 def scale(ends: Iterable[float], margin: float | None, name: str) -> Scale:
-    """A scale on which nearly all of these changes lie; a few that are far larger do not flatten the others."""
+    """Return a scale that fits nearly all of these changes; a few far larger ones do not flatten the others."""
     sizes = np.abs([end for end in ends if math.isfinite(end)] or [0.01])
     limit = 1.15 * float(np.quantile(sizes, 0.95 if len(sizes) > 40 else 1.0))
     told = sizes[sizes > (margin or 0.0)]
@@ -66,9 +66,9 @@ def _round_up(limit: float) -> float:
 def change_bar(
     on: Scale, change: float | None, interval: tuple[float, float] | None, margin: float | None = None
 ) -> Markup:
-    """A change and its interval on the scale; arrows where they lie beyond it. The cells beside it say it in words.
+    """Draw a change and its interval on the scale, with arrows where they lie beyond it. Other cells have the words.
 
-    `margin` is its own, where it has one.
+    `margin` is the verdict's own, if it has one.
     """
     drawn = [f'<use href="#{on.id}"/>' if margin in (None, on.margin) else on.ground(margin)]
     middle = _HEIGHT // 2
@@ -89,7 +89,7 @@ def change_bar(
 
 @dataclass(frozen=True)
 class Share:
-    """A part of a whole, and what is part of it: a label, a class, how large it is, and what is said of it."""
+    """A part of a whole, with parts of its own: a label, its size, what is said of it, and a CSS class."""
 
     label: str
     size: float
@@ -99,7 +99,7 @@ class Share:
 
 
 def icicle(whole: Share, levels: int, label: str) -> Markup:
-    """Shares below what they are a share of, each as wide as it is large."""
+    """Draw shares below the whole they belong to, each as wide as it is large."""
     if whole.size <= 0:
         return Markup()
     boxes = list(_boxes(whole, 0.0, whole.size, 0))
@@ -126,7 +126,7 @@ def _caption(share: Share, of: float) -> Markup:
 
 
 def stack(shares: Sequence[Share], label: str) -> Markup:
-    """Shares of one whole beside each other."""
+    """Draw shares of one whole side by side."""
     whole = sum(share.size for share in shares)
     if whole <= 0:
         return Markup()
@@ -139,5 +139,5 @@ def stack(shares: Sequence[Share], label: str) -> Markup:
 
 
 def ends(on: Scale) -> str:
-    """Those of a scale, in words."""
+    """Return the ends of a scale in words."""
     return f"from {figures.change(-on.limit)} to {figures.change(on.limit)}"

@@ -1,4 +1,4 @@
-"""The unit that an axis has, for the values that are drawn along it."""
+"""The unit of an axis, to suit the values drawn along it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from steelyard.report.page.data import Axis
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is drawn: its name, how a value of it is written, and by which factor it is smaller in the axis's unit."""
+    """A quantity that is drawn: its name, how to write a value, and the divisor that converts to the axis's unit."""
 
     name: str
     written: Callable[[float], str]
@@ -25,16 +25,16 @@ class Quantity:
 
     @property
     def axis(self) -> Axis:
-        """The axis that it is drawn along."""
+        """The axis for this quantity."""
         return Axis(self.name, self.unit)
 
     def along(self, values: FloatArray) -> FloatArray:
-        """The values in the axis's unit."""
+        """Return the values in the axis's unit."""
         return np.asarray(values / self.divisor)
 
 
 def of_metric(metric: str, *values: FloatArray) -> Quantity:
-    """A metric, in the unit that suits these values of it."""
+    """Return a metric as a quantity, in the unit that suits these values."""
     kind = METRICS[metric].unit if metric in METRICS else "count"
     written: Callable[[float], str] = lambda value: figures.quantity(value, metric)  # noqa: E731
     unit, divisor = figures.scale_for(_middle(values), kind)
@@ -42,7 +42,7 @@ def of_metric(metric: str, *values: FloatArray) -> Quantity:
 
 
 def of_foreign(unit: str, *values: FloatArray) -> Quantity:
-    """A value that another tool measured in a unit of its own."""
+    """Return a value that another tool measured as a quantity; `unit` is the tool's own."""
     ns = ns_of(unit)
     written: Callable[[float], str] = lambda value: foreign.value(value, unit)  # noqa: E731
     if ns is None:

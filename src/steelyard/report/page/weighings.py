@@ -35,7 +35,7 @@ SIDES: tuple[tuple[str, Role], ...] = (("baseline", "baseline"), ("candidate", "
 def part(
     record: Weighing, seen: Sequence[LookBack | None], room: budget.Budget, key: str, *, running: bool = False
 ) -> Part:
-    """A weighing, judged; `seen` are the looks that led to each of its verdicts."""
+    """Return the part for a judged weighing; `seen` are the looks that led to each of its verdicts."""
     verdicts = record.derived.verdicts if record.derived else []
     metrics = list(dict.fromkeys(verdict.metric for verdict in verdicts))
     scales = judged.scales_of(verdicts, record.settings.margin, key)
@@ -66,11 +66,11 @@ def _title(record: Weighing) -> str:
 
 
 def _headline(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> tuple[str, str]:
-    """The verdict that colours the sentence, and the sentence."""
+    """Return the verdict that colours the headline, and the headline."""
     if record.identical is not None:
         return "same", record.identical.message
     if record.new_suite is not None:
-        return "", "Nothing is compared yet"  # why not is a note
+        return "", "Nothing is compared yet"  # a note says why
     members = [verdict for verdict in verdicts if not verdict.control]
     if not members:
         said = sentences.RUNNING if running else sentences.without_verdict(record.stop)
@@ -81,7 +81,7 @@ def _headline(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -
 def _lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> list[Content]:
     lines: list[Content] = []
     members = [verdict for verdict in verdicts if not verdict.control]
-    # Where there is no verdict, of what failed nothing is shown that was measured before it.
+    # Without any verdict, nothing is shown of what was measured before a failure.
     has_any = bool(verdicts) or "failed" not in record.stop
     if has_any and (stopped := sentences.stopped(record.stop, running=running)):
         lines.append(sentence(stopped))
@@ -105,7 +105,7 @@ def _lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> l
 
 
 def _ranking(record: Weighing, verdicts: Sequence[Verdict]) -> list[Markup]:
-    """Several candidates from the fastest to the slowest, of each benchmark; none of one candidate."""
+    """Return a table of several candidates from the fastest to the slowest, by benchmark; empty for one candidate."""
     found = ranking.rankings(record, deciding_of(verdicts))
     if not found:
         return []
@@ -131,17 +131,17 @@ def _columns(record: Weighing, scales: judged.Scales, *, several: bool) -> list[
 
 @dataclass(frozen=True)
 class _Weighed:
-    """A weighing whose rows are made: what all rows share."""
+    """What all rows of one weighing share."""
 
     record: Weighing
     scales: judged.Scales
     room: budget.Budget
     several_metrics: bool
     told: set[int] = field(default_factory=set)
-    """The benchmarks that have a row: what is said once of each is said there."""
+    """The benchmarks that have a row already; whatever is said once per benchmark is said there."""
 
     def row(self, verdict: Verdict, back: LookBack | None) -> Row:
-        """The row of a verdict; rows are made in their order."""
+        """Return the row of a verdict; must be called in the order of the rows."""
         benchmark = self.record.benchmarks[verdict.index]
         said = sentences.NO_ALARM if sentences.has_no_alarm(verdict) else None
         cells = [
@@ -217,7 +217,7 @@ def _timed(verdict: Verdict, back: LookBack, record: Weighing, room: budget.Budg
 
 
 def _variance(verdict: Verdict) -> list[Figure]:
-    """The variance of a pair's change by level, and the change of each layout."""
+    """Return the figure of a pair's variance by level, which also tells the change of each layout."""
     facts = verdict.layouts
     if facts is None or not facts.parts:
         return []

@@ -1,7 +1,7 @@
-"""What `show` draws of the raw launches, one file a view: histogram, pairs, launches."""
+"""What `show` draws of the raw launches, one module per view: histogram, pairs, launches."""
 
 from typing import Final
 
 HIST, PAIRS, RUNS = "--hist", "--pairs", "--runs"
 VIEWS: Final = (HIST, PAIRS, RUNS)
-"""Their names, which are those of their options."""
+"""The views' names, which are those of their options."""

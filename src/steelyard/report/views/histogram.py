@@ -1,4 +1,4 @@
-"""Histograms on a terminal: both sides over one axis, with its unit, and the modes that the test of `run` shows."""
+"""Histograms on a terminal: both sides over one axis with its unit, and the modes that `run` tests for, too."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from steelyard.stats.bins import Bins, bins, ticks
 from steelyard.stats.modes import modes
 
 _ROWS = 4
-# A label and what keeps it apart from its neighbour.
+# Columns for a label and the gap to its neighbour.
 _TICK_COLUMNS = 14
 _STYLES = ("blue", "magenta")
 
 
 def show(sheet: Sheet, drawn: Sequence[Drawn]) -> None:
-    """Print the histograms of some benchmarks."""
+    """Print the histograms of these benchmarks."""
     for place, one in enumerate(drawn):
         heading(sheet, one, first=place == 0)
         sides = [Side(side.label, side.values[np.isfinite(side.values)], side.noun) for side in one.sides]
@@ -67,7 +67,7 @@ def _said(side: Side, counted: Bins, place: int, scale: Scale) -> str:
 
 
 def _bars(heights: FloatArray, each: int) -> list[str]:
-    """Rows of block characters, the highest first; `heights` go up to 1."""
+    """Return rows of block characters, the highest first; `heights` go up to 1."""
     eighths = np.ceil(heights * _ROWS * len(BLOCKS)).astype(int)
     lines = []
     for row in reversed(range(_ROWS)):
@@ -80,7 +80,7 @@ def _axis(sheet: Sheet, counted: Bins, width: int, scale: Scale, *, labelled: bo
     low, high = float(counted.edges[0]), float(counted.edges[-1])
     name, size = scale.unit_for(max(abs(low), abs(high)))
     marks = ticks(low / size, high / size, max(2, width // _TICK_COLUMNS))
-    if len(marks) < 2:  # round numbers lie so that all but one miss the axis
+    if len(marks) < 2:  # all round numbers but one miss the axis
         marks = ticks(low / size, high / size, 2 * max(2, width // _TICK_COLUMNS))
     columns = [min(width - 1, round((mark * size - low) / (high - low) * (width - 1))) for mark in marks]
     line = ["─"] * width
@@ -92,12 +92,12 @@ def _axis(sheet: Sheet, counted: Bins, width: int, scale: Scale, *, labelled: bo
 
 
 def _labels(sheet: Sheet, marks: FloatArray, columns: Sequence[int], unit: str, width: int) -> str:
-    """The marks' values below them, those that touch another left out."""
+    """Return the marks' values, each below its mark, without those that would touch another."""
     step = float(marks[1] - marks[0]) if len(marks) > 1 else abs(float(marks[0])) if len(marks) else 1.0
     digits = max(0, -math.floor(math.log10(step or 1.0) + 1e-9))
     line = ""
     for mark, column in zip(marks, columns, strict=True):
-        shown = round(float(mark), digits) + 0.0  # and not -0
+        shown = round(float(mark), digits) + 0.0  # avoids -0
         label = printable.symbols(f"{shown:,.{digits}f} {unit}".rstrip(), sheet.encoding)
         start = max(0, min(column - len(label) // 2, width - len(label)))
         if not line or start >= len(line) + 2:

@@ -22,7 +22,7 @@ from steelyard.report.views.series import Drawn, Scale, heading
 
 @dataclass(frozen=True)
 class _Column:
-    """One number of a launch; those of the highest `rank` are left out first where the terminal is narrow."""
+    """One number of a launch; on a narrow terminal, those of the highest `rank` are left out first."""
 
     title: str
     rank: int
@@ -30,7 +30,7 @@ class _Column:
 
 
 def show(sheet: Sheet, record: Weighing | Run, drawn: Sequence[Drawn]) -> None:
-    """Print the launches of some benchmarks in the order in which they ran."""
+    """Print the launches of these benchmarks, in the order in which they ran."""
     for place, one in enumerate(drawn):
         heading(sheet, one, first=place == 0)
         launches, repeat = record.launches, record.settings.repeat
@@ -99,7 +99,7 @@ def _value(value: float, scale: Scale) -> str:
 
 
 def _fitting(columns: Sequence[_Column], places: Sequence[int], width: int) -> list[tuple[_Column, list[str]]]:
-    """The columns that fit, with their cells."""
+    """Return the columns that fit, with their cells."""
     made = [(column, [column.cell(place) for place in places]) for column in columns]
     while len(made) > 1:
         if sum(max(len(column.title), *map(len, cells), 0) + 2 for column, cells in made) - 2 <= width:
@@ -113,7 +113,7 @@ def _fitting(columns: Sequence[_Column], places: Sequence[int], width: int) -> l
 
 
 def show_foreign(sheet: Sheet, record: ForeignResults, drawn: Sequence[Drawn]) -> None:
-    """Print the processes of an import, of which nothing is known but their samples."""
+    """Print the processes of an import, of which nothing but their samples is known."""
     for place, one in enumerate(drawn):
         heading(sheet, one, first=place == 0)
         benchmark = record.benchmarks[one.index]

@@ -1,4 +1,4 @@
-"""Every pair of a weighing in the order in which it ran: its ratio as a mark on a line, and what disturbed it."""
+"""Every pair of a weighing in the order in which it ran: its change as a mark on a line, and what disturbed it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ROLE_WORDS = {WARM_UP: "warm-up", DISTURBED: "disturbed, repeated", TRIED: "not
 
 
 def show(sheet: Sheet, record: Weighing, drawn: Sequence[Drawn]) -> None:
-    """Print the pairs of some benchmarks, each on a line of its own."""
+    """Print the pairs of these benchmarks, one line each."""
     for place, one in enumerate(drawn):
         heading(sheet, one, first=place == 0)
         _pairs(sheet, record, one)
@@ -51,7 +51,7 @@ def _table(sheet: Sheet, rows: Sequence[Sequence[str]], changes: FloatArray, use
     widths = [max(len(title), *(len(row[place]) for row in rows)) for place, title in enumerate(titles)]
     longest = min(max((len(row[-1]) for row in rows), default=0), max(_WHY_COLUMNS, sheet.width // 3))
     if sum(widths) + 2 * len(widths) + longest > sheet.width:
-        # What disturbed a pair is needed more than which side ran first.
+        # What disturbed a pair matters more than which side ran first.
         rows = [[row[0], *row[2:]] for row in rows]
         del titles[1], widths[1]
     taken = sum(widths) + 2 * len(widths)
@@ -75,7 +75,7 @@ def _table(sheet: Sheet, rows: Sequence[Sequence[str]], changes: FloatArray, use
 
 
 def _span(changes: FloatArray) -> tuple[float, float]:
-    """The ends of the line: with no change on it, and as much to see on either side as there is."""
+    """Return the ends of the line, which include no change and all pairs but stragglers."""
     if not len(changes):
         return -0.01, 0.01
     low, high = ends(np.sort(changes))
@@ -84,7 +84,7 @@ def _span(changes: FloatArray) -> tuple[float, float]:
 
 
 def _mark(change: float, low: float, high: float, cells: int) -> str:
-    """A line of `cells` columns with no change as `┊`, the pair as `●`, or `<` `>` where it is beyond the ends."""
+    """Draw a line of `cells` columns: `┊` is no change, `●` the pair, or `<` `>` if it is beyond the ends."""
     line = [" "] * cells
     line[_cell(0.0, low, high, cells)] = "┊"
     if np.isfinite(change):
@@ -98,7 +98,7 @@ def _cell(value: float, low: float, high: float, cells: int) -> int:
 
 
 def _in_time(record: Weighing, benchmark: int) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
-    """Positions of the launches of all complete pairs, whatever came of them, shape (pairs, 2), as they ran."""
+    """Return the positions of the launches of all complete pairs of any role, shape (pairs, 2), as they ran."""
     found = np.concatenate([record.launches.complete_pairs(benchmark, role) for role in ROLES])
     return found[np.argsort(record.launches.column("start_ns")[found].min(axis=1), kind="stable")]
 
@@ -117,9 +117,9 @@ def _change(change: float) -> str:
 
 
 def _disturbances(record: Weighing, places: Sequence[int]) -> list[str]:
-    """Say what was seen beside some launches, for each in turn: that it waited, time was stolen, pages were read.
+    """Say what disturbed these launches: how long each waited, what was stolen, how many pages were read.
 
-    `waited 2.6 % / -` is of two, of which the second did not wait for as much as one percent of its time.
+    In `waited 2.6 % / -`, the second of two launches waited for less than one percent of its time.
     """
     launches, waited = record.launches, record.launches.waiting_share()
     stolen = launches.share_of_elapsed("steal_ns")
@@ -136,7 +136,7 @@ def _told(what: str, said: Sequence[str]) -> list[str]:
 
 
 def _share(share: float) -> str:
-    # False of NaN, where the machine does not tell.
+    # Also false for NaN, where the machine does not tell.
     return figures.percent(float(f"{share:.2g}")) if share > DISTURBED_FROM else _NONE
 
 

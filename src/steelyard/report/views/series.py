@@ -1,4 +1,4 @@
-"""What a view is drawn of: one benchmark of a record in one metric, with its values."""
+"""What a view draws: the values of one benchmark of a record in one metric."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from steelyard.report.verdicts import STYLES
 
 @dataclass(frozen=True)
 class Scale:
-    """The unit of a view's values: of which kind it is, or what else it is called."""
+    """The unit of a view's values: its kind, or the name of a unit of no such kind."""
 
     kind: Unit
     name: str = ""
@@ -40,7 +40,7 @@ class Scale:
         return figures.duration(value) if self.kind == "ns" else figures.size(value)
 
     def unit_for(self, value: float) -> tuple[str, float]:
-        """(name, size) of one unit for several values of up to this one."""
+        """Return (name, size) of one unit for several values up to `value`."""
         return (self.name, 1.0) if self.name else figures.scale_for(value, self.kind)
 
 
@@ -66,9 +66,9 @@ class Drawn:
 
 
 def drawn(record: Weighing | Run | ForeignResults, derived: Derived, patterns: list[str], view: str) -> list[Drawn]:
-    """What is drawn for a `view`, the option's name: the first timed metric of each benchmark that fits a pattern.
+    """Return what a `view`, named by its option, draws: the first timed metric of each benchmark that fits a pattern.
 
-    Raises UsageError where there is nothing that it could be drawn of.
+    Raises UsageError if there is nothing to draw.
     """
     if isinstance(record, ForeignResults):
         found = [_foreign(benchmark, place) for place, benchmark in enumerate(record.benchmarks)]
@@ -87,7 +87,7 @@ def drawn(record: Weighing | Run | ForeignResults, derived: Derived, patterns: l
 
 
 def heading(sheet: Sheet, one: Drawn, *, first: bool) -> None:
-    """Print which benchmark comes, and what is known of it."""
+    """Print which benchmark comes next, and its verdict if it has one."""
     if not first:
         sheet.blank()
     said, behind = Text(), None

@@ -1,4 +1,4 @@
-"""The views that `show` has, by the names of their options."""
+"""The views of `show`, by the names of their options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from steelyard.report.views.series import Drawn, drawn
 def prepared(
     record: Weighing | Run | ForeignResults, derived: Derived, views: Sequence[str], patterns: Sequence[str]
 ) -> list[Drawn]:
-    """What these views show; raises UsageError, before anything is printed, where one of them does not apply."""
+    """Return what these views show; raise UsageError, before anything is printed, if one of them does not apply."""
     for view in views:
         if view == PAIRS and not isinstance(record, Weighing):
             what = "an import" if isinstance(record, ForeignResults) else "a run"
@@ -32,7 +32,7 @@ def show(
     shown: Sequence[Drawn],
     views: Sequence[str],
 ) -> None:
-    """Print the views that were asked for, one below the other."""
+    """Print the requested views, one below the other."""
     sheet = Sheet(console)
     for place, view in enumerate(views):
         if place:

@@ -1,4 +1,4 @@
-// What the page carries: JSON, compressed, and its numbers as whole steps from the least of them, of a log axis in logarithms.
+// The page's data: compressed JSON, its numbers as whole steps from the smallest; on a log axis, their logarithms.
 
 export async function carried() {
   const text = document.getElementById("data").textContent;

@@ -1,4 +1,4 @@
-// What stands behind a row: its article is moved below the row, and its charts are drawn when they are first seen.
+// The detail behind a row: its article is moved below the row, and its charts are drawn when they are first seen.
 
 import { make } from "./dom.js";
 import { digitsOf, drawPanel } from "./draw.js";

@@ -1,4 +1,4 @@
-// Elements made of names, properties and children; a text child is a text, never markup.
+// Elements made of names, properties and children; a text child is always text, never markup.
 
 export function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);

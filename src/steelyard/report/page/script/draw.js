@@ -1,5 +1,5 @@
-// One panel of a figure on a canvas: uPlot has the axes, the scales and the zoom; what lies between is drawn here, so that
-// every side has a form of its own beside its colour.
+// One panel of a figure on a canvas: uPlot does the axes, the scales and the zoom; everything between the axes is drawn
+// here, so that each side has its own shape, too, not just its own colour.
 
 import { make } from "./dom.js";
 import { unpacked } from "./data.js";
@@ -9,10 +9,10 @@ const WHOLE = [1, 2, 5].flatMap((one) => [0, 1, 2, 3, 4, 5, 6, 7].map((power) =>
 const DASHES = { candidate: [7, 4], steal: [6, 4], pressure: [2, 3], beside: [10, 3], fit: [6, 5] };
 const BAND_FROM = 30;
 const CLOSE_BELOW = 200;
-// Between the plot and the right edge of its canvas, as uPlot has it.
+// uPlot's gap between the plot and the right edge of its canvas.
 const ASIDE = 15;
 const LABEL = 22;
-// A chart on a phone.
+// Charts narrower than this are on a phone.
 const NARROW = 320;
 
 function fontOf(size) {
@@ -36,14 +36,14 @@ function shortest(value) {
   return value.toLocaleString("en", { maximumSignificantDigits: 5 });
 }
 
-// A value with its unit, in as many digits as can be read off.
+// A value with its unit, with as many digits as can be read off.
 function withUnit(value, { unit, signed, whole }) {
   const digits = whole || Math.abs(value) >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 4 };
   const text = signed ? value.toLocaleString("en", { signDisplay: "exceptZero", minimumFractionDigits: 2, maximumFractionDigits: 2 }) : value.toLocaleString("en", digits);
   return unit ? `${text}\u00a0${unit}` : text;
 }
 
-// Where the values of an axis end, with what its marks add and a little room.
+// The ends of an axis: those of its values (and marks), with a little room.
 function ends(all, log, fromZero) {
   const known = all.filter((value) => value !== null && Number.isFinite(value) && (!log || value > 0));
   if (!known.length) return log ? [1, 10] : [0, 1];
@@ -73,7 +73,7 @@ function limits(panel, series) {
   for (const mark of panel.marks ?? []) {
     if (mark.axis === "y") up.push(mark.at);
   }
-  // What follows below another panel are shares of its time.
+  // A panel that follows another shows shares of its time.
   const fromZero = panel.follows || series.some((one) => one.draw === "bars" || one.draw === "steps");
   return { x: panel.x.ends ?? [left, right], y: panel.y.ends ?? ends(up, panel.y.log, fromZero) };
 }
@@ -114,7 +114,7 @@ function square(context, x, y, radius) {
 
 function drawLine(context, one, place, stepped) {
   const known = one.x.flatMap((x, index) => (one.y[index] === null ? [] : [place(x, one.y[index])]));
-  // A line of one value would not be seen.
+  // A line through a single value would be invisible.
   if (known.length === 1) return SHAPES.points(context, ...known[0], 2 * context.lineWidth);
   context.beginPath();
   known.forEach(([left, top], index) => {
@@ -220,7 +220,7 @@ function painter(panel, series) {
   };
 }
 
-// Of an axis whose steps are factors, 1, 2 and 5 of each power of ten; where that would be too many, some of the powers alone.
+// The values at a log axis: 1, 2 and 5 times each power of ten, or if these are too many, only some of the powers.
 function factors(low, high, most) {
   const powers = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) powers.push(power);
@@ -234,28 +234,28 @@ function factors(low, high, most) {
   return found.length > 1 ? found : [low, Math.sqrt(low * high), high].map((one) => Number(one.toPrecision(2)));
 }
 
-// How many characters the values at an axis that ends there take at most.
+// The most characters that a value at an axis with this end takes.
 function widest(end) {
   const text = shortest(Math.abs(end) < 1000 ? end : Number(end.toPrecision(2)));
   return Math.abs(end) < 1000 ? Math.min(text.length, 6) : text.length;
 }
 
-// The panels of a figure lie below each other, and their axes equally far from the edge.
+// The panels of a figure lie below each other, with their axes equally far from the edge.
 export function digitsOf(panels) {
   const least = panels.some((panel) => panel.follows) ? 5 : 3;
   return Math.max(least, ...panels.flatMap((panel) => limits(panel, panel.series.map(readable)).y.map(widest)));
 }
 
-// The largest font in which the name of an axis, which stands in its middle, is not cut off.
+// The largest font in which the axis's name, which is centred, is not cut off.
 function fitting(name, room) {
   const context = make("canvas").getContext("2d");
   context.font = FONT;
   const width = context.measureText(name).width;
-  // uPlot reads whole sizes alone.
+  // uPlot only reads whole font sizes.
   return width <= room ? FONT : fontOf(Math.max(8, Math.floor((12 * room) / width)));
 }
 
-// How far apart values at an axis stand on a phone: as close as their digits allow, as one alone tells nothing of a scale.
+// The distance of values at an axis on a phone: as small as their digits allow, as one value alone shows no scale.
 function closest(low, high, room) {
   const step = ((high - low) * 40) / room;
   const decimals = Math.min(20, Math.max(0, Math.ceil(-Math.log10(step))));
@@ -283,7 +283,7 @@ function axis(told, vertical, digits, { width, height }) {
   };
 }
 
-// Tells of the point that is nearest to the pointer.
+// The point nearest to the pointer, or null.
 function nearest(plot, series) {
   let best = null;
   let least = 24 * 24;
@@ -315,7 +315,7 @@ function legend(panel, series) {
   return items.length > 1 || panel.follows ? make("ul", { class: "legend" }, ...items) : "";
 }
 
-// The panels of a figure that share an axis share its ends.
+// Panels of a figure that share an axis share its ends.
 export function drawPanel(panel, into, height, shared) {
   const series = panel.series.map(readable);
   const about = `${panel.title}. Across: ${panel.x.label}. Up: ${panel.y.label}.`;
@@ -345,7 +345,7 @@ export function drawPanel(panel, into, height, shared) {
           (one) => {
             const point = one.cursor.left >= 0 && one.cursor.top >= 0 ? nearest(one, series) : null;
             shown.textContent = point ? toldOf(panel, point) : "";
-            // In the corner that lies across from the pointer.
+            // In the corner opposite the pointer.
             shown.classList.toggle("left", one.cursor.left > one.over.clientWidth / 2);
             shown.classList.toggle("low", one.cursor.top < one.over.clientHeight / 2);
           },

@@ -1,4 +1,4 @@
-// The page as it is opened: tables come alive, charts are drawn where they are looked at.
+// Opening the page: tables become interactive, and charts are drawn once they are looked at.
 
 import { carried } from "./data.js";
 import { drawFigures, lieOnPaper, prepare, redraw, toggle } from "./details.js";

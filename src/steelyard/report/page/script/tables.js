@@ -1,8 +1,8 @@
-// A table that is sorted by its headings, filtered by text, verdict, metric and tag, and grouped.
+// A table that can be sorted by its headings, filtered by text, verdict, metric and tag, and grouped.
 
 import { make, many, say } from "./dom.js";
 
-// Before the name of one, which may be called as another way to group.
+// Prefix for a parameter's name, which may be the same as another way to group.
 const PARAMETER = "parameter ";
 const ORDER = ["trouble", "slower", "undecided", "untried", "faster", "same", "sound"];
 
@@ -36,7 +36,7 @@ export class Table {
     });
   }
 
-  // On a phone a row is a card, and its cells say what they are.
+  // On a phone each row is a card, whose cells need labels.
   labels() {
     const titles = [...this.element.tHead.rows[0].cells].map((cell) => cell.textContent);
     const said = titles.map((title) => !/^(benchmark|verdict|change|metric|rule)$/.test(title));
@@ -80,14 +80,14 @@ export class Table {
   groupsOf(index) {
     const { group } = this.chosen;
     if (group === "verdict") return [this.told.verdicts[index]];
-    // A row is in one group: of several tags it is that of all of them, as none of them is more its own.
+    // A row is in a single group: with several tags, in that of all of them, as none matters more than the others.
     if (group === "tag") return [[...this.told.tags[index]].sort().join(", ") || "no tag"];
     const name = group.slice(PARAMETER.length);
     const params = this.told.params[index];
     return [`${name} = ${Object.hasOwn(params, name) ? params[name] : "not set"}`];
   }
 
-  // A row goes with what is open below it.
+  // A row moves together with the detail opened below it.
   withOpen(row) {
     const below = row.nextElementSibling;
     return below && /^(open|closed)$/.test(below.className) ? [row, below] : [row];
