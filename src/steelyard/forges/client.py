@@ -1,4 +1,4 @@
-"""A forge's API over HTTP: bounded in time, size and tries; the token goes to that one host and into no message."""
+"""A forge's API over HTTP: bounded in time, size and tries. The token goes only to that host, and into no message."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from steelyard.forges.errors import ForgeError
 TIMEOUT_S: Final = 10.0
 """The longest wait for a connection, or for more of an answer."""
 TOTAL_S: Final = 60.0
-"""The longest that all requests of a client take together, pauses included."""
+"""The longest that all requests of a client may take together, including pauses."""
 LARGEST_BYTES: Final = 32 << 20
-"""A page of 100 comments of 64 KiB each, whose characters may be escaped."""
+"""Enough for a page of 100 comments of 64 KiB each, whose characters may be escaped."""
 _TRIES, _REDIRECTS, _MOST_PAGES, _PER_PAGE = 5, 3, 100, 100
 _FIRST_PAUSE_S = 1.0
 _STRETCH = 1 << 16
@@ -30,26 +30,26 @@ _LONGEST_SAID = 200
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back: a status, its headers, what is in it."""
+    """An answer: its status, headers and body."""
 
     status: int
     headers: Message
     body: bytes
 
     def json(self) -> Any:
-        """Its body as JSON; raises ValueError."""
+        """Return its body as JSON; raises ValueError."""
         return json.loads(self.body)
 
     def has_next(self) -> bool:
-        """Whether it is a page that another follows."""
+        """Return whether another page follows this one."""
         return 'rel="next"' in (self.headers.get("Link") or "")
 
 
 class _AsAnswered(urllib.request.HTTPErrorProcessor):
-    """Every status is an answer. Nothing is followed: urllib would take the token along wherever it is sent."""
+    """Makes every status an answer, and follows no redirect: urllib would send the token along wherever it leads."""
 
     def http_response(self, request: urllib.request.Request, response: Any) -> Any:  # noqa: ARG002 - as given
-        """Give the answer back as it is."""
+        """Return the answer as it is."""
         return response
 
     https_response = http_response
@@ -57,7 +57,7 @@ class _AsAnswered(urllib.request.HTTPErrorProcessor):
 
 @dataclass
 class Client:
-    """Requests to one API. `headers` hold the secrets of `secrets`, which no message shows."""
+    """Requests to one API. `headers` contain the `secrets`, which no message shows."""
 
     forge: str
     base: str
@@ -69,23 +69,23 @@ class Client:
     total_s: float = TOTAL_S
     largest_bytes: int = LARGEST_BYTES
     ends_s: float | None = None
-    """When the time of all requests is up, by the clock; what a copy has in common with its original."""
+    """When the time of all requests is up, by the clock; a copy shares this with its original."""
 
     def __post_init__(self) -> None:
         scheme, host, _ = _origin(self.base)
         if scheme not in ("http", "https") or not host:
             raise ForgeError(f"the address of {self.forge}'s API is no URL: {self._said(self.base)!r}")
         self.ends_s = self.clock() + self.total_s if self.ends_s is None else self.ends_s
-        # Their proxies are those of the environment, as everywhere.
+        # Uses the proxies of the environment, as usual.
         self._opener = urllib.request.build_opener(_AsAnswered)
 
     def ask(self, method: str, path: str, data: Any = None, *, changes_nothing: bool = False) -> Any:
-        """What the API answers, read as JSON; raises ForgeError that says what is missing."""
+        """Send a request and return its answer, parsed as JSON; raises ForgeError."""
         answer = self.send(method, path, data, changes_nothing=changes_nothing)
         return self._read(answer)
 
     def pages(self, path: str) -> Iterator[Any]:
-        """The items of a list, page by page; raises ForgeError."""
+        """Yield the items of a list, page by page; raises ForgeError."""
         for page in range(1, _MOST_PAGES + 1):
             answer = self.send("GET", f"{path}{'&' if '?' in path else '?'}per_page={_PER_PAGE}&page={page}")
             found = self._read(answer)
@@ -96,10 +96,10 @@ class Client:
                 return
 
     def send(self, method: str, path: str, data: Any = None, *, changes_nothing: bool = False) -> Answer:
-        """The answer to a request, once it is neither an error nor «later»; raises ForgeError.
+        """Send a request, repeatedly if need be, and return its answer; raises ForgeError if there is only an error.
 
-        One that may have changed something is not sent twice, unless it was refused for coming too soon; whether it
-        `changes_nothing` its method says, where that is GET.
+        A request that may have changed something is not sent twice, unless it was refused for coming too soon. GET
+        changes nothing; of other methods `changes_nothing` says that.
         """
         may_repeat = changes_nothing or method == "GET"
         pause_s = _FIRST_PAUSE_S
@@ -133,7 +133,7 @@ class Client:
         raise ForgeError(f"{self.forge} redirects in a circle: is {self._shown_base()} its API?")
 
     def _redirected(self, url: str, wanted: str) -> str:
-        """Where a redirect leads, if that is on the same host."""
+        """Return where a redirect leads; raises ForgeError if that is another host."""
         try:
             target = urljoin(url, wanted)
         except ValueError:
@@ -164,11 +164,11 @@ class Client:
                     "name a file with that of its issuer"
                 ) from None
             raise _UnansweredError(_reason(error)) from None
-        except ValueError as error:  # a header's value that is none: the token has a line break
+        except ValueError as error:  # an invalid header: the token contains a line break
             raise ForgeError(f"{self.forge} cannot be asked: the token or the API's address is damaged") from error
 
     def _body(self, response: Any) -> bytes:
-        """All of it; raises ForgeError if it is too much, or `_UnansweredError` if it comes too slowly or in part."""
+        """Return the body; raises ForgeError if it is too large, `_UnansweredError` if it is too slow or incomplete."""
         parts, size, told = [], 0, response.length or 0
         while part := response.read1(_STRETCH):
             parts.append(part)
@@ -179,7 +179,7 @@ class Client:
                 )
             if self._left_s() <= 0:
                 raise _UnansweredError("its answer took too long")
-        if size < told:  # of which http.client tells only who asks for all at once
+        if size < told:  # http.client notices that only if everything is read at once
             raise _UnansweredError("its answer was cut off")
         return b"".join(parts)
 
@@ -192,7 +192,7 @@ class Client:
             return
         if passing and may_repeat and not last:
             return
-        # The status of what came too soon would be taken for that of a lacking permission.
+        # Without a status, as that of a request that came too soon would be taken for a missing permission.
         status = None if too_soon else answer.status
         raise ForgeError(self._trouble(answer, too_soon=too_soon), status=status, is_passing=passing and not may_repeat)
 
@@ -220,7 +220,7 @@ class Client:
         return f"{self.forge} answered with status {answer.status}{said}"
 
     def _message(self, answer: Answer) -> str:
-        """What the API says of an error, if it does."""
+        """Return what the API says about an error, if anything."""
         try:
             found = answer.json()
         except (ValueError, RecursionError):
@@ -233,14 +233,14 @@ class Client:
         return self._said(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}")
 
     def _said(self, text: str) -> str:
-        """Some text from outside, cut, and without what is secret."""
+        """Return a text from outside, shortened and without secrets."""
         for secret in self.secrets:
             text = text.replace(secret, "***") if secret else text
         return text if len(text) <= _LONGEST_SAID else f"{text[: _LONGEST_SAID - 1]}…"
 
 
 class _UnansweredError(Exception):
-    """No answer, or not all of it."""
+    """There was no answer, or not all of it."""
 
 
 def _reason(error: Exception) -> str:
@@ -251,7 +251,7 @@ def _reason(error: Exception) -> str:
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
-    """Scheme, host and port; of what is no URL nothing."""
+    """Return scheme, host and port; nothing for what is no URL."""
     try:
         parts = urlsplit(url)
         return parts.scheme, parts.hostname, parts.port
@@ -260,12 +260,12 @@ def _origin(url: str) -> tuple[str, str | None, int | None]:
 
 
 def _is_too_soon(answer: Answer) -> bool:
-    """Whether it was refused for the number of requests: GitHub says so by 403 as well."""
+    """Return whether a request was refused because there were too many: GitHub says so by 403 as well."""
     spent = answer.headers.get("X-RateLimit-Remaining") == "0" or "Retry-After" in answer.headers
     return answer.status == 429 or (answer.status == 403 and (spent or b"secondary rate limit" in answer.body))
 
 
 def _wanted_pause(answer: Answer) -> float | None:
-    """The seconds that it asks to wait; a date, or another's word for it, is as good as none."""
+    """Return the seconds that an answer asks to wait; a date, or anything else, counts as none."""
     wanted = answer.headers.get("Retry-After") or ""
     return float(wanted) if wanted.strip().isascii() and wanted.strip().isdigit() and len(wanted) < 10 else None

@@ -1,4 +1,4 @@
-"""What a forge refuses, as one sentence. It changes nothing of a verdict."""
+"""What a forge refuses, as one sentence. It never changes a verdict."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 
 class ForgeError(Exception):
-    """A forge that cannot be reached or does not do what it is asked; the message names what is missing.
+    """A forge cannot be reached or does not do what it is asked; the message names what is missing.
 
-    `status` is that of its answer, if it gave one that says what is missing; what `is_passing` may have been done all
-    the same.
+    `status` is that of its answer, if that tells what is missing. If it `is_passing`, the request may have been carried
+    out all the same.
     """
 
     def __init__(self, message: str, *, status: int | None = None, is_passing: bool = False) -> None:
@@ -20,12 +20,12 @@ class ForgeError(Exception):
 
 
 class NothingToCommentError(ForgeError):
-    """A job that is about no pull request, where none is missed unless a comment was asked for."""
+    """The job is about no pull request; that is fine unless a comment was asked for."""
 
 
 @contextmanager
 def explained(missing: Mapping[int, str]) -> Iterator[None]:
-    """Say what is missing, by the status of the answer, where the forge refuses."""
+    """Add to a forge's refusal what is missing, by the status of its answer."""
     try:
         yield
     except ForgeError as error:

@@ -1,4 +1,4 @@
-"""GitHub: what a job writes for its runner, whose pull request it is, and the comment on that."""
+"""GitHub: what a job writes for its runner, the pull request that it is about, and the comment on that."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ API = "https://api.github.com"
 _VERSION = "2022-11-28"
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _LARGEST_EVENT_BYTES = 32 << 20
-# The identity of the token that each job is given.
+# The author of what is written with the token that each job is given.
 _USUAL_AUTHOR = "github-actions[bot]"
 _PERMISSION = "the job needs `permissions: pull-requests: write`"
 _MISSING = {
@@ -28,7 +28,7 @@ _MISSING = {
     404: f"there is no such repository or pull request, or the token may not see it; {_PERMISSION}",
     422: "it does not take this comment",
 }
-# What GraphQL calls a spent limit, then and now.
+# GraphQL's types of a rate limit error, before and now.
 _TOO_SOON = ("RATE_LIMITED", "RATE_LIMIT")
 
 
@@ -36,7 +36,7 @@ _TOO_SOON = ("RATE_LIMITED", "RATE_LIMIT")
 
 
 def command(name: str, message: str, title: str) -> str:
-    """A workflow command, `::error title=...::...`, whatever is in its texts."""
+    """Return a workflow command, `::error title=...::...`, with its texts escaped."""
     return f"::{name} title={_escaped(title).replace(':', '%3A').replace(',', '%2C')}::{_escaped(message)}"
 
 
@@ -46,7 +46,7 @@ def _escaped(text: str) -> str:
 
 @contextmanager
 def no_commands(log: IO[str]) -> Iterator[None]:
-    """Have the runner take nothing for a command of what is written to the log meanwhile."""
+    """Keep the runner from taking anything that is written to the log meanwhile for a command."""
     token = secrets.token_hex(16)
     log.write(f"::stop-commands::{token}\n")
     try:
@@ -57,7 +57,7 @@ def no_commands(log: IO[str]) -> Iterator[None]:
 
 
 def outputs(values: Mapping[str, str]) -> str:
-    """What sets a step's outputs when it is appended to its file, whatever is in them."""
+    """Return the text that sets a step's outputs when it is appended to their file, whatever the values are."""
     lines = []
     for name, value in values.items():
         end = f"steelyard_{secrets.token_hex(16)}"
@@ -66,7 +66,7 @@ def outputs(values: Mapping[str, str]) -> str:
 
 
 def size(path: Path) -> int:
-    """How much such a file holds already; raises ForgeError."""
+    """Return how large a file of the runner is so far; raises ForgeError."""
     try:
         return path.stat().st_size
     except FileNotFoundError:
@@ -84,7 +84,7 @@ def append(path: Path, text: str) -> None:
         raise ForgeError(f"cannot write {path}: {error.strerror}") from error
 
 
-# --- whose pull request
+# --- the pull request
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class PullRequest:
 
 
 def client(environment: Mapping[str, str]) -> Client:
-    """The API as the job's environment has it; raises ForgeError where there is no token."""
+    """Return the API that the job's environment names; raises ForgeError if there is no token."""
     token = environment.get("GITHUB_TOKEN", "").strip()
     if not token:
         raise ForgeError("no comment without GITHUB_TOKEN in the environment of this step: pass it by `env:`")
@@ -105,10 +105,10 @@ def client(environment: Mapping[str, str]) -> Client:
 
 
 def pull_request(environment: Mapping[str, str], api: Client) -> PullRequest:
-    """The pull request that the job's event is about; raises ForgeError where it is about none.
+    """Return the pull request that the job's event is about; raises ForgeError if there is none.
 
-    Of a `workflow_run` it is the open one whose head is the commit that ran: by the event, which the runner wrote, and
-    never by anything that the run itself has left.
+    For a `workflow_run` it is the open one whose head is the commit that ran, according to the event, which the runner
+    wrote, and never to anything that the run itself has left.
     """
     repository = environment.get("GITHUB_REPOSITORY", "")
     if not _REPOSITORY.fullmatch(repository):
@@ -147,7 +147,7 @@ def _number_in(event: Mapping[str, Any]) -> int | None:
 
 
 def _number_of_run(run: Mapping[str, Any], repository: str, api: Client) -> int:
-    """The event names no pull request from a fork, only its branch and commit."""
+    """Return the number of the pull request of a run: for one from a fork the event names only branch and commit."""
     head, branch, commit = run.get("head_repository"), run.get("head_branch"), run.get("head_sha")
     owner = head["owner"].get("login") if isinstance(head, dict) and isinstance(head.get("owner"), dict) else None
     if not all(isinstance(one, str) and one for one in (owner, branch, commit)):
@@ -182,13 +182,14 @@ class Comments:
 
     @classmethod
     def of(cls, environment: Mapping[str, str], api: Client) -> Comments:
-        """Those on the pull request of this job; raises ForgeError."""
-        # Where there is none the usual author serves; but no token goes to another host than the job's own.
+        """Return those on the pull request of this job; raises ForgeError."""
+        # Without GITHUB_GRAPHQL_URL on the API's own host, so that the token goes to no other; if GraphQL is not there,
+        # the usual author serves.
         graphql = replace(api, base=environment.get("GITHUB_GRAPHQL_URL") or f"{api.base.rstrip('/')}/graphql")
         return cls(api, pull_request(environment, api), graphql)
 
     def own(self) -> Iterator[tuple[int, str]]:
-        """Number and text of each; raises ForgeError."""
+        """Yield the number and the text of each; raises ForgeError."""
         with explained(_MISSING):
             author = self._author()
             for comment in self._api.pages(self._of_pull):
@@ -198,19 +199,20 @@ class Comments:
                         yield number, text
 
     def update(self, number: int, text: str) -> str:
-        """Write another text over a comment; raises ForgeError."""
+        """Replace the text of a comment and return its address; raises ForgeError."""
         with explained(_MISSING), _told_of_a_lock():
             return _place(self._api.ask("PATCH", f"{self._comments}/{number}", {"body": text}))
 
     def create(self, text: str) -> str:
-        """Write a new comment; raises ForgeError."""
+        """Write a new comment and return its address; raises ForgeError."""
         with explained(_MISSING), _told_of_a_lock():
             return _place(self._api.ask("POST", self._of_pull, {"body": text}))
 
     def _author(self) -> str:
-        """Who the token writes as. Of a job's token only GraphQL tells it; where that does not, it is the usual one.
+        """Return the author as whom the token writes.
 
-        Not where it only does not tell it now: comments of another author would be passed over.
+        For a job's token only GraphQL tells that; if it does not, it is the usual one. But not if it merely does not
+        answer now: the comments of another author would be missed.
         """
         try:
             answer = self._graphql.ask("POST", "", {"query": "query { viewer { login } }"}, changes_nothing=True)
@@ -228,7 +230,7 @@ class Comments:
 
 @contextmanager
 def _told_of_a_lock() -> Iterator[None]:
-    """Say that a conversation is locked, which GitHub refuses by the same status as a lacking permission."""
+    """Say that a conversation is locked: GitHub's status for that is the same as for a missing permission."""
     try:
         yield
     except ForgeError as error:
@@ -238,14 +240,14 @@ def _told_of_a_lock() -> Iterator[None]:
 
 
 def _is_too_soon(answer: Any) -> bool:
-    """Whether GraphQL refused for the number of requests, which it says with the status of an answer."""
+    """Return whether GraphQL refused because of too many requests, which it says in an answer of normal status."""
     errors = answer.get("errors") if isinstance(answer, dict) else None
     kinds = [one.get("type") for one in errors if isinstance(one, dict)] if isinstance(errors, list) else []
     return any(kind in _TOO_SOON for kind in kinds)
 
 
 def _is_by(author: str, user: Any) -> bool:
-    """Whether a comment's user is the author; an app's name may be told without what marks it as one."""
+    """Return whether a comment's user is the author; the name of an app may be told without its suffix `[bot]`."""
     if not isinstance(user, dict):
         return False
     return user.get("login") == author or (user.get("type") == "Bot" and user.get("login") == f"{author}[bot]")

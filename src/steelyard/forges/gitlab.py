@@ -15,7 +15,7 @@ _MISSING = {
 
 
 def client(environment: Mapping[str, str]) -> Client:
-    """The API as the job's environment has it; raises ForgeError where there is no token."""
+    """Return the API that the job's environment names; raises ForgeError if there is no token."""
     token = environment.get("GITLAB_TOKEN", "").strip()
     if not token:
         raise ForgeError(
@@ -37,7 +37,7 @@ class Notes:
 
     @classmethod
     def of(cls, environment: Mapping[str, str], api: Client) -> Notes:
-        """Those on the merge request of this pipeline, also where it runs in a fork; raises ForgeError."""
+        """Return those on this pipeline's merge request, even if the pipeline runs in a fork; raises ForgeError."""
         project = environment.get("CI_MERGE_REQUEST_PROJECT_ID") or environment.get("CI_PROJECT_ID", "")
         merge_request = environment.get("CI_MERGE_REQUEST_IID", "")
         if not merge_request:
@@ -50,7 +50,7 @@ class Notes:
         return cls(api, project, merge_request)
 
     def own(self) -> Iterator[tuple[int, str]]:
-        """Number and text of each; raises ForgeError."""
+        """Yield the number and the text of each; raises ForgeError."""
         with explained(_MISSING):
             user = self._api.ask("GET", "/user")
             author = user.get("id") if isinstance(user, dict) else None
@@ -64,13 +64,13 @@ class Notes:
                         yield number, text
 
     def update(self, number: int, text: str) -> str:
-        """Write another text over a note; raises ForgeError."""
+        """Replace the text of a note; return where it is, in words. Raises ForgeError."""
         with explained(_MISSING):
             self._api.ask("PUT", f"{self._notes}/{number}", {"body": text})
         return "the merge request"
 
     def create(self, text: str) -> str:
-        """Write a new note; raises ForgeError."""
+        """Write a new note; return where it is, in words. Raises ForgeError."""
         with explained(_MISSING):
             self._api.ask("POST", self._notes, {"body": text})
         return "the merge request"

@@ -1,4 +1,4 @@
-"""The one comment of a gate on a pull request: written once, then over itself."""
+"""The one comment of a gate on a pull request: created once, then updated."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ class Comments(Protocol):
     """The comments on one pull request, or notes on one merge request."""
 
     def own(self) -> Iterable[tuple[int, str]]:
-        """Number and text of those that were written with this token; raises ForgeError, as all of these."""
+        """Return the number and the text of those written with this token; raises ForgeError, as the others do."""
 
     def update(self, number: int, text: str) -> str:
-        """Write another text over a comment; where it can be seen."""
+        """Replace the text of a comment; return where it can be seen."""
 
     def create(self, text: str) -> str:
-        """Write a new one; where it can be seen."""
+        """Write a new one; return where it can be seen."""
 
 
 def marker(title: str) -> str:
-    """What no reader sees, and no name in a record can imitate: which gate's comment it is."""
+    """Return a mark that tells which gate a comment is of, invisible to readers; no name in a record can imitate it."""
     return f"<!-- steelyard gate {hashlib.sha256(title.encode(errors='surrogateescape')).hexdigest()[:16]} -->"
 
 
 def put(comments: Comments, title: str, text: str) -> str:
-    """Have the gate's comment say this, and tell where it is; raises ForgeError.
+    """Make the gate's comment say this, and return where it is; raises ForgeError.
 
-    A creation that came to no answer may have been done: it is looked for before the next try, and so there is never a
-    second.
+    A comment whose creation got no answer may exist all the same, so it is looked for before the next try; there is
+    never a second one.
     """
     hidden = marker(title)
     body = f"{hidden}\n{text}"

@@ -1,4 +1,4 @@
-"""`python -m steelyard.harness bench_x.py`: the program that holds the benchmarks of files."""
+"""`python -m steelyard.harness bench_x.py`: the program that runs the benchmarks of files."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class _UsageError(Exception):
 
 
 def main(command_line: list[str]) -> int:
-    """Do what the command line says; the exit status."""
+    """Do what the command line says; return the exit status."""
     arguments, own = separated(command_line)
     if not arguments and ("-h" in own or "--help" in own):
         print(_HELP, end="")
         return DONE
-    sys.argv[1:] = own  # bench files that read them shall see the same in each call
+    sys.argv[1:] = own  # so that bench files which read the arguments see the same in each call
     try:
         suite = _suite(own)
     except _UsageError as error:
@@ -62,7 +62,7 @@ def _suite(own: list[str]) -> Suite:
 
 
 def _read(own: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Options and paths. By hand: argparse would add a third to the time that each launch needs to start."""
+    """Return options and paths; not by argparse: it would add a third to the time that each launch needs to start."""
     options: dict[str, str] = {}
     paths: list[str] = []
     left = iter(own)

@@ -43,16 +43,16 @@ class Request:
         self.each: list[Turned] = []
         """Several benchmarks, each to run in a process of its own; `name` is None then."""
         self.socket: int | None = None
-        """Where the launch beside this one is, if these are to run in turn with those of it."""
+        """The descriptor of a socket to the launch beside this one, if `each` run in turn with that one's."""
 
     @property
     def names(self) -> list[str]:
-        """Of all that are to run; none for the list."""
+        """The names of all that are to run; none for the list."""
         return [self.name] if self.name is not None else [one.name for one in self.each]
 
 
 class Turned:
-    """One of several benchmarks to run; `orders` are those of its samples, none if it runs by itself."""
+    """One of several benchmarks to run; `orders` are those of its samples, empty if it runs by itself."""
 
     __slots__ = ("loops", "name", "orders", "samples", "seed")
 
@@ -60,7 +60,7 @@ class Turned:
         self.name, self.loops, self.samples, self.seed, self.orders = name, loops, samples, seed, orders
 
     def alone(self, fd: int) -> Request:
-        """The request to run this one, with its partner at the end of a socket; -1 if there is none."""
+        """Return the request to run this one, with its partner at the other end of a socket; -1 if there is none."""
         from steelyard.harness.partner import Partner
 
         partner = Partner(fd, self.orders) if self.orders else None
@@ -68,9 +68,9 @@ class Turned:
 
 
 def separated(command_line: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """The values of the protocol's arguments by their keys, whatever they are, and the user's own arguments.
+    """Return the unchecked values of the protocol's arguments by their keys, and the user's own arguments.
 
-    `before` and `each` may be said more than once: their values are lines, which no name can break.
+    `before` and `each` may be given more than once: their values are joined as lines, as no name has a line break.
     """
     arguments: dict[str, str] = {}
     own: list[str] = []
@@ -84,7 +84,7 @@ def separated(command_line: Iterable[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def descriptor(arguments: dict[str, str]) -> int:
-    """The response's descriptor, closed in whatever this process executes; raises ArgumentError if there is none."""
+    """Return the response's descriptor, which executed programs do not inherit; raises ArgumentError without one."""
     return _kept_from_children("fd", _number(arguments, "fd"))
 
 
@@ -97,7 +97,7 @@ def _kept_from_children(key: str, fd: int) -> int:
 
 
 def request(arguments: dict[str, str]) -> Request:
-    """What is wanted; raises ArgumentError if that is unclear, or of a version that is not spoken here."""
+    """Return what is wanted; raises ArgumentError if that is unclear, or in a version that is not spoken here."""
     version = arguments.get("protocol")
     if version != str(VERSION):
         said = "is missing" if version is None else f"asks for {version!r}"
@@ -150,7 +150,7 @@ def _number(arguments: dict[str, str], key: str) -> int:
     if key not in arguments:
         raise ArgumentError(f"--steelyard-{key}=NUMBER is missing")
     value = arguments[key]
-    # No number that is in range has more digits, and Python refuses to read very long ones.
+    # No number in range has more digits, and Python refuses to parse very long ones.
     if value.isascii() and value.isdigit() and len(value) <= 20 and _LEAST[key] <= int(value) <= _MOST[key]:
         return int(value)
     raise ArgumentError(f"--steelyard-{key}={value[:40]}: it has to be an integer from {_LEAST[key]} to {_MOST[key]}")

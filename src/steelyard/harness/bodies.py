@@ -1,4 +1,4 @@
-"""From a declared benchmark to a body that is ready to be measured: set up before, torn down after."""
+"""Turn a declared benchmark into a body that is ready to be measured: set it up before, tear it down after."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _NOTHING = object()
 
 
 class _Stage(ExitStack):
-    """What is open as long as a benchmark: one event loop for set-up, samples and tear-down, if they need one."""
+    """What is open as long as a benchmark, such as one event loop for set-up, samples and tear-down, if needed."""
 
     _runner: asyncio.Runner | None = None
 
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        """Have the event loop run a coroutine to its end."""
+        """Run a coroutine to its end in the event loop."""
         return self.event_loop().run(coroutine)
 
     def event_loop(self) -> asyncio.Runner:
-        """The event loop, which is there until whatever was opened before it is closed; raises BodyError within one."""
+        """Return the event loop, which is closed before whatever was opened earlier; raises BodyError within one."""
         if self._runner is None:
             import asyncio
 
@@ -46,10 +46,10 @@ class _Stage(ExitStack):
 
 @contextmanager
 def prepared(declaration: Declaration, values: dict[str, Any], seed: int) -> Iterator[Work]:
-    """A declared benchmark with these values of its parameters, from its set-up to its tear-down.
+    """Set up a declared benchmark with these values of its parameters, and tear it down afterwards.
 
-    Whatever the set-up raises comes through; BodyError for one that does not yield a function, or yields twice, and for
-    a body that is a generator.
+    Raises whatever the set-up raises, and BodyError for one that does not yield a function or yields twice, and for a
+    body that is a generator.
     """
     function = declaration.function
     draw = _draw(declaration.inputs, values, seed)
@@ -72,7 +72,7 @@ def prepared(declaration: Declaration, values: dict[str, Any], seed: int) -> Ite
 
 @contextmanager
 def prepared_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Work]:
-    """A function with its arguments, as a test gives them; raises BodyError for a generator."""
+    """Yield the work of a function with its arguments, as a test gives them; raises BodyError for a generator."""
     values = {str(number): value for number, value in enumerate(args)} | kwargs
     positional = [f"{_VALUE}{number}" for number in range(len(args))]
     call = ", ".join([*positional, *(f"{name}={_VALUE}{name}" for name in kwargs)])
@@ -98,7 +98,7 @@ def _work(
         )
     asynchronous = bool(kind(body) & COROUTINE)
     if asynchronous:
-        stage.event_loop()  # where there can be none that is said before anything is begun
+        stage.event_loop()  # raises, if there can be none, before anything is begun
     names = [f"{PREFIX}body", *(_VALUE + name for name in values)]
     text = Text(f"{'await ' if asynchronous else ''}{PREFIX}body({call})", names=names, asynchronous=asynchronous)
     return Work(text, (body, *values.values()), draw=draw, collect=collect, finish=stage.run if asynchronous else None)
@@ -109,18 +109,18 @@ def _draw(inputs: Callable[..., Any] | None, values: dict[str, Any], seed: int) 
         return None
     from random import Random
 
-    random, make = Random(seed), inputs  # noqa: S311 - it shall be foreseen
+    random, make = Random(seed), inputs  # noqa: S311 - it has to be reproducible
     taken = {name: values[name] for name in Signature(inputs).taken(values, 1)}
     return lambda: make(random, **taken)
 
 
 def _steps(function: Callable[..., Any], values: dict[str, Any], stage: _Stage) -> Callable[[], Any]:
-    """What goes on to the next yield, and gives what is yielded. What is left of the function is closed at the end."""
+    """Return a function that runs on to the next yield and returns its value; the generator is closed at the end."""
     if not kind(function) & ASYNC_GENERATOR:
         generator: Generator[Any] = function(**values)
         stage.callback(generator.close)
         return lambda: next(generator, _NOTHING)
-    stage.event_loop()  # before what needs it to be closed
+    stage.event_loop()  # opened before the generator, whose closing needs it
     asynchronous: AsyncGenerator[Any] = function(**values)
     stage.callback(lambda: stage.run(_closed(asynchronous)))
     return lambda: stage.run(_next(asynchronous))

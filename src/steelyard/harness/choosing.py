@@ -1,6 +1,6 @@
-"""Which of a user's tests pytest loads and runs: those that take a fixture, and of them those that were named.
+"""Choose the tests that pytest loads and runs: those that take a fixture, and of these the named ones.
 
-Also read by the plugin for pytest-benchmark, in a Python that may be 3.9: nothing of ours is imported.
+The plugin for pytest-benchmark loads this too, in a Python that may be 3.9, so nothing of ours is imported here.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
 
 
 class Choosing:
-    """The hooks that choose the tests; without names all that take the fixture stay."""
+    """The hooks that choose the tests; without names they leave all that the user's arguments select."""
 
     def __init__(self, config: pytest.Config, fixture: str) -> None:
         self._config, self._fixture = config, fixture
 
     @property
     def _names(self) -> list[str]:
-        """The node ids of those that are to run; none where they are to be listed."""
+        """The node ids of the tests to run; none if tests are to be listed."""
         raise NotImplementedError
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
-        """Leave all other files of tests alone: importing them would cost time and memory in each launch."""
+        """Ignore all other test files: importing them would cost time and memory in each launch."""
         if not self._names or collection_path.name == "__init__.py" or not collection_path.is_file():
             return None
         return str(collection_path) not in self._files or None
 
     @cached_property
     def _files(self) -> set[str]:
-        """Of the tests that are to run; they are asked for at each file of the user's."""
+        """The files of the tests to run; cached, as they are asked for at each of the user's files."""
         return {os.path.normpath(self._config.rootpath / name.partition("::")[0]) for name in self._names}
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Choose the tests, out of those that the user's own arguments leave."""
+        """Choose the tests among those that the user's own arguments select."""
         if not self._names:
             return
         names, chosen, others = set(self._names), list[pytest.Item](), list[pytest.Item]()
@@ -49,14 +49,14 @@ class Choosing:
         self._config.hook.pytest_deselected(items=others)
 
     def _listed(self, session: pytest.Session) -> list[pytest.Item]:
-        """All benchmarks, in an order that is the same where a plugin shuffles the tests."""
+        """Return all benchmarks, in an order that stays the same even if a plugin shuffles the tests."""
         return [item for item in sorted(session.items, key=_place) if self._is_benchmark(item)]
 
     def _is_benchmark(self, item: pytest.Item) -> bool:
-        """Whether a test is one, and not one that is skipped whatever happens."""
+        """Return whether a test takes the fixture, and is not certain to be skipped."""
         marks = item.iter_markers("skipif")
         conditions = (one for mark in marks for one in [*mark.args, mark.kwargs.get("condition", False)])
-        # One that is a text stands for code, which pytest runs when it is the test's turn.
+        # A condition that is a text is code, which pytest evaluates when it is the test's turn.
         skipped = item.get_closest_marker("skip") is not None or any(one and type(one) is not str for one in conditions)
         return self._fixture in getattr(item, "fixturenames", ()) and not skipped
 

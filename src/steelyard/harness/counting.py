@@ -1,4 +1,4 @@
-"""Whether somebody counts the instructions of this process, and how they are told where the samples begin and end."""
+"""Whether the instructions of this process are counted, and how to tell the counter where samples begin and end."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def counter() -> tuple[Callable[[], object], Callable[[], object]] | None:
-    """What begins and ends counting, of a library that was preloaded into this process; None if there is none."""
+    """Return the functions of a preloaded library that begin and end counting; None if there is no such library."""
     if "LD_PRELOAD" not in os.environ:
-        return None  # ctypes takes longer to import than all of the harness
+        return None  # importing ctypes takes longer than importing the whole harness
     import ctypes
 
-    library = ctypes.PyDLL(None)  # does not let go of the interpreter's lock: fewer instructions around the body
+    library = ctypes.PyDLL(None)  # keeps the interpreter's lock, so that fewer instructions surround the body
     try:
         begin, end = library.steelyard_begin_counting, library.steelyard_end_counting
     except AttributeError:

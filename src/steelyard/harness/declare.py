@@ -6,7 +6,7 @@ import sys
 
 from steelyard.harness.signature import check
 
-TYPE_CHECKING = False  # as typing has it, whose import alone would take as long as Python's start
+TYPE_CHECKING = False  # not from typing, whose import alone would take as long as Python's start
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from random import Random
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 else:
 
     def overload(function):
-        """What typing's does when a program runs, as good as nothing."""
+        """Do at run time what typing's does, which is next to nothing."""
         return function
 
 
 class Declaration:
-    """What `bench` was told: a function, what it is called with, and where that stands."""
+    """What `bench` was told: a function, what to call it with, and where it was declared."""
 
     __slots__ = ("file", "function", "gc", "inputs", "line", "name", "params", "tags")
 
@@ -45,8 +45,8 @@ class Declaration:
 
 declarations: list[Declaration] = []
 
-# The bench files of this process. A declaration belongs to the innermost of them that is being executed, so that one
-# may import another, and may leave the declaring to a module that is none.
+# The bench files of this process. A declaration belongs to the innermost of them that is being executed, so one may
+# import another, and may leave the declaring to a module that is no bench file.
 bench_files: set[str] = set()
 
 
@@ -78,16 +78,16 @@ def bench(
     `@bench` alone: one call of the function is one iteration, awaited if it is `async`.
 
     A function that yields is set-up and tear-down: it runs to its `yield`, what it yields is called in each iteration,
-    and it runs on when the last sample is taken. None of that is timed.
+    and it runs on after the last sample. Only the iterations are timed.
 
     - `inputs` is called before each sample, outside the clock, with a `random.Random` that is seeded alike in both
-      launches of a pair, and those of the parameters that it names. What it returns is the first argument of each
+      launches of a pair, and with those parameters that it names. What it returns is the first argument of each
       iteration.
     - `tags` are texts to choose benchmarks by.
     - `gc=True` leaves Python's garbage collector on during the samples.
-    - `name` stands for the function's own.
-    - All other arguments are parameters, with the lists of their values. Each combination is a benchmark, called with
-      it.
+    - `name` replaces the function's own.
+    - All other arguments are parameters, with the lists of their values. Each combination is a benchmark, and the
+      function is called with it.
 
     Raises TypeError if the arguments do not fit the function.
     """
@@ -132,7 +132,7 @@ def _tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def _place(function: Callable[..., Any], frame: FrameType) -> tuple[str, int]:
-    """The bench file that declares, and the line of the function there, or else that of the declaration."""
+    """Return the bench file that declares, and the line of the function in it, or else that of the declaration."""
     caller: FrameType | None = frame
     while caller is not None and caller.f_code.co_filename not in bench_files:
         caller = caller.f_back

@@ -41,7 +41,7 @@ def _status(suite: Suite, response: Response, follow: Callable[[], None]) -> int
     except KeyboardInterrupt:
         response.error("interrupted")
         return INTERRUPTED
-    except BaseException as error:  # of the user's code, which may also try to exit
+    except BaseException as error:  # raised by the user's code, which may also try to exit
         response.error(fault(error, suite.files))
         return RAISED
     return DONE
@@ -63,7 +63,7 @@ def _follow(wanted: Request, suite: Suite, response: Response) -> None:
 
 
 def _run_alone(wanted: Request, entry: Entry, suite: Suite, fd: int) -> bool:
-    """Run one benchmark in a process that ends after it, and write its response; whether it went well."""
+    """Run one benchmark in this process, which ends after it, and write its response; return whether it went well."""
     from steelyard.harness.several import check_alone, leave_shared_alone
 
     def run() -> None:

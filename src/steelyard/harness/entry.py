@@ -1,4 +1,4 @@
-"""One benchmark, as it is listed and found by its name."""
+"""One benchmark, as it is listed and looked up by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of what goes wrong, and the exit status for it."""
+"""Messages and exit statuses for what goes wrong."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ if TYPE_CHECKING:
 
 DONE, RAISED, USAGE, INTERRUPTED = 0, 1, 2, 130
 STATEMENT = "<timeit>"
-"""What tracebacks call the file of a statement."""
+"""The file name of a statement in tracebacks."""
 
 
 class BodyError(Exception):
-    """The user's code raised, or is not what a benchmark has to be. Its cause is the exception, if there was one."""
+    """The user's code cannot be measured as a benchmark; the message says why."""
 
 
 def complain(message: str) -> int:
-    """Say on stderr what is wrong with the command line; the exit status for that."""
+    """Say on stderr what is wrong with the command line; return the exit status for that."""
     print(f"steelyard.harness: {message}", file=sys.stderr)
     return USAGE
 
 
 def fault(error: BaseException, files: Mapping[str, str]) -> str:
-    """What a benchmark did wrong, in a line as of `told`; its traceback goes to stderr, from these files on."""
+    """Return what a benchmark did wrong, as `told` does; write its traceback, from these files on, to stderr."""
     if isinstance(error, BodyError):
         return str(error)
     error.with_traceback(_from_first(error.__traceback__, files))
@@ -34,7 +34,7 @@ def fault(error: BaseException, files: Mapping[str, str]) -> str:
 
 
 def _from_first(trace: TracebackType | None, files: Mapping[str, str]) -> TracebackType | None:
-    """A traceback without what called the user's code; all of it where there is none of that in it."""
+    """Return a traceback from the user's code on; all of it if that is not in it."""
     first = trace
     while first is not None and first.tb_frame.f_code.co_filename not in files:
         first = first.tb_next
@@ -42,7 +42,7 @@ def _from_first(trace: TracebackType | None, files: Mapping[str, str]) -> Traceb
 
 
 def told(error: BaseException, files: Mapping[str, str]) -> str:
-    """`bench_x.py:12: ValueError: bad`, with the innermost line in one of these files, called by their labels."""
+    """Return `bench_x.py:12: ValueError: bad`, with the innermost line in one of these files, named by their labels."""
     place = _place(error, files)
     what = type(error).__name__
     message = _message(error)
@@ -63,7 +63,7 @@ def _place(error: BaseException, files: Mapping[str, str]) -> str:
 
 
 def _lacks_a_name(error: BaseException) -> bool:
-    """Whether a statement has a name that nothing has defined; not code that it calls."""
+    """Return whether the statement itself, not code that it calls, uses an undefined name."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -75,5 +75,5 @@ def _message(error: BaseException) -> str:
         return str(error.msg)
     try:
         return f"{error} (--setup CODE runs before it)" if _lacks_a_name(error) else str(error)
-    except Exception:  # the user's exception, whose own text fails
+    except Exception:  # the text of the user's exception itself raises
         return ""

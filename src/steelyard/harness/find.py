@@ -1,4 +1,4 @@
-"""Files that hold benchmarks: which there are, and what they declare."""
+"""Find the files with benchmarks, and what they declare."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 
 class FindError(Exception):
-    """There is no such file, or it cannot be loaded."""
+    """There is no such file, folder or benchmark, or it cannot be loaded."""
 
 
 def files_of(paths: list[str]) -> dict[str, str]:
-    """The bench files of these files and folders, by what they are called: their paths from the folder of all of them.
+    """Return the bench files of these files and folders, by their paths relative to the folder that contains them all.
 
-    So names do not depend on where a work tree stands. Raises FindError for a path that is not there.
+    So their names do not depend on where a work tree is. Raises FindError for a path that does not exist, and for a
+    folder without bench files.
     """
     found: list[str] = []
     roots = []
@@ -49,14 +50,14 @@ def _inside(folder: str) -> Iterator[str]:
 
 
 def _is_foreign(folder: str) -> bool:
-    """Whether a folder holds what others made: hidden ones, environments, packages of JavaScript."""
+    """Return whether a folder contains others' code: hidden folders, environments, JavaScript packages."""
     name = os.path.basename(folder)
     foreign = name.startswith(".") or name in ("__pycache__", "node_modules")
     return foreign or os.path.exists(os.path.join(folder, "pyvenv.cfg"))
 
 
 def entries_of(files: dict[str, str]) -> list[Entry]:
-    """All benchmarks of these files, in their order; raises FindError, and BadNameError for names that do not do."""
+    """Return all benchmarks of these files, in their order; raises FindError, and BadNameError for invalid names."""
     bench_files.update(files.values())
     found = [entry for label, file in files.items() for entry in _entries(label, file)]
     check_names(entry.name for entry in found)
@@ -64,7 +65,7 @@ def entries_of(files: dict[str, str]) -> list[Entry]:
 
 
 def entry_called(name: str, files: dict[str, str]) -> Entry:
-    """The one benchmark of this name, for which no file but its own is loaded.
+    """Return the benchmark of this name, loading only its own file.
 
     Raises FindError if there is none, and BadNameError if there are two.
     """
@@ -94,7 +95,7 @@ def _entries(label: str, file: str) -> Iterator[Entry]:
 
 
 def _forget_neighbours_of_others(folder: str) -> None:
-    """Have a bench file find its own neighbours where a file of another folder imported some of the same names."""
+    """Forget modules from the folders of other bench files if `folder` has modules of the same names."""
     folders = {os.path.dirname(file) for file in bench_files} - {folder}
     if not folders:
         return
@@ -106,13 +107,13 @@ def _forget_neighbours_of_others(folder: str) -> None:
 
 
 def _load(label: str, file: str) -> None:
-    """Execute a bench file as a module, its folder first on the path as if it were a script."""
+    """Execute a bench file as a module, with its folder first on the path, as for a script."""
     from importlib.machinery import SourceFileLoader
     from importlib.util import module_from_spec, spec_from_file_location
 
     name = os.path.basename(file).removesuffix(".py")
     if name in sys.modules and getattr(sys.modules[name], "__file__", None) != file:
-        name = label  # the other name is that of a file in another folder, or of a module of Python's
+        name = label  # the short name is taken by a file of another folder, or by a module of Python's
     if name in sys.modules:
         return  # another bench file imported it
     folder = os.path.dirname(file)

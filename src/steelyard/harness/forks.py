@@ -1,6 +1,6 @@
-"""Processes that are forked where the benchmarks are loaded, one for each, beside those of the other side.
+"""Fork a process for each benchmark once all are loaded, beside the processes of the other side.
 
-Also read by the plugin for pytest-benchmark, in a Python that may be 3.9: nothing of ours is imported.
+The plugin for pytest-benchmark loads this too, in a Python that may be 3.9, so nothing of ours is imported here.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from resource import struct_rusage
     from typing import Any, NoReturn
 
-# In /proc/self/stat, behind the name: the processor that it ran on last.
+# The field of /proc/self/stat, after the name, with the processor that the process ran on last.
 _PROCESSOR = 36
 
-# Steers pyarrow's allocator, which begins a thread of its own.
+# Configures pyarrow's allocator, which starts a thread of its own.
 _PYARROW = "JE_ARROW_MALLOC_CONF"
 
 _MOST_PAUSES = 300
-_sleep = time.sleep  # as it is now: a test may have another in its place
+_sleep = time.sleep  # as it is now, as a test may replace it
 
 
 class Beside:
-    """The other side's launch, at the other end of the socket `fd`; if it goes, this one goes on alone."""
+    """The other side's launch, at the other end of the socket `fd`; if it ends, this one goes on alone."""
 
     def __init__(self, fd: int) -> None:
         import socket
@@ -36,9 +36,9 @@ class Beside:
         self._send, self._receive = socket.send_fds, socket.recv_fds
 
     def meet(self, turn: str) -> tuple[int, int | None]:
-        """A socket whose other end the next one of the other side has, -1 if there is none; a processor for both.
+        """Return a socket to the other side's next process, -1 if there is none, and a processor for both processes.
 
-        The one whose turn is 0 makes it.
+        The side whose turn is 0 makes the socket.
         """
         try:
             if turn == "0":
@@ -54,7 +54,7 @@ class Beside:
 
 
 def scheduled(path: str) -> tuple[int, int, int] | None:
-    """Time on a processor, waiting for one, and times put on one; None where the kernel does not tell."""
+    """Return ns on a processor, ns waiting for one, and how often put on one; None where the kernel does not tell."""
     try:
         with open(path, "rb") as file:
             worked, waited, timeslices = map(int, file.read().split()[:3])
@@ -69,7 +69,7 @@ def _latest_processor() -> int:
 
 
 def threads() -> int:
-    """How many run here: they are not in a process that is forked, and what they held is held there for ever."""
+    """Return how many threads run here: a forked process has only one, and what the others hold stays held there."""
     try:
         return len(os.listdir("/proc/self/task"))
     except OSError:
@@ -77,12 +77,12 @@ def threads() -> int:
 
 
 def threads_that_run(loaded: str) -> str:
-    """Why no process is forked where something is `loaded`, such as "the tests are": empty if one thread runs."""
+    """Return why no process is forked once something is `loaded`, such as "the tests are"; empty if one thread runs."""
     running = threads()
     if running <= 1:
         return ""
     said = f"{running} threads run when {loaded} loaded"
-    # They are there as soon as it is imported, whatever is asked of it.
+    # A library's threads run as soon as it is imported, whatever it is used for.
     if "numpy" in sys.modules and os.environ.get("OPENBLAS_NUM_THREADS") != "1":
         said += "; if numpy's OpenBLAS began them, --env OPENBLAS_NUM_THREADS=1 has it begin none"
     if "pyarrow" in sys.modules and "background_thread:false" not in os.environ.get(_PYARROW, ""):
@@ -93,8 +93,8 @@ def threads_that_run(loaded: str) -> str:
 def let_threads_rest() -> None:
     """Wait until none of the other threads here is busy, for some 0.3 s at most.
 
-    Those of numpy's OpenBLAS turn in circles for 20 to 40 ms before they sleep, on a busy machine for several times as
-    long: nothing that what is measured would do.
+    The threads of numpy's OpenBLAS spin for 20 to 40 ms before they sleep, on a busy machine several times as long,
+    which is not part of what is measured.
     """
     for _ in range(_MOST_PAUSES):
         if threads() <= 1 or not _others_are_busy():
@@ -108,7 +108,7 @@ def _others_are_busy() -> bool:
 
 
 def _state(thread: str) -> str:
-    """The letter that the kernel has for it; empty if it has ended."""
+    """Return the kernel's letter for a thread's state; empty if it has ended."""
     try:
         with open(f"/proc/self/task/{thread}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[0].decode()
@@ -117,7 +117,10 @@ def _state(thread: str) -> str:
 
 
 def forked(run: Callable[[], bool], to: int, processor: int | None, ours: int) -> dict[str, Any]:
-    """Run something in a process of its own, which alone has the file `ours`: its numbers, and what it wrote `to`."""
+    """Run something in a forked process; return its numbers, and what it wrote to the descriptor `to`.
+
+    `ours` is closed here, so that only the forked process has it. It runs on `processor`, if that is given.
+    """
     sys.stdout.flush()
     sys.stderr.flush()
     written = os.memfd_create("results")
@@ -125,7 +128,7 @@ def forked(run: Callable[[], bool], to: int, processor: int | None, ours: int) -
     child = os.fork()
     if child == 0:
         os.dup2(written, to, inheritable=False)
-        if processor is not None:  # two of them differ in speed, and what is next to each other is to share one
+        if processor is not None:  # shared by both sides' processes, as processors differ in speed
             with suppress(OSError):
                 os.sched_setaffinity(0, {processor})
         _end_with(run)
@@ -134,7 +137,7 @@ def forked(run: Callable[[], bool], to: int, processor: int | None, ours: int) -
         os.close(ours)
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
     ended = time.monotonic_ns()
-    told = scheduled(f"/proc/{child}/schedstat")  # while it is there
+    told = scheduled(f"/proc/{child}/schedstat")  # before wait4 removes it
     _, status, used = os.wait4(child, 0)
     times = {"start_ns": begun, "wall_ns": ended - begun, "spawn_ns": spawned - begun}
     with os.fdopen(written, "rb") as file:
@@ -144,7 +147,7 @@ def forked(run: Callable[[], bool], to: int, processor: int | None, ours: int) -
 
 
 def _numbers(told: tuple[int, int, int] | None, status: int, used: struct_rusage) -> dict[str, int | None]:
-    """What the scheduler and the kernel say of a process, by the names that they have in a record."""
+    """Return what the scheduler and the kernel say of a process, by the names that records have for it."""
     cpu, delay, timeslices = told or (None, None, None)
     user, system = (round(1e9 * seconds) for seconds in (used.ru_utime, used.ru_stime))
     return {
@@ -166,12 +169,12 @@ def _numbers(told: tuple[int, int, int] | None, status: int, used: struct_rusage
 
 
 def _end_with(run: Callable[[], bool]) -> NoReturn:
-    """Run something, and end this process, without what the one that it was forked from does at its end."""
+    """Run something and end this process, without running the exit handlers of the process it was forked from."""
     status = 1
     try:
         status = 0 if run() else 1
     finally:
-        for stream in (sys.stdout, sys.stderr):  # what the benchmark printed is held there, and ends with the process
+        for stream in (sys.stdout, sys.stderr):  # else what the benchmark printed would be lost with the process
             with suppress(Exception):
                 stream.flush()
         os._exit(status)

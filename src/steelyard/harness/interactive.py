@@ -1,4 +1,4 @@
-"""What is shown without a driver: that each benchmark works, and roughly how long it takes."""
+"""Without a driver, show that each benchmark works and roughly how long it takes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from steelyard.harness.entry import Entry
     from steelyard.harness.suite import Suite
 
-# A sample of this length is read to a percent or so even while others use the processor, and is over at once.
+# A sample of this length is exact to a percent or so even while others use the processor, and is soon over.
 _ENOUGH_NS = 5_000_000
-# A first call that is shorter may have loaded, compiled or filled a cache, and is not believed.
+# A first call that is shorter is repeated, as it may have loaded or compiled something, or filled a cache.
 _LONG_NS = 2_000_000_000
 _MOST_LOOPS = 2**30
 
@@ -39,12 +39,12 @@ def show(suite: Suite, arguments: list[str]) -> int:
             said = _quick_look(suite, entry)
         except KeyboardInterrupt:
             return INTERRUPTED
-        except BaseException as error:  # of the user's code, which may also try to exit
+        except BaseException as error:  # raised by the user's code, which may also try to exit
             status = RAISED
             said = f"failed: {' '.join(fault(error, suite.files).splitlines())}"
         try:
             print(f"{entry.name:{width}}  {said}", flush=True)
-        except OSError as error:  # as of `| head`: those that are left would be run for nobody
+        except OSError as error:  # as with `| head`: nobody would see the rest
             return _unwritten(error)
     if not entries:
         print("no benchmarks: put @steelyard.harness.bench above a function", file=sys.stderr)
@@ -54,14 +54,14 @@ def show(suite: Suite, arguments: list[str]) -> int:
 
 
 def _unwritten(error: OSError) -> int:
-    """Say that nothing more can be written; the exit status for that."""
+    """Say that nothing more can be written; return the exit status for that."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left in the buffer would fail again at the end
     complain(f"cannot write what was found: {error.strerror}")
     return RAISED
 
 
 def _how_to_weigh(arguments: list[str]) -> str:
-    """What is weighed against what, and the commands for it, which name this Python."""
+    """Return what can be weighed against what, and the commands for it, which name this Python."""
     python = "python" if _is_this_python(shutil.which("python")) else sys.executable
     command = shlex.quote(shlex.join([python, "-m", "steelyard.harness", *arguments]))
     command += _own_path()
@@ -72,7 +72,7 @@ def _how_to_weigh(arguments: list[str]) -> str:
 
 
 def _own_path() -> str:
-    """The option by which launches find the modules that were found here; launches see little of the environment."""
+    """Return the option that lets launches find the same modules, as they inherit little of the environment."""
     path = os.environ.get("PYTHONPATH")
     if not path:
         return ""
@@ -81,13 +81,13 @@ def _own_path() -> str:
 
 
 def _from_here(entry: str) -> str:
-    """A folder below this one by its relative path, as each revision has its own."""
+    """Return a folder below this one by its relative path, as each revision has its own; others unchanged."""
     here = os.path.join(os.getcwd(), "")
     return os.path.relpath(entry) if os.path.join(entry, "").startswith(here) else entry
 
 
 def _is_this_python(found: str | None) -> bool:
-    """Whether a program is the one that runs here, maybe by another of its names in the same environment."""
+    """Return whether a program is this Python, perhaps by another name in the same environment."""
     if found is None or os.path.dirname(found) != os.path.dirname(sys.executable):
         return False
     return os.path.samefile(found, sys.executable)
@@ -117,11 +117,11 @@ def _quick_look(suite: Suite, entry: Entry) -> str:
 
 @contextmanager
 def _unprinted() -> Iterator[None]:
-    """Benchmarks print to nowhere, as where they are measured: thousands of iterations would bury the lines."""
+    """Discard what benchmarks print, as when they are measured: thousands of iterations would bury our lines."""
     try:
         sys.stdout.flush()
         own = os.dup(1)
-    except (AttributeError, OSError):  # there is none
+    except (AttributeError, OSError):  # there is no stdout
         yield
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -130,14 +130,14 @@ def _unprinted() -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(Exception):  # the user's code may have put another in its place, or closed it
+        with suppress(Exception):  # the user's code may have replaced or closed it
             sys.stdout.flush()
         os.dup2(own, 1)
         os.close(own)
 
 
 def readable(ns: float) -> str:
-    """A time with the unit that suits it."""
+    """Return a time with a suitable unit."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
         if ns >= size:
             return f"{ns / size:.3g} {unit}"

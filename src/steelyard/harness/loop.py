@@ -1,13 +1,12 @@
-"""The function that takes the samples: generated for each benchmark, so that the loop holds the body and nothing else.
+"""The function that takes samples: generated for each benchmark, so that the loop contains the body and nothing else.
 
-The body is compiled into the loop, and all that it uses are local variables. In CPython 3.11 going once around a loop
-takes 6 ns; with eight copies of the body in it less than 1 ns of that is left to each
-(benchmarks/sdk_python_overhead.py).
+The body is compiled into the loop, and uses only local variables. In CPython 3.11 one turn of a loop takes 6 ns; with
+eight copies of the body in it, less than 1 ns of that falls to each (benchmarks/sdk_python_overhead.py).
 """
 
 from __future__ import annotations
 
-# The parser alone, without the module ast and what that imports.
+# Only the parser, without the module ast and its imports.
 from _ast import PyCF_ONLY_AST
 
 TYPE_CHECKING = False
@@ -15,18 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-# More gain nothing, and each copy has to warm up: CPython specialises instructions where they stand.
+# More copies gain nothing, and each has to warm up: CPython specialises every instruction separately.
 COPIES = 8
-# The time that a longer text takes hides that of its loop.
+# Beside the time of a longer text, that of its loop is negligible.
 _LONGEST_COPIED = 2_000
 
-# Begins the names that no statement of a user has.
+# Begins names that no user's statement contains.
 PREFIX = "_steelyard_"
 
-# `$` stands for the prefix. Lines that end with `# if X` are there only if X is wanted.
-# Schedstat is read outside of what is counted, unlike the clock: how many digits it has would move the count. It is
-# read next to the clock: where the kernel reckons a thread's time it also looks whether others wait for the processor,
-# and that wait would be in schedstat, and not in the time.
+# `$` stands for the prefix. Lines that end with `# if X` are used only if X is wanted.
+# Schedstat, unlike the clock, is read outside of what is counted: the number of its digits would change the count. It
+# is read next to the clock: when the kernel computes a thread's processor time, it also checks whether others wait for
+# the processor, and the wait that follows would be in schedstat but not in the time.
 _TEMPLATE = """
 {define} $take($samples, $blocks, $rest, $tools{arguments}):
     $repeat, $clock, $thread_time, $pread, $fd, $begin, $end, $draw, $append, $await_turn, $hand_over = $tools
@@ -56,10 +55,10 @@ _TEMPLATE = """
 
 
 class Text:
-    """Python as a user wrote it, or a call of a function of the user's.
+    """Python code as a user wrote it, or a call of a user's function.
 
-    An iteration executes `body`, and `setup` is executed before, once. `names` are local variables of both, whose
-    values are given when samples are taken. Tracebacks call it `file`, and count lines through the set-up first. A body
+    An iteration executes `body`; `setup` is executed once before. `names` are local variables of both, whose values are
+    given when samples are taken. In tracebacks it is called `file`, and lines are counted from the set-up on. A body
     that awaits is `asynchronous`.
     """
 
@@ -79,18 +78,18 @@ class Text:
 
 
 class Loop:
-    """Takes samples of a body, with these of `counting`, `inputs`, `partner` and `schedstat` around them.
+    """Takes samples of a body, with what is `wanted` of `counting`, `inputs`, `partner` and `schedstat` around them.
 
-    Raises SyntaxError for what is no Python, or cannot stand in a loop in a function.
+    Raises SyntaxError for what is not Python, or is not allowed in a loop in a function.
     """
 
     def __init__(self, text: Text, wanted: set[str], global_names: dict[str, Any]) -> None:
-        # Copies would bend the line through counts of N and 2 N iterations where N is no multiple of them.
+        # With copies, counts of N and 2 N iterations would not be on one line if N is no multiple of the copies.
         copied = len(text.body) <= _LONGEST_COPIED and "counting" not in wanted
         try:
             self._take = _compiled(text, wanted | {"copies"} if copied else wanted, global_names)
         except SyntaxError:
-            # The only text that may stand in a loop once and not eight times begins with `global`.
+            # The only text that is allowed in a loop once but not eight times begins with `global`.
             self._take = _compiled(text, wanted, global_names)
             copied = False
         self._copies = COPIES if copied else None
@@ -105,7 +104,7 @@ class Loop:
 
 
 def is_empty(text: Text) -> bool:
-    """Whether the body is a comment, or nothing at all."""
+    """Return whether the body is only a comment, or nothing at all."""
     return not _tree(text.body, text.file).body
 
 
@@ -136,7 +135,7 @@ def _tree(text: str, file: str) -> Any:
 
 
 def _filled(nodes: list[Any], parts: dict[str, list[Any]]) -> list[Any]:
-    """Statements with the parts in the places of their names."""
+    """Return statements with the names of parts replaced by the parts."""
     filled: list[Any] = []
     for node in nodes:
         name = str(getattr(getattr(node, "value", None), "id", ""))

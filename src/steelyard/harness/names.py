@@ -1,4 +1,4 @@
-"""What benchmarks are called: names that are the same in each process, and no two alike."""
+"""The names of benchmarks, which are the same in each process, and unique."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class BadNameError(Exception):
 
 
 def combinations(params: dict[str, tuple[Any, ...]]) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
-    """Every combination of the values, the last parameter changing fastest, and what its values are called."""
+    """Yield every combination of the values, the last parameter changing fastest, with the names of its values."""
     from itertools import product
 
     named = [list(zip(given, _texts(name, given), strict=True)) for name, given in params.items()]
@@ -29,7 +29,7 @@ def combinations(params: dict[str, tuple[Any, ...]]) -> Iterator[tuple[dict[str,
 
 
 def _texts(name: str, values: tuple[Any, ...]) -> list[str]:
-    """What the values of a parameter are called: of those that would be called alike, their numbers tell which."""
+    """Return the names of a parameter's values; those with the same name are named by their numbers."""
     from collections import Counter
 
     found = [value_text(name, number, value) for number, value in enumerate(values)]
@@ -38,12 +38,12 @@ def _texts(name: str, values: tuple[Any, ...]) -> list[str]:
 
 
 def value_text(name: str, number: int, value: Any) -> str:
-    """What a value of a parameter is called: itself if it is plain, else its parameter and its number there.
+    """Return the name of a parameter's value: its text if it is plain, else the parameter's name and its number.
 
-    The text of other objects may differ between processes: it holds addresses, or the order of a set.
+    The text of other objects may differ between processes, as it may contain addresses, or the order of a set.
     """
     text: Any = None
-    if _is_member(value):  # before texts and numbers, which it may be beside
+    if _is_member(value):  # checked first, as a member may also be a text or a number
         text = f"{type(value).__name__}.{value.name}"
     elif isinstance(value, str):
         text = value
@@ -57,18 +57,18 @@ def value_text(name: str, number: int, value: Any) -> str:
 
 
 def _is_member(value: Any) -> bool:
-    """Whether it is a member of an Enum; only where that is loaded can it be one."""
+    """Return whether a value is a member of an Enum, which is impossible if `enum` is not loaded."""
     loaded = modules.get("enum")
     return loaded is not None and isinstance(value, loaded.Enum) and value.name is not None
 
 
 def bracketed(texts: dict[str, str]) -> str:
-    """`[n=10,kind=small]`, or nothing without parameters."""
+    """Return `[n=10,kind=small]`; empty without parameters."""
     return f"[{','.join(f'{name}={text}' for name, text in texts.items())}]" if texts else ""
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise BadNameError for a name that the protocol does not allow, or that stands twice."""
+    """Raise BadNameError for a name that the protocol does not allow, or that appears twice."""
     seen = set()
     for name in names:
         try:

@@ -1,4 +1,4 @@
-"""Samples in turn with those of the other launch of a pair: whoever has not got the turn sleeps."""
+"""Take samples in turn with the other launch of a pair: whichever does not have the turn sleeps."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ FIRST, SECOND = "0", "1"
 
 
 class Partner:
-    """The other launch, at the end of a socket; a byte hands over the turn. If it goes, this launch goes on alone.
+    """The other launch, at the other end of a socket; a byte hands over the turn.
 
-    As it does without one: a socket of -1.
-
-    `orders` has a digit for each sample: 0 if it is the first one of its round, 1 if it follows the partner's.
+    If the other one ends, or there is none (a socket of -1), this launch goes on alone. `orders` has a digit for each
+    sample: 0 if it is the first of its round, 1 if it follows the partner's.
     """
 
     __slots__ = ("_fd", "_orders", "_taken", "orders")
@@ -22,19 +21,19 @@ class Partner:
         self._orders = orders
         self._taken = 0
         self.orders: list[int | None] = []
-        """Of each sample so far its order; None for those that were taken alone."""
+        """The order of each sample so far; None for those that were taken alone."""
 
     def await_turn(self) -> None:
-        """Before a sample, and whatever is prepared for it."""
+        """Wait for the turn; to be called before a sample and whatever is prepared for it."""
         sample, orders = self._taken, self._orders
-        if sample == 0:  # the first one has to wait until both are set up
+        if sample == 0:  # the first sample waits until both launches are set up
             self._tell()
             self._await()
         if not (orders[sample] == FIRST and (sample == 0 or orders[sample - 1] == SECOND)):
             self._await()
 
     def hand_over(self) -> None:
-        """Behind a sample."""
+        """Hand over the turn; to be called after a sample."""
         sample, orders = self._taken, self._orders
         self.orders.append(None if self._fd is None else int(orders[sample]))
         if not (orders[sample] == SECOND and orders[sample + 1 : sample + 2] == FIRST):
@@ -42,7 +41,7 @@ class Partner:
         self._taken += 1
 
     def part(self) -> None:
-        """Behind the last sample: what follows would disturb the partner's, if that is still to come."""
+        """After the last sample, wait for the partner's if that is still to come, which other work would disturb."""
         if self._orders[-1] == FIRST:
             self._await()
 

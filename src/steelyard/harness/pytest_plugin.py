@@ -3,9 +3,9 @@
     def test_sort(weigh):
         assert weigh(sorted, [3, 1, 2]) == [1, 2, 3]
 
-By itself pytest runs it once, as any test. With the protocol's arguments it lists the tests that use the fixture, or
-runs one of them and takes its samples. pytest loads this file in every run, so all else is loaded only for those
-arguments.
+By itself pytest runs it once, like any test. With the protocol's arguments it lists the tests that use the fixture, or
+runs one of them and takes its samples. pytest loads this file in every run, so everything else is loaded only if there
+are such arguments.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _RUN = "steelyard-run"
 
 
 class Weigh:
-    """What a test gets as `weigh`: called once, with what is to be measured."""
+    """What a test gets as `weigh`, to call once with what is to be measured."""
 
     def __init__(self, run: Run | None) -> None:
         self._run = run
@@ -37,7 +37,7 @@ class Weigh:
         self._random: Random | None = None
 
     def __repr__(self) -> str:
-        return "weigh"  # as it stands in the test, when pytest explains an assertion
+        return "weigh"  # as written in the test, for pytest's explanation of an assertion
 
     @property
     def random(self) -> Random:
@@ -45,14 +45,14 @@ class Weigh:
         if self._random is None:
             from random import Random
 
-            self._random = Random(self._run.seed if self._run else 0)  # noqa: S311 - it shall be foreseen
+            self._random = Random(self._run.seed if self._run else 0)  # noqa: S311 - it has to be reproducible
         return self._random
 
     def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Measure calls of a function with these arguments, and return what one more call returns.
 
-        An `async` function is awaited, and its result is returned. Raises RuntimeError in its second call, and
-        TypeError for a function that only returns a coroutine: the call of it would be measured, not the work.
+        An `async` function is awaited, and its result is returned. Raises RuntimeError if called a second time, and
+        TypeError for a plain function that returns a coroutine: its call would be measured, not the work.
         """
         if self._called:
             raise RuntimeError(
@@ -87,7 +87,7 @@ def weigh(request: pytest.FixtureRequest) -> Weigh:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None, object, object]:
-    """Take the protocol's arguments off the command line, as pytest would not know them, and follow them."""
+    """Take the protocol's arguments off the command line, as pytest does not know them, and follow them."""
     if not any(argument.startswith("--steelyard-") for argument in args):
         return (yield)
     from steelyard.harness.pytest_run import started
@@ -96,7 +96,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     early_config.pluginmanager.register(run, _RUN)
     try:
         return (yield)
-    except BaseException as error:  # of a conftest.py, before there is a session
+    except BaseException as error:  # raised by a conftest.py, before there is a session
         run.broken(error)
         raise
 

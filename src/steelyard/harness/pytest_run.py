@@ -1,6 +1,6 @@
-"""What pytest does under the protocol's arguments: list the tests that use `weigh`, or run one of them and no other.
+"""What pytest does with the protocol's arguments: list the tests that use `weigh`, or run exactly one of them.
 
-Or several, each in a process of its own.
+It can also run several, each in a process of its own.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 FIXTURE = "weigh"
-# Marks that say how a test is run, and not what it is about.
+# Marks that say how a test is run, not what it is about.
 _OF_PYTEST = {"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"}
-# Plugins that would run tests in other processes, or trace the body, and the arguments that turn them off.
+# Plugins that would run tests in other processes or trace the body, and the arguments that turn them off.
 _QUIET = {"xdist": "-n0", "pytest_cov": "--no-cov"}
 
 
 def started(config: pytest.Config, args: list[str]) -> Run:
-    """Take the protocol's arguments out of `args`; raises pytest.UsageError for some that cannot be followed."""
+    """Take the protocol's arguments out of `args` and follow them; raises pytest.UsageError if that is impossible."""
     arguments, own = separated(args)
     end = own.index("--") if "--" in own else len(own)
     quiet = [argument for name, argument in _QUIET.items() if config.pluginmanager.hasplugin(name)]
     args[:] = own[:end] + quiet + own[end:]
-    config.known_args_namespace.no_cov = True  # pytest-cov looks there, before the arguments are read again
+    config.known_args_namespace.no_cov = True  # pytest-cov looks there before the arguments are parsed again
     try:
         response = _response(descriptor(arguments))
     except ArgumentError as error:
@@ -53,7 +53,7 @@ def _response(fd: int) -> Response:
 
 
 class Run(Choosing):
-    """A pytest plugin that is there only under the protocol's arguments."""
+    """A pytest plugin that is registered only if there are arguments of the protocol."""
 
     def __init__(self, config: pytest.Config, response: Response) -> None:
         super().__init__(config, FIXTURE)
@@ -63,7 +63,7 @@ class Run(Choosing):
 
     @property
     def seed(self) -> int:
-        """What inputs are drawn from."""
+        """The seed that inputs are drawn from."""
         return self._request.seed if self._request else 0
 
     def follow(self, arguments: dict[str, str]) -> None:
@@ -89,12 +89,12 @@ class Run(Choosing):
         self._done = True
 
     def broken(self, error: BaseException) -> None:
-        """An exception that ended pytest before there was a session."""
+        """Report an exception that ended pytest before there was a session."""
         if not self._response.failed:
             self._response.error(f"pytest could not start: {told(_cause(error), {})}")
 
     def finish(self) -> None:
-        """Send the response, when all else is over."""
+        """Send the response, after everything else."""
         if not self._done and not self._response.failed:
             self._response.error("pytest ended before it came to this: see what it printed")
         self._response.send()
@@ -106,16 +106,16 @@ class Run(Choosing):
     # The hooks, in the order in which pytest calls them.
 
     def pytest_exception_interact(self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]) -> None:
-        """A file of tests that cannot be loaded, or a test that failed."""
+        """Report a file of tests that cannot be loaded, or a test that failed."""
         if call.excinfo is not None:
             label = node.nodeid.partition("::")[0]
             self._response.error(told(_cause(call.excinfo.value), {str(node.path): label}))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """List instead of running; run only what there is once."""
+        """List tests instead of running them; or run those asked for, each of which has to exist exactly once."""
         if self._response.failed:
-            return None  # pytest itself says that some files cannot be loaded
+            return None  # pytest itself says which files cannot be loaded
         times = Counter(item.nodeid for item in session.items)
         for name in self._names:
             if times[name] != 1:
@@ -142,7 +142,7 @@ class Run(Choosing):
         self._done = True
 
     def _run_alone(self, wanted: Request, item: pytest.Item) -> bool:
-        """Run one test in this process, which ends after it, and write its response; whether it went well."""
+        """Run one test in this process, which ends after it, and write its response; return whether it went well."""
         leave_shared_alone()
         self._request, self._response, self._is_forked = wanted, _response(self._response.fd), True
         item.session.items[:] = [item]
@@ -156,7 +156,7 @@ class Run(Choosing):
         return not self._response.failed
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A test that was skipped."""
+        """Report a test that was skipped."""
         if not report.skipped:
             return
         if hasattr(report, "wasxfail"):
@@ -166,22 +166,22 @@ class Run(Choosing):
             self._response.error(f"the test was skipped: {reason.removeprefix('Skipped: ')}")
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Ctrl-C, or a test that ended pytest."""
+        """Report Ctrl-C, or a test that ended pytest."""
         if not self._response.failed:
             self._response.error(f"interrupted: {excinfo.exconly()}")
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Say what pytest finds nothing wrong with, and have the exit status say it too."""
+        """Report what pytest does not consider an error, and set the exit status accordingly."""
         if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self._done:
-            session.exitstatus = pytest.ExitCode.OK  # an empty list is one
+            session.exitstatus = pytest.ExitCode.OK  # an empty list is a list
         elif exitstatus in (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.OK):
             self._say_what_is_missing(has_failed=exitstatus == pytest.ExitCode.TESTS_FAILED)
             if self._response.failed:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _say_what_is_missing(self, *, has_failed: bool) -> None:
-        """What nothing else has said of a test that was run."""
+        """Report what is wrong with a test that was run, unless something has been reported already."""
         if self._response.failed:
             return
         if has_failed:
@@ -217,6 +217,6 @@ def _tags(item: pytest.Item) -> list[str]:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """What pytest wrapped into an exception of its own, whose text is a page."""
+    """Return the exception that pytest wrapped into one of its own, whose text is a page long."""
     wrapped = isinstance(error, pytest.Collector.CollectError) or type(error).__name__ == "ConftestImportFailure"
     return error.__cause__ if wrapped and error.__cause__ is not None else error

@@ -1,10 +1,10 @@
-"""What is written to the driver: JSON objects, one a line, all at once when there is nothing left to measure."""
+"""The response to the driver: JSON objects, one per line, written all at once when nothing is left to measure."""
 
 from __future__ import annotations
 
 import os
 
-# The encoder of json without json itself, which would take half as long to import as Python takes to start.
+# json's encoder without json itself, whose import would take half as long as Python's start.
 from _json import encode_basestring_ascii as _text
 
 from steelyard.harness.arguments import VERSION
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from steelyard.harness.entry import Entry
     from steelyard.harness.worker import Sample
 
-# The package's version stands here once more, and a test holds both together: the harness imports nothing above it.
+# Repeats the package's version, as the harness imports nothing from above itself; a test holds both equal.
 _HARNESS = "steelyard.harness 0.1.0"
 
 
 class Response:
-    """Lines that wait for the end: a driver that is woken in between would disturb what is measured."""
+    """Lines that are kept until the end: waking the driver in between would disturb what is measured."""
 
     def __init__(self, fd: int, *, inside: str = "", before: bool = False) -> None:
         self.fd, self._process = fd, os.getpid()
@@ -31,7 +31,7 @@ class Response:
         self.failed = False
 
     def list(self, entry: Entry) -> None:
-        """One benchmark of the list."""
+        """Add a benchmark to the list."""
         fields = [f'"benchmark": {_text(entry.name)}']
         if entry.params:
             params = ", ".join(f"{_text(name)}: {_text(value)}" for name, value in entry.params.items())
@@ -42,7 +42,7 @@ class Response:
         self._lines.append(f"{{{', '.join(fields)}}}")
 
     def sample(self, sample: Sample) -> None:
-        """One sample."""
+        """Add a sample."""
         fields = f'"loops": {sample.loops}, "ns": {sample.ns}'
         if sample.cpu_ns is not None:
             fields += f', "cpu_ns": {sample.cpu_ns}'
@@ -53,20 +53,20 @@ class Response:
         self._lines.append(f"{{{fields}}}")
 
     def part(self, told: dict[str, Any]) -> None:
-        """What came of one of several benchmarks: the numbers of its process, and its own response."""
+        """Add the outcome of one of several benchmarks: the numbers of its process, and its own response."""
         numbers = ", ".join(f'"{name}": {"null" if n is None else n}' for name, n in told["numbers"].items())
         self._lines.append(f'{{"numbers": {{{numbers}}}, "results": {_text(told["results"])}}}')
 
     def error(self, message: str) -> None:
-        """What went wrong."""
+        """Add what went wrong."""
         self.failed = True
-        readable = message.encode(errors="backslashreplace").decode()  # file names may be no text
+        readable = message.encode(errors="backslashreplace").decode()  # file names may be invalid Unicode
         self._lines.append(f'{{"error": {_text(readable)}}}')
 
     def send(self) -> None:
-        """Write all of it, in the process that was asked: a body that forks may come by here twice.
+        """Write all lines, but only in the process that was asked: a body that forks may get here twice.
 
-        Raises OSError if nobody reads it.
+        Raises OSError if nobody reads them.
         """
         if os.getpid() != self._process:
             return

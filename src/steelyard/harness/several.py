@@ -1,4 +1,4 @@
-"""Several benchmarks of one start, each in a process of its own that is forked where all of them are loaded."""
+"""Several benchmarks in one start, each in a process of its own that is forked once all of them are loaded."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 
 
 def check_alone(samples: list[Sample]) -> None:
-    """Raise ArgumentError if threads or children did some of the work: both sides have one processor here."""
+    """Raise ArgumentError if threads or children did some of the work, as both sides share one processor here."""
     if any(sample.cpu_ns is None for sample in samples):
         raise ArgumentError("others do some of its work")
 
 
 def leave_shared_alone() -> None:
-    """Have collections of garbage in a forked process pass over what was loaded before.
+    """Make garbage collections in a forked process skip what was loaded before the fork.
 
-    They write to each object that they look at, and so copy all the memory that the processes share.
+    They write to every object that they visit, and would so copy all the memory that the processes share.
     """
     gc.freeze()
 
 
 def run_each(wanted: Request, fd: int, run: Callable[[Request], bool], response: Response) -> None:
-    """Have `run` run each of them and say whether that went well: what it writes to `fd` is what came of it.
+    """Call `run` for each benchmark in a process of its own; it writes to `fd`, and returns whether it went well.
 
-    Raises ArgumentError where threads run by now, which are in no process that is forked.
+    Raises ArgumentError if threads run by now, as a forked process would not have them.
     """
     if why_not := threads_that_run("the benchmarks are"):
         raise ArgumentError(why_not)
-    gc.collect()  # or what is garbage by now would stay in each of them
+    gc.collect()  # else the garbage so far would stay in every forked process
     beside = None if wanted.socket is None else Beside(wanted.socket)
     for one in wanted.each:
         ours, processor = beside.meet(one.orders[0]) if beside else (-1, None)

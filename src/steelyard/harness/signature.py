@@ -11,14 +11,14 @@ GENERATOR, COROUTINE, ASYNC_GENERATOR = (
     0x20,
     0x80,
     0x200,
-)  # as inspect has them, which takes longer to import than Python
+)  # as in inspect, whose import takes longer than Python's start
 _ANY_POSITIONAL, _ANY_KEYWORD = 0x04, 0x08
 
 
 class Signature:
-    """What can be told of a function without calling it.
+    """The parameters that a function takes, as far as can be told without calling it.
 
-    Of what is not written in Python, or is bound to an object, nothing is known: it gets all parameters by their names.
+    Of one that is not written in Python, or is bound to an object, nothing is known: it gets all parameters by name.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -40,7 +40,7 @@ class Signature:
         self._required = {*self._positional[: count - defaults], *self._keyword} - set(keyword_defaults)
 
     def taken(self, params: Iterable[str], leading: int) -> list[str]:
-        """Those of the parameters that it takes behind `leading` arguments; raises TypeError if it needs others."""
+        """Return which of `params` it takes after `leading` arguments; raises TypeError if it needs others."""
         if leading > len(self._positional) and not self.any_positional:
             raise TypeError(f"{self._name}() has no place for the input: it is the first argument")
         named = {*self._positional[leading:], *self._keyword}
@@ -53,9 +53,9 @@ class Signature:
         return found
 
     def call(self, params: Iterable[str], leading: list[str], prefix: str) -> str:
-        """The arguments of a call with the variables that are the parameters' names behind a prefix.
+        """Return the arguments of a call, whose variables are the parameters' names after a prefix.
 
-        By position as far as possible, which is the faster way.
+        They are positional as far as possible, which is faster.
         """
         left = self.taken(params, len(leading))
         arguments = list(leading)
@@ -68,13 +68,13 @@ class Signature:
 
 
 def _class_of(qualified: str) -> str:
-    """The class that a function of this name is written in, as far as its name tells; empty if in none."""
+    """Return the class that a function with this qualified name is defined in; empty if it is in none."""
     around = qualified.rpartition(".")[0].rpartition("<locals>")[2]
     return around.removeprefix(".")
 
 
 def kind(function: Callable[..., Any]) -> int:
-    """Which of GENERATOR, COROUTINE and ASYNC_GENERATOR a function is, or 0; of an object, its `__call__`."""
+    """Return which of GENERATOR, COROUTINE and ASYNC_GENERATOR a function (or an object's `__call__`) is, or 0."""
     while hasattr(function, "func") and hasattr(function, "keywords"):  # functools.partial
         function = function.func
     called = function if hasattr(function, "__code__") else type(function).__call__

@@ -1,4 +1,4 @@
-"""Where benchmarks come from: files that declare them, or a statement on the command line."""
+"""The sources of benchmarks: files that declare them, or a statement on the command line."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from steelyard.harness.worker import Work
 
     class Suite(Protocol):
-        """Benchmarks by their names. What its methods raise as FindError or BadNameError is the user's to mend."""
+        """Benchmarks by their names. Its methods raise FindError or BadNameError for what the user has to mend."""
 
         @property
         def files(self) -> Mapping[str, str]:
-            """What the files that the user wrote are called."""
+            """The labels of the user's files, by path."""
 
         def entries(self) -> list[Entry]:
-            """All benchmarks."""
+            """Return all benchmarks."""
 
         def called(self, name: str) -> Entry:
-            """The one of this name."""
+            """Return the benchmark of this name."""
 
         def prepared(self, entry: Entry, seed: int) -> AbstractContextManager[Work]:
-            """A benchmark, from its set-up to its tear-down."""
+            """Set a benchmark up for the context, and tear it down afterwards."""
 
 
 class Files:
@@ -44,19 +44,19 @@ class Files:
 
     @property
     def files(self) -> Mapping[str, str]:
-        """The names of the files by their paths."""
+        """The labels of the files, by path."""
         return {file: label for label, file in self._found().items()}
 
     def entries(self) -> list[Entry]:
-        """All benchmarks of the files, in their order."""
+        """Return all benchmarks of the files, in their order."""
         return entries_of(self._found())
 
     def called(self, name: str) -> Entry:
-        """The one of this name; only its file is loaded."""
+        """Return the benchmark of this name, loading only its file."""
         return entry_called(name, self._found())
 
     def prepared(self, entry: Entry, seed: int) -> AbstractContextManager[Work]:
-        """A benchmark, from its set-up to its tear-down."""
+        """Set a benchmark up for the context, and tear it down afterwards."""
         from steelyard.harness.bodies import prepared
 
         if entry.declaration is None:
@@ -70,7 +70,7 @@ class Files:
 
 
 class Statement:
-    """The one benchmark that is a statement, compiled into the loop with its set-up before it."""
+    """A single benchmark that is a statement, compiled into the loop with its set-up before it."""
 
     file = STATEMENT
 
@@ -80,14 +80,14 @@ class Statement:
 
     @property
     def files(self) -> Mapping[str, str]:
-        """What tracebacks call it is what it is called."""
+        """The statement's label, which is its file name in tracebacks."""
         return {self.file: self.file}
 
     def entries(self) -> list[Entry]:
-        """The statement; raises FindError if it is no Python."""
+        """Return the statement; raises FindError if it is not Python."""
         text = self._text
         try:
-            # As statements of a module, so that none can leave the loop that it will stand in: return, break, await.
+            # As statements of a module, to refuse those that would leave the loop around them: return, break, await.
             compile(text.setup, text.file, "exec", dont_inherit=True)
             compile(f"{text.setup}\n{text.body}" if text.setup else text.body, text.file, "exec", dont_inherit=True)
         except (SyntaxError, ValueError) as error:  # a null byte is the ValueError of Python 3.11
@@ -98,7 +98,7 @@ class Statement:
         return [self._entry]
 
     def called(self, name: str) -> Entry:
-        """The statement, if that is its name."""
+        """Return the statement if it has this name; raises FindError if not."""
         for entry in self.entries():
             if entry.name == name:
                 return entry
@@ -106,7 +106,7 @@ class Statement:
 
     @contextmanager
     def prepared(self, entry: Entry, seed: int) -> Iterator[Work]:  # noqa: ARG002 - as the others of Suite
-        """The statement, whose set-up stands in the same function."""
+        """Yield the statement, whose set-up is in the same function."""
         from steelyard.harness.worker import Work
 
         yield Work(self._text)

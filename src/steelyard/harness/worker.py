@@ -1,4 +1,4 @@
-"""How samples are taken in this process: what is set up around them, and what is read beside the clock."""
+"""Take samples in this process: what is set up around them, and what is read besides the clock."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ if TYPE_CHECKING:
     from steelyard.harness.partner import Partner
 
 
-class clocks:  # noqa: N801 - as the module that they are of
-    """Those of `time`, as they are now: a test may have others in their place there, which stand still (freezegun)."""
+class clocks:  # noqa: N801 - named like a module
+    """The clocks of `time` as they are now: a test may replace them by ones that stand still (freezegun)."""
 
     perf_counter_ns, thread_time_ns, process_time_ns = time.perf_counter_ns, time.thread_time_ns, time.process_time_ns
 
 
 _SCHEDSTAT = "/proc/thread-self/schedstat"
 
-# More of the processor's time than this share, and this many ns, in other threads and in children: then the time that
-# this thread waited for a processor is not what the body waited.
+# If other threads and children use more processor time than this share and this many ns, the time that this thread
+# waited for a processor is not what the body waited.
 _MOST_ELSEWHERE = 0.01
 _LEAST_ELSEWHERE_NS = 1_000_000
 
 
 class Sample:
-    """One timed batch of iterations. The times are those of all `loops`; None for what cannot be had."""
+    """One timed batch of iterations. The times are those of all `loops`; None for what cannot be told."""
 
     __slots__ = ("cpu_ns", "delay_ns", "loops", "ns", "order")
 
     def __init__(self, loops: int, ns: int, cpu_ns: int | None, delay_ns: int | None, order: int | None = None) -> None:
         self.loops, self.ns, self.cpu_ns, self.delay_ns = loops, ns, cpu_ns, delay_ns
         self.order = order
-        """Of one that was taken in turn with a partner's: 0 before that, 1 behind it."""
+        """If it was taken in turn with a partner's sample: 0 before that, 1 after it."""
 
 
 class Work:
     """A body that is ready to be measured.
 
     `values` are those of the text's names. `draw` makes the input of a sample, `collect` leaves the garbage collector
-    on, and `finish` has an event loop run a coroutine.
+    on, and `finish` runs a coroutine in an event loop.
     """
 
     def __init__(
@@ -69,8 +69,8 @@ class Work:
 def samples_of(work: Work, loops: int, samples: int, partner: Partner | None = None) -> list[Sample]:
     """Take `samples` samples of `loops` iterations each, in turn with a partner if there is one.
 
-    Garbage is collected once before the first, and not during them unless the work wants that. Whatever the body
-    raises comes through; SyntaxError if it is no Python.
+    Garbage is collected once before the first, and not during them unless the work wants that. Raises whatever the body
+    raises, and SyntaxError if that is not Python.
     """
     fd = _schedstat()
     counting = counter()
@@ -80,7 +80,7 @@ def samples_of(work: Work, loops: int, samples: int, partner: Partner | None = N
     turns = (None, None) if partner is None else (partner.await_turn, partner.hand_over)
     tools = (repeat, clock, clocks.thread_time_ns, os.pread, fd, *begin_end, work.draw, raw.append, *turns)
     was_on = gc.isenabled()
-    if counting is None:  # how often it looks would not repeat
+    if counting is None:  # the number of its checks would differ between counts
         let_threads_rest()
     elsewhere = _Elsewhere()
     gc.collect()
@@ -108,10 +108,10 @@ def _wanted(work: Work, fd: int | None, counting: object, partner: object) -> se
 
 
 def _schedstat() -> int | None:
-    """The scheduler's numbers of this thread; None where they are not kept.
+    """Open the scheduler's numbers of this thread; None where the kernel does not keep them.
 
-    A kernel that does not keep them says that it was never put on a processor; its time on one is 0 in a process that
-    was just forked, too, until the kernel reckons for the first time.
+    Such a kernel says that the thread was never put on a processor. The time on one would not tell: it is also 0 in a
+    process that was just forked, until the kernel's first accounting.
     """
     try:
         fd = os.open(_SCHEDSTAT, os.O_RDONLY)
@@ -137,7 +137,7 @@ def _sample(
     *,
     alone: bool,
 ) -> Sample:
-    ns = max(ns, 1)  # what the clock cannot tell from nothing took some time nevertheless
+    ns = max(ns, 1)  # a time below the clock's resolution is not 0
     if not alone:
         return Sample(loops, ns, None, None, order)
     if waited is None or waited_then is None:
@@ -146,13 +146,13 @@ def _sample(
 
 
 class _Elsewhere:
-    """Processor time of other threads and of children, from here on."""
+    """The processor time of other threads and of children, from here on."""
 
     def __init__(self) -> None:
         self._own, self._all = _own_and_all_ns()
 
     def worked(self) -> bool:
-        """Whether they worked, and not only this thread."""
+        """Return whether they worked too, and not only this thread."""
         own, everything = _own_and_all_ns()
         own, everything = own - self._own, everything - self._all
         return everything - own > max(_MOST_ELSEWHERE * own, _LEAST_ELSEWHERE_NS)

@@ -1,6 +1,6 @@
-"""Calibrations, one a machine: the latest one under the machine's key, beside the store of records.
+"""Calibrations, one per machine: the latest one under the machine's key, beside the store of records.
 
-Beside it stands what the last one had measured that was interrupted or failed, if none has come to its end since.
+Next to it is what the last interrupted or failed calibration had measured, unless one was completed since.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from steelyard.model.writing import write_atomically
 
 
 def store(calibration: Calibration, environment: Mapping[str, str]) -> Path:
-    """Keep a calibration in the place of the machine's last one; raises MeasurementError where that cannot be."""
+    """Keep a calibration in place of the machine's last one; raises MeasurementError if it cannot be written."""
     path = _written(_path(calibration.machine, environment), calibration)
     with suppress(OSError):
         _interrupted_path(calibration.machine, environment).unlink()
@@ -27,12 +27,12 @@ def store(calibration: Calibration, environment: Mapping[str, str]) -> Path:
 
 
 def store_interrupted(record: InterruptedCalibration, environment: Mapping[str, str]) -> Path:
-    """Keep what was measured beside the machine's calibration, which stays; raises MeasurementError as `store`."""
+    """Keep what was measured next to the machine's calibration, which stays; raises MeasurementError as `store`."""
     return _written(_interrupted_path(record.machine, environment), record)
 
 
 def to_json(record: Calibration | InterruptedCalibration) -> bytes:
-    """The file's contents."""
+    """Return the file's contents."""
     return record.model_dump_json(indent=1).encode() + b"\n"
 
 
@@ -48,7 +48,7 @@ def _written(path: Path, record: Calibration | InterruptedCalibration) -> Path:
 
 
 def load_calibration(key: str, environment: Mapping[str, str]) -> Calibration | None:
-    """The machine's calibration, or None if it has none; raises UsageError for a file that is not a whole one."""
+    """Return the machine's calibration, None if it has none; raises UsageError for a damaged or a wrong file."""
     path = _path(key, environment)
     try:
         data = path.read_bytes()

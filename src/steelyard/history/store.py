@@ -1,9 +1,9 @@
-"""The store: where the latest records are kept without being asked for, so that nothing measured is ever lost.
+"""The store: the latest records are kept here without being asked for, so that nothing measured is ever lost.
 
-What was measured last is told by the files' times, as the system wrote them: neither by their names nor by what is in
-them, which a clock that was wrong has dated, and by which a long weighing would be old as soon as it ends. Files' times
-cost 0.5 ms for all of them, and can be put right: whatever is dated later than what was written just now has its time
-set back to before it. So the order is that of the measuring, whatever the clock was and will be.
+What was measured last is told by the files' times, as the system wrote them, not by their names or contents: these
+were dated by a clock that may have been wrong, and by them a long weighing would be old as soon as it ends. Reading all
+files' times costs 0.5 ms, and they can be corrected: files dated later than one that was just written are set back to
+before it. So the order is that of the measuring, whatever the clock says.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from steelyard.model.errors import UsageError
 from steelyard.model.locks import lock
 from steelyard.model.owners import trusted_owners
 
-# Enough to look back a day of work; a record of 2,000 launches is about 60 kB.
+# Enough to look back over a day of work; a record of 2,000 launches has about 60 kB.
 KEPT = 100
 
 _JOURNAL = ".journal"
 _RECORD = ".json.gz"
-# No separator of paths, and no dot in front, so that a name stays a file of its folder.
+# Without path separators or a leading dot, so that a name is always a file in the store's folder.
 _BASELINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _TIME = re.compile(r"\d{8}T\d{6}")
 _NAME = re.compile(rf"\d{{8}}T\d{{6}}\.\d{{6}}-[a-z]+-\d+(?:\.json\.gz|{re.escape(_JOURNAL)})")
 
 
 def utc_now() -> datetime:
-    """The date and time, in UTC."""
+    """Return the date and time, in UTC."""
     return datetime.now(UTC)
 
 
 class _Kept(NamedTuple):
-    """A record or a journal, in the order of the measuring."""
+    """A record or a journal; sorts in the order of the measuring."""
 
     time_ns: int
-    """When it was written to last."""
+    """When it was last written to."""
     path: Path
     found: os.stat_result
 
@@ -57,14 +57,14 @@ class Store:
         self._passed_over = passed_over
 
     def elsewhere(self, kept: Path) -> str | None:
-        """What is said of a record that is kept here because the user's own places cannot be written; None at these."""
+        """Return why a record is kept here instead of in the user's own places; None if this is one of those."""
         return f"{' and '.join(self._passed_over)}, so the record is kept in {kept}" if self._passed_over else None
 
     @classmethod
     def of_user(cls, environment: Mapping[str, str], now: Callable[[], datetime] = utc_now) -> Store:
-        """The user's own store, under XDG_STATE_HOME; in the folder for temporary files if that cannot be written.
+        """Return the user's own store, under XDG_STATE_HOME; among the temporary files if that cannot be written.
 
-        Nor is it where another user could put a record, a baseline or a calibration into it.
+        A folder into which another user could put a record, a baseline or a calibration is not used either.
         """
         owners = trusted_owners(environment)
         passed_over: list[str] = []  # a read-only home: the records go where every process may write
@@ -80,17 +80,17 @@ class Store:
             raise UsageError("no folder can be written to keep the record in: set XDG_STATE_HOME") from error
 
     def new_name(self, kind: str) -> Path:
-        """A path without suffix for a record that starts now, and is not taken."""
+        """Return a path that is not taken, without suffix, for a record that starts now."""
         stamp = self._now().strftime("%Y%m%dT%H%M%S.%f")
         return self.folder / f"{stamp}-{kind}-{os.getpid()}"
 
     def name_of(self, journal: Path, kind: str) -> Path:
-        """The same for one that is carried on: that which it is known by, where its journal is one of these."""
+        """Return the same for a record that is carried on: its present name if its journal is in this store."""
         is_ours = journal.parent.resolve() == self.folder.resolve() and _NAME.fullmatch(journal.name)
         return self.folder / journal.name.removesuffix(_JOURNAL) if is_ours else self.new_name(kind)
 
     def latest(self) -> Path:
-        """What was measured last, a record or a journal; raises UsageError if there is none."""
+        """Return what was measured last, a record or a journal; raises UsageError if there is none."""
         kept = self._mine() or self._kept()
         if not kept:
             why = "".join(f"; {place}" for place in self._passed_over)
@@ -98,11 +98,11 @@ class Store:
         return kept[-1].path
 
     def records(self) -> list[Path]:
-        """All that is kept without being asked for, records and journals, what was measured last first."""
+        """Return all records and journals that are kept without being asked for, the latest measured first."""
         return [kept.path for kept in reversed(self._mine() or self._kept())]
 
     def named(self, name: str) -> Path:
-        """Where the run of that name is kept, or would be; raises UsageError for what is no name."""
+        """Return where the run of that name is, or would be, kept; raises UsageError for an invalid name."""
         if not is_name(name):
             raise UsageError(
                 f"{name!r} cannot be a baseline's name: use up to 100 letters, digits and . _ - , the first no mark"
@@ -110,7 +110,7 @@ class Store:
         return self._baselines / f"{name}{_RECORD}"
 
     def find(self, name: str) -> Path:
-        """Where the run of that name is kept; raises UsageError, saying which there are, if there is none."""
+        """Return where the run of that name is kept; raises UsageError, which lists the names, if there is none."""
         path = self.named(name)
         if path.is_file():
             return path
@@ -122,10 +122,10 @@ class Store:
         )
 
     def by_name(self, path: Path) -> Path:
-        """Where the run or record is kept whose name a path is, with or without its ending; the path itself if none is.
+        """Return where the run or record is kept that a path names, with or without its ending; else the path itself.
 
-        A record is found by its time too, with which its name begins, where no other has that. Raises UsageError for
-        what is no name, and for a time that several have.
+        A record is also found by the beginning of its name, its time, if no other begins so. Raises UsageError for an
+        invalid name, and for a time that several records have.
         """
         places = (self.named(str(path)), *(self.folder / f"{path}{end}" for end in ("", ".json.gz", ".json", _JOURNAL)))
         found = [kept for kept in places if kept.is_file()][:1] or self._of_time(str(path))
@@ -138,17 +138,17 @@ class Store:
         return [path for path in self.records() if path.name.startswith(text)] if _TIME.match(text) else []
 
     def baselines(self) -> list[Path]:
-        """The runs that were given names, the newest first."""
+        """Return the runs that were given names, the newest first."""
         found: list[tuple[int, Path]] = []
         with suppress(OSError):
             for path in self._baselines.iterdir():
                 if path.name.endswith(_RECORD) and _BASELINE.fullmatch(name_of(path)):
-                    with suppress(OSError):  # it has gone, or leads nowhere
+                    with suppress(OSError):  # it has been removed, or is a broken link
                         found.append((path.stat().st_mtime_ns, path))
         return [path for _, path in sorted(found, reverse=True)]
 
     def place_for(self, name: str) -> Path:
-        """As `named`, in a folder that is there; raises UsageError if it cannot be made, and for a record's name."""
+        """Return what `named` does, and make its folder; raises UsageError if it cannot, and for a record's name."""
         path = self.named(name)
         if _TIME.match(name):
             raise UsageError(
@@ -165,13 +165,13 @@ class Store:
         return self.folder / "baselines"
 
     def admit(self, newest: Path) -> None:
-        """Put things in order after a file was written: it is the newest, nobody else may read, the oldest go.
+        """Tidy up after a file was written: make it the newest, keep others from reading, remove the oldest.
 
-        Neither that file goes nor a journal that is still written, and nothing of another owner is touched. What cannot
-        be done is left: no measurement is worth less for it.
+        That file is never removed, nor a journal that is still being written, and no file of another owner is touched.
+        What cannot be done is left undone: no measurement is worth less for it.
         """
         with suppress(OSError):
-            os.utime(newest)  # by the clock of the disk, which another machine may have
+            os.utime(newest)  # by the clock of the disk, which may be another machine's
             mine = self._mine()
             _set_back(mine, newest)
             for kept in mine:
@@ -182,7 +182,7 @@ class Store:
             _prune([kept.path for kept in mine if kept.path != newest], KEPT - 1)
 
     def _close(self) -> None:
-        """Keep others out of a folder of ours, unless its sticky bit says that it is shared."""
+        """Keep others out of the folder if it is ours, unless its sticky bit says that it is shared."""
         found = self.folder.stat()
         if found.st_uid == os.geteuid() and found.st_mode & 0o077 and not found.st_mode & stat.S_ISVTX:
             self.folder.chmod(0o700)
@@ -191,7 +191,7 @@ class Store:
         return [kept for kept in self._kept() if kept.found.st_uid == os.geteuid()]
 
     def _kept(self) -> list[_Kept]:
-        """Those that are files, the newest last."""
+        """Return the records and journals that are regular files, the newest last."""
         kept = []
         for path in self.folder.iterdir():
             if _NAME.fullmatch(path.name):
@@ -203,17 +203,17 @@ class Store:
 
 
 def is_name(text: str) -> bool:
-    """Whether a baseline can have that name."""
+    """Return whether a baseline can have that name."""
     return _BASELINE.fullmatch(text) is not None
 
 
 def name_of(baseline: Path) -> str:
-    """The name that a run was given."""
+    """Return the name that a run was given."""
     return baseline.name.removesuffix(_RECORD)
 
 
 def _set_back(kept: list[_Kept], newest: Path) -> None:
-    """Have all that seem to be of a later time be older, in the order that they have."""
+    """Set the times of all that seem to be later than `newest` back to before it, in their order."""
     limit_ns = newest.stat().st_mtime_ns
     for later in reversed(kept):
         if later.path != newest and later.time_ns >= limit_ns:
@@ -223,7 +223,7 @@ def _set_back(kept: list[_Kept], newest: Path) -> None:
 
 
 def _prune(oldest_first: list[Path], left: int) -> None:
-    """Remove the oldest until so many are left."""
+    """Remove the oldest until `left` are left."""
     for path in oldest_first[: max(0, len(oldest_first) - left)]:
         with suppress(OSError):
             if path.name.endswith(_JOURNAL):
@@ -233,7 +233,7 @@ def _prune(oldest_first: list[Path], left: int) -> None:
 
 
 def _remove_unless_written(journal: Path) -> None:
-    """Remove a journal that nobody is writing, as far as that can be known; raises OSError."""
+    """Remove a journal unless it is locked, as it is still being written; raises OSError."""
     file = os.open(journal, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
     try:
         if lock(file):
@@ -243,7 +243,7 @@ def _remove_unless_written(journal: Path) -> None:
 
 
 def _places(environment: Mapping[str, str]) -> Iterator[Path]:
-    # A relative path is to be ignored, says the XDG Base Directory Specification.
+    # The XDG Base Directory Specification says to ignore relative paths.
     for name, below in (("XDG_STATE_HOME", "steelyard"), ("HOME", ".local/state/steelyard")):
         home = Path(environment.get(name, ""))
         if home.is_absolute():
@@ -251,13 +251,13 @@ def _places(environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _refusal(folder: Path, owners: Sequence[int]) -> str | None:
-    """Why nothing is kept in a folder, which is made if it is not there; None if it is."""
+    """Return why nothing can be kept in a folder, which is made if it does not exist; None if it can."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.stat()
     except OSError as error:
         return f"cannot be written ({error.strerror or error})"
-    # A shelf that users share, where nobody but its owner removes what is another's (chmod +t), is whoever's.
+    # A folder that users share, where only owners remove their files (chmod +t), may belong to anybody.
     if not found.st_mode & stat.S_ISVTX:
         if found.st_uid not in owners:
             return "is another user's"
@@ -270,7 +270,7 @@ def _temporary(folder: Path) -> Path:
     with suppress(OSError):
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
-        # Anybody can make something of that name there first; only our own folder is trusted with what we write.
+        # Anybody could make something of that name there first; only a folder of our own is trusted.
         if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
             return folder
     return _made_once(folder.parent)
@@ -278,5 +278,5 @@ def _temporary(folder: Path) -> Path:
 
 @cache
 def _made_once(among: Path) -> Path:
-    """A folder with a name that nobody knew, the same for as long as this process runs."""
+    """Make a folder with an unpredictable name; the same one for as long as this process runs."""
     return Path(tempfile.mkdtemp(prefix="steelyard-", dir=among))

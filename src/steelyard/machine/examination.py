@@ -1,4 +1,4 @@
-"""Looks at everything on this machine that disturbs measurements, once."""
+"""Examine once everything on this machine that disturbs measurements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steelyard.machine.moments import read_moment
 from steelyard.machine.readings import Tree
 from steelyard.model.conditions import Condition
 
-# Long enough that what takes a twentieth of a processor has two ticks of a hundred a second more.
+# Long enough for what takes a twentieth of a processor to gain two ticks, of a hundred a second.
 _APART_S = 0.5
 _MOST_NAMED = 3
 
@@ -46,10 +46,10 @@ def examine(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[Condition]:
-    """Every condition, in the order in which they are told: who else is there first, then how the machine is set up.
+    """Return every condition in the order of reporting: first who else is there, then how the machine is set up.
 
-    It takes half a second, in which others are watched. `following` and `missing_counters`, with the system's
-    error numbers, are what the launch server found. Nothing that cannot be read is an error.
+    Takes half a second, in which other processes are watched. `following` and `missing_counters` (with the system's
+    error numbers) are what the launch server found. What cannot be read is never an error.
     """
     interrupts = Interrupts(tree)
     before, counts = read_moment(tree, clock()), interrupts.read()

@@ -48,7 +48,7 @@ _ARM_PARTS = {
     0xD4F: "Neoverse-V2",
 }
 
-# What firmware calls itself in the machines that hypervisors make up (as in systemd-detect-virt).
+# The names of virtual machines' firmware (as in systemd-detect-virt).
 _VIRTUAL_FIRMWARE = {
     "KVM": "kvm",
     "QEMU": "qemu",
@@ -63,7 +63,7 @@ _VIRTUAL_FIRMWARE = {
     "Parallels": "parallels",
     "Bochs": "bochs",
 }
-# These vendors' firmware also runs on bare metal that they rent out: there only the processor's flag decides.
+# These vendors' firmware also runs on bare metal that they rent out, so for these only the processor's flag decides.
 _ALSO_BARE = {"google", "amazon"}
 _CONTAINER_GROUPS = {"docker": "docker", "kubepods": "kubernetes", "lxc": "lxc", "libpod": "podman"}
 
@@ -73,7 +73,7 @@ def read_facts(root: Path = Path("/"), offers: dict[str, bool] | None = None) ->
 
     Cores and memory come from psutil, kernel and C library from `platform`, the rest from /proc and /sys.
     """
-    import psutil  # whoever only reads results has no use for it
+    import psutil  # not needed by those who only read results
 
     tree = Tree(root)
     processors = _processors(tree)
@@ -108,13 +108,13 @@ def _key(
     caches: dict[str, str],
     microcode: str | None,
 ) -> str:
-    """Hash what stays as it is while the machine stays the same: no clock rate, kernel or memory."""
+    """Hash what stays the same for as long as the machine does: not the clock rate, kernel or memory."""
     stable = [model, architecture, cores, physical, sorted(caches.items()), microcode]
     return hashlib.sha256(json.dumps(stable).encode()).hexdigest()[:16]
 
 
 def _asked(question: Callable[[], Answer]) -> Answer | None:
-    """Ask a library that reads files of its own; where these are missing or odd, it raises any of these."""
+    """Return a library's answer; None where the files that it reads are missing or odd, for which it raises."""
     import psutil
 
     try:
@@ -124,7 +124,7 @@ def _asked(question: Callable[[], Answer]) -> Answer | None:
 
 
 def _memory(tree: Tree, total: int | None) -> int | None:
-    """What of the machine's memory this control group, and those above it, may use."""
+    """Return how much of the machine's memory this control group may use, given the limits of those above it too."""
     limits = [limit for _, limit in memory_limits(tree)]
     return min((limit for limit in (total, *limits) if limit), default=None)
 

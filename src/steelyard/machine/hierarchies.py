@@ -10,13 +10,13 @@ from typing import Literal
 from steelyard.machine.mounts import mounts
 from steelyard.machine.readings import Tree
 
-# In the place of the controllers that a tree of the second version has.
+# What /proc/self/cgroup has instead of controllers for the tree of the second version.
 _NO_NAME = ""
 
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """One tree of control groups; its folders are relative to the root of the machine's files."""
+    """One tree of control groups; its paths are relative to the root of the machine's files."""
 
     top: Path
     """Where it is mounted."""
@@ -24,7 +24,7 @@ class Hierarchy:
     """The group of this process."""
 
     def upwards(self) -> Iterator[Path]:
-        """The group of this process, those above it, and the top."""
+        """Yield the group of this process and those above it, up to the top."""
         folder = self.own
         while True:
             yield folder
@@ -34,26 +34,29 @@ class Hierarchy:
 
 
 def second_version(tree: Tree) -> Hierarchy | None:
-    """The one tree of the second version, whatever it controls here; None where it is not mounted."""
+    """Return the one tree of the second version, whatever it controls here; None where it is not mounted."""
     return _hierarchy(tree, "cgroup2", _NO_NAME)
 
 
 def first_version(tree: Tree, controller: str) -> Hierarchy | None:
-    """The tree of the first version that has a controller."""
+    """Return the tree of the first version that has a controller; None where there is none."""
     return _hierarchy(tree, "cgroup", controller)
 
 
 def limiting(tree: Tree, controller: Literal["cpu", "memory"]) -> list[Path]:
-    """The groups whose limits of a kind hold for this process: its own and those above it, in either version.
+    """Return the groups whose limits apply to this process: its own and those above it, in either version.
 
-    None where no such tree is mounted, or where what is mounted does not show the group of this process.
+    Empty where no tree with the controller is mounted, or where the mount does not show this process's group.
     """
     found = (second_version(tree), first_version(tree, controller))
     return [folder for one in found if one is not None for folder in one.upwards()]
 
 
 def memory_limits(tree: Tree) -> list[tuple[Path, int]]:
-    """Those of them with a limit of memory, and the limit in bytes: of the first version a huge one is none."""
+    """Return the groups that limit this process's memory, and the limits in bytes.
+
+    In the first version a group without a limit has a huge one.
+    """
     names = ("memory.max", "memory.limit_in_bytes")
     told = ((folder, tree.number(folder / name)) for folder in limiting(tree, "memory") for name in names)
     return [(folder, limit) for folder, limit in told if limit and limit > 0]
@@ -64,7 +67,7 @@ def _hierarchy(tree: Tree, kind: str, controller: str) -> Hierarchy | None:
     if within is None:
         return None
     for root, mounted, options in mounts(tree, kind):
-        # A container may see the mount from its own group on, and yet be told of groups above.
+        # A container may see the mount only from its own group down, and yet be told of groups above.
         if (controller == _NO_NAME or controller in options) and within.is_relative_to(root):
             top = Path(mounted.lstrip("/"))
             return Hierarchy(top, top / within.relative_to(root))
@@ -72,7 +75,7 @@ def _hierarchy(tree: Tree, kind: str, controller: str) -> Hierarchy | None:
 
 
 def _memberships(tree: Tree) -> Iterator[tuple[list[str], Path]]:
-    """The groups of this process, with the controllers of each."""
+    """Yield the groups of this process: the controllers and the path of each."""
     for line in (tree.text("proc/self/cgroup") or "").splitlines():
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")

@@ -1,4 +1,4 @@
-"""What interrupts the processors, and how often: the rows of /proc/interrupts, and in words where they come from."""
+"""What interrupts the processors, and how often: the rows of /proc/interrupts, and their sources in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from steelyard.machine.readings import Tree
 
-# The kernel's own, by what it says of them: the letters before differ between architectures.
+# The kernel's own interrupts by its description: the letters in front differ between architectures.
 _OWN = {
     "Local timer interrupts": "the timer",
     "Rescheduling interrupts": "rescheduling by other processors",
@@ -21,9 +21,9 @@ _OWN = {
     "Hypervisor callback interrupts": "the hypervisor",
 }
 _TIMERS = ("timer", "arch_timer")
-# Behind the interrupt's controller and its number there, which end so, stand the drivers.
+# The drivers follow the interrupt's controller and its number there, which end in one of these words.
 _DRIVERS = re.compile(r".*(?:edge|level|fasteoi)\s+(\S.*)", re.IGNORECASE)
-# Of `virtio1-req.0`, `eth0-TxRx-3`, `nvme0q7` and `ahci[0000:00:17.0]` what is the same for all of its queues.
+# The part of `virtio1-req.0`, `eth0-TxRx-3`, `nvme0q7` and `ahci[0000:00:17.0]` that all queues of the device share.
 _DEVICE = re.compile(r"nvme\d+|\w+")
 # By the class of a PCI device.
 _CLASSES = {"0x01": "disk", "0x02": "network card", "0x03": "graphics card", "0x0c03": "USB"}
@@ -35,10 +35,10 @@ class Source(NamedTuple):
     name: str
     """A number, or letters for one of the kernel's own."""
     told: str
-    """What the kernel says of it: controller and drivers, or a few words."""
+    """The kernel's description: controller and drivers, or a few words."""
 
     def is_device(self) -> bool:
-        """Whether it is a device's: timers and the like have every processor."""
+        """Return whether it is a device's; timers and the like interrupt every processor."""
         return self.name.isdigit() and "timer" not in self.told
 
 
@@ -48,7 +48,7 @@ _Row = tuple[Source, list[int]]
 
 @dataclass
 class Interrupts:
-    """Those of one processor, or of all together, read again and again: rows that stay as they are are not parsed."""
+    """The interrupts of one processor, or of all together, read repeatedly; unchanged rows are not parsed again."""
 
     tree: Tree
     processor: int | None = None
@@ -57,7 +57,7 @@ class Interrupts:
     _words: dict[Source, str] = field(default_factory=dict)
 
     def read(self) -> Counts:
-        """How often each source has interrupted so far; nothing where the system does not tell."""
+        """Return how often each source has interrupted so far; nothing where the system does not tell."""
         head, *rows = _lines(self.tree)
         if head != self._head:
             self._head, self._known = head, {}
@@ -70,7 +70,7 @@ class Interrupts:
         return {source: sum(counts) if place is None else counts[place] for source, counts in told}
 
     def grown(self, before: Counts, after: Counts) -> list[tuple[str, int]]:
-        """What interrupted between two readings, in words, and how often; the busiest first."""
+        """Return what interrupted between two readings, in words, and how often; the busiest first."""
         found: defaultdict[str, int] = defaultdict(int)
         for source, count in after.items():
             if (times := count - before.get(source, count)) > 0:
@@ -81,7 +81,7 @@ class Interrupts:
 
 
 def by_processor(tree: Tree, is_wanted: Callable[[Source], bool] = lambda source: True) -> dict[int, int]:  # noqa: ARG005
-    """How often each processor was interrupted so far, by the sources that are wanted."""
+    """Return how often each processor was interrupted so far by the sources that are wanted."""
     head, *rows = _lines(tree)
     found = dict.fromkeys(_processors(head), 0)
     for source, counts in filter(None, (_parsed(row, len(found)) for row in rows)):
@@ -92,7 +92,7 @@ def by_processor(tree: Tree, is_wanted: Callable[[Source], bool] = lambda source
 
 
 def in_words(tree: Tree, source: Source) -> str:
-    """What a source is: `the timer`, `the network card virtio2`."""
+    """Describe a source: `the timer`, `the network card virtio2`."""
     if not source.name.isdigit():
         return _OWN.get(source.told, source.told or source.name)
     found = _DRIVERS.fullmatch(source.told)
@@ -104,7 +104,7 @@ def in_words(tree: Tree, source: Source) -> str:
 
 
 def _kind(tree: Tree, number: str) -> str:
-    """What kind of device has an interrupt of that number, where it is one of PCI."""
+    """Return the kind of the PCI device that has this interrupt, or "device"."""
     for path in tree.below("sys/bus/pci/devices", f"*/msi_irqs/{number}"):
         told = tree.text(path.parent.parent / "class") or ""
         return next((kind for start, kind in _CLASSES.items() if told.startswith(start)), "device")
@@ -120,7 +120,7 @@ def _processors(head: str) -> list[int]:
 
 
 def _parsed(row: str, processors: int) -> _Row | None:
-    """Of those that count by processor: ERR and MIS have but one number."""
+    """Parse a row that counts by processor; None for others, such as ERR and MIS with a single number."""
     name, _, rest = row.partition(":")
     words = rest.split(None, processors)
     counts, told = words[:processors], "".join(words[processors:])

@@ -1,4 +1,4 @@
-"""What the system counts while something is measured: interrupts, and time that a hypervisor takes; and its clock."""
+"""What the system counts while something is measured, such as interrupts and stolen time; and its clock."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _READINGS = 20_000
 
 
 def read_counted(tree: Tree = Tree()) -> Counted:  # noqa: B008 - a frozen value
-    """What is counted now."""
+    """Return what the system has counted so far."""
     return Counted(interrupts=by_processor(tree), ticks=tree.spent().ticks)
 
 
 def read_timer(clock: Callable[[], int] = time.monotonic_ns) -> Timer:
-    """The step of the clock and what a reading takes, from some milliseconds of readings."""
+    """Return the step of the clock and the cost of a reading, from some milliseconds of readings."""
     readings = [clock() for _ in range(_READINGS)]
     steps = [later - earlier for earlier, later in pairwise(readings)]
     return Timer(step_ns=min(filter(None, steps), default=0), cost_ns=_cost(steps))
 
 
 def _cost(steps: list[int]) -> float:
-    """The usual one; of a coarse clock, which shows most readings at the same time, the mean."""
+    """Return the median step; for a coarse clock, whose median step is 0, the mean."""
     usual = median(steps)
     return float(usual) if usual else sum(steps) / len(steps)

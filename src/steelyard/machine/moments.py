@@ -1,4 +1,4 @@
-"""What the kernel has counted since the start of the machine, in all and by process: two moments tell what ran."""
+"""What the kernel has counted since boot, in all and by process; two such moments tell what ran in between."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from steelyard.machine.readings import Tree
 _NAMELESS = "a nameless program"
 # A line of /proc/PID/stat has up to 52 numbers and a name of 15 bytes.
 _LONGEST = 2048
-# What programs and the kernel did for them: interrupts are nobody's.
+# Time in programs, and in the kernel on their behalf; interrupts belong to nobody.
 WORKING = ("user", "nice", "system")
 
 
@@ -24,38 +24,41 @@ class Process(NamedTuple):
     name: str
     parent: int
     ticks: int
-    """Of all its threads, in programs and in the kernel."""
+    """Those of all its threads, in the program and in the kernel."""
     ended_ticks: int
-    """Of the children that it has waited for, and of theirs."""
+    """Those of the children that it has waited for, and of their children."""
     processor: int | None
-    """Where it ran last."""
+    """The processor on which it ran last."""
 
 
 Processes = Mapping[tuple[int, int], Process]
-"""By the number and the time of the start: numbers are used again."""
+"""By number and start time, as numbers are reused."""
 
 
 @dataclass(frozen=True)
 class Moment:
-    """What is counted since the start of the machine."""
+    """What the kernel has counted since boot, at one moment."""
 
     seconds: float
     ticks: Mapping[str, int]
-    """Of all processors, by what they were spent on: `user`, `steal`, ..."""
+    """Those of all processors, by what they were spent on: `user`, `steal`, ..."""
     processors: int
-    """Of how many those are; 0 where the system does not tell."""
+    """The number of processors that `ticks` covers; 0 where the system does not tell."""
     interrupts: int | None
     waiting_us: int | None
-    """While some task waited for a processor."""
+    """The time during which some task waited for a processor."""
     processes: Processes
 
 
 Lines = dict[bytes, tuple[int, Process] | None]
-"""What the lines of processes say: of most processes it is the same at the next reading."""
+"""Processes by their unparsed lines: most lines are the same at the next reading."""
 
 
 def read_moment(tree: Tree, seconds: float, known: Lines | None = None) -> Moment:
-    """Read it; `seconds` is the time of a monotonic clock. `known` are the lines of the one before, then its own."""
+    """Read a moment; `seconds` is the time of a monotonic clock.
+
+    `known` has the lines of the reading before, and is updated to those of this one.
+    """
     spent = tree.spent()
     return Moment(
         seconds=seconds,
@@ -68,11 +71,11 @@ def read_moment(tree: Tree, seconds: float, known: Lines | None = None) -> Momen
 
 
 def read_processes(folder: Path, known: Lines) -> Processes:
-    """Every process that can be seen from here, with the kernel's threads; those that end meanwhile are left out."""
+    """Return every process that can be seen from here, including kernel threads, but not those that end meanwhile."""
     found: dict[tuple[int, int], Process] = {}
     lines: Lines = {}
     try:
-        # Not by Path, which takes four times as long, and this is done while launches run.
+        # Path would take four times as long, and this runs while launches do.
         numbers = [name for name in os.listdir(folder) if name.isdigit()]  # noqa: PTH208
     except OSError:
         return found
@@ -87,7 +90,7 @@ def read_processes(folder: Path, known: Lines) -> Processes:
 
 
 def _read(path: str) -> bytes:
-    """The one line of a file; nothing where it cannot be read."""
+    """Return the one line of a file; empty if it cannot be read."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -101,7 +104,10 @@ def _read(path: str) -> bytes:
 
 
 def _process(line: bytes) -> tuple[int, Process] | None:
-    """When it started, and the rest. A name may hold blanks and brackets; what follows the last one are numbers."""
+    """Return the start time and the process of a line of /proc/PID/stat.
+
+    The name may contain blanks and parentheses; only numbers follow the last parenthesis.
+    """
     begin, end = line.find(b" ("), line.rfind(b") ")
     words = line[end + 2 :].split()
     if begin < 0 or end < begin or len(words) < 20:

@@ -10,7 +10,7 @@ from steelyard.machine.readings import Tree
 
 
 def mounts(tree: Tree, kind: str) -> Iterator[tuple[Path, str, list[str]]]:
-    """Which part of a file system of some kind is mounted where, with the file system's options (man 5 proc)."""
+    """Yield for each mount of a kind of file system: the mounted part, the mount point, the file system's options."""
     for line in (tree.text("proc/self/mountinfo") or "").splitlines():
         mount, dash, system = line.partition(" - ")
         words, told = mount.split(), system.split()
@@ -19,5 +19,5 @@ def mounts(tree: Tree, kind: str) -> Iterator[tuple[Path, str, list[str]]]:
 
 
 def _unescaped(path: str) -> str:
-    """Blanks and the like stand there as octal numbers."""
+    """Decode the octal numbers that stand for blanks and the like."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), path)

@@ -1,4 +1,4 @@
-"""Waiting for other work on the machine to calm down, as the kernel's pressure information tells it."""
+"""Wait for other work on the machine to calm down, by the kernel's pressure information."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from steelyard.machine.readings import Tree
 # Quiet: over a tenth of a second, some task waited for a processor for less than this share of the time.
 QUIET_BELOW = 0.05
 STEP_S = 0.1
-"""What is left of the time that may be waited, and is less, is not waited."""
+"""The wait goes in steps of this length; a shorter remainder of the allowed time is not used."""
 
 
 def wait_until_quiet(
@@ -21,10 +21,10 @@ def wait_until_quiet(
     clock: Callable[[], float] = time.monotonic,
     give_up: Callable[[], bool] = lambda: False,
 ) -> float:
-    """Wait until the machine is quiet, for at most `most_s` seconds; returns how long that took.
+    """Wait until the machine is quiet, for at most `most_s` seconds; return how long that took.
 
-    `read` gives the seconds for which tasks have waited for a processor so far. Where the kernel does not tell, there
-    is nothing to wait for. `give_up` is asked before each step.
+    `read` returns the seconds for which tasks have waited for a processor so far, or None where the kernel does not
+    tell; then there is no wait. `give_up` is asked before each step.
     """
     waited_so_far = read or _pressure_s
     started = clock()

@@ -1,4 +1,4 @@
-"""The quietest processor: how busy each is, and those beside it, over a moment; and what else it is there for."""
+"""Choose the quietest processor: by how busy it and those on its core are, and by what else it has to do."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from steelyard.machine.readings import CPUS, Tree
 
 # Half a second is 50 ticks of a processor.
 _APART_S = 0.5
-# Less than this is taken for nothing: what runs now and then runs on any.
+# Less than this counts as idle: what runs now and then may run on any processor.
 _BUSY = 0.05
-# Slow ones, as the small cores of some, are of another kind; the best of one kind differ by less (turbo by 5 %).
+# Slower ones, such as small cores, are of another kind; the highest rates of one kind differ by less (turbo by 5 %).
 _OF_ONE_KIND = 0.9
-# Of all devices' interrupts, times an even share: who has so many is the one that takes them.
+# A processor with over this many times an even share of all devices' interrupts is the one that takes them.
 _UNEVEN = 1.5
 
 
@@ -29,20 +29,20 @@ class Choice:
 
 @dataclass(frozen=True)
 class _Seen:
-    """What was seen of a processor."""
+    """What was observed of one processor."""
 
     number: int
     busy: float
     beside: float
-    """How busy the busiest of those was that share its core."""
+    """How busy the busiest of those that share its core was."""
     is_isolated: bool
     is_slow: bool
     takes_interrupts: bool
 
     def rank(self) -> tuple[float, ...]:
-        """The lowest is the quietest: first whom it would be shared with, then what it is, then its number.
+        """Return a sort key, the lowest for the quietest: how shared it is, then what it is, then its number.
 
-        Processor 0 is last among equals: the kernel's own chores are begun there.
+        Processor 0 is last among equals, as the kernel starts its own chores there.
         """
         return (
             _load(self.busy),
@@ -56,7 +56,7 @@ class _Seen:
         )
 
     def why(self, *, shares_core: bool) -> str:
-        """What speaks for it, and what does not."""
+        """Return what speaks for it, and what against."""
         said = [f"{100 * self.busy:.0f} % busy over half a second"]
         if shares_core:
             said.append(f"{100 * self.beside:.0f} % beside it on its core")
@@ -70,7 +70,7 @@ class _Seen:
 
 
 def kept_free(tree: Tree = Tree()) -> set[int]:  # noqa: B008 - a frozen value
-    """Those that isolcpus keeps free for whoever asks for one of them: no process may run there unasked."""
+    """Return the processors that isolcpus keeps free: nothing runs there unless it asks for one of them."""
     return tree.processor_list(f"{CPUS}/isolated") & tree.processor_list(f"{CPUS}/online")
 
 
@@ -81,9 +81,9 @@ def quietest(
     tree: Tree = Tree(),  # noqa: B008 - a frozen value
     sleep: Callable[[float], None] = time.sleep,
 ) -> Choice:
-    """The quietest of the processors that launches may run on, one at least; it takes half a second to look.
+    """Return the quietest of the `allowed` processors, of which there is at least one; looking takes half a second.
 
-    Those that are `taken` are left out, as long as there are others.
+    Those that are `taken` are left out as long as there are others.
     """
     choices = {*allowed} - {*taken} or {*allowed}
     if len(choices) == 1:
@@ -116,12 +116,12 @@ def _seen(tree: Tree, choices: Collection[int], busy: Mapping[int, float]) -> li
 
 
 def _load(share: float) -> int:
-    """In tenths, but for what is as good as nothing."""
+    """Return a load in steps of a tenth, or 0 if it counts as idle."""
     return 0 if share < _BUSY else 1 + int(10 * share)
 
 
 def _ticks(tree: Tree) -> dict[int, tuple[int, int]]:
-    """Of each processor that is on: the ticks for which it worked, or was taken away by a hypervisor; and all."""
+    """Return for each processor that is on its busy ticks, including those stolen by a hypervisor, and all ticks."""
     found = {}
     for line in (tree.text("proc/stat") or "").splitlines():
         name, *words = line.split()
@@ -133,12 +133,12 @@ def _ticks(tree: Tree) -> dict[int, tuple[int, int]]:
 
 
 def _share(before: tuple[int, int], after: tuple[int, int]) -> float:
-    """One that was only switched on meanwhile had no ticks before."""
+    """Return the busy share of a processor; one that was switched on meanwhile had no ticks before."""
     worked, passed = (max(0, late - early) for early, late in zip(before, after, strict=True))
     return worked / passed if passed else 0.0
 
 
 def _speed(tree: Tree, processor: int) -> int:
-    """In whatever unit there is: the same for all processors of a machine."""
+    """Return the speed of a processor, in whatever unit the machine has for all of its processors."""
     folder = f"{CPUS}/cpu{processor}"
     return tree.number(f"{folder}/cpu_capacity") or tree.number(f"{folder}/cpufreq/cpuinfo_max_freq") or 0

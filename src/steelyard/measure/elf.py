@@ -1,4 +1,4 @@
-"""What the head of a program's file says: how it is started, and on which machine."""
+"""Read from the header of a program's file how it is started, and for which machine it is built."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ class Elf:
     """The head of a program or library (ELF specification, 32 and 64 bits)."""
 
     wide: bool
-    """Whether it is of 64 bits."""
+    """Whether it is a 64-bit file."""
     machine: int
     interpreter: str | None
     """The loader that starts it; None for a static program, and for a library."""
 
 
 def read_elf(path: Path) -> Elf | None:
-    """The head of a file; None if it is none of these, or cannot be read."""
+    """Return the ELF head of a file; None if it is no ELF file or cannot be read."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
             if not _is_elf(head):
                 return None
             loader = next((place for kind, *place in _segments(head) if kind == _INTERPRETER), None)
-            # Behind all else where patchelf has written another one.
+            # Outside the head where patchelf has written a new one: it appends that to the file.
             name = b"" if loader is None else os.pread(file.fileno(), min(loader[1], _LONGEST_PATH), loader[0])
     except (OSError, OverflowError):
         return None
@@ -43,9 +43,9 @@ def read_elf(path: Path) -> Elf | None:
 
 
 def started_by(path: Path) -> Path | None:
-    """The program that the kernel executes for a file: itself, or the interpreter that a script's first line names.
+    """Return the program that the kernel executes for a file: the file, or the interpreter in a script's first line.
 
-    None if it cannot be read, or if interpreters go round in a circle.
+    None if a file cannot be read, or if the interpreters form a circle.
     """
     for _ in range(_MOST_SCRIPTS):
         try:
@@ -63,7 +63,7 @@ def started_by(path: Path) -> Path | None:
 
 
 def names_library_folders(data: bytes) -> bool:
-    """Whether a program says itself where its libraries are looked for (DT_RPATH, DT_RUNPATH); `data` is all of it."""
+    """Return whether a program, whose file is `data`, names folders for its libraries (DT_RPATH, DT_RUNPATH)."""
     if not _is_elf(data):
         return False
     word = 8 if _is_wide(data) else 4
@@ -71,7 +71,7 @@ def names_library_folders(data: bytes) -> bool:
         _number(data, place, word)
         for kind, start, length in _segments(data)
         if kind == _DYNAMIC
-        for place in range(start, min(start + length, len(data)), 2 * word)  # as it says, it may be endless
+        for place in range(start, min(start + length, len(data)), 2 * word)  # a broken file may state any length
     )
     return any(tag in _LIBRARY_FOLDERS for tag in tags)
 
@@ -85,7 +85,7 @@ def _is_wide(data: bytes) -> bool:
 
 
 def _segments(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """(kind, start in the file, length) of each segment."""
+    """Yield (kind, start in the file, length) of each segment."""
     if _is_wide(data):
         table, size, count, start, length, word = _number(data, 32, 8), 54, 56, 8, 32, 8
     else:

@@ -1,6 +1,6 @@
-"""A command in the foreground: with our own input and output, and with the signals that come for it.
+"""Run a command in the foreground, with our own input and output, and pass signals on to it.
 
-The launch server has nothing to do with it: nothing is measured.
+Nothing is measured, so the launch server takes no part.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
     from steelyard.model.launches import LaunchSpec
 
 _MEANT_FOR_IT = {signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2}
-# Python ignores them, and what it starts would as well.
+# Python ignores these, and its children would inherit that.
 _IGNORED_BY_PYTHON = {signal.SIGPIPE, signal.SIGXFSZ}
-# `si_code` of what no process has sent: from the terminal, which sends it to all processes that are in its foreground.
+# `si_code` of a signal that no process sent: one from the terminal reaches all processes in its foreground anyway.
 _OF_THE_KERNEL = 0x80
 _KILLED = 128
-# A signal may be taken by another thread, if this process has some.
+# Another thread of this process, if there is one, may take a signal.
 _LONGEST_DEAF_S = 0.5
 
 
 class NotFoundError(MeasurementError):
-    """A command that is not there, with the status that a shell has for that."""
+    """A command does not exist; the exit status is that of a shell."""
 
     exit_status = 127
 
 
 class NotExecutableError(MeasurementError):
-    """One that is there and cannot be executed, likewise."""
+    """A command exists but cannot be executed; the exit status is that of a shell."""
 
     exit_status = 126
 
 
 def found(name: str, search_path: str | None) -> str:
-    """The path of a command; raises NotFoundError."""
+    """Return the path of a command; raises NotFoundError."""
     path = name if "/" in name else shutil.which(name, path=search_path)
     if path is None:
         way_out = "write its words apart, without quotes" if " " in name else "check the spelling, or give its path"
@@ -50,28 +50,28 @@ def found(name: str, search_path: str | None) -> str:
 
 
 def run_in_foreground(spec: LaunchSpec) -> int:
-    """Run a command to its end and return its exit status, as a shell has it: 128 and the signal that killed it.
+    """Run a command to its end and return its exit status as a shell does: 128 plus the signal if one killed it.
 
     Of the spec only program, arguments and environment are used. Signals that a process sends to us are passed on.
     Raises NotFoundError and NotExecutableError.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _MEANT_FOR_IT | {signal.SIGCHLD})
     ignored = signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN
-    if ignored:  # as whoever started us may have it: then the kernel keeps no status of what ends
+    if ignored:  # inherited from whoever started us; the kernel would keep no exit status then
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         return _ended(_started(spec, before))
     finally:
         if ignored:
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        # What came for it as it ended is not for us to die of.
+        # A signal that arrived for the command as it ended must not end us.
         while signal.sigtimedwait(_MEANT_FOR_IT, 0) is not None:
             pass
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _started(spec: LaunchSpec, mask: set[int | signal.Signals]) -> int:
-    # Some have variables without a name (`=C:=...`): Python refuses to pass them on.
+    # Some environments have variables without a name (`=C:=...`), which Python refuses to pass on.
     environment = dict(entry.partition(b"=")[::2] for entry in spec.env if not entry.startswith(b"="))
     try:
         return os.posix_spawn(spec.program, list(spec.argv), environment, setsigmask=mask, setsigdef=_IGNORED_BY_PYTHON)

@@ -1,4 +1,4 @@
-"""The heap of a launch: a preloaded library (`native/heap`) counts, and leaves its numbers in files."""
+"""The heap of a launch: a preloaded library (`native/heap`) counts its use, and leaves the numbers in files."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from steelyard.model.launches import LaunchSpec, Measured
 
 FOLDER_NAME = b"STEELYARD_HEAP"
 SEED_NAME = b"STEELYARD_HEAP_SEED"
-# A file, as `native/heap/src/block.rs` lays it out: 64-bit numbers, a header and then the slots of threads.
+# A file, as `native/heap/src/block.rs` lays it out: 64-bit numbers, a header and then one slot per thread.
 _MAGIC = b"STEELYH1"
 _HEADER = struct.Struct("=8s6q")
 _SLOT = struct.Struct("=6q24x2q")
 _STEP = 128
-# Of the header and 255 slots.
+# The header and 255 slots.
 _LONGEST = 256 * _STEP
-# Allocators that programs bring along, by what their code says of itself.
+# Allocators that programs bring along, by a text that their code contains.
 _ALLOCATORS = {b"<jemalloc>": "jemalloc", b"tcmalloc": "tcmalloc", b"mimalloc: ": "mimalloc", b"snmalloc": "snmalloc"}
 _GO = b"\xff Go buildinf:"
 _PYTHON = (b"PYTHONMALLOC", b"libpython3")
 
 
 def own_allocator(program: Path) -> str | None:
-    """The allocator that a program has inside, as far as its file tells: `jemalloc`, `Go`, `Python` and others."""
+    """Return the allocator built into a program, as far as its file tells: `jemalloc`, `Go`, `Python` and others."""
     started = started_by(program)
     if started is None:
         return None
@@ -63,20 +63,20 @@ class _Watched:
 
 
 class HeapWatcher:
-    """A library, preloaded before whatever is preloaded anyway, counts what the launch asks of its heap."""
+    """Preloads a library, ahead of any other preload, that counts what the launch asks of its heap."""
 
     when_late = Timer.when_late
 
     @contextmanager
     def attached(self, spec: LaunchSpec) -> Iterator[Attachment[HeapUse | None]]:
-        """The launch under the library, which leaves its numbers in a folder of its own.
+        """Attach the library to the launch; it leaves its numbers in a folder of its own.
 
-        Raises MeasurementError where the library is missing, or has a path that the loader cannot take, or where that
-        folder cannot be used.
+        Raises MeasurementError if the library is missing, if the loader cannot take its path, or if the folder cannot
+        be used.
         """
         if not HEAP.exists():
             raise MeasurementError(f"{HEAP} is missing, which --heap preloads: reinstall steelyard")
-        # Nothing is scattered, as that would be counted.
+        # The heap is not scattered: the library would count the allocations.
         env = tuple(entry for entry in spec.env if not entry.startswith(SEED_NAME + b"="))
         with room_for("--heap needs"), scratch_folder("heap") as folder:
             watched = preloaded(replace(spec, env=env), HEAP, {FOLDER_NAME: os.fsencode(folder)})
@@ -84,9 +84,10 @@ class HeapWatcher:
 
 
 def scattered(spec: LaunchSpec, seed: int) -> LaunchSpec:
-    """The launch with its heap, before the program begins, in a state drawn from the seed; nothing is interposed.
+    """Return the launch with its heap put into a state drawn from the seed before the program begins.
 
-    Raises MeasurementError where the library is missing, or has a path that the loader cannot take.
+    No function of the allocator is replaced. Raises MeasurementError if the library is missing or the loader cannot
+    take its path.
     """
     if not SCATTER.exists():
         raise MeasurementError(f"{SCATTER} is missing, which --heap-shuffle preloads: reinstall steelyard")
@@ -104,9 +105,9 @@ class _Process:
 
 
 def read_use(folder: Path) -> HeapUse | None:
-    """What the processes of a launch left in the folder, added up; None if there is nothing.
+    """Return the sum of what the processes of a launch left in the folder; None if there is nothing.
 
-    The peak is that of the process with the largest. Raises MeasurementError for a file that is no such file.
+    The peak is the largest of any process. Raises MeasurementError for a file that is incomplete or not the library's.
     """
     processes = [_read(path) for path in sorted(folder.iterdir())]
     if not processes:
@@ -129,7 +130,7 @@ def _read(path: Path) -> _Process:
     try:
         with opened(path) as file:
             data = file.read(_LONGEST)
-    except OSError:  # the program has put something else in its place
+    except OSError:  # the program has replaced it by something else
         data = b""
     if len(data) < 2 * _STEP or not data.startswith(_MAGIC):
         raise MeasurementError(
@@ -139,7 +140,7 @@ def _read(path: Path) -> _Process:
     _, _, forked, _, _, live, peak = _HEADER.unpack_from(data)
     slots = list(_slots(data))
     allocated, freed, moved, asked, pending, high, ns, samples = (sum(column) for column in zip(*slots, strict=True))
-    # What threads have not told yet: exact for one thread, and otherwise at most 64 KiB a thread too much.
+    # Adds what threads have not reported yet: exact for one thread, otherwise at most 64 KiB a thread too high.
     peak = max(peak, live + high, live + pending)
     return _Process(bool(forked), (allocated, freed, moved), asked, max(0, peak), ns, samples)
 

@@ -1,4 +1,4 @@
-"""What is measured in a launch beside its time: an instrument dresses the launch, and reads what came of it."""
+"""What is measured in a launch besides its time: an instrument changes the launch's spec and reads the result."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ class Attachment(Protocol[Value_co]):
         """What to launch."""
 
     def without_instrument(self, measured: Measured) -> Measured:
-        """What the target did by itself; raises MeasurementError for trouble of the instrument's own."""
+        """Return what the target did by itself; raises MeasurementError if the instrument itself failed."""
 
     def read(self, measured: Measured) -> Value_co:
-        """What the instrument saw of a target that ended well; raises MeasurementError."""
+        """Return what the instrument saw of a target that ended well; raises MeasurementError."""
 
 
 class Instrument(Protocol[Value_co]):
-    """Dresses launches, one at a time."""
+    """What attaches itself to launches, one at a time."""
 
     @property
     def when_late(self) -> str:
-        """What to ask, and to do, about a launch that did not end in its time."""
+        """The question and the advice for a launch that exceeded its time limit."""
 
     def attached(self, spec: LaunchSpec) -> AbstractContextManager[Attachment[Value_co]]:
-        """The launch under the instrument, for as long as the context lasts; raises MeasurementError."""
+        """Attach the instrument to the launch for as long as the context lasts; raises MeasurementError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +51,15 @@ class _Bare:
 
 
 def on_processor_ns(measured: Measured) -> int:
-    """What a launch took on a processor: by the scheduler, or by the kernel's own account where that does not tell."""
+    """Return the time of a launch on a processor: the scheduler's, or user plus system time where that is unknown."""
     return measured.user_ns + measured.sys_ns if measured.cpu_ns is None else measured.cpu_ns
 
 
 class Timer:
-    """The launch as it is: the launch server times each one anyway."""
+    """Leaves the launch as it is: the launch server times every launch anyway."""
 
     when_late = f"does it wait for something? {_NEEDS_SO_LONG}"
 
     def attached(self, spec: LaunchSpec) -> AbstractContextManager[Attachment[None]]:
-        """The launch itself."""
+        """Return the launch unchanged."""
         return nullcontext(_Bare(spec))

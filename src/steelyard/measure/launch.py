@@ -30,22 +30,23 @@ from steelyard.native import FOLDER
 SERVER = FOLDER / "steelyard-launch"
 
 _LONGEST_DEAF_MS = 500
-# Its guard wakes a server that is stopped at once, unless that is stopped too.
+# The server's guard wakes a stopped server at once, unless the guard is stopped too.
 _MOST_LOOKS_STOPPED = 3_000 // _LONGEST_DEAF_MS
-# Beyond the time that its launches have: it kills them, and whatever they leave behind.
+# Beyond the time limit of its launches: the server then has to kill them and whatever they leave behind.
 _MOST_LOOKS_LATE = 30_000 // _LONGEST_DEAF_MS
-# What makes a processor slower comes and goes within some ms: turns of two that share one are short against that, and
-# long against the some us of a switch. Of the kernel's ticks (every 1, 3.3, 4 or 10 ms) both meet as many: no small
-# number of them is one of pairs of turns, as with 0.2 or 0.4 ms, where all of 4 ms would meet the same of the two.
+# What slows a processor comes and goes within a few ms: the turns of two launches that share one are short against
+# that, and long against the few us of a switch. The kernel's ticks (every 1, 3.3, 4 or 10 ms) hit both equally often,
+# as no small number of ticks spans a whole number of pairs of turns. With turns of 0.2 or 0.4 ms, ticks of 4 ms would
+# all hit the same one.
 TURN_NS = 309_000
-# What runs behind another of its kind gains by what caches and branch predictors keep of that one, and catches up with
-# it: so much of a difference between the two would be hidden. Some ms later little of that is left (docs/tandem.md).
+# A program that runs right behind another of its kind gains by what that one left in caches and branch predictors, and
+# catches up with it, which would hide part of their difference. A few ms later little of that is left (docs/tandem.md).
 LEAD_NS = 5_000_000
-# In characters. What the server has in memory is the least that any target is reported to have used.
+# In characters. Bounded because no target is reported to have used less memory than the server has.
 _LONGEST_SERIES = 128 << 10
 _CANCEL = b'{"cancel":true}\n'
 _JOURNAL = b'{"journal":true}\n'
-# By the number of the error that a program could not be started for.
+# By the error number with which starting a program failed.
 REMEDIES = {
     errno.ENOSYS: f"where a filter refuses a system call, {ALLOW_CALLS}",
     errno.ENOEXEC: "if it is a script, its first line has to name the interpreter, as #!/bin/sh does; "
@@ -55,16 +56,16 @@ REMEDIES = {
     errno.ENOMEM: "the system has no memory left",
     errno.E2BIG: "its arguments and its environment are more than the system takes",
 }
-# What the machine has no more of: nothing that was asked for is wrong.
+# The machine has run out of something; the request itself is not at fault.
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM})
 
 
 class ServerLostError(MeasurementError):
-    """The launch server has ended, or does not answer; another one may."""
+    """The launch server has ended or does not answer; a new one may work."""
 
 
 class Launcher:
-    """The launch server, started once; `launch` may be called any number of times. Not for several threads at once."""
+    """A running launch server; `launch` may be called any number of times, but not by several threads at once."""
 
     def __init__(self, server: Path = SERVER) -> None:
         """Start the server; raises MeasurementError where it cannot run here."""
@@ -88,7 +89,7 @@ class Launcher:
         self._replies = ours.makefile("rb")
         self._in_flight = self._cancel_wanted = False
         self.waiting: Callable[[float], None] | None = None
-        """Is told as that of `launch`, where a request has none."""
+        """Used as `waiting` for requests that have none of their own; see `launch`."""
         self.server_pid = 0
         try:
             hello = self._receive()
@@ -118,7 +119,7 @@ class Launcher:
         """End the server and whatever it still runs."""
         self._replies.close()
         self._socket.close()
-        with suppress(OSError):  # one that is stopped would not see that
+        with suppress(OSError):  # a stopped server would not see its socket close
             os.killpg(self._process.pid, signal.SIGCONT)
         try:
             self._process.wait(timeout=10)
@@ -127,7 +128,7 @@ class Launcher:
             self._process.wait()
 
     def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:
-        """Run one launch to its end and return what it measured; `waiting` is told now and then for how long, in s.
+        """Run one launch to its end and return what was measured; `waiting` is called now and then with the s so far.
 
         Raises UsageError for a launch that cannot be set up (input, directory, processor) and MeasurementError for a
         program that cannot be executed. A non-zero exit, a signal or a time-out is returned, not raised.
@@ -137,7 +138,7 @@ class Launcher:
             for _ in range(1, spec.repeat):
                 if measured.cancelled or measured.timed_out or measured.stopped:
                     break
-                # The cancel of one that had just ended is that of the launch: the server has dropped it.
+                # The server drops a cancel for a process that has just ended, but it was meant for the whole launch.
                 if self._cancel_wanted:
                     return replace(measured, cancelled=True)
                 measured = self._followed(measured, spec)
@@ -146,7 +147,7 @@ class Launcher:
             self._cancel_wanted = False
 
     def _followed(self, measured: Measured, spec: LaunchSpec) -> Measured:
-        """With one more process, for which there is what those before it have left of the time."""
+        """Add one more process, within what the earlier ones have left of the time limit."""
         if spec.timeout_ns is None:
             return measured.followed_by(self._launch_once(spec, None))
         left_ns = spec.timeout_ns - (time.monotonic_ns() - measured.start_ns)
@@ -155,7 +156,7 @@ class Launcher:
         return measured.followed_by(self._launch_once(spec, left_ns))
 
     def keep_rows_in(self, journal: int) -> None:
-        """Give the server the descriptor of the journal, where it keeps those of `launch_series`."""
+        """Give the server the descriptor of the journal, into which it writes the rows of `launch_series`."""
         try:
             socket.send_fds(self._socket, [_JOURNAL], [journal])
         except OSError as error:
@@ -164,12 +165,13 @@ class Launcher:
     def launch_series(
         self, specs: Sequence[LaunchSpec], frames: Sequence[Frame | None]
     ) -> list[Measured | UsageError | MeasurementError]:
-        """Run launches, none of which repeats, one after the other without being woken in between.
+        """Run launches, none of which repeats, one after the other, without waking this process in between.
 
         The server writes the numbers of all but the last into the journal, each within its frame, before it starts the
-        next. One without a frame is neither there nor in the list. The list ends early behind a launch that did not end
-        well, could not be kept or could not be: that one is not in the journal, and none after it was begun. It is
-        empty where they are too much for one request, or where one without a frame did not end well.
+        next. A launch without a frame is neither in the journal nor in the returned list. The list ends early after a
+        launch that did not end well, could not be written, or could not be started: that one is not in the journal, and
+        none after it was begun. The list is empty if the launches are too many for one request, or if one without a
+        frame did not end well.
         """
         request = _fields(specs[-1], specs[-1].timeout_ns)
         for spec, frame in zip(specs[-2::-1], frames[::-1], strict=True):
@@ -192,15 +194,15 @@ class Launcher:
         turn_ns: int | None = TURN_NS,
         lead_ns: int = LEAD_NS,
     ) -> tuple[Measured, Measured]:
-        """Run two launches, neither of which repeats, at the same time on one processor, to the ends of both.
+        """Run two launches, neither of which repeats, at the same time on one processor, until both have ended.
 
-        The process of `first` is made first; when both stand ready, `second_begins` says which is let go first, and has
-        the processor to itself for `lead_ns`, but not in `lockstep`. That is the one of `cpus`, the same for both, or
-        the server's choice; in lockstep there may be more. It changes hands after `turn_ns`, where the kernel can do
-        that, or when the scheduler sees fit (None); in lockstep when a sample ends. Each may take as long as both
-        together, as it has half of a processor. Their `wall_ns` holds the wait for the partner, which `delay_ns` tells.
-        Where they are `followed`, and that can be told, so does `lost_ns` of each with all its threads and processes.
-        Raises as `launch`, and then nothing of either is left.
+        The process of `first` is created first. Once both are ready, `second_begins` says which one is let go first; it
+        has the processor to itself for `lead_ns`, except in `lockstep`. The processor is that of `cpus`, the same for
+        both, or else the server's choice; in lockstep there may be several. It changes hands every `turn_ns` where the
+        kernel can do that, or with None when the scheduler sees fit; in lockstep at the end of each sample. Each launch
+        may take as long as the limits of both together, as it has half a processor. Its `wall_ns` includes the wait for
+        its partner, which `delay_ns` tells. With `followed`, and where it can be told, `lost_ns` tells what all threads
+        and processes of the launch as a whole lost by waiting. Raises as `launch` does; nothing of either is left then.
         """
         longest_ns = _sum_or_none((first.timeout_ns, second.timeout_ns))
         requests = [f"{{{_fields(spec, longest_ns)}}}" for spec in (first, second)]
@@ -229,12 +231,12 @@ class Launcher:
         return result
 
     def _ask(self, fields: str, longest_ns: int | None, waiting: Callable[[float], None] | None = None) -> Any:
-        """What the server replies to a request, which its launches delay by no more than so long."""
+        """Return the server's reply to a request, whose launches may take up to `longest_ns`."""
         try:
             self._send(f"{{{fields}}}\n".encode())
             return self._receive(longest_ns, waiting or self.waiting)
         except BaseException:
-            # What it may reply yet would be taken for the reply to the next request: there is none.
+            # A late reply would be taken for that to the next request, so this server takes no more requests.
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
             raise
@@ -242,7 +244,7 @@ class Launcher:
             self._in_flight = False
 
     def forget_cancel(self) -> None:
-        """What is launched from here on was not meant by any cancel before."""
+        """Drop an earlier cancel, which was not meant for the launches to come."""
         self._cancel_wanted = False
 
     def cancel(self) -> None:
@@ -257,19 +259,19 @@ class Launcher:
         except OSError as error:
             raise _server_ended() from error
         self._in_flight = True
-        # A cancel until here was only noted: within the request's line it would have torn that apart.
+        # Until here a cancel was only noted: sent at once, it could have ended up inside the request's line.
         if self._cancel_wanted:
             self._send_cancel()
 
     def _send_cancel(self) -> None:
-        with suppress(OSError):  # a server that has ended is told of by `_receive`
+        with suppress(OSError):  # `_receive` reports a server that has ended
             self._socket.sendall(_CANCEL)
 
     def _receive(self, longest_ns: int | None = None, waiting: Callable[[float], None] | None = None) -> Any:
         late = stopped = 0
-        # A signal that comes just before a call that blocks is heard only when that returns; so it does now and then.
+        # A signal that arrives just before a blocking call is handled only when that returns, so it does now and then.
         while not self._arrivals.poll(_LONGEST_DEAF_MS):
-            # Looks and not seconds are counted: we may have been stopped as well.
+            # Polls are counted, not seconds: this process may have been stopped as well.
             late += 1
             if waiting is not None:
                 waiting(late * _LONGEST_DEAF_MS / 1000)
@@ -285,19 +287,19 @@ class Launcher:
                     "or a command waiting for a disk that is gone?"
                 )
         try:
-            # ValueError for the empty line of a server that has ended, and for one that is no launch server.
+            # ValueError: an empty line, as the server has ended, or the answer of something that is no launch server.
             return json.loads(self._replies.readline().decode())
         except (OSError, ValueError) as error:
             raise _server_ended() from error
 
 
 def _is_stopped(pid: int) -> bool:
-    """Whether a signal, or a debugger, has stopped a process."""
+    """Return whether a signal or a debugger has stopped a process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
         return False
-    # The name before it stands in parentheses, and may itself hold some.
+    # The state follows the name, which is in parentheses and may contain some.
     return stat.rpartition(b") ")[2][:1] in (b"T", b"t")
 
 
@@ -318,14 +320,14 @@ def _output(target: bytes | int | None) -> str:
     return "null" if target is None else f'{{"file":{_text(target)}}}'
 
 
-# All but what is drawn for a pair is the same in every launch. Few, as what is drawn may be long.
+# Apart from what is drawn for a pair, every launch has the same texts. The cache is small, as drawn ones may be long.
 @lru_cache(maxsize=256)
 def _text(data: bytes | None) -> str:
-    """As JSON, one char a byte: JSON has no bytes, and paths and arguments need not be UTF-8."""
+    """Return bytes as JSON, one character a byte: JSON has no bytes, and paths and arguments need not be UTF-8."""
     return json.dumps(None if data is None else data.decode("latin-1"))
 
 
-# What is the same in every launch of a command, and how each is written.
+# The fields that are the same in every launch of a command, and how each is written.
 _UNDRAWN: dict[str, Callable[[Any], str]] = {
     "program": _text,
     "argv": lambda words: f"[{','.join(map(_text, words))}]",
@@ -354,7 +356,7 @@ def _undrawn(*values: Any) -> str:
 
 
 def _results(reply: Any) -> list[Measured | UsageError | MeasurementError]:
-    """Of several launches; of all that was asked for there is one reply where that as a whole is refused."""
+    """Return the results of several launches; one alone where the request as a whole was refused."""
     return [*map(_result, reply if isinstance(reply, list) else [reply])]
 
 

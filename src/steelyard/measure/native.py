@@ -1,4 +1,4 @@
-"""Where the native artefacts are, but for the launch server."""
+"""Where the native artefacts are, except the launch server."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from steelyard.model.errors import MeasurementError
 from steelyard.native import FOLDER, library
 
 PRELOAD: Path = library("steelyard-preload")
-"""To be preloaded into programs: makes their randomness the same in each run, and starts Callgrind's counting."""
+"""A library to preload: makes a program's randomness the same in each run, and starts Callgrind's counting."""
 
 PROBES: Path = FOLDER / "steelyard-probes"
-"""The programs whose use of the caches is known: `steelyard-probes PATTERN ELEMENTS ITERATIONS`."""
+"""A program whose use of the caches is known: `steelyard-probes PATTERN ELEMENTS ITERATIONS`."""
 
 READER: Path = FOLDER / "steelyard-read"
-"""The program that reads large files of JSON: `steelyard-read VALUES LISTS TEXTS < FILE`."""
+"""A program that reads large JSON files: `steelyard-read VALUES LISTS TEXTS < FILE`."""
 
 HEAP: Path = library("steelyard-heap")
-"""To be preloaded into programs: counts what they ask of their allocator."""
+"""A library to preload: counts what a program asks of its allocator."""
 
 SCATTER: Path = library("steelyard-scatter")
-"""To be preloaded into programs: begins them with a heap in a drawn state."""
+"""A library to preload: starts a program with its heap in a drawn state."""
 
 CLOCK: Path = library("steelyard-clock")
-"""To be preloaded into programs: their clock stands still while they wait for a processor."""
+"""A library to preload: a program's clock stands still while it waits for a processor."""
 
 
 def probes() -> Path:
-    """The probes; raises MeasurementError where they are missing."""
+    """Return the path of the probes; raises MeasurementError if they are missing."""
     if not PROBES.is_file():
         raise MeasurementError(f"the probes are missing, {PROBES}: reinstall steelyard")
     return PROBES

@@ -1,4 +1,4 @@
-"""Libraries of ours that the loader puts into a program before its own (`LD_PRELOAD`)."""
+"""Our own libraries, which the loader loads into a program before the program's (`LD_PRELOAD`)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _MUSL = "ld-musl"
 
 
 def refusal(program: Path, library: Path) -> str | None:
-    """Why a library cannot be preloaded into a program, and what to do about it; None if nothing speaks against it.
+    """Return why a library cannot be preloaded into a program, and what to do about it; None if nothing prevents it.
 
-    A script is as its interpreter.
+    For a script its interpreter decides.
     """
     started = started_by(program)
     elf = read_elf(started) if started is not None else None
@@ -40,16 +40,16 @@ def refusal(program: Path, library: Path) -> str | None:
 
 
 def is_of_musl(program: Path) -> bool:
-    """Whether it is of the C library musl, whose loader ends it for a library of glibc; all others pass it over."""
+    """Return whether a program uses musl, whose loader ends it over a glibc library; other loaders skip the library."""
     started = started_by(program)
     elf = read_elf(started) if started is not None else None
     return elf is not None and _MUSL in (elf.interpreter or "")
 
 
 def is_foreign(program: Path, library: Path) -> bool:
-    """Whether the loader does not merely pass a library over: one of musl is ended by it, one of other bits complains.
+    """Return whether preloading a library does harm: musl's loader ends the program, one of other bits complains.
 
-    A static program has no loader, but perhaps those that it starts have.
+    A static program has no loader and comes to no harm; programs that it starts may have one.
     """
     started = started_by(program)
     elf = read_elf(started) if started is not None else None
@@ -64,7 +64,7 @@ def _is_of_another_machine(elf: Elf, library: Path) -> bool:
 
 
 def _is_privileged(program: Path) -> bool:
-    """Whether the kernel gives it rights that whoever starts it has not: the loader ignores preloads then."""
+    """Return whether the kernel gives a program more rights than its user has: the loader then ignores preloads."""
     try:
         found = program.stat()
         other_user = found.st_mode & stat.S_ISUID and found.st_uid != os.getuid()
@@ -76,12 +76,15 @@ def _is_privileged(program: Path) -> bool:
 
 
 def can_be_named(library: Path) -> bool:
-    """Whether the loader takes the library's path for one."""
+    """Return whether the loader reads the library's path as a single path."""
     return not any(character in str(library) for character in " :")
 
 
 def preloaded(spec: LaunchSpec, library: Path, variables: dict[bytes, bytes]) -> LaunchSpec:
-    """The launch with a library preloaded and variables set; raises MeasurementError for a path with a blank in it."""
+    """Return the launch with a library preloaded and variables set.
+
+    Raises MeasurementError for a library whose path contains a blank or a colon.
+    """
     if not can_be_named(library):
         raise MeasurementError(f"{library} cannot be preloaded, as there is a blank or a colon in its path: move it")
     entries = dict(entry.partition(b"=")[::2] for entry in spec.env)

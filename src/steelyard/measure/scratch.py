@@ -1,4 +1,4 @@
-"""Folders for what is needed only for a moment, and the removal of those whose owner was killed."""
+"""Temporary folders, and the removal of those whose owner was killed."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from steelyard.model.locks import lock
 
 _NAME = re.compile(r"steelyard-[a-z]+-scratch-[a-z0-9_]{8}")
 _MODE = 0o700
-# A folder is made first and locked then.
+# A folder is created first and locked afterwards: a younger one may be unlocked and still in use.
 _UNLOCKED_S = 1.0
 
 
 class Scratch:
-    """A folder of this process; its lock tells others for how long, and ends with the process however that ends."""
+    """A temporary folder of this process; it is locked while in use, and the lock ends with the process in any case."""
 
     def __init__(self, what_for: str) -> None:
-        """Make it among the temporary files; raises OSError where that is not possible."""
+        """Create it among the temporary files; raises OSError where that is not possible."""
         self.path = Path(tempfile.mkdtemp(prefix=f"steelyard-{what_for}-scratch-"))
         self._lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         lock(self._lock)
 
     def remove(self) -> None:
-        """Remove it, as far as that is possible; once."""
+        """Remove it as far as possible; to be called once."""
         shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
 
 
 @contextmanager
 def scratch_folder(what_for: str) -> Iterator[Path]:
-    """Such a folder for as long as the context lasts; raises OSError where there can be none."""
+    """Yield the path of a temporary folder, which is removed afterwards; raises OSError if it cannot be created."""
     scratch = Scratch(what_for)
     try:
         yield scratch.path
@@ -49,10 +49,7 @@ def scratch_folder(what_for: str) -> Iterator[Path]:
 
 @contextmanager
 def room_for(needed: str) -> Iterator[None]:
-    """Have whatever is wrong with such a folder be an error of the measuring, for which it is `needed`.
-
-    Raises MeasurementError, with these words, for OSError.
-    """
+    """Turn an OSError about a temporary folder into a MeasurementError; `needed` says in its text what needs it."""
     try:
         yield
     except OSError as error:
@@ -64,7 +61,7 @@ def room_for(needed: str) -> Iterator[None]:
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[BinaryIO]:
-    """A file, to read; raises OSError for what is no file: one would wait for a pipe, and a device has no end."""
+    """Open a file to read; raises OSError if it is not a regular one: a pipe may block, a device has no end."""
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError("it is no file")
@@ -72,14 +69,14 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def end_of(path: Path, most: int) -> bytes:
-    """The last bytes of a file, however much a program has written to it; raises OSError as `opened`."""
+    """Return the last bytes of a file, `most` at most, however large it is; raises OSError as `opened` does."""
     with opened(path) as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - most))
         return file.read(most)
 
 
 def sweep() -> None:
-    """Remove the folders that processes of ours which were killed have left among the temporary files."""
+    """Remove the temporary folders left by processes of ours that were killed."""
     with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
             if _NAME.fullmatch(entry.name):

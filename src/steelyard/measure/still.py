@@ -1,4 +1,4 @@
-"""A clock that stands still while a program waits for a processor: a library, preloaded (`native/clock`)."""
+"""A clock that stands still while a program waits for a processor, by a preloaded library (`native/clock`)."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ _SCHEDSTAT = Path("/proc/self/schedstat")
 
 @dataclass(frozen=True, slots=True)
 class StillUse:
-    """What the clocks of all processes of a launch did."""
+    """What the clocks of all processes of a launch did, added up."""
 
     programs: int
-    """Programs that were reached."""
+    """Programs that the library was loaded into."""
     clocks: int
-    """Processes that asked for the time, and whose clock stood still."""
+    """Processes that asked for the time and whose clock stood still."""
     left_out_ns: int
-    """Waiting that those clocks left out."""
+    """The waiting time that those clocks left out."""
     several: int
-    """Processes in which several threads asked: the clock went on as usual from there on."""
+    """Processes in which several threads asked; from there on their clock went on as usual."""
     unknown: int
-    """Processes in which the kernel did not tell the wait: it went on as usual."""
+    """Processes whose wait the kernel did not tell; their clock went on as usual."""
     deadlines: int
     """Absolute deadlines that were moved, as the kernel's own clock had gone on."""
     slow: int
-    """Processes in which every question asked the kernel as well (some 0.5 µs)."""
+    """Processes in which every reading of the clock had to ask the kernel as well (some 0.5 µs)."""
 
 
 def check_kernel(schedstat: Path = _SCHEDSTAT) -> None:
@@ -51,7 +51,7 @@ def check_kernel(schedstat: Path = _SCHEDSTAT) -> None:
         ran_ns = int(schedstat.read_text().split()[0])
     except (OSError, ValueError, IndexError):
         ran_ns = 0
-    # We have run, so it is 0 only where nothing is kept.
+    # This process has run, so 0 means that the kernel keeps no account.
     if not ran_ns:
         raise MeasurementError(
             f"this kernel does not tell how long a process waits for a processor ({schedstat}), so no clock can leave "
@@ -60,7 +60,7 @@ def check_kernel(schedstat: Path = _SCHEDSTAT) -> None:
 
 
 def can_stand_still(program: Path) -> bool:
-    """Whether the clock of a program can, as far as that is known before it runs."""
+    """Return whether a program's clock can stand still, as far as that is known before it runs."""
     try:
         check_clock()
     except MeasurementError:
@@ -69,25 +69,25 @@ def can_stand_still(program: Path) -> bool:
 
 
 def check_clock() -> None:
-    """Raise MeasurementError where the library is missing, or the kernel does not tell the wait."""
+    """Raise MeasurementError if the library is missing, or the kernel does not tell how long a process waited."""
     check_kernel()
     if not CLOCK.exists():
         raise MeasurementError(f"{CLOCK} is missing, by which a clock stands still: reinstall steelyard")
 
 
 def begin_account(file: Path) -> None:
-    """Write a file in which nothing has happened yet; what a launch before has left in it is of no use any more."""
-    file.unlink(missing_ok=True)  # that launch may have left processes behind, which still have it
+    """Write an empty account, in place of that of any launch before."""
+    file.unlink(missing_ok=True)  # processes left behind by that launch may still write to the old file
     file.write_bytes(_NUMBERS.pack(_MAGIC, *[0] * 7))
 
 
 def under_still_clock(spec: LaunchSpec, account: Path) -> LaunchSpec:
-    """The launch with the library in all its processes; raises MeasurementError for a path that cannot be preloaded."""
+    """Return the launch with the library preloaded; raises MeasurementError if the library's path rules that out."""
     return preloaded(spec, CLOCK, {FILE_NAME: os.fsencode(account)})
 
 
 def use_in(account: Path) -> StillUse | None:
-    """What the processes of a launch have done until now; None if one of them has removed or spoilt it."""
+    """Return what the account says so far; None if a process of the launch has removed or spoilt the file."""
     try:
         with opened(account) as file:
             magic, *numbers = _NUMBERS.unpack(file.read(_NUMBERS.size + 1))
@@ -98,14 +98,14 @@ def use_in(account: Path) -> StillUse | None:
 
 @contextmanager
 def standing_still(spec: LaunchSpec) -> Iterator[tuple[LaunchSpec, Path]]:
-    """A launch under such a clock and its account, for as long as the context lasts.
+    """Yield the launch under a clock that stands still, and the path of its account.
 
-    In a static program the library has no effect, but perhaps in those that this one starts. Raises MeasurementError
-    where no clock can stand still.
+    The library has no effect in a static program, but may have one in programs that it starts. Raises MeasurementError
+    if no clock can stand still here.
     """
     check_clock()
     with ExitStack() as lasting:
-        with room_for("a clock that stands still needs"):  # what is wrong while it stands still is the caller's
+        with room_for("a clock that stands still needs"):  # does not cover what the caller does in the context
             account = lasting.enter_context(scratch_folder("clock")) / "account"
             begin_account(account)
         is_harmful = is_of_musl(Path(os.fsdecode(spec.program)))

@@ -1,4 +1,4 @@
-"""Tools that are run to their end and that nobody measures: git, and whatever builds a program.
+"""Run tools that are not measured, such as git and build commands, to their end.
 
 Each has a process group of its own, which is killed as a whole when its time is up or when the user interrupts.
 """
@@ -27,31 +27,31 @@ if TYPE_CHECKING:
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PR_SET_CHILD_SUBREAPER = 36
-# Runs its words beside a guard, which is no child of theirs, and which kills the group once the pipe on our side ends:
-# also where we are killed.
+# Runs its arguments as a command, beside a guard that is no child of it. The guard kills the group once our end of the
+# pipe is closed, which also happens when we are killed.
 _GUARDED = 'exec 3<&0 </dev/null; ( (cat >/dev/null; kill -9 0) <&3 & ); exec 3<&-; exec "$@"'
-# Seconds between two looks whether the user interrupts, and for processes that are being killed.
+# Seconds between two checks for an interrupt, and seconds to wait for killed processes to end.
 _STEP_S, _LONGEST_KILL_S = 0.05, 5.0
 
 
 @dataclass(frozen=True)
 class Command:
-    """What is run: words of which none is a shell's, in a folder, with exactly this environment."""
+    """A command to run without a shell, in a folder, with exactly this environment."""
 
     argv: Sequence[str]
     folder: Path
     environment: Mapping[str, str]
     log: Path | None = None
-    """Where both of its outputs go, as they come; None has them in what is returned."""
+    """The file that stdout and stderr are appended to; None returns them in `Ended`."""
     timeout_s: float | None = None
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended, and what it printed, unless that is in its log."""
+    """How a command ended, and what it printed unless that went to its log."""
 
     status: int | None
-    """Negative for a signal; None where it was killed, as its time was up or another had failed."""
+    """Negative for a signal; None if it was killed because its time was up or another command had failed."""
     out: str = ""
     err: str = ""
     is_late: bool = False
@@ -59,16 +59,16 @@ class Ended:
 
 
 def run(command: Command) -> Ended:
-    """Run one command to its end; raises as `run_all`."""
+    """Run one command to its end; raises as `run_all` does."""
     return run_all([command])[0]
 
 
 def run_all(commands: Sequence[Command], *, is_tidied: bool = False) -> list[Ended]:
-    """Run commands side by side, to the end of all of them; the first that fails ends the others.
+    """Run commands side by side until all have ended; the first that fails ends the others.
 
-    With `is_tidied` no process that they started outlives them, wherever it has hidden, and none of their groups
-    outlives us, however we end; else none of their groups outlives them.
-    Raises InterruptedBeforeStart if the user interrupts, MeasurementError for one that cannot be started.
+    None of their process groups is left at the end. With `is_tidied` no other process that they started is left either,
+    not even a daemon, and no group outlives this process, however that ends.
+    Raises InterruptedBeforeStart if the user interrupts, MeasurementError if a command cannot be started.
     """
     with ExitStack() as leaving:
         is_interrupted = leaving.enter_context(_interruptible())
@@ -78,10 +78,10 @@ def run_all(commands: Sequence[Command], *, is_tidied: bool = False) -> list[End
         leaving.callback(_kill_all, running)
         for command in commands:
             running.append(_Running(command, leaving, is_guarded=is_tidied))  # noqa: PERF401 - those before one that fails have to be killed
-        while [one for one in running if not one.has_ended()]:  # each is asked, also behind one that goes on
+        while [one for one in running if not one.has_ended()]:  # a list, so that every one is asked
             if is_interrupted() or any(one.has_failed() for one in running):
                 break
-        if is_interrupted():  # be it in the moment in which the last one ended
+        if is_interrupted():  # perhaps just as the last one ended
             raise InterruptedBeforeStart
         return [one.ended() for one in running]
 
@@ -114,7 +114,7 @@ class _Running:
             raise MeasurementError(f"{command.argv[0]} does not start ({error.strerror}): {remedy}") from error
 
     def has_ended(self) -> bool:
-        """Whether it has, after a moment in which it may."""
+        """Wait a moment for it; return whether it has ended or its time is up."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_STEP_S)
         self._is_late = self._is_late or (
@@ -125,7 +125,7 @@ class _Running:
         return self._process.returncode is not None or self._is_late
 
     def has_failed(self) -> bool:
-        """Whether it ended, and not well."""
+        """Return whether it ended with an error or its time is up."""
         return self._is_late or self._process.returncode not in (None, 0)
 
     def kill(self) -> None:
@@ -136,13 +136,13 @@ class _Running:
             self._process.wait(_LONGEST_KILL_S)
 
     def ended(self) -> Ended:
-        """How it ended, and what it printed."""
+        """Return how it ended, and what it printed."""
         out, err = map(_read, (self._out, self._err))
         return Ended(None if self._is_late else self._process.returncode, out, err, self._is_late)
 
 
 def _pipe_to_us(leaving: ExitStack) -> int:
-    """The end to read of a pipe that nobody writes to, and whose other end is ours alone."""
+    """Return the reading end of a pipe that nobody writes to and whose writing end only this process has."""
     reading, writing = os.pipe()
     for end in (reading, writing):
         leaving.callback(os.close, end)
@@ -160,9 +160,9 @@ def _read(file: IO[bytes]) -> str:
 
 @contextmanager
 def _interruptible() -> Iterator[Callable[[], bool]]:
-    """Have the signals that end us be noted; whoever answered them does so again afterwards.
+    """Note the signals that would end this process; yield whether one came, and restore the handlers afterwards.
 
-    On another thread than the main one Python takes none.
+    On any thread but the main one Python allows no handlers, so nothing is noted.
     """
     came: list[int] = []
 
@@ -171,7 +171,7 @@ def _interruptible() -> Iterator[Callable[[], bool]]:
 
     before = {}
     for number in _ENDING if current_thread() is main_thread() else ():
-        if signal.getsignal(number) not in (signal.SIG_IGN, None):  # a host's could not be given back
+        if signal.getsignal(number) not in (signal.SIG_IGN, None):  # None: not set by Python, so not restorable
             before[number] = signal.signal(number, note)
     try:
         yield lambda: bool(came)
@@ -182,10 +182,10 @@ def _interruptible() -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def _orphans_killed() -> Iterator[None]:
-    """Kill at the end whatever was started meanwhile and goes on: a daemon leaves its group, but it becomes our child.
+    """Kill at the end whatever was started meanwhile and still runs, including daemons that have left their group.
 
-    Elsewhere than on Linux it does not. What is of our own session was started by another thread of this program: those
-    begin one of their own.
+    These become our children, on Linux only. Children in our own session are spared: another thread of this program
+    started them, as commands that run here get a session of their own.
     """
     import psutil
 
@@ -218,7 +218,7 @@ def _orphans_killed() -> Iterator[None]:
 def _is_of_our_session(process: psutil.Process) -> bool:
     try:
         return os.getsid(process.pid) == os.getsid(0)
-    except OSError:  # it has gone
+    except OSError:  # it has ended
         return True
 
 

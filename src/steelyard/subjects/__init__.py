@@ -1,1 +1,1 @@
-"""What can be weighed; each kind of subject becomes launch specs."""
+"""What can be weighed, and how each kind of subject becomes launch specs."""

@@ -1,4 +1,4 @@
-"""A command as a subject: its arguments, the program they name, and the surroundings of its launches."""
+"""A command as a subject: its arguments, the program that they name, and the environment of its launches."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from steelyard.model.typed import in_quotes
 from steelyard.subjects.programs import digest
 from steelyard.subjects.shell_words import sets_variable, shell_words
 
-# What a launch inherits unless more is asked for: where to find programs, who and where one is, language and time zone.
+# What a launch inherits unless more is asked for: where programs are, who the user is, language and time zone.
 PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
 
 PADDING_NAME = "STEELYARD_PADDING"
 _SHELL = "/bin/sh"
-# What stands behind the first command without quotes is taken for another.
+# Words after a first command without quotes are taken for another command.
 _IN_QUOTES = "; each command goes in quotes together with its arguments"
-# What is checked, what goes before and after launches and the Python of `timeit` have no --shell.
+# The roles with a --shell option: commands of `check`, hooks and the Python of `timeit` have none.
 _OF_A_SHELL = ("baseline", "candidate", "command")
 LAYOUT: Final = "layout"
-"""The parameter that is the number of a build, where a side has several."""
+"""The parameter for the number of a build, if a side has several."""
 LAYOUT_PLACE: Final = f"{{{LAYOUT}}}"
 
 
@@ -47,15 +47,15 @@ def command_subject(
     search_path: str | None = None,
     directory: str | None = None,
 ) -> Subject:
-    """Read one command line; `role` is what an error calls it: `baseline` says "the baseline command".
+    """Read one command line; `role` is what an error calls it: with `baseline` it says "the baseline command".
 
-    It runs in the `directory`, if that is given, and has its program there if that is a relative path. Raises
-    UsageError if it is empty, or its program is missing or not executable.
+    The command runs in `directory`, if given, and a relative path of its program starts there. Raises UsageError if the
+    command is empty, or its program is missing or not executable.
     """
     if not command.strip():
         raise UsageError(f"{_called(role)} is empty: give the command to run, in quotes")
     argv = [_SHELL, "-c", command] if shell else _words(command, role, directory)
-    # A program that a parameter names is looked for when the parameter's values are known.
+    # A program that a parameter names is looked for once the parameter's values are known.
     deferred = PLACEHOLDER.search(argv[0]) is not None
     try:
         program = argv[0] if deferred else _find_program(argv[0], role, search_path, directory)
@@ -75,15 +75,15 @@ def command_subject(
 
 
 def command_line(argv: Sequence[bytes]) -> str:
-    """The command that such arguments were made of, as it could be written."""
+    """Return a command line that would give these arguments."""
     words = [os.fsdecode(word) for word in argv]
     return words[2] if words[:2] == [_SHELL, "-c"] else shlex.join(words)
 
 
 def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> Subject:
-    """The subject with every {name} in its arguments replaced; a replaced one stays one argument, whatever is in it.
+    """Return the subject with every {name} in its arguments replaced; each stays one argument, whatever the value is.
 
-    Raises UsageError if that names a program that is missing, or leaves a name in it that has no value.
+    Raises UsageError if the program is missing then, or still has a name without a value.
     """
     argv = [with_values(argument, params) for argument in subject.argv]
     is_found = subject.program != subject.argv[0] or not PLACEHOLDER.search(subject.program)
@@ -97,19 +97,19 @@ def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> S
 
 
 def spec_with_parameters(spec: LaunchSpec, params: Mapping[str, str]) -> LaunchSpec:
-    """The launch with every {name} in its arguments replaced."""
+    """Return the launch with every {name} in its arguments replaced."""
     argv = tuple(os.fsencode(with_values(os.fsdecode(argument), params)) for argument in spec.argv)
     return replace(spec, argv=argv)
 
 
 def names_its_program(command: str) -> bool:
-    """Whether a {name} stands in the first word of a command, which is the program."""
+    """Return whether the first word of a command, its program, contains a {name}."""
     first, *_ = command.split(maxsplit=1) or [""]
     return PLACEHOLDER.search(first) is not None
 
 
 def _without_a_value(program: str) -> str:
-    """What is said of the first name in a missing program that nothing replaced."""
+    """Return what to add to an error about a missing program that still has a {name} in it."""
     left = PLACEHOLDER.search(program)
     if left is None:
         return ""
@@ -118,9 +118,9 @@ def _without_a_value(program: str) -> str:
 
 
 def of_layout(subject: Subject, layout: int) -> Subject:
-    """The subject with the folder and the program of one of its builds, for whose number `{layout}` stands there.
+    """Return the subject with `{layout}` in its folder and program replaced by the number of a build.
 
-    Itself for 0, where it has but one.
+    For 0, which stands for a single build, return the subject itself.
     """
     if not layout:
         return subject
@@ -134,18 +134,18 @@ def of_layout(subject: Subject, layout: int) -> Subject:
 
 
 def shared_environment(settings: Settings, source: Mapping[str, str]) -> dict[str, str]:
-    """The part of a launch's environment that is the same for every pair: names passed on, and those set outright.
+    """Return the part of a launch's environment that all pairs share: variables passed on, and those set outright.
 
-    Raises UsageError as `set_outright`.
+    Raises UsageError as `set_outright` does.
     """
     passed = {name: source[name] for name in settings.environment if name in source}
     return {**passed, **set_outright(settings, source)}
 
 
 def set_outright(settings: Settings, source: Mapping[str, str]) -> dict[str, str]:
-    """The variables that were given values; those that a record does not hold, as they look secret, are in `source`.
+    """Return the variables that were given values.
 
-    Raises UsageError where one is not.
+    Values that look secret are in no record, and are taken from `source`; raises UsageError if one is not there.
     """
     missing = [name for name, value in settings.variables.items() if value is None and name not in source]
     if missing:
@@ -159,7 +159,7 @@ def set_outright(settings: Settings, source: Mapping[str, str]) -> dict[str, str
 def environment_names(
     wanted: Iterable[str], source: Mapping[str, str], *, inherit: bool
 ) -> tuple[list[str], dict[str, str | None]]:
-    """Sort what `--env` was given into names to pass on and values to set; UsageError for a name that is not set."""
+    """Sort what `--env` was given into names to pass on and values to set; raises UsageError for an unset name."""
     names = list(source) if inherit else [name for name in PASSED_ON if name in source]
     values: dict[str, str | None] = {}
     for argument in wanted:
@@ -176,12 +176,12 @@ def environment_names(
 
 
 def launch_spec(subject: Subject, settings: Settings, shared: Mapping[str, str], draw: Draw) -> LaunchSpec:
-    """The launch of a subject under one pair's draw; both launches of the pair get the same draw."""
+    """Return the launch of a subject under one pair's draw; both launches of the pair get the same draw."""
     return launch_maker(subject, settings, shared)(draw)
 
 
 def launch_maker(subject: Subject, settings: Settings, shared: Mapping[str, str]) -> Callable[[Draw], LaunchSpec]:
-    """The launches of a subject: what no draw changes is made once."""
+    """Return a function that makes a subject's launches from draws; what no draw changes is made only once."""
     undrawn, is_placed = _undrawn(subject, settings), settings.addresses == "shared"
     fixed = tuple(os.fsencode(f"{name}={value}") for name, value in shared.items())
 
@@ -216,13 +216,13 @@ def _undrawn(subject: Subject, settings: Settings) -> LaunchSpec:
     )
 
 
-# What editors and web pages make of hyphens and quotes.
+# What editors and web pages turn hyphens and quotes into.
 _DASHES = ("\N{EN DASH}", "\N{EM DASH}")
 _TYPOGRAPHIC_QUOTES = tuple("\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}“”„«»")
 
 
 def _for_a_shell(command: str, first: str) -> str:
-    """What to add to an error about a command that a shell might have understood."""
+    """Return what to add to an error about a command that a shell might have understood."""
     if sets_variable(first):
         return f"; env before {first} sets it for this command alone; for all a variable is set by --env {first}"
     if first.startswith(_DASHES):
@@ -234,7 +234,7 @@ def _for_a_shell(command: str, first: str) -> str:
 
 
 def _how_to_find(role: str) -> str:
-    """What to do about a program that is not on PATH; only what is measured may be a shell's."""
+    """Return what to do about a program that is not on PATH; only for measured commands is --shell an option."""
     if role not in _OF_A_SHELL:
         return "check the spelling, or give its path"
     quotes = _IN_QUOTES if role == "candidate" else ""
@@ -242,7 +242,7 @@ def _how_to_find(role: str) -> str:
 
 
 def _how_to_start(name: str, directory: str | None) -> str | None:
-    """What to do about a file that is no program on PATH but lies where the command would run; None if none does."""
+    """Return what to do about a name that is not on PATH but is a file where the command would run; None if not."""
     path = Path(directory or "", name)
     if not os.path.isfile(path):  # noqa: PTH113 - Path.is_file() raises where a word is too long for a name
         return None
@@ -257,20 +257,20 @@ def _how_to_start(name: str, directory: str | None) -> str | None:
 
 
 def _of_measurements(name: str) -> str | None:
-    """What to do with a file that has the name of measured data; None for any other name."""
+    """Return what to do with a file whose name is that of measured data; None for any other name."""
     is_data = name.endswith((".json", ".json.gz", ".journal", ".txt"))
     return "if it holds what was measured, steelyard diff A B compares two such files" if is_data else None
 
 
 def _on_its_disk(program: str) -> str | None:
-    """What to do with a file of a disk on which nothing may be executed; None on any other disk."""
+    """Return what to do about a file on a disk where nothing may be executed; None on any other disk."""
     if not os.statvfs(program).f_flag & os.ST_NOEXEC:
         return None
     return "its disk is mounted noexec: have it on another one, which XDG_CACHE_HOME names for what is built here"
 
 
 def _behind_a_hash(path: Path) -> str | None:
-    """What to do where cargo has put a hash behind the name of an executable, which differs from build to build."""
+    """Return what to do if cargo has appended a hash to an executable's name, which differs from build to build."""
     if path.parent.name != "deps" or not any(path.parent.glob(f"{escape(path.name)}-*")):
         return None
     return (
@@ -294,9 +294,9 @@ def _words(command: str, role: str, directory: str | None) -> list[str]:
 
 
 def _in_own_quotes(command: str, directory: str | None) -> str:
-    """What to do about the path of a program that was taken for several words; nothing where no such file is."""
+    """Return what to do about a program's path that was taken for several words; empty if there is no such file."""
     ends = [*(found.start() for found in re.finditer(r"\s", command)), len(command)]
-    # A NUL is in no path, and os.path.isfile says so.
+    # os.path.isfile is also False for a path with a NUL.
     paths = (command[:end] for end in reversed(ends))
     path = next((path for path in paths if os.path.isfile(Path(directory or "", path))), None)  # noqa: PTH113
     if path is None or shlex.quote(path) == path:
@@ -306,7 +306,7 @@ def _in_own_quotes(command: str, directory: str | None) -> str:
 
 
 def _check_entered(argv: Sequence[str], role: str, directory: str | None) -> None:
-    """Raise UsageError where `env -C FOLDER ./program` finds none: what env says of it comes only with a launch."""
+    """Raise UsageError if `env -C FOLDER ./program` has no such program: env itself would say so only in a launch."""
     if argv[:2] != ["env", "-C"] or len(argv) < len(["env", "-C", "FOLDER", "PROGRAM"]):
         return
     folder, program = argv[2:4]
@@ -316,12 +316,12 @@ def _check_entered(argv: Sequence[str], role: str, directory: str | None) -> Non
 
 
 def _check_jar(argv: Sequence[str], role: str, directory: str | None) -> None:
-    """Raise UsageError where `java -jar FILE` has no such file: of two revisions one may lack it, but not its java."""
+    """Raise UsageError if `java -jar FILE` has no such file, which one of two revisions may lack."""
     if Path(argv[0]).name != "java" or "-jar" not in argv[:-1]:
         return
     place = argv.index("-jar")
     jar = argv[place + 1]
-    is_option = all(word.startswith("-") for word in argv[1:place])  # else it is the program's own
+    is_option = all(word.startswith("-") for word in argv[1:place])  # else it belongs to the Java program
     if is_option and not PLACEHOLDER.search(jar) and "\0" not in jar and not Path(directory or "", jar).is_file():
         raise UsageError(
             f"{_called(role)} has java run {jar!r}, and no such file is there: build it, or check the path"

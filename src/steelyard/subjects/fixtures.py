@@ -1,4 +1,4 @@
-"""Which fixtures the tests of a command of pytest take, read from their files: pytest is not run for that."""
+"""Find out which fixtures the tests of a pytest command take, by reading their files without running pytest."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _MOST_FILES = 2000
 
 
 def tests_take(launch: LaunchSpec, fixture: re.Pattern[bytes]) -> bool:
-    """Whether a launch is pytest on files in which a test takes that fixture."""
+    """Return whether a launch runs pytest on files in which a test takes the fixture."""
     arguments = arguments_of(launch)
     files = islice(_test_files(arguments, folder_of(launch)), _MOST_FILES) if runs_pytest(arguments) else ()
     return any(_holds(file, fixture) for file in files)
 
 
 def _test_files(arguments: Sequence[str], folder: Path) -> Iterator[Path]:
-    """The files of tests that a command names, or those in its folder if it names none."""
+    """Yield the test files that a command names, or those in its folder if it names none."""
     paths = [folder / argument.partition("::")[0] for argument in arguments[1:] if not argument.startswith("-")]
-    # Not by Path.is_dir(), which raises where a word is too long for a name.
+    # Path.is_dir() would raise for a word that is too long for a name.
     named = [path for path in paths if os.path.isdir(path) or (path.suffix == ".py" and os.path.isfile(path))]  # noqa: PTH112, PTH113
     for path in named or [folder]:
         if path.is_file():
             yield path
         else:
-            with suppress(OSError):  # one that is too large to look at
+            with suppress(OSError):  # too large to look through
                 yield from (file for file in files_below(path) if _may_test(file.name))
 
 

@@ -1,4 +1,4 @@
-"""What a launch says of the processes that it forked, one for each of several benchmarks."""
+"""Read what a launch tells of the processes that it forked, one for each of several benchmarks."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from steelyard.subjects.responses import is_count, quoted, results_of
 
 
 def parts_of(measured: Measured, lines: Sequence[Any], wanted: int) -> list[Measured]:
-    """Each of them, in their order, of a launch that told of every one: {"numbers": {...}, "results": "..."}.
+    """Return each process, in order, from the launch's lines about them: {"numbers": {...}, "results": "..."}.
 
-    The names of the numbers are those of a launch. Raises LaunchError for anything else. Which processes outlived the
-    launch is in the first part.
+    The numbers have the names of those of a launch. Raises LaunchError for anything else. The first part also has the
+    processes that outlived the launch.
     """
     if len(lines) != wanted:
         raise LaunchError(f"told of {len(lines)} benchmarks where {wanted} were asked for")
@@ -29,7 +29,7 @@ def parts_of(measured: Measured, lines: Sequence[Any], wanted: int) -> list[Meas
 
 
 def _part(told: Mapping[str, Any], results: bytes) -> Measured:
-    """One process; raises ValueError for numbers that are none."""
+    """Return one process; raises ValueError for a number that is missing or invalid."""
     numbers = {name: told.get(name) for name in NUMBERS}
     missing = any(numbers[name] is None for name in ALWAYS_KNOWN)
     if missing or not all(one is None or is_count(one) for one in numbers.values()) or numbers["wall_ns"] == 0:

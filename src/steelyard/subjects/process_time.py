@@ -1,6 +1,6 @@
-"""Samples timed by the processor time of their process, for harnesses whose own times hold the waiting for a processor.
+"""Time samples by the processor time of their process, for harnesses whose own times include waiting for a processor.
 
-What the process takes beside its iterations, as to start, is what one takes that runs nearly none of them.
+What a process takes besides its iterations, such as its start, is measured by a process that runs nearly none of them.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from steelyard.model.launches import Measured, Sample
 def timed_by_process(
     samples: Sequence[Sample], whole: Measured, start: Measured, start_loops: int
 ) -> tuple[Sample, ...]:
-    """The samples with their shares of the processor time that `whole` took beyond `start`.
+    """Return the samples with their shares of the processor time that `whole` took beyond `start`.
 
-    What elapsed beyond that, they waited. Raises LaunchError if there is no such time.
+    The rest of each sample's elapsed time is its wait. Raises LaunchError if `whole` took no more than `start`.
     """
     loops = sum(sample.loops for sample in samples) - start_loops * len(samples)
     cpu_ns = _cpu_ns(whole) - _cpu_ns(start)

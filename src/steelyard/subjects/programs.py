@@ -1,4 +1,4 @@
-"""Whether a program is still the file that the weighing began with."""
+"""Check that a program is still the file that the weighing began with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from steelyard.model.errors import MeasurementError
 
 
 def digest(program: str) -> str | None:
-    """SHA-256 of a program's file; None if it may be executed but not read."""
+    """Return the SHA-256 of a program's file; None if it may be executed but not read."""
     try:
         with Path(program).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -19,10 +19,10 @@ def digest(program: str) -> str | None:
 
 
 class Programs:
-    """Notices a program that was replaced or removed between two launches: then the numbers are of another program.
+    """Notices a program that was replaced or removed between two launches, whose numbers would be another program's.
 
-    A look at the file's place, size and times costs 2 µs a launch; only when those moved is the file read again.
-    One that may be executed but not read counts as replaced then.
+    Checking the file's place, size and time costs 2 µs a launch; only if these changed is the file read again. A
+    program that may be executed but not read then counts as replaced.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Programs:
             self._seen[program] = (marks, digest(program))
         elif before[0] != marks:
             content = digest(program)
-            if content is None or content != before[1]:  # of what cannot be read the marks are all there is
+            if content is None or content != before[1]:  # without its content, only the marks can tell
                 raise MeasurementError(
                     f"{name}: {program} was replaced while it was measured: build first, then weigh, or weigh a copy"
                 )

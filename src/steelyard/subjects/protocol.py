@@ -38,9 +38,9 @@ from steelyard.subjects.responses import (
 VERSION = 1
 # The launch server puts a harness's results on this descriptor.
 _FD = 3
-# And there, of two at the same time, a socket to the other one.
+# And on this one, if two launches run at the same time, a socket to the other one.
 _PARTNER_FD = 4
-# The last words of a Python that has no harness of ours; `-m steelyard.harness` says it in brackets.
+# How a Python ends that does not have our harness; `-m steelyard.harness` says it in brackets.
 _LACKS_OURS = re.compile(rb"ModuleNotFoundError: No module named 'steelyard(?:\.[\w.]*)?'\)?\s*\Z")
 _WITHOUT_OURS = (
     "says that its Python has no module steelyard: install steelyard for that Python, which has to be 3.11 or later"
@@ -50,14 +50,14 @@ _PYTEST_WITHOUT_OURS = (
     "says that its pytest does not know steelyard: install steelyard for that Python, 3.11 or later (under "
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD pytest needs -p steelyard besides)"
 )
-# Where our plugin for pytest points to what its user does not see, and what pytest printed there.
+# How our pytest plugin refers to what pytest printed, which its user does not see; and what was printed.
 _SEE_PRINTED = "see what it printed"
 _PRINTED_ERROR = re.compile(rb"^(?:.*?: )?error: (?!usage: )(.+)$", re.IGNORECASE | re.MULTILINE)
 _IMPORTS = (b"import steelyard", b"from steelyard")
 
 
 class ProtocolHarness(Harness):
-    """Drives whatever speaks the protocol: the SDKs, and what implements docs/protocol.md."""
+    """Drives whatever speaks the protocol: the SDKs, and other implementations of docs/protocol.md."""
 
     keeps_step = True
     out_of_step = "its harness is too old for that, or does not do it"
@@ -66,10 +66,10 @@ class ProtocolHarness(Harness):
     """Whether the program whose list was read says that it can take samples in turn."""
 
     _unrun: str | None = None
-    """A file of benchmarks that the command runs as a script, which only declares them."""
+    """A file of benchmarks that the command runs as a script, although it only declares them."""
 
     def recognises(self, launch: LaunchSpec) -> bool:
-        """Whether the program knows our arguments, is Python with our harness, or pytest on tests that use `weigh`."""
+        """Return whether the program knows our arguments, is Python with our harness, or pytest on uses of `weigh`."""
         arguments = arguments_of(launch)
         if runs_pytest(arguments):
             return tests_take(launch, WEIGH)
@@ -80,13 +80,13 @@ class ProtocolHarness(Harness):
         )
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """The launch that lists the benchmarks."""
+        """Return the launch that lists the benchmarks."""
         scripts = {} if "steelyard.harness" in arguments_of(launch) else _scripts(launch)
         self._unrun = next((word for word, path in scripts.items() if file_holds(path, b"@bench")), None)
         return _asked(launch, "--steelyard-list")
 
     def listed(self, measured: Measured) -> list[Listed]:
-        """What it listed, in its order; raises LaunchError if that is no list."""
+        """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list."""
         hello = _object((measured.results or b"").partition(b"\n")[0])
         self.runs_before, self.offers_lockstep, self.shares_starts = (
             hello.get(name) is True for name in ("before", "lockstep", "each")
@@ -98,7 +98,7 @@ class ProtocolHarness(Harness):
         return checked_list(_read(line, _listed) for line in _answer(measured) if "benchmark" in line.told)
 
     def complaint(self, measured: Measured) -> str | None:
-        """What a launch that failed says of it by itself: its line with an error, or another version in its hello."""
+        """Return what a failed launch says about its failure: its error line, or another version in its hello."""
         lines = [_object(line) for line in (measured.results or b"").splitlines()]
         said = next((line["error"] for line in lines if line.get("error")), None)
         if said is not None:
@@ -112,7 +112,7 @@ class ProtocolHarness(Harness):
         return _WITHOUT_OURS if _LACKS_OURS.search(stderr) else None
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
-        """The launch that does the work."""
+        """Return the launch that does the work."""
         return _asked(
             replace(launch, lockstep=bool(work.orders)),
             f"--steelyard-run={work.name}",
@@ -124,7 +124,7 @@ class ProtocolHarness(Harness):
         )
 
     def running_each(self, launch: LaunchSpec, works: Sequence[Work]) -> LaunchSpec:
-        """The launch that loads all of them, and runs each in a process forked from there."""
+        """Return the launch that loads all of the benchmarks, and runs each in a process forked from there."""
         is_beside = bool(works[0].orders)
         return _asked(
             replace(launch, lockstep=is_beside),
@@ -133,11 +133,11 @@ class ProtocolHarness(Harness):
         )
 
     def apart(self, measured: Measured, works: Sequence[Work]) -> list[Measured]:
-        """What each of them measured, and answered; raises LaunchError for anything else."""
+        """Return what each of them measured and answered; raises LaunchError for anything else."""
         return parts_of(measured, [line.told for line in _answer(measured)], len(works))
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
-        """The samples that it took, all of them; raises LaunchError for anything else."""
+        """Return all samples that the launch took; raises LaunchError for anything else."""
         lines = [line for line in _answer(measured) if "ns" in line.told or "loops" in line.told]
         found = tuple(_read(line, lambda told: _sample(told, work)) for line in lines)
         check_waits((line.told.get("delay_ns") for line in lines), measured)
@@ -145,7 +145,7 @@ class ProtocolHarness(Harness):
 
 
 def _scripts(launch: LaunchSpec) -> dict[str, Path]:
-    """The words that are scripts of Python, and where these are."""
+    """Return the words of a command that are Python scripts, and their paths."""
     folder = folder_of(launch)
     return {argument: folder / argument for argument in arguments_of(launch) if argument.endswith(".py")}
 
@@ -158,19 +158,19 @@ _Made = TypeVar("_Made")
 
 
 class _Line(NamedTuple):
-    """A line of an answer: its number, from 1, what was written, and the object that this is."""
+    """A line of an answer: its number, from 1, what was written, and the object that it encodes."""
 
     number: int
     written: bytes
     told: dict[str, Any]
 
     def shown(self) -> str:
-        """It, for an error, whose last words these are."""
+        """Return the line as the last words of an error."""
         return f"line {self.number} reads {quoted(self.written)}"
 
 
 def _read(line: _Line, made_of: Callable[[dict[str, Any]], _Made]) -> _Made:
-    """What is made of a line; where that is refused, the error shows the line."""
+    """Return what `made_of` makes of a line; a LaunchError from it gets the line appended."""
     try:
         return made_of(line.told)
     except LaunchError as error:
@@ -178,10 +178,10 @@ def _read(line: _Line, made_of: Callable[[dict[str, Any]], _Made]) -> _Made:
 
 
 def _answer(measured: Measured) -> list[_Line]:
-    """The lines between the hello and the end; raises LaunchError if there is no whole answer, or it is an error."""
+    """Return the lines between hello and end; raises LaunchError if the answer is incomplete, or is an error."""
     lines = list(_lines(results_of(measured)))
     for line in lines:
-        # None and False are what a field of no error holds in some languages; a text without a word is an error.
+        # Some languages write None or False in the field if there is no error; an empty text is an error, though.
         if (error := line.told.get("error")) is not None and error is not False:
             raise LaunchError(_says(error) if error else f"told of an error without a word of it; {line.shown()}")
     if not lines:
@@ -202,7 +202,7 @@ def _answer(measured: Measured) -> list[_Line]:
 
 
 def _object(line: bytes) -> dict[str, Any]:
-    """The object in a line; an empty one where that is cut off, or no answer at all."""
+    """Return the object in a line; an empty one if the line is cut off or is no JSON object."""
     try:
         found = json.loads(line.decode())
     except (ValueError, RecursionError):
@@ -211,7 +211,7 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def _with_what_it_printed(error: Any, stderr: bytes) -> Any:
-    """An error with what pytest printed in place of the words that point there, if they do."""
+    """Return an error with what pytest printed in place of its words "see what it printed", if it ends so."""
     printed = _PRINTED_ERROR.search(stderr)
     if printed is None or not isinstance(error, str) or not error.endswith(_SEE_PRINTED):
         return error
@@ -266,7 +266,7 @@ def _listed(line: dict[str, Any]) -> Listed:
 
 
 def _as_text(value: Any) -> str:
-    """A text as it is; anything else as JSON writes it, whatever language the driver is in."""
+    """Return a text as it is, and anything else as JSON, which is the same for drivers in all languages."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -281,7 +281,7 @@ def _sample(line: dict[str, Any], work: Work) -> Sample:
 
 
 def _checked_orders(samples: tuple[Sample, ...], asked_for: str) -> tuple[Sample, ...]:
-    """The samples; raises LaunchError if one was taken in another turn than it was asked for."""
+    """Return the samples; raises LaunchError if one was taken in another turn than it was asked for."""
     for number, (sample, digit) in enumerate(zip(samples, asked_for, strict=False), start=1):
         if sample.order is not None and sample.order != int(digit):
             raise LaunchError(

@@ -1,4 +1,4 @@
-"""What all harnesses' answers have in common: numbers and names that are checked, and where a launch wrote them."""
+"""What the answers of all harnesses have in common: where a launch writes them, and checks of numbers and names."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from steelyard.subjects.harness import Harness, Listed, Work
 
 MOST_BYTES = 4 << 20
-"""Ten thousand benchmarks with long names, or as many samples, fit in."""
+"""Enough for ten thousand benchmarks with long names, or as many samples."""
 
 MOST_CHARACTERS = 300
-"""Of what a harness says of a failure, in characters."""
+"""How much of what a harness says about a failure is kept, in characters."""
 
 RESULTS_FILE = "/dev/fd/3"
-"""Where a harness that writes its results to a file is sent: the launch server keeps what comes there."""
+"""The file that harnesses are told to write their results to: the launch server keeps what arrives there."""
 
 _PYTEST = ("pytest", "py.test")
 _MOST_NAME_BYTES = 500
@@ -40,18 +40,18 @@ _MOST_PROGRAM_BYTES = 1 << 30
 _MOST_FOLDERS = 100_000
 _MOST_LOOKED_THROUGH = 1 << 20
 _MOST_SHOWN = 80
-# What a harness's clock and ours may differ by, and what the rounding of its numbers and the kernel's ticks may add.
+# How far a harness's clock and ours may differ, and what rounding and the kernel's ticks may add to that.
 _CLOCKS_DIFFER, _ROUNDING_NS = 1.01, 1_000_000
-# What the digits of a rate leave open.
+# The relative error that the digits of a rate leave.
 _NEXT_TO = 1e-6
-# Control characters and halves of pairs: what is no text, or could steer a terminal.
+# Control characters, which could steer a terminal, and lone surrogates, which are no text.
 _NO_TEXT = ("Cc", "Cs")
 
 
 def asked(
     launch: LaunchSpec, *arguments: str, env: Mapping[str, str] | None = None, stdout: bool = False
 ) -> LaunchSpec:
-    """The launch with our arguments after the user's and with `env` set; what it writes to fd 3 is kept.
+    """Return the launch with our arguments after the user's and with `env` set; what it writes to fd 3 is kept.
 
     With `stdout`, what it prints is kept as well.
     """
@@ -68,24 +68,24 @@ def asked(
 
 
 def results_of(measured: Measured) -> bytes:
-    """What a launch wrote to fd 3; raises LaunchError if that is more than is kept."""
+    """Return what a launch wrote to fd 3; raises LaunchError if that is more than is kept."""
     _check_size(measured.results_bytes, "of results")
     return measured.results or b""
 
 
 def printed_by(measured: Measured) -> str:
-    """What a launch printed; raises LaunchError if that is more than is kept. Anything but UTF-8 shows as such."""
+    """Return what a launch printed; raises LaunchError if that is more than is kept. Invalid UTF-8 is replaced."""
     _check_size(measured.stdout_bytes, "to its output")
     return end_of_stdout(measured)
 
 
 def end_of_stdout(measured: Measured) -> str:
-    """The end of what a launch printed, be it as much as it likes."""
+    """Return the end of what a launch printed, however much that is."""
     return (measured.stdout or b"").decode(errors="replace")
 
 
 def end_of_stderr(measured: Measured) -> str:
-    """The end of what a launch wrote to stderr."""
+    """Return the end of what a launch wrote to stderr."""
     return (measured.stderr or b"").decode(errors="replace")
 
 
@@ -97,7 +97,7 @@ def _check_size(written: int | None, where: str) -> None:
 
 
 def json_of(text: bytes | str, what: str) -> Any:
-    """The JSON that a harness wrote; raises LaunchError, naming `what`, if it is none."""
+    """Parse the JSON that a harness wrote; raises LaunchError, which names `what`, for anything else."""
     if not text.strip():
         raise LaunchError(f"wrote no {what}: is it a program of this harness, and did it run to its end?")
     try:
@@ -107,17 +107,17 @@ def json_of(text: bytes | str, what: str) -> Any:
 
 
 def whole(digits: str) -> int | float:
-    """A whole number of JSON; one that is too large to count anything as the float that it is near, or infinity."""
+    """Parse a whole number of JSON; one that is too large to count anything becomes the nearest float, or infinity."""
     return int(digits) if len(digits) < _MOST_DIGITS else float(digits)
 
 
 def whole_loops(told: Any) -> Any:
-    """A number of loops that a harness wrote as 100.0."""
+    """Return a number of loops as an int if the harness wrote it as, say, 100.0; anything else unchanged."""
     return int(told) if isinstance(told, float) and told.is_integer() else told
 
 
 def sample_of(loops: Any, ns: Any, *, cpu_ns: Any = None, delay_ns: Any = None) -> Sample:
-    """A sample with all numbers checked: `ns` is the time of all `loops`; raises LaunchError for what is no time."""
+    """Return a sample with all numbers checked; `ns` is the time of all `loops`. Raises LaunchError."""
     if not is_number(ns) or not 0 < ns < MOST_COUNT:  # false for NaN, too
         kind = VanishedError if ns == 0 else LaunchError
         raise kind(
@@ -127,12 +127,12 @@ def sample_of(loops: Any, ns: Any, *, cpu_ns: Any = None, delay_ns: Any = None) 
     if type(loops) is not int or not 0 < loops < MOST_COUNT:
         raise LaunchError(f"gave a sample with {shown(loops)} loops: they have to be an integer above 0")
     sample = Sample(loops, max(1, round(ns)), _span("cpu_ns", cpu_ns), _span("delay_ns", delay_ns))
-    # The wait is read beside the clock: one that is as long as the sample was not in it.
+    # The wait is read next to the clock: one as long as the sample, or longer, was not within it.
     return sample if sample.delay_ns is None or sample.delay_ns < sample.ns else sample._replace(delay_ns=0)
 
 
 def in_turn(sample: Sample, order: Any) -> Sample:
-    """The sample with its order among those taken in turn, if one was told; raises LaunchError for what is none."""
+    """Return the sample with its order among those taken in turn, if told; raises LaunchError for an invalid order."""
     if order is None:
         return sample
     if type(order) is not int or order not in (0, 1):
@@ -141,9 +141,9 @@ def in_turn(sample: Sample, order: Any) -> Sample:
 
 
 def amounts(told: Mapping[str, Any]) -> dict[str, float]:
-    """What an iteration processes, by the unit: those of the numbers told that can be an amount.
+    """Return how much an iteration processes, by unit, from the told numbers that can be amounts.
 
-    An amount that was worked out from a rate and is next to a whole number is that number.
+    An amount next to a whole number becomes that number, as it may have been computed from a rate.
     """
     found = {}
     for unit, amount in told.items():
@@ -155,17 +155,17 @@ def amounts(told: Mapping[str, Any]) -> dict[str, float]:
 
 
 def nearest_whole(amount: float) -> float:
-    """The whole number that an amount is, where it was worked out from a rate of few digits; NaN if there is none."""
+    """Round an amount that was computed from a rate of few digits to a whole number; NaN if it is not finite."""
     return float(round(amount)) if isfinite(amount) else nan
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Whether it is a number of JSON."""
+    """Return whether a value is a number in JSON."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_count(value: Any) -> TypeGuard[int]:
-    """Whether it is a whole number that a record has room for."""
+    """Return whether a value is a whole number, from 0, that fits into a record."""
     return type(value) is int and 0 <= value < MOST_COUNT
 
 
@@ -178,7 +178,7 @@ def _span(name: str, value: Any) -> int | None:
 
 
 def checked_list(found: Iterable[Listed]) -> list[Listed]:
-    """The benchmarks; raises LaunchError for a name that is no text, or stands twice."""
+    """Return the benchmarks as a list; raises LaunchError for a name that is no text or appears twice."""
     benchmarks = list(found)
     seen: set[str] = set()
     for benchmark in benchmarks:
@@ -190,7 +190,7 @@ def checked_list(found: Iterable[Listed]) -> list[Listed]:
 
 
 def check_name(name: Any) -> str:
-    """The name of a benchmark; raises LaunchError if it is none."""
+    """Return the name of a benchmark; raises LaunchError if it is invalid."""
     if not isinstance(name, str) or not name or not _is_text(name) or len(name.encode()) > _MOST_NAME_BYTES:
         raise LaunchError(
             f"lists a benchmark called {shown(name)}: a name is 1 to {_MOST_NAME_BYTES} bytes of text "
@@ -200,7 +200,7 @@ def check_name(name: Any) -> str:
 
 
 def check_only(names: Iterable[str], wanted: str) -> None:
-    """Raise SelectionError unless exactly the benchmark that was asked for has answered."""
+    """Raise SelectionError unless exactly the requested benchmark has answered."""
     found = list(dict.fromkeys(names))
     if not found:
         raise SelectionError(
@@ -215,7 +215,7 @@ def check_only(names: Iterable[str], wanted: str) -> None:
 
 
 def check_count(samples: tuple[Sample, ...], wanted: int) -> tuple[Sample, ...]:
-    """The samples; raises LaunchError if there are more or fewer than were asked for."""
+    """Return the samples; raises LaunchError if there are more or fewer than were asked for."""
     if len(samples) != wanted:
         raise LaunchError(
             f"gave {len(samples)} samples where {wanted} were asked for: a harness takes as many as it is told"
@@ -224,10 +224,10 @@ def check_count(samples: tuple[Sample, ...], wanted: int) -> tuple[Sample, ...]:
 
 
 def check_within(samples: Iterable[Sample], measured: Measured, harness: Harness, work: Work) -> None:
-    """Raise LaunchError for times that cannot be: longer than the launch itself, as it was measured from outside.
+    """Raise LaunchError for impossible times: longer than the launch itself, as measured from outside.
 
-    Time on a processor may well be longer than what elapsed, of several threads: as long as the kernel says of the
-    launch. But that says nothing of work which the launch has others do, in a container for example.
+    With several threads, time on a processor may be longer than the elapsed time, up to what the kernel says of the
+    launch. The kernel does not tell of work that the launch has others do, in a container for example.
     """
     told = [one if harness.tells_iterations else one._replace(ns=round(one.ns / one.loops)) for one in samples]
     wall_ns = measured.wall_ns * harness.threads(work)
@@ -239,7 +239,7 @@ def check_within(samples: Iterable[Sample], measured: Measured, harness: Harness
 def check_waits(told_ns: Iterable[int | None], measured: Measured) -> None:
     """Raise LaunchError for waits of samples that add up to more than the launch took.
 
-    Each alone is no sign: what is waited next to a sample may be read with it.
+    A single wait that is too long is no error, as a wait next to the sample may be read with it.
     """
     waited_ns = sum(one or 0 for one in told_ns)
     if _is_beyond(waited_ns, measured.wall_ns):
@@ -258,22 +258,22 @@ def _check_sum(told_ns: int, most_ns: int, where: str, measured: Measured) -> No
 
 
 def _is_beyond(told_ns: int, most_ns: int) -> bool:
-    """Whether a sum is larger than it can be, by more than two clocks differ by."""
+    """Return whether a sum exceeds its limit by more than two clocks may differ."""
     return told_ns > most_ns * _CLOCKS_DIFFER + _ROUNDING_NS
 
 
 def escaped(text: str, special: re.Pattern[str]) -> str:
-    """A text with a backslash before each of its characters that are special, as in a harness's filter."""
+    """Return a text with a backslash before each special character, as in a harness's filter."""
     return special.sub(r"\\\g<0>", text)
 
 
 def shown(value: Any) -> str:
-    """A value as the harness wrote it, in JSON, cut."""
+    """Return a value as the harness wrote it in JSON, shortened."""
     return json.dumps(value, ensure_ascii=False)[:_MOST_SHOWN]
 
 
 def quoted(text: bytes | str) -> str:
-    """The beginning of what a harness wrote, for an error."""
+    """Return the beginning of what a harness wrote, for an error."""
     whole = text if isinstance(text, str) else text.decode(errors="replace")
     return repr(whole[:_MOST_SHOWN])
 
@@ -283,23 +283,23 @@ def _is_text(name: str) -> bool:
 
 
 def arguments_of(launch: LaunchSpec) -> list[str]:
-    """The arguments of a command, its program among them."""
+    """Return the arguments of a command, including its program."""
     return [argument.decode(errors="surrogateescape") for argument in launch.argv]
 
 
 def folder_of(launch: LaunchSpec) -> Path:
-    """Where a command runs."""
+    """Return the folder in which a command runs."""
     return Path(os.fsdecode(launch.cwd or b"."))
 
 
 def runs_pytest(arguments: Sequence[str]) -> bool:
-    """Whether a command is pytest, as a program or as a module of a Python."""
+    """Return whether a command runs pytest, as a program or as a Python module."""
     is_module = any(pair in (("-m", name) for name in _PYTEST) for pair in pairwise(arguments))
     return is_module or any(Path(argument).name in _PYTEST for argument in arguments[:1])
 
 
 def file_holds(path: str | bytes | Path, *texts: bytes) -> bool:
-    """Whether a file has all of these texts in it: how a program is recognised without running it."""
+    """Return whether a file contains all of these texts, which recognises a program without running it."""
     try:
         found = os.stat(path)  # noqa: PTH116 - a path of bytes may be no Unicode
     except OSError:
@@ -320,7 +320,7 @@ def _holds(path: str, _which: tuple[int, ...], text: bytes) -> bool:
 
 
 def file_written(path: Path) -> bytes:
-    """What a harness left in a file; raises LaunchError if there is no such file, or more in it than is read."""
+    """Return what a harness wrote to a file; raises LaunchError if there is none, or more in it than is read."""
     try:
         with opened(path) as file:
             data = file.read(MOST_BYTES + 1)
@@ -331,7 +331,7 @@ def file_written(path: Path) -> bytes:
 
 
 def beginning_of(path: Path, most: int = _MOST_LOOKED_THROUGH) -> bytes:
-    """The first bytes of a file that is looked through for something; none of what is no file, or cannot be read."""
+    """Return the first bytes of a file; none if it is not a regular file or cannot be read."""
     try:
         with opened(path) as file:
             return file.read(most)
@@ -340,7 +340,7 @@ def beginning_of(path: Path, most: int = _MOST_LOOKED_THROUGH) -> bytes:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """All files below a folder; raises OSError if there is no end of folders."""
+    """Yield all files below a folder; raises OSError if it has too many folders."""
     walk = os.walk(folder)
     for place, _, names in islice(walk, _MOST_FOLDERS):
         yield from (Path(place, name) for name in names)

@@ -1,11 +1,11 @@
-"""What in a command line only a shell would understand: no shell runs a command unless one is asked for."""
+"""Find what only a shell would understand in a command line: no shell runs commands unless one is asked for."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-# In what is not quoted: pipes, redirections and what joins commands, variables, substitutions, patterns, home folders.
+# Outside of quotes: pipes, redirections, separators of commands; then variables, substitutions, patterns, home folders.
 _OPERATORS = re.compile(r"\|\|?|&&|&?>>?(?:&\d?)?|<<?|;+|^&$")
 _EXPANDED = re.compile(r"\$[A-Za-z_{(]|`|\*|^~(?:$|/|\w)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -14,7 +14,7 @@ _QUOTED = "\0"
 
 
 def shell_words(command: str) -> list[str]:
-    r"""The operators, and the words that a shell would expand, that stand unquoted in a command line; each once.
+    r"""Return the unquoted operators, and words that a shell would expand, in a command line; each once.
 
     A quoted one (`awk '/a|b/'`, `grep "*"`, `\\;`) is meant for the program.
     """
@@ -27,17 +27,17 @@ def shell_words(command: str) -> list[str]:
 
 
 def needs_shell(command: str) -> bool:
-    """Whether a command line says something that only a shell would understand."""
+    """Return whether a command line contains something that only a shell would understand."""
     return sets_variable(command.lstrip()) or bool(shell_words(command))
 
 
 def sets_variable(word: str) -> bool:
-    """Whether the first word of a command line is a shell's `NAME=value`."""
+    """Return whether the first word of a command line is a shell's `NAME=value`."""
     return _ASSIGNMENT.match(word) is not None
 
 
 def _words(command: str) -> Iterator[tuple[str, str]]:
-    """Each word as it stands in the command line, and the same with what is quoted blotted out."""
+    """Yield each word as written in the command line, and the same with quoted characters blotted out."""
     word = bare = quote = ""
     escaped = False
     for character in command:

@@ -1,4 +1,4 @@
-"""The scripts of version managers (pyenv and its kin), which look for a program and start it."""
+"""Shims: the scripts of version managers such as pyenv, which look for a program and start it."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from pathlib import Path
 
 from steelyard.model.errors import MeasurementError
 
-# Each keeps its scripts in a folder `shims` below one of its own name, and says `which NAME` what one of them starts.
+# Each keeps its scripts in a folder `shims` below one of its own name; its command `which NAME` says what one starts.
 MANAGERS = ("pyenv", "rbenv", "asdf", "mise")
 _LONGEST_S = 5.0
 
 
 def is_shim(program: Path) -> bool:
-    """Whether a program is such a script, by its place."""
+    """Return whether a program is such a script, by its place."""
     return program.parent.name == "shims"
 
 
 def manager_of(shim: Path) -> str | None:
-    """Whose it is, where its place tells."""
+    """Return the version manager of a shim, if its place tells."""
     name = shim.parent.parent.name.removeprefix(".")
     return name if name in MANAGERS else None
 
 
 def behind(shim: Path, folder: Path, environment: Mapping[str, str]) -> Path | None:
-    """The program that it starts in this folder, as its manager says; None if that does not."""
+    """Return the program that a shim starts in this folder, according to its manager; None if that does not tell."""
     manager, root = manager_of(shim), shim.parent.parent
     if manager is None:
         return None

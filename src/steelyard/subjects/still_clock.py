@@ -1,4 +1,4 @@
-"""Harnesses that tell elapsed time alone, by the C library's clock: that stands still while they wait."""
+"""Harnesses that tell only elapsed time, by the C library's clock, which can stand still while they wait."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class StillHarness(Harness):
-    """One whose samples hold no waiting for a processor, where the work says so and its clock did stand still."""
+    """One whose samples contain no waiting for a processor, if the work asks for that and the clock did stand still."""
 
     stands_still = True
     _latest_was_to = False
-    """Whether the clock of the latest launch was to: by a timer of its own it may not, and then has no account."""
+    """Whether the latest launch was given such a clock: one with a timer of its own is not, and has no account."""
 
     def timed_by(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
-        """The launch with the clock that the work is to be timed by; raises MeasurementError where it cannot be."""
+        """Return the launch with the clock that the work asks for; raises MeasurementError where that cannot be."""
         self._latest_was_to = work.still
         if not work.still:
             return launch
@@ -32,7 +32,7 @@ class StillHarness(Harness):
         return under_still_clock(launch, self._account)
 
     def told_by(self, samples: Iterable[Sample], work: Work) -> tuple[Sample, ...]:
-        """The samples of such a launch: without waiting, if that was left out in all of it."""
+        """Return the samples of such a launch, with a wait of 0 if the clock left out all waiting."""
         taken = tuple(samples)
         if not (work.still and self._latest_was_to):
             return taken
@@ -45,7 +45,7 @@ class StillHarness(Harness):
         return self.scratch("clock") / "account"
 
     def scratch(self, what_for: str) -> Path:
-        """A new folder that is there for as long as this is."""
+        """Return a new folder that exists for as long as this object does."""
         scratch = Scratch(what_for)
         weakref.finalize(self, scratch.remove)
         return scratch.path

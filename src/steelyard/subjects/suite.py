@@ -10,24 +10,24 @@ from steelyard.model.errors import UsageError
 from steelyard.model.placeholders import values_told
 from steelyard.model.subject import Benchmark, Subject
 
-# More rounds than this would not end; a scan that makes more has a step that is wrong.
+# More would never finish; a scan that makes more has a wrong step.
 MOST_BENCHMARKS = 10_000
 
-# Decimals are exact to 28.
+# Decimals are exact to 28 digits.
 _MOST_DIGITS = 25
 
 CONTROL_NAME = "control"
 STATEMENT_NAME = "timeit"
-"""What the Python SDK calls a statement, which no user has given it: subjects are told apart by the statements."""
+"""The Python SDK's name for a statement; no user has chosen it, so subjects are told apart by their statements."""
 
 
 def parameter_list(name: str, values: str) -> tuple[str, list[str]]:
-    """Read `--parameter-list NAME A,B,C`; a comma within a value has a backslash before it."""
+    """Read `--parameter-list NAME A,B,C`; a comma within a value is written with a backslash before it."""
     return parameter_values(name, [one.replace("\0", ",") for one in values.replace("\\,", "\0").split(",")])
 
 
 def parameter_values(name: str, values: list[str]) -> tuple[str, list[str]]:
-    """A parameter whose values are known one by one; raises UsageError for one that stands twice, or for the name."""
+    """Return a parameter with a list of values; raises UsageError for a repeated value or an invalid name."""
     if len(set(values)) < len(values):
         raise UsageError(f"--parameter-list {name} {','.join(values)!r} names a value twice: each may stand once")
     return _checked_name("--parameter-list", name), values
@@ -67,9 +67,9 @@ def benchmarks_of(
     control: bool,
     around: Sequence[str] = (),
 ) -> list[Benchmark]:
-    """One benchmark a candidate and combination of parameters, then the control if it is wanted.
+    """Return a benchmark per candidate and combination of parameters, then the control if it is wanted.
 
-    The commands `around` launches use parameters too. Raises UsageError as `check_names`.
+    The commands `around` launches (hooks) may use parameters too. Raises UsageError as `check_names` does.
     """
     given = list(parameters)
     names = [name for name, _ in given]
@@ -90,14 +90,14 @@ def benchmarks_of(
 
 
 def _digits(number: Decimal) -> int:
-    """How many digits it takes to write a number without an exponent."""
+    """Return how many digits it takes to write a number without an exponent."""
     return max(number.adjusted(), 0) - min(int(number.as_tuple().exponent), 0) + 1
 
 
 def _name(candidate: Subject, params: dict[str, str], *, named: bool) -> str:
     values = values_told(params)
     if not values:
-        # The same benchmark, whichever revision is weighed; of several at once each is told apart.
+        # A revision's name is left out, so that all have the same benchmark, unless it tells several candidates apart.
         return candidate.name if candidate.revision is None or named else candidate.command
     return f"{candidate.name}, {values}" if named else values
 

@@ -1,4 +1,4 @@
-"""Who else wants the processors: read twice, a moment apart."""
+"""Who else wants the processors, from two readings a moment apart."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from steelyard.model.conditions import Condition
 _BUSY, _VERY_BUSY = 0.05, 0.5
 STOLEN, MUCH_STOLEN = 0.005, 0.05
 _WAITING, _MUCH_WAITING = 0.05, 0.5
-# What processes are told to have run and what ticks fell into differ by less, over half a second.
+# Over half a second the processes' own run times and the processors' ticks differ by less than this.
 _UNSEEN = 0.5
 _MOST_NAMED = 5
 
 
 def load(tree: Tree, before: Moment, after: Moment, own: int) -> Condition:
-    """Which processes ran; `own` is the number of our process."""
+    """Which other processes ran; `own` is the number of our process."""
     all_ticks = _ticks(before, after)
-    # As many as the ticks are of: a container may be told of fewer than there are below /sys, or of none there.
+    # The processors that the ticks are of: a container may be told of fewer than /sys has, and /sys may have none.
     processors = after.processors or len(tree.processor_list(f"{CPUS}/online")) or 1
     ticks = sum(all_ticks.values()) / processors
     if not ticks:
         return unknown("load", "the system does not tell what ran")
-    # Where our own cannot be told from others, nobody is.
+    # Where our own processes cannot be told from others, nobody is named.
     ran = ran_between(before.processes, after.processes) if tree.knows_us() else {}
     names = Names.among(tree, after.processes)
     processes = {**before.processes, **after.processes}
@@ -51,7 +51,7 @@ def load(tree: Tree, before: Moment, after: Moment, own: int) -> Condition:
 
 
 def pressure(before: Moment, after: Moment) -> Condition:
-    """For how much of the time some task waited for a processor."""
+    """For what share of the time some task waited for a processor."""
     if before.waiting_us is None or after.waiting_us is None:
         return unknown("pressure", "the kernel does not tell how often tasks wait for a processor (psi=1)")
     share = (after.waiting_us - before.waiting_us) / 1e6 / max(after.seconds - before.seconds, 1e-9)
@@ -63,7 +63,7 @@ def pressure(before: Moment, after: Moment) -> Condition:
 
 
 def stolen_time(before: Moment, after: Moment) -> Condition:
-    """What the hypervisor gave to others."""
+    """What share of the processors' time the hypervisor gave to others."""
     ticks = _ticks(before, after)
     if "steal" not in ticks or not sum(ticks.values()):
         return unknown("stolen-time", "the system does not tell whether a hypervisor takes its processors away")
@@ -88,7 +88,7 @@ def _ticks(before: Moment, after: Moment) -> dict[str, int]:
 
 
 def processor_limit(tree: Tree) -> Condition:
-    """How much of the processors this control group, or one above it, may use, and whether it was stopped for that."""
+    """How many processors this control group, or one above it, may use, and whether it was stopped at that limit."""
     limits, periods, folders = [], 0, limiting(tree, "cpu")
     if not folders:
         return unknown("processor-limit", "this system shows no control groups, so no limits of theirs either")

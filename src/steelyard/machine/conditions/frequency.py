@@ -1,4 +1,4 @@
-"""Whether the clock rate of the processors moves, and the states in which they sleep."""
+"""Whether the processors' clock rates change, and the states in which they sleep."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def turbo(tree: Tree) -> Condition:
 
 
 def governor(tree: Tree) -> Condition:
-    """What decides about the clock rate."""
+    """What decides on the clock rate."""
     governors = tree.of_processors("cpufreq/scaling_governor")
     if not governors:
         return unknown("governor", "the system does not tell who decides about the clock rate")
@@ -39,7 +39,7 @@ def governor(tree: Tree) -> Condition:
 
 
 def frequency_range(tree: Tree) -> Condition:
-    """How far the clock rate may go."""
+    """The limits between which the clock rate may change."""
     lowest, highest = (tree.of_processors(f"cpufreq/scaling_{end}_freq") for end in ("min", "max"))
     both = {
         n: (int(lowest[n]), int(highest[n])) for n in lowest if lowest[n].isdigit() and highest.get(n, "").isdigit()

@@ -17,13 +17,13 @@ _SLOW_CLOCKS = ("hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies")
 # The kernel's PROC_PID_INIT_INO.
 _FIRST_NAMESPACE = "pid:[4026531836]"
 _TRACEFS, _READABLE = "sys/kernel/tracing", "mode=755,gid=$(id -g)"
-# Since Linux 6.6, and before.
+# The first since Linux 6.6, the second before.
 _SCHEDULER_SLICES = ("base_slice_ns", "min_granularity_ns")
 _UNTOLD = "`active` falls back to `wall`, and other work counts as the program's"
 
 
 def waiting_times(tree: Tree) -> Condition:
-    """Whether the scheduler tells how long a process waited, without which `active` is not defined."""
+    """Whether the scheduler tells how long a process waited; otherwise `active` is not defined."""
     if not tree.knows_us():
         return serious(
             "waiting-times",
@@ -48,7 +48,7 @@ def waiting_times(tree: Tree) -> Condition:
 
 
 def clock_source(tree: Tree) -> Condition:
-    """What the clock is read from."""
+    """The source that the clock is read from."""
     name = tree.text(CLOCK_SOURCE)
     if name is None:
         return unknown("clock", "the system does not tell what its clock is read from")
@@ -62,7 +62,7 @@ def clock_source(tree: Tree) -> Condition:
 
 
 def randomisation(tree: Tree) -> Condition:
-    """Address-space randomisation: on is right, as launches then average over it."""
+    """Address-space randomisation, which should be on, so that launches average over it."""
     level = tree.number(ASLR)
     if level is None:
         return unknown("address-randomisation", "the system does not tell whether addresses are random")
@@ -82,12 +82,12 @@ class Following:
     told: bool | None
     """What the launch server found; None where it does not run."""
     server: str
-    """Its file."""
+    """The file of the launch server."""
     is_root: bool
 
 
 def threads(tree: Tree, following: Following) -> Condition:
-    """Whether waits are corrected for in what has several threads or processes (`lost_ns`)."""
+    """Whether the waits of launches with several threads or processes can be corrected for (`lost_ns`)."""
     if following.told is None:
         return unknown(
             "threads", "the launch server, which would tell whether threads can be followed, does not run here"
@@ -129,7 +129,7 @@ def perf_sampling(tree: Tree) -> Condition:
 
 
 def counters(tree: Tree, refused: int | None) -> Condition:
-    """Whether the processor's own counters can be read; `refused` is the error by which the launch server has none."""
+    """Whether the processor's counters can be read; `refused` is the error number if the launch server cannot."""
     paranoia = tree.number("proc/sys/kernel/perf_event_paranoid")
     devices = [path.name for path in tree.below("sys/bus/event_source/devices", "*")]
     is_there = any(name.startswith(("cpu", "armv8", "armv9")) for name in devices)
@@ -148,7 +148,7 @@ def counters(tree: Tree, refused: int | None) -> Condition:
 def interrupts(tree: Tree, per_s: Sequence[tuple[str, float]]) -> Condition:
     """Whether interrupts are moved about, which processors take them, and where most come from.
 
-    `per_s` says what interrupted, and how often in a second, the busiest first.
+    `per_s` lists what interrupted and how often a second, the busiest first.
     """
     mask, named = tree.text("proc/irq/default_smp_affinity"), ", ".join(f"{name} {rate:,.0f}" for name, rate in per_s)
     busiest = f"; most a second: {named}" if named else ""
@@ -165,7 +165,7 @@ def interrupts(tree: Tree, per_s: Sequence[tuple[str, float]]) -> Condition:
 
 
 def scheduler_slice(tree: Tree) -> Condition:
-    """For how long a process has a processor, where others want it too."""
+    """For how long a process has a processor when others want it too."""
     told = (tree.number(f"sys/kernel/debug/sched/{name}") for name in _SCHEDULER_SLICES)
     nanoseconds = next((one for one in told if one is not None), None)
     if nanoseconds is None:

@@ -14,7 +14,7 @@ _GIB = 1 << 30
 
 
 def free_memory(tree: Tree) -> Condition:
-    """What programs can have before something has to be thrown out for it."""
+    """How much memory programs can still have before other pages have to be evicted."""
     total, available = (_bytes(tree, name) for name in ("MemTotal", "MemAvailable"))
     if not total or available is None:
         return unknown("free-memory", "the system does not tell how much memory is free")
@@ -45,7 +45,7 @@ def swap(tree: Tree) -> Condition:
 
 
 def huge_pages(tree: Tree) -> Condition:
-    """Whether the kernel joins pages to large ones by itself, at moments of its own."""
+    """Whether the kernel joins pages into huge ones by itself, at moments of its own choosing."""
     chosen = tree.chosen(HUGE_PAGES)
     if chosen not in ("always", "madvise", "never"):
         return unknown("huge-pages", "the system does not tell whether it makes huge pages")
@@ -60,10 +60,10 @@ def huge_pages(tree: Tree) -> Condition:
 
 
 def _left(tree: Tree, folder: Path, limit: int) -> int:
-    """What a control group may still have, in bytes: pages of files are thrown out for others."""
+    """Return how much a control group may still have, in bytes, including pages of files, which can be evicted."""
     used = tree.number(folder / "memory.current") or tree.number(folder / "memory.usage_in_bytes") or 0
     told = tree.fields(folder / "memory.stat")
-    # The first version tells of the groups below by names of their own.
+    # In the first version the names with `total_` include the groups below.
     files = (told.get(f"total_{name}", told.get(name)) for name in ("active_file", "inactive_file"))
     return max(0, min(limit, limit - used + sum(whole(one) or 0 for one in files)))
 

@@ -13,8 +13,8 @@ _ACTING_TRIPS = ("passive", "hot", "critical")
 
 
 def supply(tree: Tree) -> Condition:
-    """Mains or battery."""
-    # A mouse and a headset have batteries of their own.
+    """Whether the power comes from the mains or a battery."""
+    # Those of scope `Device` are in a mouse or a headset.
     supplies = [one for one in tree.below("sys/class/power_supply", "*") if tree.text(one / "scope") != "Device"]
     mains = [tree.number(path / "online") for path in supplies if tree.text(path / "type") == "Mains"]
     battery = [tree.text(path / "status") for path in supplies if tree.text(path / "type") == "Battery"]
@@ -50,7 +50,7 @@ def temperature(tree: Tree) -> Condition:
 
 
 def _sensor(tree: Tree, zone: Path) -> tuple[float, float, str] | None:
-    """How far a sensor is below the lowest point at which something is done, its temperature (both in °C), its name."""
+    """Return how far a sensor is below its lowest trip point that acts, its temperature (both in °C), and its name."""
     now = tree.number(zone / "temp")
     acting = [path for path in tree.below(zone, "trip_point_*_type") if tree.text(path) in _ACTING_TRIPS]
     limits = [tree.number(path.with_name(path.name.replace("_type", "_temp"))) for path in acting]

@@ -8,13 +8,13 @@ from steelyard.model.conditions import Condition
 
 
 def cores(tree: Tree = Tree()) -> list[frozenset[int]]:  # noqa: B008 - a frozen value
-    """Of each core its processors; nothing where the system does not tell which share one."""
+    """Return the processors of each core; nothing where the system does not tell which ones share a core."""
     told = tree.of_processors("topology/thread_siblings_list")
     return sorted({frozenset(processor_numbers(text)) for text in told.values()}, key=sorted)
 
 
 def siblings(tree: Tree) -> Condition:
-    """Processors that are one core's: each is slowed down by what the other does."""
+    """Processors that share a core: each is slowed down by what the other does."""
     told = cores(tree)
     if not told:
         return unknown("siblings", "the system does not tell which processors share a core")
@@ -31,7 +31,7 @@ def siblings(tree: Tree) -> Condition:
 
 
 def isolation(tree: Tree) -> Condition:
-    """Processors that the scheduler, the timer tick or RCU's callbacks keep away from."""
+    """Processors that are kept free of the scheduler, the timer tick or RCU's callbacks."""
     isolated, tickless = (tree.processor_list(f"{CPUS}/{name}") for name in ("isolated", "nohz_full"))
     callbacks = processor_numbers(_option(tree, "rcu_nocbs"))
     if not (isolated or tickless or callbacks):
@@ -55,9 +55,9 @@ def isolation(tree: Tree) -> Condition:
 
 
 def _is_set_at_ticks(tree: Tree, processor: int) -> bool:
-    """Whether the driver changes the clock rate as time goes by.
+    """Return whether the driver keeps adjusting the clock rate at timer ticks.
 
-    With the governor `performance` it sets it once, and with HWP, where there is a preference, the processor does.
+    With the governor `performance` it sets the rate once; with HWP, where there is a preference, the processor sets it.
     """
     driver = f"{CPUS}/cpu0/cpufreq"
     return (

@@ -1,4 +1,4 @@
-"""How conditions are made: the four severities, each by a name that reads as a sentence."""
+"""Make conditions, by one function for each of the four severities; name processors in sentences."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from steelyard.model.conditions import Condition
 
 
 def serious(code: str, evidence: str, remedy: str) -> Condition:
-    """What makes measurements far noisier, or wrong."""
+    """Return a condition that makes measurements far noisier, or wrong."""
     return Condition(code=code, severity="serious", evidence=evidence, remedy=remedy)
 
 
 def slight(code: str, evidence: str, remedy: str) -> Condition:
-    """What makes them noisier."""
+    """Return a condition that makes measurements noisier."""
     return Condition(code=code, severity="slight", evidence=evidence, remedy=remedy)
 
 
 def fine(code: str, evidence: str) -> Condition:
-    """What is as it should be."""
+    """Return a condition that is as it should be."""
     return Condition(code=code, severity="fine", evidence=evidence)
 
 
 def unknown(code: str, evidence: str) -> Condition:
-    """What the system does not tell."""
+    """Return a condition about which the system does not tell."""
     return Condition(code=code, severity="unknown", evidence=evidence)
 
 

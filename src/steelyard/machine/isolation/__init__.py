@@ -1,1 +1,1 @@
-"""Control groups for what is measured: made for one weighing, and removed behind it."""
+"""Control groups for what is measured, made for one weighing and removed after it."""

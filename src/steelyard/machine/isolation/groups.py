@@ -1,4 +1,4 @@
-"""Folders of ours among the control groups: made, found and removed. A lock on each tells whether its owner lives."""
+"""Make, find and remove our own folders among the control groups. A lock on each tells whether its owner lives."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from steelyard.machine.tuning.hand import Hand
 from steelyard.model.locks import lock
 
 _NAME = re.compile(r"steelyard-isolated-[0-9a-f]{12}")
-# A folder is made first and locked then.
+# A folder is created first and locked afterwards: a younger one may be unlocked and still in use.
 _UNLOCKED_S = 1.0
-# Who looks whether a folder is left has its lock for a moment.
+# Another process that checks whether a folder is left over holds its lock for a moment.
 _MOST_TRIES, _APART_S = 20, 0.001
 
 
@@ -29,7 +29,7 @@ def _check_writable(path: Path) -> None:
 
 @dataclass(frozen=True)
 class Reach:
-    """What is done with control groups below one root."""
+    """Access to the control groups below one root."""
 
     hand: Hand = field(default_factory=Hand)
     make: Callable[[Path], None] = os.mkdir
@@ -39,18 +39,18 @@ class Reach:
 
     @property
     def tree(self) -> Tree:
-        """What is read."""
+        """The files to read."""
         return self.hand.tree
 
     def set(self, path: Path, value: str) -> None:
-        """Write one file of a group; raises OSError as the system does, with the group's folder."""
+        """Write one file of a group; raises the system's OSError, with the group's folder as its file name."""
         try:
             self.hand.set(str(path), value)
         except OSError as error:
             raise OSError(error.errno, error.strerror, f"/{path.parent}") from error
 
     def words(self, path: Path) -> list[str]:
-        """A file's words."""
+        """Return the words of a file."""
         return (self.tree.text(path) or "").split()
 
 
@@ -64,8 +64,9 @@ class Folder:
 
     @classmethod
     def made(cls, reach: Reach, parent: Path) -> Folder:
-        """Make it in another; raises OSError, also where this process could not be put there from its own group."""
-        # Who moves a process writes to the group that is above both (man 7 cgroups, "Delegation Containment Rules").
+        """Create one in `parent`; raises OSError, also if this process could not be moved there from its own group."""
+        # Moving a process takes the right to write to the group above both (man 7 cgroups, "Delegation Containment
+        # Rules").
         try:
             reach.check_writable(reach.tree.root / parent / "cgroup.procs")
             folder = cls(reach, parent / f"steelyard-isolated-{uuid4().hex[:12]}")
@@ -84,11 +85,11 @@ class Folder:
             self.reach.sleep(_APART_S)
 
     def admit(self, process: int) -> None:
-        """Have a process, and all that it starts from then on, be in it; raises OSError."""
+        """Move a process into it, and with that all that it starts from then on; raises OSError."""
         self.reach.set(self.path / "cgroup.procs", str(process))
 
     def remove(self) -> bool:
-        """Remove it, once; whether it is gone. It is not while something in it still runs."""
+        """Remove it and return whether it is gone, which it is not while something in it still runs. Call it once."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -96,12 +97,12 @@ class Folder:
 
 
 def trees(tree: Tree) -> list[Hierarchy]:
-    """Those in which there may be groups of ours: of the second version, and where the first has the processors."""
+    """Return the trees that may have groups of ours: the second version's, and the first version's for cpusets."""
     return [one for one in (second_version(tree), first_version(tree, "cpuset")) if one is not None]
 
 
 def in_use(reach: Reach) -> dict[Path, set[int]]:
-    """The groups of weighings that run right now, as far as they can be seen, with the processors of each."""
+    """Return the groups of weighings that run right now, as far as they can be seen, with the processors of each."""
     found = {}
     for path in _ours(reach):
         if not _is_left(reach, path):
@@ -110,7 +111,7 @@ def in_use(reach: Reach) -> dict[Path, set[int]]:
 
 
 def sweep(reach: Reach) -> None:
-    """Remove the groups that processes of ours which were killed have left."""
+    """Remove the groups left by processes of ours that were killed."""
     for path in _ours(reach):
         with suppress(OSError):
             found = (reach.tree.root / path).stat()
@@ -120,7 +121,7 @@ def sweep(reach: Reach) -> None:
 
 
 def _ours(reach: Reach) -> Iterator[Path]:
-    """They are made in the group of the process that measures, or in one above it."""
+    """Yield our groups, which are made in the group of the process that measures or in one above it."""
     for hierarchy in trees(reach.tree):
         for parent in hierarchy.upwards():
             for path in reach.tree.below(parent, "steelyard-isolated-*"):
@@ -129,7 +130,7 @@ def _ours(reach: Reach) -> Iterator[Path]:
 
 
 def _is_left(reach: Reach, path: Path) -> bool:
-    """Whether nobody holds it any more."""
+    """Return whether nobody holds a group any more."""
     try:
         handle = os.open(reach.tree.root / path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:

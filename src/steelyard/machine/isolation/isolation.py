@@ -1,6 +1,6 @@
-"""A control group for what is launched, for as long as one weighing lasts: as good a one as the system allows.
+"""A control group for the launches of one weighing, isolated as far as the system allows.
 
-With rights at the top of the second version's tree the group is a partition: its processors are taken from all others.
+With rights at the top of the second version's tree the group is a partition: nothing else may use its processors.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from steelyard.machine.readings import CPUS
 from steelyard.model.errors import UsageError
 from steelyard.model.isolation import Isolation
 
-# What has been killed takes its time to leave.
+# Killed processes take a while to leave a group.
 _LOOKS, _LOOK_S = 20, 0.05
-# Of a partition's kinds the one within which the scheduler still balances; a kernel that was booted with isolcpus
-# makes only the other of those processors.
+# Within the first kind of partition the scheduler still balances; a kernel that was booted with isolcpus makes only the
+# second kind of those processors.
 _PARTITIONS = ("root", "isolated")
 _AS_ROOT = "as root it can"
 _AS_USER = "as root it can; of systemd any user has one by systemd-run --user --scope -p Delegate=yes steelyard ..."
@@ -31,21 +31,21 @@ _AS_USER = "as root it can; of systemd any user has one by systemd-run --user --
 
 @dataclass
 class Isolated:
-    """What is launched apart from the others, as far as that can be had."""
+    """The control groups that isolate the launches, as far as the system allows."""
 
     reach: Reach
     sleep: Callable[[float], None]
     clock: Callable[[], float]
     folders: list[Folder] = field(default_factory=list)
-    """That of the second version tells how long its tasks waited; that of the first, behind it, has the processors."""
+    """The second version's, which tells how long its tasks waited, then any of the first, which has the processors."""
     processors: set[int] = field(default_factory=set)
-    """Of the group."""
+    """Those of the group."""
     alone: bool = False
     missing: list[str] = field(default_factory=list)
     begun: float = 0.0
 
     def admit(self, process: int) -> None:
-        """Have a process, and all that it starts from then on, be in the group."""
+        """Move a process into the group, and with that all that it starts from then on."""
         for folder in [*self.folders]:
             try:
                 folder.admit(process)
@@ -57,7 +57,7 @@ class Isolated:
                 folder.remove()
 
     def facts(self) -> Isolation:
-        """What it was, up to now."""
+        """Return what the isolation was so far."""
         missing = "; ".join(self.missing) or None
         if not self.folders:
             return Isolation(group=None, missing=missing)
@@ -74,7 +74,7 @@ class Isolated:
         )
 
     def remove(self) -> None:
-        """Remove the group, behind all that ran in it; what cannot be removed now is swept by a later command."""
+        """Remove the group once its processes have left; what cannot be removed now is swept by a later command."""
         for folder in self.folders:
             for _ in range(_LOOKS):
                 if folder.remove():
@@ -90,10 +90,10 @@ def isolated(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Isolated]:
-    """A control group for the launches on a processor, or on all if it is None, for as long as the context lasts.
+    """Yield a control group for launches on one processor, or on all (None), for as long as the context lasts.
 
-    What cannot be had is said in the facts, and is no error. Raises UsageError where the processor is another such
-    weighing's.
+    What the system does not allow is told in the facts and is no error. Raises UsageError if another isolated weighing
+    has the processor.
     """
     reach = reach or Reach()
     wanted = _core(reach, processor)
@@ -106,7 +106,7 @@ def isolated(
 
 
 def _core(reach: Reach, processor: int | None) -> set[int]:
-    """The processor and those that share its core: these are to be idle."""
+    """Return the processor and those that share its core, which are to be idle."""
     if processor is None:
         return set()
     return {processor, *(reach.tree.siblings(processor) & reach.tree.processor_list(f"{CPUS}/online"))}
@@ -122,7 +122,7 @@ def _check_free(reach: Reach, wanted: set[int]) -> None:
 
 
 def _made(isolated: Isolated, wanted: set[int], undoing: ExitStack) -> Isolated:
-    """With the groups that there can be, the better the rather."""
+    """Make the best groups that the system allows."""
     tree = isolated.reach.tree
     second, cpusets = second_version(tree), first_version(tree, "cpuset")
     if second is None and cpusets is None:
@@ -140,7 +140,7 @@ def _made(isolated: Isolated, wanted: set[int], undoing: ExitStack) -> Isolated:
 
 
 def _make_first(isolated: Isolated, hierarchy: Hierarchy, wanted: set[int]) -> None:
-    """A cpuset of the first version, from whose processors others cannot be kept away."""
+    """Make a cpuset of the first version, which cannot keep others off its processors."""
     reach, parent = isolated.reach, hierarchy.own
     with ExitStack() as undoing:
         try:
@@ -150,7 +150,7 @@ def _make_first(isolated: Isolated, hierarchy: Hierarchy, wanted: set[int]) -> N
             reach.set(folder.path / "cpuset.mems", memory or "0")
             reach.set(folder.path / "cpuset.cpus", ranges(wanted))
         except OSError as error:
-            # Of this tree systemd gives no user a part.
+            # systemd gives users no part of this tree, so the way out is root.
             isolated.missing.append(f"no processors of its own: {_reason(error, _AS_ROOT)}")
             return
         undoing.pop_all()
@@ -163,7 +163,7 @@ def _make_first(isolated: Isolated, hierarchy: Hierarchy, wanted: set[int]) -> N
 
 
 def _make_second(isolated: Isolated, hierarchy: Hierarchy, wanted: set[int], undoing: ExitStack) -> None:
-    """A group of the second version: a partition, or one that is confined to its processors, or just a group."""
+    """Make a group of the second version: a partition, else one confined to its processors, else just a group."""
     reach, parents = isolated.reach, _parents(isolated.reach, hierarchy)
     for is_alone, is_confined, lacking in (
         (True, True, f"others may run on {named(wanted)} too"),
@@ -188,7 +188,7 @@ def _make_second(isolated: Isolated, hierarchy: Hierarchy, wanted: set[int], und
 
 
 def _group(reach: Reach, parent: Path, wanted: set[int], steps: ExitStack, *, alone: bool) -> Folder:
-    """Such a group in another, whose making the `steps` undo; raises OSError."""
+    """Make such a group in `parent`, and register in `steps` how to undo that; raises OSError."""
     if wanted:
         _enable(reach, parent, steps)
     folder = Folder.made(reach, parent)
@@ -201,7 +201,7 @@ def _group(reach: Reach, parent: Path, wanted: set[int], steps: ExitStack, *, al
 
 
 def _enable(reach: Reach, parent: Path, steps: ExitStack) -> None:
-    """Let the groups in another one have processors of their own; that is undone, unless others need it by then."""
+    """Let groups in `parent` have processors of their own; undone later unless others need it by then."""
     control = parent / "cgroup.subtree_control"
     if "cpuset" in reach.words(control):
         return
@@ -213,14 +213,14 @@ def _enable(reach: Reach, parent: Path, steps: ExitStack) -> None:
         if not reach.tree.below(parent, "steelyard-isolated-*"):
             try:
                 reach.set(control, "-cpuset")
-            except OSError:  # it changes nothing for anybody
+            except OSError:  # leaving it enabled affects nobody
                 return
 
     steps.callback(disable)
 
 
 def _take(reach: Reach, path: Path) -> None:
-    """Make a partition of a group; the kernel tells by what it writes there whether it is one."""
+    """Make a group a partition; the kernel writes into the same file whether it is one. Raises OSError."""
     said = ""
     for kind in _PARTITIONS:
         reach.set(path / "cpuset.cpus.partition", kind)
@@ -232,7 +232,10 @@ def _take(reach: Reach, path: Path) -> None:
 
 
 def _parents(reach: Reach, hierarchy: Hierarchy) -> Sequence[Path]:
-    """The groups in which ours may be: that of this process, and those above it up to one with a limit, which holds."""
+    """Return the groups in which ours may be made: our own and those above, up to the first with a limit.
+
+    That limit has to hold for the launches as well.
+    """
     found = []
     for folder in hierarchy.upwards():
         found.append(folder)
@@ -243,7 +246,7 @@ def _parents(reach: Reach, hierarchy: Hierarchy) -> Sequence[Path]:
 
 
 def _reason(error: OSError, way_out: str = _AS_USER) -> str:
-    """Why the system refuses, and the way out: a clause for a sentence."""
+    """Return why the system refuses, and the way out, as a clause for a sentence."""
     where = error.filename or "the control groups"
     if error.errno in (errno.EACCES, errno.EPERM):
         return f"this user may not change {where}; {way_out}"

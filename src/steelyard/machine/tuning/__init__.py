@@ -1,1 +1,1 @@
-"""Calming a machine, and putting back what was: operations, the hand that writes, and the state before on disk."""
+"""Calm a machine and restore it: the operations, the hand that writes, and the earlier state on disk."""

@@ -1,4 +1,4 @@
-"""Reads and writes one setting of the machine: a file below /proc or /sys, or whether a service's process runs."""
+"""Read and write one setting of the machine: a file below /proc or /sys, or whether a service's process runs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from steelyard.model.tuning import PROCESS
 
 _RUNNING, _STOPPED = "running", "stopped"
 _STOPPED_STATES = ("T", "t")
-# A signal only wakes a process to stop itself: 1 of 120 had not yet, on an idle machine.
+# A signal only wakes a process, which then stops itself: on an idle machine 1 of 120 had not stopped yet.
 _MOST_LOOKS, _APART_S = 50, 0.002
 
 
 def _write(path: Path, text: str) -> None:
-    """Write to a file that is there, in one call, as `echo TEXT > FILE` does; nothing is made or cut off first."""
+    """Write to an existing file in one call, as `echo TEXT > FILE` does; never create it."""
     handle = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         os.write(handle, f"{text}\n".encode())
@@ -37,14 +37,14 @@ class Hand:
     sleep: Callable[[float], None] = time.sleep
 
     def read(self, setting: str) -> str | None:
-        """What a setting is now; None if there is no such setting (any more)."""
+        """Return the value of a setting; None if there is no such setting (any more)."""
         if setting.startswith(PROCESS):
             states = [self._state(number) for number in self._processes(setting)]
             return None if not states else _STOPPED if all(one in _STOPPED_STATES for one in states) else _RUNNING
         return self.tree.chosen(setting)
 
     def set(self, setting: str, value: str) -> None:
-        """Make a setting what is wanted, and wait a moment until a process is so; raises OSError as the system does."""
+        """Set a setting, and wait a moment for a process to stop or go on; raises the system's OSError."""
         if not setting.startswith(PROCESS):
             self.write(self.tree.root / setting, value)
             return
@@ -56,7 +56,7 @@ class Hand:
             self.sleep(_APART_S)
 
     def _processes(self, setting: str) -> list[int]:
-        # In a /proc of another namespace they have the numbers that others have here, who would get the signals.
+        # In another namespace's /proc the numbers are different, so the signals would reach the wrong processes.
         return self.tree.named(setting.removeprefix(PROCESS)) if self.tree.knows_us() else []
 
     def _state(self, number: int) -> str:

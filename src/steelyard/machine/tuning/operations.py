@@ -1,7 +1,7 @@
-"""What can be calmed on a machine: for each operation the settings that it would change, and to what.
+"""What can be calmed on a machine: for each operation the settings that it would change, and their new values.
 
-Address-space randomisation is none of them: it stays on, as launches are to average over addresses; switched off, all
-of them would have the same ones, lucky or not.
+Address-space randomisation is not among them: it stays on, so that launches average over addresses. Switched off, all
+of them would have the same addresses, lucky or not.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ Wanted = Iterator[tuple[str | Path, str]]
 
 @dataclass(frozen=True)
 class Operation:
-    """One thing that is calmed."""
+    """One thing that can be calmed."""
 
     code: str
     wanted: Callable[[Hand, int | None], Wanted]
-    """The settings and what they should be, given the processor that is measured on."""
+    """The settings and their wanted values, given the processor that is measured on."""
 
     def changes(self, hand: Hand, processor: int | None) -> Iterator[Change]:
-        """Those that are there and not so yet."""
+        """Yield the changes of the settings that exist and do not have the wanted value yet."""
         for setting, value in self.wanted(hand, processor):
             before = hand.read(str(setting))
             if before is not None and before != value:
@@ -43,12 +43,12 @@ class Operation:
 
 
 def _sampling(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001 - as all of them
-    """Profilers interrupt once a second at most."""
+    """Let profilers interrupt once a second at most."""
     yield SAMPLE_RATE, "1"
 
 
 def _governor(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
-    """The clock rate is as high as it may be."""
+    """Keep the clock rate as high as it may be."""
     for _, folder in hand.tree.processors():
         choices = hand.tree.text(folder / "cpufreq/scaling_available_governors")
         if choices is None or "performance" in choices.split():
@@ -56,20 +56,20 @@ def _governor(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
 
 
 def _lowest_rate(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
-    """The clock rate does not fall."""
+    """Keep the clock rate from falling."""
     for _, folder in hand.tree.processors():
         if highest := hand.tree.text(folder / "cpufreq/scaling_max_freq"):
             yield folder / "cpufreq/scaling_min_freq", highest
 
 
 def _turbo(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
-    """The clock rate does not exceed the nominal one."""
+    """Keep the clock rate from exceeding the nominal one."""
     yield NO_TURBO, "1"
     yield BOOST, "0"
 
 
 def _sleep_states(hand: Hand, processor: int | None) -> Wanted:
-    """The processor wakes up within 100 µs."""
+    """Let the processor wake up within 100 µs."""
     for number, folder in hand.tree.processors():
         if processor is not None and number != processor:
             continue
@@ -79,20 +79,21 @@ def _sleep_states(hand: Hand, processor: int | None) -> Wanted:
 
 
 def _huge_pages(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
-    """Only programs that ask for them have huge pages; where none has any it stays so."""
+    """Give huge pages only to programs that ask for them; where no program has any, leave it so."""
     if hand.read(HUGE_PAGES) != "never":
         yield HUGE_PAGES, "madvise"
 
 
 def _irqbalance(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
-    """The service that moves interrupts about stands still."""
+    """Stop the service that moves interrupts about."""
     yield "process:irqbalance", "stopped"
 
 
 def _interrupts(hand: Hand, processor: int | None) -> Wanted:
-    """All away from the processor that is measured on; those that cannot be moved are left where they are.
+    """Move interrupts away from the processor that is measured on; those that cannot be moved stay where they are.
 
-    Those of its siblings alone are moved too: the kernel would do so when these are switched off, and leave them there.
+    Those that only its siblings take are moved too: otherwise the kernel would move them when the siblings are switched
+    off, and would not move them back.
     """
     if processor is None:
         return
@@ -111,7 +112,7 @@ def _interrupts(hand: Hand, processor: int | None) -> Wanted:
 
 
 def _siblings(hand: Hand, processor: int | None) -> Wanted:
-    """The processor that shares a core with the one that is measured on."""
+    """Switch off the processors that share a core with the one that is measured on."""
     if processor is None:
         return
     for number in sorted(hand.tree.siblings(processor)):
@@ -129,9 +130,9 @@ OPERATIONS = (
     Operation("huge-pages", _huge_pages),
     Operation("siblings", _siblings),
 )
-"""In the order in which they are done. A processor that is switched off comes last: its other files go with it."""
+"""In the order in which they are done. Switching off processors comes last, as their other files disappear then."""
 
 
 def planned(hand: Hand, processor: int | None) -> list[Change]:
-    """All that would be changed; `processor` is the one that is measured on, if one was chosen."""
+    """Return all that would be changed; `processor` is the one that is measured on, if one was chosen."""
     return [change for operation in OPERATIONS for change in operation.changes(hand, processor)]

@@ -1,4 +1,4 @@
-"""Makes the changes and undoes them. What was before is on disk, whole, before the first of them is made."""
+"""Make changes and undo them. The earlier state is completely on disk before the first change is made."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.tuning import Change, Tuning
 from steelyard.model.writing import write_atomically
 
-# Not in /run, which a reboot empties: an operation may last longer than that.
+# Not in /run, which a reboot empties: the effect of an operation may last longer than that.
 _KEPT = "var/lib/steelyard/tuning.json"
 
 
@@ -30,35 +30,35 @@ class Refused:
 
 @dataclass(frozen=True)
 class Done:
-    """What came of tuning, or of restoring."""
+    """The outcome of tuning or restoring."""
 
     changes: Sequence[Change]
-    """Those that were made, or undone."""
+    """The changes that were made, or undone."""
     refused: Sequence[Refused] = ()
 
 
 @dataclass(frozen=True)
 class Tuner:
-    """Tunes one machine: the one that a hand reaches."""
+    """Tunes the machine that its hand reaches."""
 
     hand: Hand = field(default_factory=Hand)
 
     @property
     def kept(self) -> Path:
-        """The file with the state before; it is there for as long as the machine is tuned."""
+        """The file with the earlier state, which exists for as long as the machine is tuned."""
         return self.hand.tree.root / _KEPT
 
     def plan(self, processor: int | None) -> list[Change]:
-        """What would be changed now."""
-        from steelyard.machine.tuning.operations import planned  # whoever only asks what is in force has no use for it
+        """Return what would be changed now."""
+        from steelyard.machine.tuning.operations import planned  # not needed by those who only ask what is in force
 
         return planned(self.hand, processor)
 
     def tune(self, processor: int | None, *, tool: str, created: str) -> Done:
         """Change what can be changed; what the system refuses stays as it is.
 
-        Whatever goes wrong or interrupts it on the way, what was changed until then is undone. Raises UsageError where
-        the machine is tuned already, and MeasurementError where the state before cannot be put on disk.
+        If an error or an interrupt ends it early, the changes made until then are undone. Raises UsageError if the
+        machine is tuned already, and MeasurementError if the earlier state cannot be written to disk.
         """
         with self._alone():
             self.check_untuned()
@@ -72,22 +72,22 @@ class Tuner:
                 self._undo(changes)
                 raise
             if not done.changes:
-                self._undo(changes)  # all were refused: it is not tuned, and nothing has to be kept for that
+                self._undo(changes)  # all were refused: the machine is not tuned, so this removes the file
             return done
 
     def check_untuned(self) -> None:
-        """Raise UsageError where the machine is tuned already."""
+        """Raise UsageError if the machine is tuned already."""
         if (before := self.state()) is not None:
             raise UsageError(
                 f"this machine is tuned, since {before.created}: steelyard tune --restore undoes that first"
             )
 
     def restore(self) -> Done:
-        """Put back what was. What the system refuses stays in the file, so that another time undoes it.
+        """Restore the earlier state. What the system refuses stays in the file, so that a later call can undo it.
 
-        Raises UsageError where nothing was tuned, or where the file of what was before is damaged.
+        Raises UsageError if the machine is not tuned, or if the file of its earlier state is damaged.
         """
-        self._tuned()  # for that no rights are needed, nor a folder
+        self._tuned()  # first, as this needs neither rights nor the folder
         with self._alone():
             return self._undo(self._tuned().changes)
 
@@ -98,7 +98,7 @@ class Tuner:
         return state
 
     def state(self) -> Tuning | None:
-        """What was before, if the machine is tuned; raises UsageError where the file is damaged."""
+        """Return the earlier state if the machine is tuned, else None; raises UsageError if the file is damaged."""
         try:
             return Tuning.model_validate_json(self.kept.read_bytes())
         except FileNotFoundError:
@@ -115,7 +115,7 @@ class Tuner:
             ) from error
 
     def in_force(self) -> list[Change]:
-        """What is tuned now, as far as this user may know: the changes of the file that the system has taken."""
+        """Return the changes in force, as far as this user may know: those in the file that the system has taken."""
         try:
             state = self.state()
         except UsageError:
@@ -153,7 +153,7 @@ class Tuner:
         return Done(undone, refused)
 
     def _set(self, setting: str, value: str) -> str | None:
-        """Set it and look whether it is so; why not, if it is not."""
+        """Set a setting and check that it is so; return why not if it is not."""
         try:
             self.hand.set(setting, value)
         except OSError as error:
@@ -162,7 +162,7 @@ class Tuner:
         return None if now == value else f"it is {now or 'empty'} now"
 
     def _is_there(self, setting: str) -> bool:
-        # A file that a crash has left empty is there, and written to.
+        # A file that a crash has left empty exists all the same and can be written.
         return self.hand.read(setting) is not None or self.hand.tree.is_there(setting)
 
     def _keep(self, state: Tuning) -> None:
@@ -172,7 +172,7 @@ class Tuner:
             raise self._unkept(error.__cause__) from error
         folder = os.open(self.kept.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            os.fsync(folder)  # its name, too, outlives a crash of the machine
+            os.fsync(folder)  # so that the file's name, too, survives a crash of the machine
         finally:
             os.close(folder)
 
@@ -185,7 +185,7 @@ class Tuner:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Nobody else tunes or restores meanwhile."""
+        """Keep others from tuning or restoring meanwhile; raises UsageError if one does, MeasurementError."""
         try:
             self.kept.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
             handle = os.open(self.kept.with_name("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -202,5 +202,5 @@ class Tuner:
 
 
 def _way_out(error: BaseException | None, as_root: str, others: str) -> str:
-    """What helps against an error of the file that is kept: root's rights do not where a disk is full."""
+    """Return what helps against an error of the kept file: root's rights do not help against a full disk."""
     return as_root if isinstance(error, PermissionError) else others

@@ -1,4 +1,4 @@
-"""What tells of the processor itself, and of limits: clock rate, temperature, and whether either was stopped."""
+"""Gauges of the processor and of limits: clock rate, temperature, slowing by heat, stops at a group's limit."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from pathlib import Path
 from steelyard.machine.hierarchies import limiting
 from steelyard.machine.readings import CPUS, Tree, whole
 
-# On some systems asking for a clock rate wakes the processor.
+# On some systems reading a clock rate wakes the processor.
 _MOST_RATES = 4
-# Read from the processor; asking the firmware of a board for others may take milliseconds.
+# These are read from the processor; others may be read by a board's firmware, which may take milliseconds.
 _FAST_SENSORS = ("x86_pkg_temp", "cpu-thermal", "cpu_thermal", "cpu0-thermal", "soc-thermal", "soc_thermal")
 
 
 @dataclass(frozen=True)
 class Gauge:
-    """What they show at one moment; None for what this machine has not."""
+    """What the gauges show at one moment; None for those that this machine does not have."""
 
     stopped_ns: int | None
-    """For how long our control group, or one above it, has stood still at its limit so far."""
+    """For how long our control group, or one above it, has been stopped at its limit so far."""
     slowed: int | None
-    """How often the processor was slowed so far, as it was too hot."""
+    """How often the processor has been slowed so far because it was too hot."""
     mhz: float | None
     celsius: float | None
 
 
 @dataclass(frozen=True)
 class Gauges:
-    """The files that tell, found once: most machines have few of them."""
+    """The files of the gauges, looked up once: most machines have only a few of them."""
 
     tree: Tree
     limits: Sequence[Path]
@@ -40,7 +40,7 @@ class Gauges:
 
     @classmethod
     def found(cls, tree: Tree, processor: int | None) -> Gauges:
-        """Those of this machine; the clock rate is that of one processor, if launches are pinned to it."""
+        """Return those of this machine; the clock rate is that of `processor`, if launches are pinned to one."""
         processors = [folder for number, folder in tree.processors() if processor in (None, number)]
         rates = filter(tree.is_there, (folder / "cpufreq/scaling_cur_freq" for folder in processors))
         sensors = tree.below("sys/class/thermal", "thermal_zone*")
@@ -54,7 +54,7 @@ class Gauges:
         )
 
     def read(self) -> Gauge:
-        """What they show now."""
+        """Return what they show now."""
         stopped = [self._stopped_ns(path) for path in self.limits]
         rates = [rate for path in self.rates if (rate := self.tree.number(path))]
         heat = None if self.sensor is None else self.tree.number(self.sensor)
@@ -66,7 +66,7 @@ class Gauges:
         )
 
     def _stopped_ns(self, path: Path) -> int | None:
-        """As the second version of control groups has it, in µs, or the first."""
+        """Return how long a group was stopped: the second version tells that in µs, the first in ns."""
         fields = self.tree.fields(path)
         us = whole(fields.get("throttled_usec"))
         return whole(fields.get("throttled_time")) if us is None else 1000 * us

@@ -1,4 +1,4 @@
-"""What a process is called where it is told of."""
+"""The names by which processes are reported."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from steelyard.machine.readings import Tree
 _KERNEL_THREADS = (2, "kthreadd")
 _INTERPRETER = re.compile(r"(python|perl|ruby|node|php|bash|dash|zsh|sh)[\d.]*")
 _FILE = re.compile(r"[\w./+@][\w./+@-]*")
-# Options whose value is the program itself, as in `bash -lc`, `perl -ne`, `node --eval` and `php -r`; and a few others.
+# Options followed by code instead of a file, as in `bash -lc`, `perl -ne`, `node --eval`, `php -r`; and a few others.
 _CODE = re.compile(r"-\w*[cepr]|--(eval|print|run|exec)")
-# What a shell is handed without a file, as in `bash /dev/fd/3`, has no name of its own.
+# A script that is handed over without a file, as in `bash /dev/fd/3`, has no name of its own.
 _NO_FILE = ("/dev/", "/proc/")
 _LONGEST = 40
-# The kernel keeps so much of a name.
+# The kernel keeps this many characters of a name.
 _CUT_AT = 15
 
 
 @dataclass(frozen=True)
 class Names:
-    """Names of processes that are running."""
+    """Names running processes."""
 
     tree: Tree
     has_kernel_threads: bool
 
     @classmethod
     def among(cls, tree: Tree, processes: Processes) -> Names:
-        """Of processes, among which those below number 2 are the kernel's threads if they can be seen."""
+        """Return what names `processes`; if number 2 is the kernel's `kthreadd`, its children are kernel threads."""
         number, name = _KERNEL_THREADS
         return cls(tree, any(key[0] == number and one.name == name for key, one in processes.items()))
 
     def of(self, number: int, process: Process) -> str:
-        """That of the kernel, whole and with the script that an interpreter runs; a thread of the kernel in brackets.
+        """Return the kernel's name of a process in full, with the script that an interpreter runs.
 
-        Such a thread is told without its processor, or what it does just now: `kworker/3:1-events`. Of command lines
-        no more than the program's and the script's name is taken: they may hold secrets.
+        A kernel thread is in brackets, without its processor and current work: `[kworker]` for `kworker/3:1-events`. No
+        more than the names of program and script is taken from command lines, which may contain secrets.
         """
         if self.has_kernel_threads and process.parent == _KERNEL_THREADS[0]:
             return f"[{_plain(process.name.partition('/')[0])}]"
@@ -50,7 +50,7 @@ class Names:
         return _plain(self._whole(number, process.name))
 
     def _whole(self, number: int, name: str) -> str:
-        """A name that the kernel may have cut off, as it stands in the command line; not a title, which says more."""
+        """Return a name that the kernel may have cut off in full, from the command line, unless that is a title."""
         program = PurePath(self._words(number)[0]).name if len(name) == _CUT_AT else name
         return program if program.startswith(name) and _FILE.fullmatch(program) else name
 
@@ -59,7 +59,7 @@ class Names:
 
 
 def _script(words: Sequence[str]) -> str | None:
-    """The script among an interpreter's arguments, or Python's module; None where it runs what is not in a file."""
+    """Return the script, or Python's module, in an interpreter's arguments; None if it runs code that is in no file."""
     for place, word in enumerate(words):
         if word == "-m":
             module = "".join(words[place + 1 : place + 2])

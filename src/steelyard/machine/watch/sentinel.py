@@ -1,4 +1,4 @@
-"""Fixed work, whose time tells of what no counter does: others on the same core, caches or host, and the clock rate."""
+"""Fixed work, whose time shows what no counter does: others on the same core, caches or host, and the clock rate."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 from zlib import crc32
 
-# A microsecond of arithmetic within the first cache. Of more than 5 KiB others could have the interpreter meanwhile.
+# A microsecond of arithmetic within the first cache. With over 5 KiB other threads could get the interpreter meanwhile.
 _WORK = bytes(4096)
-# What else the machine does in a microsecond hits one of them, or two.
+# A disturbance that is as short as this work hits only one or two of the repetitions.
 _TIMES = 8
 
 
 def fixed_work_ns(clock_ns: Callable[[], int] = time.perf_counter_ns) -> int:
-    """What the work takes now, ns: the least of a few times."""
+    """Return what the work takes now, in ns: the least of a few repetitions."""
     taken = []
     for _ in range(_TIMES):
         begun_ns = clock_ns()

@@ -1,4 +1,4 @@
-"""Counting: one launch under Valgrind, with everything fixed that moves counts."""
+"""Counting: one launch under Valgrind, with everything fixed that would change counts."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from steelyard.model.counting import CountedProcess, CountSettings
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
 
-# Of the processor's model in Valgrind, with the bytes; its core says little more than that the target would get SIGILL.
+# From Valgrind's model of the processor, with the bytes; its core says little more than that the target gets SIGILL.
 _NO_INSTRUCTION = re.compile(r"unhandled instruction(?: bytes)?:?([^\n]*)")
-# The x86 instruction that is defined to be none (ud2): a target that executes it means to.
+# The x86 instruction that is defined as undefined (ud2): a target executes it on purpose.
 _MEANT = "0xF 0xB "
 _DIED_OF_IT = "default action of signal 4 (SIGILL)"
 _INSTRUCTION_PLACE = re.compile(r"nrecognised instruction at address[^\n]*\n==\d+==\s+at 0x[0-9A-F]+: ([^\n]+)")
-# Its first byte where a program in 64 bits uses AVX-512 (Intel's manual, volume 2, "EVEX").
+# The first byte of an AVX-512 instruction in a 64-bit program (Intel's manual, volume 2, "EVEX").
 _EVEX = "0x62"
 _AVX512 = "AVX-512"
 _COMMAND = re.compile(r"^==\d+== Command: (.+)$", re.MULTILINE)
 _PARENT = re.compile(r"Parent PID: (\d+)")
-# Valgrind reads its own tool's symbols when it begins with a program, and not when one forks.
+# Valgrind reads the symbols of its own tool when it starts a program, but not when a program forks.
 _BEGUN = re.compile(r"Reading syms from \S*/(?:cachegrind|callgrind)-")
-# An instruction that is unknown is told apart above.
+# Unknown instructions are recognised by the patterns above.
 _OWN_TROUBLE = re.compile(r"^(?:==\d+== )?valgrind: (?!Unrecognised instruction)(.+)$", re.MULTILINE)
-# It gives up at what its reader does not know, such as clang's DWARF 5 for 3.19, and names the file.
+# Valgrind gives up on debug information that it does not know, such as clang's DWARF 5 in 3.19, and names the file.
 _UNREADABLE = re.compile(r'Valgrind: debuginfo reader: .+?^==\d+== Valgrind: +"([^\n]+)"$', re.DOTALL | re.MULTILINE)
 _REMEDIES = (
     ("setuid", "a setuid program cannot be counted: count a copy without that bit"),
@@ -52,34 +52,34 @@ _REMEDIES = (
 _WHEN_LATE = (
     "under valgrind a program takes 5 to 200 times as long as alone; raise --timeout, unless it waits for something"
 )
-# What a target writes to a file goes here first.
+# Where a target's output goes first if it is meant for a file.
 _OUTPUT = "output"
 _ANY_REMEDY = "check that the program is one for this machine, and that there is memory for it"
 
 
 @dataclass(frozen=True)
 class Counted:
-    """What one launch counted: the target and the programs that it executed, added up."""
+    """The counts of one launch: the target and the programs that it executed, added up."""
 
     events: dict[str, int]
     functions: list[FunctionCost]
     processes: list[CountedProcess]
-    """Each process, the target first; just one if it executed no other."""
+    """Each process, the target first; only the target if it executed no other program."""
     forked: int
-    """Processes that forked and executed nothing; they are in no count."""
+    """Processes that were forked and executed no program; no count includes them."""
     measured: Measured
     seconds: float
     lost: int = 0
-    """Processes that were killed before their counts were written, also for outliving the target."""
+    """Processes that were killed before their counts were written, including those that outlived the target."""
     replaced_by: str | None = None
-    """The command that the target executed in its own place; what it did before is in no count."""
+    """The command that the target executed in its own place; no count includes what it did before."""
     went_around: str | None = None
-    """The instruction that Valgrind does not know, where a process went on without it."""
+    """An instruction that Valgrind does not know, where a process met one and went on."""
 
 
 @dataclass(frozen=True)
 class _UnderValgrind:
-    """One launch while it is counted, with what it leaves in a folder."""
+    """One launch while it is counted, and the folder for its output files."""
 
     asked: LaunchSpec
     padded: LaunchSpec
@@ -89,7 +89,7 @@ class _UnderValgrind:
     begun: float
 
     def without_instrument(self, measured: Measured) -> Measured:
-        """What the target did by itself; raises MeasurementError for what Valgrind could not do, or does not tell."""
+        """Return what the target did by itself; raises MeasurementError if Valgrind failed or wrote no counts."""
         logs = self._logs()
         measured = _as_if_alone(measured, self.asked.program, self.padded.program, logs)
         if not (measured.cancelled or measured.timed_out):
@@ -104,7 +104,7 @@ class _UnderValgrind:
         return measured
 
     def read(self, measured: Measured) -> Counted:
-        """What was counted; raises MeasurementError where that cannot be read."""
+        """Return the counts; raises MeasurementError if they cannot be read."""
         profiles = {pid: _whole([*map(self.counter.profiles.read, paths)]) for pid, paths in self._counts().items()}
         return _added(self.padded, profiles, self._logs(), measured, self.counter.clock() - self.begun)
 
@@ -112,7 +112,7 @@ class _UnderValgrind:
         return {_pid(path): path.read_text(errors="replace") for path in self.folder.glob("log.*")}
 
     def _counts(self) -> dict[int, list[Path]]:
-        """The files of each process: one, unless the target asks Callgrind itself to write its counts so far."""
+        """Return the files of each process: one, unless the target itself asks Callgrind to write its counts so far."""
         found: dict[int, list[Path]] = {}
         for path in sorted(self.folder.glob("out.*")):
             found.setdefault(_pid(path), []).append(path)
@@ -121,7 +121,7 @@ class _UnderValgrind:
 
 @dataclass(frozen=True)
 class Counter:
-    """Valgrind counts the launch, whose environment has to be pinned already. For several launches at once."""
+    """Counts launches by Valgrind, several at once if need be; their environment has to be pinned already."""
 
     valgrind: Valgrind
     settings: CountSettings
@@ -131,7 +131,7 @@ class Counter:
 
     @contextmanager
     def attached(self, spec: LaunchSpec) -> Iterator[Attachment[Counted]]:
-        """The launch under Valgrind; raises MeasurementError where Valgrind could not run it."""
+        """Put the launch under Valgrind; raises MeasurementError if Valgrind could not run it."""
         begun = self.clock()
         _refuse_what_is_no_program(spec)
         with room_for("counts need"), scratch_folder("count") as folder:
@@ -148,7 +148,7 @@ class Counter:
 
 
 def _refuse_what_is_no_program(spec: LaunchSpec) -> None:
-    """Valgrind takes it for a shell script and counts the shell; the kernel would not execute it."""
+    """Refuse a file that the kernel would not execute: Valgrind takes it for a shell script and counts the shell."""
     program = os.path.join(spec.cwd or b"", spec.program)  # noqa: PTH118 - bytes
     if not is_program(Path(os.fsdecode(program))):
         raise MeasurementError(
@@ -158,14 +158,14 @@ def _refuse_what_is_no_program(spec: LaunchSpec) -> None:
 
 
 def _own_output(spec: LaunchSpec, folder: Path) -> bytes | int | None:
-    """A file of its own for each launch that is to write to one: several write at once, and each from its start."""
+    """Return a launch's output, a file replaced by one of its own: several may write at once, each from its start."""
     if isinstance(spec.stdout, bytes) and not Path(os.fsdecode(spec.stdout)).is_char_device():
         return os.fsencode(folder / _OUTPUT)
     return spec.stdout
 
 
 def _hand_over(output: Path, spec: LaunchSpec) -> None:
-    """Bring what a launch wrote into that file to where it was to go: one launch's output, never a mixture."""
+    """Copy the output of a launch to the file it was meant for, which then holds one launch's output, not a mixture."""
     if not output.exists() or not isinstance(spec.stdout, bytes):
         return
     place = os.fsdecode(spec.stdout)
@@ -179,21 +179,21 @@ def _hand_over(output: Path, spec: LaunchSpec) -> None:
 
 
 def _as_if_alone(measured: Measured, program: bytes, path: bytes, logs: dict[int, str]) -> Measured:
-    """What a launch says and leaves, in the names that the user knows.
+    """Return a launch's stderr and its left-behind processes with the names that the user knows.
 
-    That is without the slashes before the `path` of the `program`, and with what Valgrind executed in its place.
+    In stderr the padded `path` becomes `program` again; processes get the names of what Valgrind executed for them.
     """
     said = measured.stderr
     if said is not None:
         said = said.replace(path, program)
-        # The kept end of the output may begin within those slashes.
+        # Only the end of the output is kept, which may begin within the slashes of the padding.
         said = re.sub(rb"\A/{2,}", b"/", said)
     left = tuple(_left_name(process, program, logs) for process in measured.left_behind)
     return replace(measured, stderr=said, left_behind=left)
 
 
 def _left_name(process: str, program: bytes, logs: dict[int, str]) -> str:
-    """Name a process ("PID name") by its log, which one that forked and was killed at once may not have begun."""
+    """Return "PID name" with the name from the process's log; one killed right after its fork may not have a log."""
     pid = process.partition(" ")[0]
     log = logs.get(int(pid), "") if pid.isdecimal() else ""
     command = _COMMAND.search(log)
@@ -203,19 +203,19 @@ def _left_name(process: str, program: bytes, logs: dict[int, str]) -> str:
 
 
 def _pid(path: Path) -> int:
-    """Of `out.PID`, or of what was written in between, `out.PID.1`."""
+    """Return the PID of `out.PID`, or of counts written while it ran, `out.PID.1`."""
     return int(re.findall(r"\.(\d+)", path.name)[0])
 
 
 def _whole(parts: list[Profile]) -> Profile:
-    """A process whose counts were written in parts, each of what came after the one before."""
+    """Return the profile of one process, whose counts may have been written in successive parts."""
     if len(parts) == 1:
         return parts[0]
     return replace(parts[0], events=_sum(part.events for part in parts), functions=_merged(parts))
 
 
 def _refuse_trouble(spec: LaunchSpec, measured: Measured, logs: dict[int, str], killed: int) -> None:
-    """Tell what Valgrind could not do from what the target did, and from what it merely says of Valgrind."""
+    """Raise MeasurementError for what Valgrind could not do, as distinct from what the target did or merely printed."""
     for log in logs.values():
         if _DIED_OF_IT in log and (instruction := _unknown_instruction(log)):
             command = _COMMAND.search(log)
@@ -232,13 +232,13 @@ def _refuse_trouble(spec: LaunchSpec, measured: Measured, logs: dict[int, str], 
     said = "\n".join([*logs.values(), (measured.stderr or b"").decode(errors="replace")])
     if (measured.has_failed() or killed) and (troubles := _OWN_TROUBLE.findall(said)):
         remedy = next((remedy for sign, remedy in _REMEDIES if sign in said), _ANY_REMEDY)
-        # A first line that ends in a colon says nothing yet.
+        # A line that ends in a colon only introduces the next.
         trouble = next((line for line in troubles if not line.endswith(":")), troubles[0])
         raise MeasurementError(f"valgrind cannot run {_name(spec)}: {_tidy(trouble).rstrip('.')}; {remedy}")
 
 
 def _unknown_instruction(log: str) -> str | None:
-    """What the log says of an instruction that Valgrind does not know: its bytes, and where it stands."""
+    """Return what the log says of an instruction that Valgrind does not know: its bytes and its place."""
     match = _NO_INSTRUCTION.search(log)
     if match is None or match[1].strip(" :").startswith(_MEANT):
         return None
@@ -253,7 +253,7 @@ def _name(spec: LaunchSpec) -> str:
 
 
 def _tidy(text: str) -> str:
-    """A path or a command without the slashes that were put before it for its length."""
+    """Return a path or a command without the slashes that padded its length."""
     return re.sub(r"(?<!\S)/{2,}", "/", text.strip())
 
 
@@ -278,20 +278,20 @@ def _added(
 
 
 def _left_behind(measured: Measured) -> set[int]:
-    """The processes that outlived the target; they may not have come to begin a log."""
+    """Return the PIDs of processes that outlived the target; they may not have a log yet."""
     pids = (process.partition(" ")[0] for process in measured.left_behind)
     return {int(pid) for pid in pids if pid.isdecimal()}
 
 
 def _started(profiles: dict[int, Profile], logs: dict[int, str]) -> list[Profile]:
-    """The processes that began with a program of their own, the target first.
+    """Return the processes that executed a program of their own, the target first.
 
-    One that forked and executed nothing has its parent's counts until then in its own, so it cannot be added.
+    One that was forked and executed nothing includes its parent's counts up to the fork, so it cannot be added.
     """
     pids = sorted(profiles)
     begun = [pid for pid in pids if _BEGUN.search(logs.get(pid, ""))] or pids
     parents = {pid: _parent(logs.get(pid, "")) for pid in begun}
-    # Numbers may have begun anew in between, but the target's parent is none of those that are counted.
+    # PIDs may have wrapped around meanwhile, but the target's parent is never among the counted processes.
     begun.sort(key=lambda pid: parents[pid] in profiles)
     return [profiles[pid] for pid in begun]
 
@@ -310,7 +310,7 @@ def _sum(parts: Iterable[dict[str, int]]) -> dict[str, int]:
 
 
 def _merged(profiles: list[Profile]) -> list[FunctionCost]:
-    """The functions of several processes, those of one name and object added up."""
+    """Return the functions of several processes, adding up those of the same name and object."""
     if len(profiles) == 1:
         return profiles[0].functions
     merged: dict[tuple[str, str], FunctionCost] = {}

@@ -1,4 +1,4 @@
-"""What moves counts and can be fixed: the environment, the length of paths, random numbers."""
+"""Fix what would change counts: the environment, the lengths of paths, random numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steelyard.measure.elf import read_elf
 from steelyard.measure.native import PRELOAD
 from steelyard.model.launches import LaunchSpec
 
-# One behind the arguments and one behind all: where a string stands moves what the C library does with it.
+# One after the arguments and one after everything else: the C library's work on a string depends on its address.
 PADDING_NAMES = (b"STEELYARD_PADDING_1", b"STEELYARD_PADDING_2")
 FIXED = {
     "LC_ALL": "C",
@@ -20,12 +20,12 @@ FIXED = {
     "PERL_HASH_SEED": "0",
     "PERL_PERTURB_KEYS": "0",
 }
-# Where programs and their files are found: values differ between users, so their lengths are padded away.
+# Where programs and their files are found. The values differ between users, so padding evens out their lengths.
 _KEPT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/", "TMPDIR": "/tmp"}  # noqa: S108 - the system's default
-# Arguments and environment end at the same place in a page, whatever they hold; a page is all that caches of the
-# first level can tell apart.
+# Arguments and environment end at the same place in a page, whatever they hold; first-level caches tell addresses
+# apart by the place in a page only.
 _BLOCK = 8192
-# The stack begins below the pointers to them, one for each.
+# The stack begins below the pointers to these strings, one for each.
 _POINTER_BYTES = 8
 _PATH_BLOCK = 512
 # The kernel's PATH_MAX, with the byte that ends a path.
@@ -36,51 +36,54 @@ _ELF, _ELF_HEADER = b"\x7fELF", 64
 def environment(
     source: Mapping[str, str], wanted: Iterable[str], variables: Mapping[str, str], *, preload: bool, start: bool
 ) -> dict[str, str]:
-    """The environment of a counted launch, without its padding.
+    """Return the environment of a counted launch, without its padding.
 
-    `wanted` names are passed on from `source`, `variables` set outright, over the fixed ones. With `preload` random
-    numbers are fixed; with `start` the preload starts the counting, after the program was loaded.
+    The `wanted` names are passed on from `source`; `variables` are set and override the fixed ones. With `preload`
+    random numbers are fixed; with `start` the preload starts the counting once the program is loaded.
     """
     kept = {name: source.get(name, default) for name, default in _KEPT.items()}
     passed = {name: source[name] for name in wanted if name in source and name not in kept}
-    # Its length is that of no installation.
+    # Padded, so that its length does not depend on where it is installed.
     ours = {"LD_PRELOAD": os.fsdecode(padded_path(os.fsencode(PRELOAD)))} if preload else {}
     started = {"STEELYARD_START": "1"} if preload and start else {}
-    # What differs between users comes last, so that it moves nothing.
+    # What differs between users comes last, so that it shifts nothing else.
     fixed = {**FIXED, **ours, **started}
     return {**fixed, **{name: value for name, value in {**kept, **passed}.items() if name not in fixed}, **variables}
 
 
 def padded(spec: LaunchSpec) -> LaunchSpec:
-    """The launch with its program's path and its strings brought to fixed lengths.
+    """Return the launch with the program's path, the arguments and the environment padded to fixed lengths.
 
-    Slashes before a path change nothing but its length, so the program finds itself, and what is beside it.
+    Slashes before a path change only its length, so the program still finds itself and what is beside it.
     """
     path = padded_path(spec.program, spec.cwd)
     argv = (path, *spec.argv[1:])
     behind_argv = _padding(PADDING_NAMES[0], argv)
-    # The path is there once more at the end, as what the kernel tells the loader (AT_EXECFN).
+    # The kernel puts the path once more at the end, for the loader (AT_EXECFN).
     behind_all = _padding(PADDING_NAMES[1], (*spec.env, path))
     return replace(spec, program=path, argv=argv, env=(behind_argv, *spec.env, behind_all))
 
 
 def _padding(name: bytes, strings: Iterable[bytes]) -> bytes:
-    """A variable that fills whole blocks, together with the strings beside it and the pointers to them."""
+    """Return a variable that fills whole blocks together with `strings` and the pointers to them."""
     used = sum(len(text) + 1 + _POINTER_BYTES for text in strings) + len(name) + 2
     return name + b"=" + b"x" * (-used % _BLOCK)
 
 
 def padded_path(program: bytes, folder: bytes | None = None) -> bytes:
-    """An absolute path to the same file, of one of few lengths; a relative one is within a `folder` (None: ours)."""
-    # Not normalised: `link/..` is not the folder that the link is in.
+    """Return an absolute path to the same file, padded to one of a few lengths.
+
+    A relative path is taken from `folder` (None: the working directory).
+    """
+    # Not normalised: `link/..` need not be the folder that the link is in.
     path = os.path.join(folder or os.getcwdb(), program.removeprefix(b"./"))  # noqa: PTH118, PTH109 - bytes
-    # The name begins at a fixed place, as the C library looks for the last slash.
+    # The file's name begins at a fixed place, as the C library searches for the last slash.
     slashes = -(path.rfind(b"/") + 1) % _PATH_BLOCK
     return b"/" * slashes + path if len(path) + slashes < _PATH_BYTES else path
 
 
 def is_program(program: Path) -> bool:
-    """Whether the kernel would execute a file; True for one that may be executed and not be read."""
+    """Return whether the kernel would execute a file; True if it is unreadable, as it may be executable even so."""
     try:
         with program.open("rb") as file:
             head = file.read(_ELF_HEADER)
@@ -90,6 +93,6 @@ def is_program(program: Path) -> bool:
 
 
 def is_dynamic(program: Path) -> bool | None:
-    """Whether the loader starts a program, so that a preload reaches it; None for a script, or what cannot be read."""
+    """Return whether a loader starts a program, so that preloads reach it; None for a script or an unreadable file."""
     elf = read_elf(program)
     return None if elf is None else elf.interpreter is not None

@@ -1,9 +1,9 @@
 """The profiles that Cachegrind and Callgrind write: which function of the target did how much.
 
-Cachegrind's format is a subset of Callgrind's, so that one reader takes both
-(https://valgrind.org/docs/manual/cl-format.html). It goes by the header, never by position: `events:` names the
-columns, `positions:` says what stands before them, and header lines that it does not know are skipped. It reads line
-by line and keeps a count per source line of each function, whatever the size of the file.
+Cachegrind's format is a subset of Callgrind's (https://valgrind.org/docs/manual/cl-format.html), so one reader takes
+both. It goes by the header, never by fixed columns: `events:` names the columns, `positions:` says what precedes them,
+and unknown header lines are skipped. It reads line by line and keeps only a count per source line of each function,
+however large the file is.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KEY = re.compile(r"[a-z]\w*")
 _COMPRESSED = re.compile(r"\((\d+)\)(?: (.+))?")
 # Callgrind counts the first activation of a function on the stack as `f`, the deeper ones as `f'2`.
 _DEEPER = re.compile(r"'\d+$")
-# Some benchmarks' both sides, on some processors at once.
+# Enough for both sides of several benchmarks, counted on several processors at once.
 _MOST_KNOWN = 64
 _COST_BEGINS = frozenset("0123456789+-*")
 
@@ -35,8 +35,8 @@ _COST_BEGINS = frozenset("0123456789+-*")
 class FunctionCost:
     """One function of one object: its own events, summed over the files that inlining spread its code over.
 
-    `file` is the one with the most instructions and `line` its line with the most, 0 if unknown. `object` is empty
-    where the tool does not say. `inclusive` are instructions with those of all callees (Callgrind only).
+    `file` is the file with the most instructions and `line` the line in it with the most, 0 if unknown. `object` is
+    empty where the tool does not name it. `inclusive` counts instructions including all callees (Callgrind only).
     """
 
     name: str
@@ -49,7 +49,7 @@ class FunctionCost:
 
 @dataclass(frozen=True)
 class Profile:
-    """One process: its totals by event, and its functions, the one with the most instructions first."""
+    """One process: its totals by event, and its functions, those with the most instructions first."""
 
     command: str
     events: dict[str, int]
@@ -59,12 +59,12 @@ class Profile:
 def read_profile(path: Path) -> Profile:
     """Read a file of Cachegrind or Callgrind, Valgrind 3.15 to 3.27, in bounded memory.
 
-    Raises MeasurementError if it cannot be read, is no such file, was cut short, or if the functions do not add up to
-    its own summary.
+    Raises MeasurementError if it cannot be read, is not a profile, was cut short, or if its functions do not add up to
+    its summary.
     """
     reader = _Reader(path)
     try:
-        # A record is UTF-8: a byte of a path that is not has to become something that can be kept.
+        # Records are UTF-8: bytes of a path that are not UTF-8 have to become something that a record can hold.
         with path.open(encoding="utf-8", errors="backslashreplace", newline="\n") as lines:
             reader.read(lines)
     except OSError as error:
@@ -76,18 +76,18 @@ def read_profile(path: Path) -> Profile:
 
 
 class Profiles:
-    """Reads profiles; of files with equal contents, as counts that repeat have, only the first."""
+    """Reads profiles, and each content only once: repeated counts write equal files."""
 
     def __init__(self) -> None:
         self._known: dict[str, Profile] = {}
 
     def read(self, path: Path) -> Profile:
-        """Read a file as `read_profile` does; what it returns may be shared, and is not to be changed."""
+        """Read a file as `read_profile` does; the result may be shared and must not be changed."""
         try:
             with path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
-            return read_profile(path)  # which says what is wrong with it
+            return read_profile(path)  # which raises the proper error
         profile = self._known.get(digest)
         if profile is None:
             profile = read_profile(path)
@@ -98,7 +98,7 @@ class Profiles:
 
 
 class _Tally:
-    """What is known of one function while reading: own costs by column, instructions by file and line, and of calls."""
+    """One function while reading: own costs by column, own instructions by file and line, instructions of its calls."""
 
     __slots__ = ("called", "costs", "lines")
 
@@ -109,7 +109,7 @@ class _Tally:
 
 
 class _Reader:
-    """Reads one file from top to bottom; what is current (function, file, line) is that of the line being read."""
+    """Reads one file from top to bottom; its state (function, file, line, ...) is that at the line being read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -130,7 +130,7 @@ class _Reader:
             "cob": self._call_object,
             "calls": self._call,
             **dict.fromkeys(("fl", "fi", "fe"), self._enter_file),
-            # Nothing is taken from these, but they may be the first to spell out a name that others then refer to.
+            # Ignored, but they may be the first to spell out a name that later lines refer to by number.
             **dict.fromkeys(("cfi", "cfl", "jfi"), self._learn_file),
             **dict.fromkeys(("jfn", "frfn"), self._learn_function),
         }
@@ -157,10 +157,10 @@ class _Reader:
         elif line and line[0] != "#" and not self._header.read(line):
             raise ValueError(line)
 
-    # --- where costs belong to
+    # --- where costs belong
 
     def _name(self, kind: str, text: str) -> str:
-        """Resolve `(12) name`, which gives a name a number, and `(12)`, which refers to it."""
+        """Resolve `(12) name`, which defines a number for a name, or `(12)`, which refers to it."""
         compressed = _COMPRESSED.fullmatch(text)
         if not compressed:
             return text
@@ -201,11 +201,11 @@ class _Reader:
         self._callee = (self._callee[0], self._object_name(text))
 
     def _call(self, _text: str) -> None:
-        # The position after `calls=` is the callee's; the next line has the caller's, and what the calls cost.
+        # The position after `calls=` is the callee's; the next line has the caller's, and the cost of the calls.
         self._calling = True
 
     def _enter(self) -> dict[int, int]:
-        """Find the counts of the current function and file."""
+        """Switch to the tally of the current function; return its counts by line for the current file."""
         if self._function is None:
             raise ValueError("costs of no function")
         key = (self._function, self._object)
@@ -237,7 +237,7 @@ class _Reader:
             lines[self._line] = lines.get(self._line, 0) + own
 
     def _add(self, counts: list[str]) -> int:
-        """Add a line of own costs, which ends where only zeros would follow; its instructions."""
+        """Add a line of own costs, which leaves out trailing zeros; return its instructions."""
         costs = self._tally.costs
         if len(counts) == 1 and self._instructions == 0:  # nearly every line, without a cache simulation
             own = int(counts[0])
@@ -249,7 +249,7 @@ class _Reader:
         return int(counts[at]) if at < len(counts) else 0
 
     def _called(self, counts: list[str]) -> int:
-        """Add what calls cost to the caller, unless it called itself; none of it is its own."""
+        """Add the cost of calls to the caller, unless it called itself; return 0, as none of it is the caller's own."""
         name, callee_object = self._callee
         called = (name, self._object if callee_object is None else callee_object)
         if called != (self._function, self._object) and self._instructions < len(counts):
@@ -261,7 +261,7 @@ class _Reader:
     # --- the result
 
     def profile(self) -> Profile:
-        """Give what was read, once it is seen to be whole."""
+        """Return what was read, after checking that it is complete."""
         header = self._header
         totals = self._checked_totals()
         grouped: dict[tuple[str, str], list[tuple[str, _Tally]]] = defaultdict(list)
@@ -270,13 +270,13 @@ class _Reader:
         functions = [self._merged(name, of_object, parts) for (name, of_object), parts in grouped.items()]
         if header.call_graph:
             for function in functions:
-                # Two functions of one name that call each other, or a stack that was left by a jump, can exceed it.
+                # It can exceed the total where two functions of one name call each other, or a jump left the stack.
                 function.inclusive = min(function.inclusive or 0, totals[INSTRUCTIONS])
         functions.sort(key=lambda part: (-part.events[INSTRUCTIONS], part.name, part.object))
         return Profile((header.command or "").strip(), totals, functions)
 
     def _merged(self, name: str, of_object: str, parts: list[tuple[str, _Tally]]) -> FunctionCost:
-        """Make one function of its activations: what deeper ones did is within what the first one called already."""
+        """Merge the activations of one function; the first one's calls already include what deeper ones did."""
         costs = [sum(column) for column in zip(*(tally.costs for _, tally in parts), strict=True)]
         lines: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
         for _, tally in parts:

@@ -1,4 +1,4 @@
-"""The header of a profile: the columns, the command, and what the costs have to add up to."""
+"""The header of a profile: the columns, the command, and the totals that the costs have to add up to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Header:
         self.events: list[str] = []
         self.positions, self.line_position = 1, 0
         self.open = True
-        # Whether the costs of the last part are over: Cachegrind's summary stands behind them, Callgrind's before them.
+        # Whether the costs of the last part are complete: Cachegrind's summary comes after them, Callgrind's before.
         self.ended = False
         self._sums: list[list[int]] = []
         self._announced: list[int] | None = None
@@ -33,7 +33,7 @@ class Header:
         }
 
     def read(self, line: str) -> bool:
-        """Take a line if it is the header's."""
+        """Take in a line if it belongs to the header; return whether it does."""
         found = _HEADER.match(line)
         if found:
             setter = self._setters.get(found[1])
@@ -41,13 +41,13 @@ class Header:
                 setter(line[found.end() :].strip())
             return True
         if self.open and self.command is not None:
-            # An argument of the command may hold line breaks (python -c), and Valgrind writes them as they are.
+            # An argument of the command may contain line breaks (python -c), which Valgrind writes unescaped.
             self.command += f"\n{line}"
             return True
         return False
 
     def declared(self) -> list[int] | None:
-        """What the costs of all parts add up to, as the file says; None if it does not."""
+        """Return the file's own totals over the costs of all its parts; None if it states none."""
         sums = self._sums if self._announced is None else [*self._sums, self._announced]
         return [sum(column) for column in zip(*sums, strict=True)] if sums else None
 
@@ -79,7 +79,7 @@ class Header:
         self.ended = not self.call_graph
 
     def _set_totals(self, text: str) -> None:
-        # What was written, by Callgrind's own account: it stands for what the header of the part announced.
+        # Callgrind's own total of what it wrote replaces what the part's header announced.
         self._set_summary(text)
         self.ended = True
 

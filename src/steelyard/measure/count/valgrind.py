@@ -1,4 +1,4 @@
-"""Valgrind on this machine: where it is, which version, and the flags that fix what moves counts."""
+"""Valgrind on this machine: its path, its version, and the flags that fix what would change counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from steelyard.model.errors import MeasurementError, UsageError
 _INSTALL = "install valgrind (Debian, Ubuntu, Fedora: the package valgrind; macOS: not supported there, use Linux)"
 _OLDEST = (3, 15)
 _VERSION = re.compile(r"valgrind-(\d+)\.(\d+)[\w.-]*")
-# Without it the limit on the user's stack would place the target's, and its place moves cache misses.
+# Otherwise the user's stack limit would decide where the target's stack is, and that changes cache misses.
 _STACK_BYTES = 8 << 20
 # Valgrind keeps a cache's size in an int, and takes no power of two that does not fit.
 _MOST_CACHE_BYTES = 1 << 30
@@ -30,21 +30,21 @@ class Valgrind:
 
     @classmethod
     def found(cls, search_path: str | None = None) -> Valgrind:
-        """Look for it on a PATH (None: our own); raises MeasurementError where there is none, or one too old."""
+        """Look for it on a PATH (None: our own); raises MeasurementError if there is none, or only one too old."""
         wrapper = shutil.which("valgrind", path=search_path)
         if wrapper is None:
             raise MeasurementError(f"counting needs valgrind, which was not found on PATH: {_INSTALL}")
-        # Debian's command is a shell script that adds variables, which are counted along.
+        # Debian's command is a shell script that adds variables to the environment, which would change counts.
         binary = Path(f"{wrapper}.bin")
         program = binary if binary.is_file() else Path(wrapper)
         return cls(program, _version_of(program))
 
     def flags(self, settings: CountSettings) -> list[str]:
-        """All flags but those that name output files."""
+        """Return all flags except those that name output files."""
         simulated = "yes" if settings.cache_simulation else "no"
         return [
             f"--tool={settings.tool}",
-            # Only then the log tells a process that executed a program from one that merely forked.
+            # Only a verbose log tells a process that executed a program from one that was merely forked.
             "--verbose",
             "--command-line-only=yes",
             f"--main-stacksize={_STACK_BYTES}",
@@ -98,9 +98,10 @@ PRESETS = {
 
 
 def caches_named(word: str, host: dict[str, str] | None = None, also: tuple[str, ...] = ()) -> Caches:
-    """A preset's name, `host` with the sizes of this machine's caches, or "I1=SIZE,WAYS,LINE:D1=...:LL=...".
+    """Return the caches that a word names: a preset, `host` (this machine's) or "I1=SIZE,WAYS,LINE:D1=...:LL=...".
 
-    Sizes may end in K or M. Raises UsageError for what Valgrind would not take, and names what the caller takes `also`.
+    Sizes may end in K or M. Raises UsageError for what Valgrind would not take; its message also lists the words in
+    `also`, which the caller handles.
     """
     if word == "host":
         return host_caches(host or {})
@@ -150,9 +151,9 @@ def _checked(word: str, caches: Caches) -> Caches:
 
 
 def host_caches(host: dict[str, str]) -> Caches:
-    """The shapes nearest to this machine's cache sizes (`MachineFacts.caches`) that Valgrind can simulate.
+    """Return the shapes nearest to this machine's cache sizes (`MachineFacts.caches`) that Valgrind can simulate.
 
-    Lines of 64 bytes; the ways are chosen so that the number of sets is a power of two, as it takes only those.
+    Lines have 64 bytes; the ways are chosen so that the number of sets is a power of two, as Valgrind requires.
     """
     try:
         sizes = {"i1": _bytes(host["L1i"]), "d1": _bytes(host["L1d"])}
@@ -165,7 +166,7 @@ def host_caches(host: dict[str, str]) -> Caches:
 
 
 def last_levels_below(caches: Caches) -> list[tuple[int, int, int]]:
-    """Shapes of half the last level, a quarter and an eighth, as long as they are well above the first."""
+    """Return shapes of a half, a quarter and an eighth of the last level, those at least 16 times the size of D1."""
     size, ways, line = caches.ll
     halves = [(size >> step, ways, line) for step in (1, 2, 3)]
     return [shape for shape in halves if shape[0] >= 16 * caches.d1[0]]

@@ -1,4 +1,4 @@
-"""Catch2 (2.11.2 and later): its XML reporter, which tells a mean of every BENCHMARK that runs."""
+"""Catch2 (2.11.2 and later): its XML reporter, which tells the mean of every BENCHMARK that runs."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from steelyard.subjects.still_clock import StillHarness
 if TYPE_CHECKING:
     from steelyard.model.launches import LaunchSpec, Measured, Sample
 
-# Of a program that has the library in it, and of one that loads it.
+# In a program that has the library in it, and in one that loads it.
 _SIGNS = (b"benchmark-no-analysis", b"Catch9Benchmark")
 
-# What it says of a body that takes no time.
+# What Catch2 says about a body that takes no time.
 _VANISHED = "optimized away"
 _SEPARATOR = " / "
 _SPECIAL = re.compile(r'[\\,"]')
 
-# Each takes a thousand of the clock's ticks, about 30 us, or one iteration. Their mean is all that is told, and one
-# interruption spoils it: with two and a half programs a processor, means of 3, 10, 30 and 100 samples of one body were
-# more than 5 % off in 0, 3, 3 and 8 of 8 launches.
+# A sample takes a thousand of the clock's ticks, about 30 us, or one iteration. Only their mean is told, and one
+# interruption spoils it: with two and a half programs per processor, means of 3, 10, 30 and 100 samples of one body
+# were more than 5 % off in 0, 3, 3 and 8 of 8 launches.
 _SAMPLES = 5
 _WARM_UP_MS = 1
 
-# Deeper than any test's sections, and than a name can be long.
+# More than any test has, and more than a name has room for.
 _MOST_SECTIONS = 250
 
 _REFUSED = re.compile(r"^Error\(s\) in input:\s+(.+)$", re.MULTILINE)
@@ -54,7 +54,7 @@ _HIDDEN = (".", "!hide")
 
 @dataclass(frozen=True)
 class Result:
-    """One BENCHMARK that ran: its test case, its name with that, all loops and their time or an error; the tags."""
+    """A BENCHMARK that ran: its test case, its name including that, all loops and their time, or an error; the tags."""
 
     test: str
     name: str
@@ -64,9 +64,9 @@ class Result:
     tags: tuple[str, ...] = ()
 
     def sample(self) -> Sample:
-        """What was taken; raises LaunchError if there is none.
+        """Return its sample; raises LaunchError if there is none.
 
-        Its name is listed even so: a wait that spoils Catch2's looks at its clock makes a mean of 0.
+        It is listed even so, as a wait while Catch2 examines its clock can make the mean 0.
         """
         if self.error:
             raise (VanishedError if _VANISHED in self.error else LaunchError)(f"says: {self.error}")
@@ -74,24 +74,24 @@ class Result:
 
 
 class Catch2(StillHarness):
-    """Drives test programs with Catch2's BENCHMARKs in them; a launch runs the test case of one, and has one sample."""
+    """Drives test programs with Catch2's BENCHMARKs in them; a launch runs the test case of one and has one sample."""
 
     fixes_loops = False
     most_amounts = 4
     samples_a_launch = 1
 
     def recognises(self, launch: LaunchSpec) -> bool:
-        """Whether Catch2 with its benchmarks is part of the program, or is loaded by it."""
+        """Return whether Catch2 with its benchmarks is part of the program, or is loaded by it."""
         return any(file_holds(launch.program, sign) for sign in _SIGNS)
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """The launch that runs every test of the command, as nothing else tells which BENCHMARKs they have."""
+        """Return the launch that runs every test of the command, as nothing else tells which BENCHMARKs they have."""
         return _asked(launch, samples=1, warm_up_ms=0)
 
     def listed(self, measured: Measured) -> list[Listed]:
-        """The benchmarks that ran, in their order; raises LaunchError if there is none.
+        """Return the benchmarks that ran, in their order; raises LaunchError if there are none.
 
-        Several may have one name, as of each value of a GENERATE. It stands here once, and is an error when it is run.
+        Several may have one name, such as those of a GENERATE's values. It is listed once, and is an error when run.
         """
         found = results_from(results_of(measured))
         if not found:
@@ -106,7 +106,7 @@ class Catch2(StillHarness):
         return checked_list(firsts.values())
 
     def complaint(self, measured: Measured) -> str | None:
-        """Which test failed, or which of our words it has already, or does not know."""
+        """Return which test failed, or which of our arguments the command already has or the program does not know."""
         if refused := _REFUSED.search(end_of_stderr(measured)):
             return f"says: {refused[1]}"[:MOST_CHARACTERS]
         try:
@@ -115,12 +115,12 @@ class Catch2(StillHarness):
             return None
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
-        """The launch that runs the test case of a benchmark."""
+        """Return the launch that runs the test case of a benchmark."""
         asked_for = _asked(launch, _test_of(work.name), samples=work.loops * _SAMPLES, warm_up_ms=_WARM_UP_MS)
         return self.timed_by(asked_for, work)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
-        """The sample of the benchmark, whatever else its test case has; raises LaunchError for anything else."""
+        """Return the sample of the benchmark, whatever else its test case has; raises LaunchError if there is none."""
         found = results_from(results_of(measured))
         mine = [one for one in found if one.name == work.name]
         tests = [one.test for one in found]
@@ -141,15 +141,15 @@ def _asked(launch: LaunchSpec, *tests: str, samples: int, warm_up_ms: int) -> La
 
 
 def _test_of(name: str) -> str:
-    """What selects the test case of a benchmark: the name up to a separator, any of them as names may have it too."""
+    """Return what selects a benchmark's test case: its name up to each separator, as test names may contain one too."""
     parts = name.split(_SEPARATOR)
     names = [_SEPARATOR.join(parts[:end]) for end in range(1, max(2, len(parts)))]
-    # In quotes nothing but these is special, neither a `[` nor a `-` at its beginning.
+    # In quotes only these are special, not even a `[` or `-` at the beginning.
     return ",".join('"' + escaped(one, _SPECIAL) + '"' for one in names)
 
 
 def results_from(text: bytes | str) -> list[Result]:
-    """All BENCHMARKs in a report of Catch2's XML reporter; raises LaunchError if it is none."""
+    """Return all BENCHMARKs in a report of Catch2's XML reporter; raises LaunchError for anything else."""
     return [
         replace(result, tags=tuple(tag for tag in _TAG.findall(test.get("tags", "")) if tag not in _HIDDEN))
         for test in _parsed(text).iter("TestCase")
@@ -178,7 +178,7 @@ def _results_within(element: Element, test: str | None, sections: tuple[str, ...
         if inner.tag == "Section":
             yield from _results_within(inner, test, (*sections, inner.get("name", "")))
         elif inner.tag == "BenchmarkResults":
-            name = check_name(test)  # that of a test without benchmarks may be anything
+            name = check_name(test)  # checked only here, as the name of a test without benchmarks may be anything
             yield _result(inner, name, _SEPARATOR.join((name, *sections, check_name(inner.get("name")))))
 
 
@@ -196,7 +196,7 @@ def _result(element: Element, test: str, name: str) -> Result:
 
 
 def _failure(report: Element) -> str | None:
-    """What the first test case that failed says."""
+    """Return what the first test case that failed says."""
     for test in report.iter("TestCase"):
         outcome = test.find("OverallResult")
         if outcome is None or outcome.get("success") == "true":

@@ -35,20 +35,20 @@ if TYPE_CHECKING:
     from steelyard.subjects.harness import Listed, Work
 
 # It takes 10 or more. In linear mode they have 1, 2, ... 15 times as many iterations: 0.25 to 3.75 ms each. On a busy
-# machine 10 samples of 0.9 to 9 ms, longer than a scheduler's slice, gave intervals from -32 to +45 % in each of 3
-# tries of equal programs; 20 samples of 0.2 to 3.8 ms gave ±3 % or less in 2 of 3. More would make slow bodies slower.
+# machine, 10 samples of 0.9 to 9 ms, longer than a scheduler's slice, gave intervals from -32 to +45 % in each of 3
+# tries with equal programs; 20 samples of 0.2 to 3.8 ms gave ±3 % or less in 2 of 3. More would slow down slow bodies.
 _SAMPLES = 15
 _MEASUREMENT_S = 0.03
 _AMOUNT = (
     f"--sample-size={_SAMPLES}",
     "--warm-up-time=0.01",
-    # Its own statistics, which nobody reads here: 40 ms a launch with its 100,000 resamples. One alone has no variance.
+    # For its own statistics, which nobody reads here: 100,000 resamples take 40 ms a launch. One alone has no variance.
     "--nresamples=2",
 )
-# It lists titles: identifiers up to so many bytes, cut and marked where they are longer.
+# It lists titles: identifiers, which are cut and marked if they are longer than this.
 _MOST_TITLE_BYTES = 100
 _CUT = "..."
-# What Rust's regular expressions have a meaning for; other characters may not be escaped in all of its versions.
+# What has a meaning in Rust's regular expressions; not all of their versions allow other characters to be escaped.
 _META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 _TIME = re.compile(r"^.*time: +\[[^ \]]+ ([^ \]]+) ", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -56,12 +56,12 @@ _UNITS = ("ps", "ns", "us", "µs", "ms", "s")
 _ERROR = re.compile(r"Criterion\.rs ERROR: (.+)")
 _VANISHED = "took zero time"
 _BEGAN = "Benchmarking "
-# It takes one filter, and an old clap calls a second one by the other words.
+# It takes one filter; a second one is refused, by an old clap in the latter words.
 _REFUSED = re.compile("unexpected argument|Found argument")
 
 
 class Criterion(StillHarness):
-    """Drives executables with criterion's main; how many iterations they run is theirs to choose."""
+    """Drives executables with criterion's main, which choose themselves how many iterations they run."""
 
     fixes_loops = False
     tells = frozenset({"active"})
@@ -69,27 +69,27 @@ class Criterion(StillHarness):
     samples_a_launch = _SAMPLES
 
     def recognises(self, launch: LaunchSpec) -> bool:
-        """Whether the program has criterion's help and knows where its results go."""
+        """Return whether the program contains criterion's help and the variable for where its results go."""
         return file_holds(launch.program, b"This executable is a Criterion.rs benchmark", b"CRITERION_HOME")
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """The launch that lists the benchmarks; raises UsageError for cargo itself."""
+        """Return the launch that lists the benchmarks; raises UsageError for cargo itself."""
         check_built(launch)
         return asked(launch, *lacking(launch, "--bench", "--list"), stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:
-        """What it listed, in its order; raises LaunchError if that is no list."""
+        """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list."""
         return listed_in(printed_by(measured))
 
     def complaint(self, measured: Measured) -> str | None:
-        """The panic that ended it, or the word that it refused."""
+        """Return the panic that ended the launch, or the word that it refused."""
         said = complaint_of(measured)
         if said and _REFUSED.search(said):
             return f"{said} (is there a filter in the command? choose with --benchmark)"
         return said
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
-        """The launch that does the work, and writes its results to a folder that is empty."""
+        """Return the launch that does the work, and writes its results to an empty folder."""
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir(mode=0o700)
         time = f"--measurement-time={work.loops * _MEASUREMENT_S:g}"
@@ -98,7 +98,7 @@ class Criterion(StillHarness):
         return self.timed_by(asked(launch, *arguments, "--", _filter(work.name), env=home, stdout=True), work)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
-        """The samples that it took; raises LaunchError if there are none, or others', or they are no times."""
+        """Return its samples; raises LaunchError if there are none, or another benchmark's, or they are no times."""
         folders = {title_in(_text(file)): file.parent for file in _latest(self._folder, "benchmark.json")}
         printed = end_of_stdout(measured)
         if not folders:
@@ -108,7 +108,7 @@ class Criterion(StillHarness):
         return self.told_by(samples_in(_text(folders[work.name] / "sample.json")), work)
 
     def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
-        """What the code says by `throughput`."""
+        """Return what the code says by `throughput`."""
         files = [_text(file) for file in _latest(self._folder, "benchmark.json")]
         return next((processed_in(text) for text in files if title_in(text) == work.name), {})
 
@@ -118,7 +118,7 @@ class Criterion(StillHarness):
 
 
 def samples_in(text: str) -> tuple[Sample, ...]:
-    """The samples in a sample.json: iterations and ns of each; raises LaunchError for anything else."""
+    """Return the samples in a sample.json: iterations and ns of each; raises LaunchError for anything else."""
     found = json_of(text, "sample.json")
     iterations, times = (found.get("iters"), found.get("times")) if isinstance(found, dict) else (None, None)
     if not isinstance(iterations, list) or not isinstance(times, list) or len(iterations) != len(times) or not times:
@@ -127,7 +127,7 @@ def samples_in(text: str) -> tuple[Sample, ...]:
 
 
 def processed_in(text: str) -> dict[str, float]:
-    """What an iteration processes, as a benchmark.json tells it: `"throughput": {"Bytes": 1024}`."""
+    """Return what an iteration processes according to a benchmark.json: `"throughput": {"Bytes": 1024}`."""
     found = json_of(text, "benchmark.json")
     told = found.get("throughput") if isinstance(found, dict) else None
     if not isinstance(told, dict):
@@ -141,7 +141,7 @@ def processed_in(text: str) -> dict[str, float]:
 
 
 def title_in(text: str) -> str:
-    """The title in a benchmark.json, by which its list names a benchmark; raises LaunchError if there is none."""
+    """Return the title in a benchmark.json, by which the list names the benchmark; raises LaunchError without one."""
     found = json_of(text, "benchmark.json")
     title = found.get("title") if isinstance(found, dict) else None
     if not isinstance(title, str):
@@ -150,14 +150,14 @@ def title_in(text: str) -> str:
 
 
 def check_unit(printed: str) -> None:
-    """Raise LaunchError if what it printed is in cycles, say: its files do not tell what a Measurement counts in."""
+    """Raise LaunchError if it measures in, say, cycles: only its output tells a Measurement's unit, not its files."""
     for unit in _TIME.findall(_COLOUR.sub("", printed))[-1:]:
         if unit not in _UNITS:
             raise LaunchError(f"measures in {shown(unit)}, which is no time: only criterion's WallTime can be weighed")
 
 
 def _check_began(printed: str, errors: str, name: str) -> None:
-    """Raise LaunchError, with what is known of it, if a benchmark was chosen and left no results."""
+    """Raise LaunchError, with what is known, if a benchmark was chosen but left no results."""
     if said := _ERROR.search(f"{printed}\n{errors}"):
         kind = VanishedError if _VANISHED in said[1] else LaunchError
         raise kind(f"has no results and says: {said[1][:MOST_CHARACTERS]}")
@@ -166,16 +166,16 @@ def _check_began(printed: str, errors: str, name: str) -> None:
 
 
 def _filter(name: str) -> str:
-    """The regular expression for one benchmark: all of its name, or the beginning that its list shows.
+    """Return the regular expression for one benchmark: its whole name, or the beginning that the list shows.
 
-    No --exact, as that came with criterion 0.5.
+    --exact would need criterion 0.5.
     """
     cut = len(name.encode()) > _MOST_TITLE_BYTES and name.endswith(_CUT)
     return f"^{escaped(name.removesuffix(_CUT), _META)}" if cut else f"^{escaped(name, _META)}$"
 
 
 def latest_in(folder: Path, name: str) -> list[Path]:
-    """The files of that name of all its latest results, in order; raises OSError if there is no end of folders."""
+    """Return the files of that name in all latest results, in order; raises OSError if there are too many folders."""
     return sorted(file for file in files_below(folder) if file.name == name and file.parent.name == "new")
 
 

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from steelyard.model.launches import LaunchSpec, Measured, Sample
     from steelyard.subjects.harness import Listed, Work
 
-# The table has the median of a launch's samples, but not the samples: these are so many, or as many as take so long.
+# How many samples a launch takes, unless they take too long. The table has only their median.
 _SAMPLES, _LONGEST_S = 15, 0.3
 _MOST_LOOPS = 2**32 - 1
-# What of the user's words has it read the processor's counter.
+# The words of a command that make Divan read the processor's counter.
 _COUNTER = frozenset({"--timer=tsc", "tsc"})
-# It takes an empty loop's time off and tells whole picoseconds: what is left of less than a cycle is no time. On one
-# machine 0.12 to 0.17 ns are left of a body without instructions; a cycle at 5 GHz takes 0.2.
+# Divan subtracts the time of an empty loop and tells whole picoseconds: a remainder of less than a cycle is no time. On
+# one machine 0.12 to 0.17 ns are left of a body without instructions; a cycle at 5 GHz takes 0.2.
 _SHORTEST_NS, _SURE_LOOPS = 0.2, 1000
 
 _UNITS = {
@@ -48,11 +48,11 @@ _UNITS = {
     "d": 86400e9,
 }
 _BAR = " *│ "
-# A row of times takes no more of its line; before it is the name, and what the benchmark prints itself.
+# The times of a row take no more of its line; before them are the name and what the benchmark itself prints.
 _MOST_TIMES = 300
 _VALUE = rf"([0-9.]+) ({'|'.join(_UNITS)})"
 _TIMES = re.compile(_BAR.join([_VALUE] * 4 + ["([0-9]{1,18})"] * 2) + "$")
-# A row of rates stands below that of the times, for each counter: the third is that at the median.
+# Below a row of times, each counter has a row of rates: the third is that at the median.
 _PREFIXES, _COUNTERS = " KMGTPE", {"B/s": "bytes", "item/s": "items", "char/s": "chars", "Hz": "cycles"}
 _RATE = r"[0-9.]+ [KMGTPE]?i?(?:B/s|item/s|char/s|Hz)"
 _RATES = re.compile(
@@ -61,7 +61,7 @@ _RATES = re.compile(
 _HEADER = re.compile(_BAR.join(["fastest", "slowest", "median", "mean", "samples", "iters"]) + "$")
 _BRANCH = re.compile("((?:│  |   )*)(?:├─ |╰─ )(.*)")
 _IGNORED = "(ignored)"
-# The names of its rows, where a benchmark runs with several numbers of threads.
+# The names of the rows of a benchmark that runs with several numbers of threads.
 _THREADS = re.compile("t=[0-9]+")
 
 
@@ -73,54 +73,54 @@ class Row:
     median_ns: float
     samples: int
     loops: int
-    """Iterations of all its samples."""
+    """The iterations of all its samples."""
     processed: dict[str, float] = field(default_factory=dict)
-    """What an iteration processes, by the unit, as far as its counters tell."""
+    """How much an iteration processes, by unit, as far as its counters tell."""
 
 
 class Divan(StillHarness):
-    """Drives executables with Divan's main. What a launch gives is one sample, the median of those that it took."""
+    """Drives executables with Divan's main. A launch gives one sample, the median of those that it took."""
 
     samples_a_launch = 1
     tells = frozenset({"active"})
 
     def recognises(self, launch: LaunchSpec) -> bool:
-        """Whether the program knows Divan's environment variables."""
+        """Return whether the program knows Divan's environment variables."""
         return file_holds(launch.program, b"DIVAN_SAMPLE_COUNT", b"DIVAN_SKIP_EXT_TIME")
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """The launch that lists the benchmarks as cargo-nextest does, running none; raises UsageError for cargo."""
+        """Return the launch that lists the benchmarks, as cargo-nextest does; raises UsageError for cargo itself."""
         check_built(launch)
         return asked(launch, *lacking(launch, "--list", "--format=terse"), env={"NEXTEST": "1"}, stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:
-        """What it listed, in its order; raises LaunchError if that is no list."""
+        """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list."""
         return listed_in(printed_by(measured))
 
     def complaint(self, measured: Measured) -> str | None:
-        """The panic that ended it, or the word that it refused."""
+        """Return the panic that ended the launch, or the word that it refused."""
         said = complaint_of(measured)
         if said and "unexpected argument" in said:
             return f"{said} (Divan lists its benchmarks from 0.1.19 on: is it older?)"
         return said
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
-        """The launch that does the work; raises LaunchError for more iterations than it can be asked for."""
+        """Return the launch that does the work; raises VanishedError for more iterations than Divan can run."""
         if work.loops > _MOST_LOOPS:
             raise VanishedError(
                 f"{shown(work.name)} would need {work.loops:,} iterations for a sample, and Divan runs up to "
                 f"{_MOST_LOOPS:,}: does the compiler remove its body?"
             )
-        # With `tsc`, on x86, the clock's rate is measured anew in each process, and may be 0.1 % off in all its times.
+        # With `tsc` (x86), each process measures the clock's rate anew, and all its times may be 0.1 % off.
         arguments = lacking(launch, "--bench", "--timer=os", "--min-time=0", f"--max-time={_LONGEST_S}")
         amount = (f"--sample-count={_SAMPLES}", f"--sample-size={work.loops}")
-        # The processor's counter goes on where the system's clock stands still.
+        # The processor's counter goes on while the system's clock stands still.
         still = work.still and _COUNTER.isdisjoint(arguments_of(launch))
         asked_for = asked(launch, *arguments, *amount, "--exact", "--", work.name, stdout=True)
         return self.timed_by(asked_for, replace(work, still=still))
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
-        """The median of its samples; raises LaunchError if it is not there, or of another benchmark, or no time."""
+        """Return the median of its samples; raises LaunchError if it is missing, another benchmark's, or no time."""
         printed = printed_by(measured)
         row = only_row(list(rows_in(printed)), printed, work.name)
         if row.loops != row.samples * work.loops:
@@ -135,12 +135,12 @@ class Divan(StillHarness):
         return self.told_by([sample_of(work.loops, row.median_ns * work.loops)], work)
 
     def processed(self, measured: Measured, work: Work) -> dict[str, float]:
-        """What its counters say."""
+        """Return what its counters say."""
         return next((row.processed for row in rows_in(printed_by(measured)) if row.name == work.name), {})
 
 
 def rows_in(text: str) -> Iterator[Row]:
-    """The benchmarks in what it printed, by their whole names; other lines, as those of counters, are passed over."""
+    """Yield the benchmarks in what Divan printed, by their whole names, with the amounts that their counters tell."""
     path: list[str] = []
     width = 0
     latest: Row | None = None
@@ -148,7 +148,7 @@ def rows_in(text: str) -> Iterator[Row]:
         if header := _HEADER.search(line):
             path, width = [line[: header.start()].strip()], header.start()
         elif branch := _BRANCH.match(line):
-            # What the benchmark itself prints comes after the name, on its line.
+            # What the benchmark itself prints follows the name on its line.
             del path[1 + len(branch[1]) // 3 :]
             path.append(line[branch.start(2) : width].strip())
         if times := _TIMES.search(line[-_MOST_TIMES:]):
@@ -162,7 +162,7 @@ def rows_in(text: str) -> Iterator[Row]:
 
 
 def _counted(row: Row, rates: re.Match[str]) -> dict[str, float]:
-    """What a counter counts in an iteration, a whole number: its rate at the median, which is told with four digits."""
+    """Return what a counter counts in an iteration, a whole number, from its rate at the median (four digits)."""
     number, prefix, binary, unit = rates.groups()
     try:
         rate = float(number) * (1024 if binary else 1000) ** _PREFIXES.index(prefix or " ")
@@ -180,7 +180,7 @@ def _row(name: str, found: tuple[str, ...]) -> Row:
 
 
 def only_row(rows: list[Row], printed: str, name: str) -> Row:
-    """The row of the benchmark that was asked for; raises LaunchError, with the reason, unless it is the only one."""
+    """Return the row of the requested benchmark; raises LaunchError, with the reason, unless it is the only one."""
     names = [row.name for row in rows]
     threads = [one.removeprefix(f"{name}::") for one in names]
     if threads and all(map(_THREADS.fullmatch, threads)):

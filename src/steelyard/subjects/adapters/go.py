@@ -34,9 +34,9 @@ from steelyard.subjects.responses import (
 if TYPE_CHECKING:
     from steelyard.model.launches import LaunchSpec, Measured, Sample
 
-# No flag lists sub-benchmarks: they are known when their parent has run, so each benchmark runs once. If one takes
-# the process with it, the others are asked for in processes of their own. -test.v=test2json writes every name
-# without the -GOMAXPROCS after it, behind a character that no text has. One that fails must not fail the list.
+# No flag lists sub-benchmarks: they are known only once their parent has run, so each benchmark runs once. If one ends
+# the process, the others are asked for in processes of their own. -test.v=test2json writes every name without the
+# -GOMAXPROCS after it, and after a character that no text contains. A benchmark that fails must not fail the list.
 _LIST = r"""
 set -f
 once() {
@@ -60,17 +60,17 @@ exit 0
 _MARK, _RUN, _END = "\x16", "RUN", "END"
 _PART = re.compile(rf"{_MARK}=== ({_RUN}|{_END}) +(\S+)\n")
 _PROCS = r"(?:-[0-9]+)?"
-# As Go writes them: a name and a tab, then the iterations and the values. What a program prints may stand before the
-# name, and between the two; files that were edited have other spaces.
+# As Go writes it: a name and a tab, then the iterations and the values. What a program prints may come before the name
+# and between the two; edited files have other white space.
 _LINE = re.compile(r"(Benchmark\S*)\s+([0-9]{1,18})((?:\s+\S+\s+\S+)+)\s*")
 _NAME = "Benchmark"
 # A launch with few iterations ends before the runtime has done what it does once, some 6 ms after its start and for a
-# ms or more; so the one that is taken off has a part of them.
+# ms or more. So the launch whose time is subtracted runs a part of the iterations.
 _START_LOOPS, _PART_OF_LOOPS = 2, 8
 _PROCESSORS = re.compile(rb"GOMAXPROCS=|--?test\.cpu(=|$)")
 _ONE_PROCESSOR = re.compile(rb"GOMAXPROCS=1|--?test\.cpu=1")
 _TIMED = re.compile(r"([0-9]{1,18})((?:\t *\S+ \S+)+)\s*")
-# They stand at the end of a line, which may have anything before them, of any length.
+# These are at the end of a line, which may begin with anything of any length.
 _MOST_TIMED = 1000
 _TIME, _RATE = "ns/op", "MB/s"
 _FAILED = re.compile(r"--- FAIL: \S+\n((?:    .*\n?)+)")
@@ -80,7 +80,7 @@ _META = re.compile(r"[\\.+*?()|\[\]{}^$]")
 
 @dataclass(frozen=True)
 class GoResult:
-    """A line of results: the name as it was printed (with -GOMAXPROCS), the iterations, and its values by unit."""
+    """A line of results: the name as printed (with -GOMAXPROCS), the iterations, and the values by unit."""
 
     name: str
     loops: int
@@ -95,11 +95,11 @@ class Go(Harness):
     lists_by_running = True
 
     def recognises(self, launch: LaunchSpec) -> bool:
-        """Whether the program is a test binary: those have the parts of package testing that run it, and no others."""
+        """Return whether the program is a test binary: only these contain the parts of package testing that run one."""
         return file_holds(launch.program, b"\xff Go buildinf:", b"testing.(*M).Run", b"testing.(*B).runN")
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """The launch that runs every benchmark once; raises UsageError for flags that would choose in our place."""
+        """Return the launch that runs every benchmark once; raises UsageError for flags that would choose for us."""
         arguments = arguments_of(launch)
         if PurePath(arguments[0]).name == "go":
             raise UsageError(
@@ -116,50 +116,50 @@ class Go(Harness):
         )
 
     def listed(self, measured: Measured) -> list[Listed]:
-        """The benchmarks that gave a result or failed, in their order; those that skipped themselves are left out."""
+        """Return the benchmarks that gave a result or failed, in their order, without those that skipped themselves."""
         return checked_list(map(Listed, names_in(printed_by(measured))))
 
     def complaint(self, measured: Measured) -> str | None:
-        """What it said on b.Fatal or b.Error, or why it panicked, instead of the end of a stack's listing."""
+        """Return what it said by b.Fatal or b.Error, or why it panicked, rather than the end of a stack trace."""
         failed = _FAILED.search(end_of_stdout(measured))
         panic = PANIC.search(end_of_stderr(measured))
         said = " ".join(failed[1].split()) if failed else panic[0] if panic else None
         return said and f"says: {said[:MOST_CHARACTERS]}"
 
     def starting(self, launch: LaunchSpec, work: Work) -> Starting | None:
-        """The same with fewer iterations a sample; none where the user says how many processors Go is to have."""
+        """Return the launch with fewer iterations a sample; None if the user says how many processors Go may use."""
         given = [*launch.env, *launch.argv[1:]]
         if any(_PROCESSORS.match(word) and not _ONE_PROCESSOR.fullmatch(word) for word in given):
             return None
-        # With one Go would take the time of its first try, which comes before all others.
+        # With one iteration Go would take the time of its first try, which comes before all others.
         few, part = _START_LOOPS, max(_START_LOOPS, work.loops // _PART_OF_LOOPS)
         first, spec = (self.running(launch, replace(work, loops=loops)) for loops in (few, part))
         return Starting(spec, part, first)
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
-        """The launch that does the work; timed by its process, on one of Go's processors.
+        """Return the launch that does the work; if timed by its process, with one processor for Go.
 
-        With more of them the collections of garbage before each sample, which use all, take now more, now less.
+        With more, the garbage collections before each sample, which use all of them, take varying amounts of time.
         """
         pattern = "/".join(f"^{escaped(element, _META)}$" for element in work.name.split("/"))
         return asked(
             launch,
             *("-test.run", "^$", "-test.bench", pattern),
-            *("-test.skip", f"{pattern}/"),  # X/a would run X/a/b as well, which is another one
+            *("-test.skip", f"{pattern}/"),  # X/a would also run X/a/b, which is another benchmark
             *("-test.benchtime", f"{work.loops}x", "-test.count", str(work.samples)),
             env={"GOMAXPROCS": "1"} if work.by_process else None,
             stdout=True,
         )
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
-        """The samples that it took, all of them; raises LaunchError for anything else."""
+        """Return all samples that the launch took; raises LaunchError for anything else."""
         found = results_in(printed_by(measured))
         if not found:
             raise LaunchError(
                 f"gave no result of {shown(work.name)}: did it skip itself (b.Skip), hide its "
                 'time (b.ReportMetric(0, "ns/op")), or end its process?'
             )
-        # Selected by its whole name: what Go adds to it is the number of processors, whatever the name ends in.
+        # It was selected by its whole name, so what follows that is the number of processors, which Go adds.
         own = re.compile(re.escape(work.name) + _PROCS)
         check_only((work.name if own.fullmatch(result.name) else result.name for result in found), work.name)
         if len({result.name for result in found}) > 1:
@@ -167,18 +167,18 @@ class Go(Harness):
         return check_count(tuple(_sample(result, work) for result in found), work.samples)
 
     def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
-        """What b.SetBytes says."""
+        """Return what b.SetBytes says."""
         return processed_in(results_in(printed_by(measured)))
 
 
 def processed_in(results: Iterable[GoResult]) -> dict[str, float]:
-    """The bytes of an iteration, a whole number, from the rates that are printed with two decimals."""
+    """Return the bytes of an iteration, a whole number, computed from rates that are printed with two decimals."""
     told = [result.values[_RATE] * result.values[_TIME] / 1e3 for result in results if _RATE in result.values]
     return amounts({"bytes": nearest_whole(median(told))}) if told else {}
 
 
 def names_in(text: str) -> list[str]:
-    """The benchmarks in what `listing` printed, by their whole names; raises LaunchError if it is no such list."""
+    """Return the whole names of the benchmarks in what `listing` printed; raises LaunchError for anything else."""
     parts = list(_parts(text))
     if not parts:
         return []
@@ -197,24 +197,24 @@ def names_in(text: str) -> list[str]:
 
 
 def _parts(text: str) -> Iterator[tuple[str, str, str]]:
-    """(_RUN or _END, name, what stands behind it until the next one)."""
+    """Return (_RUN or _END, name, the text up to the next one) for each part."""
     found = _PART.split(text)
     return zip(found[1::3], found[2::3], found[3::3], strict=True)
 
 
 def _has_result(name: str, said: str) -> bool:
-    """Whether it is a benchmark itself, rather than the parent of others, or skipped: it gave a result, or failed."""
+    """Return whether it gave a result or failed, and so is a benchmark, neither a parent of others nor skipped."""
     own = re.escape(name) + _PROCS
     return bool(re.search(rf"{own} *\t *[0-9]+(?:\t|$)|{_MARK}--- FAIL: {own}$", said, re.MULTILINE))
 
 
 def _has_ended(said: str) -> bool:
-    """Whether the process came to its own end; else the benchmark that ended it will say why in its own launches."""
+    """Return whether the process ran to its end; else the benchmark that ended it will say why in its own launches."""
     return f"{_MARK}PASS" in said or f"{_MARK}FAIL" in said
 
 
 def results_in(text: str) -> list[GoResult]:
-    """The results in what benchmarks printed, or a file that keeps that; lines that tell no time (ns/op) are none."""
+    """Return the results in what benchmarks printed; lines without a time (ns/op) are no results."""
     results = []
     name = ""
     for line in text.split("\n"):
@@ -230,13 +230,13 @@ def results_in(text: str) -> list[GoResult]:
 
 
 def untimed_in(text: str) -> list[str]:
-    """The benchmarks of lines that have numbers, and no time among them that could be read: their own metrics alone."""
+    """Return the benchmarks whose lines have numbers but no readable time: only metrics of their own."""
     lines = filter(None, map(_LINE.fullmatch, text.split("\n")))
     return [whole[1] for whole in lines if whole[3].split()[0][:1].isdigit() and not _values(whole[3])]
 
 
 def _name_in(line: str) -> str:
-    """The last name before a tab; empty if there is none."""
+    """Return the last name before a tab; empty if there is none."""
     for before in reversed(line.split("\t")[:-1]):
         last = before.rstrip(" ").split(" ")[-1]
         if (begins := last.find(_NAME)) >= 0 and not any(map(str.isspace, last[begins:])):
@@ -245,7 +245,7 @@ def _name_in(line: str) -> str:
 
 
 def _timed(line: str) -> tuple[int, dict[str, float]] | None:
-    """The iterations and values at the end of a line."""
+    """Return the iterations and values at the end of a line; None if there are none."""
     line = line[-_MOST_TIMED:]
     for start in re.finditer(r"(?<![0-9])[0-9]", line):
         if (found := _TIMED.fullmatch(line, start.start())) and (values := _values(found[2])):
@@ -254,7 +254,7 @@ def _timed(line: str) -> tuple[int, dict[str, float]] | None:
 
 
 def _values(text: str) -> dict[str, float]:
-    """The values by their units; none if there is no time among them."""
+    """Return the values by unit; none if there is no time among them."""
     columns = text.split()
     try:
         values = {unit: float(value) for value, unit in zip(columns[::2], columns[1::2], strict=True)}

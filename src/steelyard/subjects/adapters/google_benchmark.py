@@ -34,32 +34,32 @@ from steelyard.subjects.still_clock import StillHarness
 if TYPE_CHECKING:
     from steelyard.model.launches import LaunchSpec, Measured, Sample
 
-# A static program has the flags in it; a dynamic one the library's first function, by its mangled name.
+# A static program contains the flags; a dynamic one the library's first function, by its mangled name.
 _SIGNS = (b"benchmark_list_tests", b"_ZN9benchmark10Initialize")
 
-# Versions from 1.8 take a number of iterations here. Older ones say, as they start, that this is no number, and go on;
-# as a flag they would refuse it, and list nothing. Before 1.5.1 they look for no variable; their help has this in it.
+# Versions from 1.8 on take a number of iterations here. Older ones say at the start that this is no number, and go on;
+# as a flag they would refuse it, and list nothing. Those before 1.5.1 read no variable; their help has this in it.
 _PROBE = {"BENCHMARK_MIN_TIME": "1x", "BENCHMARK_BENCHMARK_MIN_TIME": "1x"}
 _IS_OLD = b"BENCHMARK_MIN_TIME is expected to be a double"
 _OLD_HELP = b"[--benchmark_min_time=<min_time>]"
 
-# Asked for a single iteration, every version is told this time instead: an old one, whose iterations cannot be fixed,
-# needs it (or a multiple of it), and wherever one iteration is all that a sample needs, that one takes about as long.
+# If one iteration is asked for, every version is given this time instead: an old one, whose iterations cannot be fixed,
+# needs it (or a multiple of it), and where a sample needs just one iteration, that one takes about as long.
 _SAMPLE_S = 0.001
 
-# An old one tries ten times the iterations, until they take a tenth of its time or more: of a body that gets slower
-# and slower it then runs as many in 1 ms as in 10 ms.
+# An old version multiplies the iterations by ten until they take a tenth of its time or more: of a body that gets
+# slower and slower it then runs as many in 1 ms as in 10 ms.
 _MOST_AMOUNTS = 16
 
-# Google Benchmark stops trying more iterations here (later versions at 10^12), however little time they took.
+# Google Benchmark tries no more iterations than this (later versions: 10^12), however little time they took.
 _MANY = 10**9
 
-# What is special in a POSIX extended regular expression. `]` and `}` are not, and may not be escaped either.
+# What is special in a POSIX extended regular expression. `]` and `}` are not, and must not be escaped.
 _SPECIAL = re.compile(r"[.\[\\()*+?{|^$]")
 
 _THREADS = re.compile(r"/threads:([0-9]{1,6})(?:/|$)")
 
-# The parts of a name that say which clock decides, where that is not the processor's.
+# The parts of a name that say which clock decides if it is not that of processor time.
 _REAL_TIMES = frozenset({"real_time", "manual_time"})
 
 _STATISTICS = frozenset({"mean", "median", "stddev", "cv", "BigO", "RMS"})
@@ -69,17 +69,17 @@ _NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 @dataclass(frozen=True)
 class Repetition:
-    """One repetition of a benchmark, as it was reported: its sample, or else why there is none."""
+    """One repetition of a benchmark, as reported: its sample, or else why there is none."""
 
     name: str
     repetitions: int | None
-    """How many there are of it in all, if that is told."""
+    """How many repetitions the benchmark has in all, if that is told."""
     sample: Sample | None = None
     error: str = ""
     processed: dict[str, float] = field(default_factory=dict)
-    """What an iteration processes, by the unit, as far as its code tells."""
+    """How much an iteration processes, by unit, as far as its code tells."""
     iteration_ns: float = 0.0
-    """What an iteration took of the sample, as it was told: a sample has whole ns."""
+    """The time of an iteration as told, whereas a sample has whole ns."""
 
 
 class GoogleBenchmark(StillHarness):
@@ -88,21 +88,21 @@ class GoogleBenchmark(StillHarness):
     tells = frozenset({"cpu"})
 
     def recognises(self, launch: LaunchSpec) -> bool:
-        """Whether Google Benchmark is part of the program, or is loaded by it."""
+        """Return whether Google Benchmark is part of the program, or is loaded by it."""
         return any(file_holds(launch.program, sign) for sign in _SIGNS)
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """The launch that lists the benchmarks, and tells whether their iterations can be fixed."""
+        """Return the launch that lists the benchmarks, and tells whether their iterations can be fixed."""
         if file_holds(launch.program, _OLD_HELP):
             self._fixes_no_loops()
         arguments = ("--benchmark_list_tests=true", "--benchmark_format=console")
-        # All of stderr, as an old version complains first of all.
+        # All of stderr is kept, as an old version's complaint comes first.
         return replace(asked(launch, *arguments, env=_PROBE, stdout=True), stderr=MOST_BYTES)
 
     def listed(self, measured: Measured) -> list[Listed]:
-        """What it listed, in its order; raises LaunchError if that is no list.
+        """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list.
 
-        It lets several have one name. Such a name stands here once, and is an error when it is run.
+        Google Benchmark lets several have one name. Such a name is listed once, and is an error when it is run.
         """
         if _IS_OLD in (measured.stderr or b""):
             self._fixes_no_loops()
@@ -113,7 +113,7 @@ class GoogleBenchmark(StillHarness):
         self.fixes_loops, self.most_amounts = False, _MOST_AMOUNTS
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
-        """The launch that does the work."""
+        """Return the launch that does the work."""
         amount = f"{work.loops}x" if self.fixes_loops and work.loops > 1 else f"{work.loops * _SAMPLE_S:g}"
         asked_for = asked(
             launch,
@@ -127,14 +127,14 @@ class GoogleBenchmark(StillHarness):
         return self.timed_by(asked_for, work)
 
     def threads(self, work: Work) -> int:
-        """As its name says; newer versions add up what each of them took."""
+        """Return the number of threads in the name; newer versions add up what each of them took."""
         found = _THREADS.search(work.name)
         return int(found[1]) if found else 1
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
-        """The samples that it took, all of them; raises LaunchError for anything else."""
+        """Return all samples that the launch took; raises LaunchError for anything else."""
         written = results_of(measured)
-        # Where nothing was selected it leaves the file empty, and says why elsewhere.
+        # If no benchmark was selected, the file is empty, and stderr says why.
         found = repetitions_of(written) if written.strip() or b"Failed to match" not in (measured.stderr or b"") else []
         check_only((one.name for one in found), work.name)
         if error := next((one.error for one in found if one.error), ""):
@@ -142,7 +142,7 @@ class GoogleBenchmark(StillHarness):
         taken = tuple(one.sample for one in found if one.sample)
         for sample in taken:
             _check_body(sample)
-        # A benchmark that says its number of repetitions itself, in its code, takes no other.
+        # A benchmark whose code sets its number of repetitions takes no other.
         wanted = found[0].repetitions or work.samples
         if len(taken) > wanted:
             raise SelectionError(
@@ -150,16 +150,16 @@ class GoogleBenchmark(StillHarness):
                 "them apart, so give each a name of its own, or leave them out with --benchmark"
             )
         told = check_count(taken, wanted)
-        # The code's own times may be of any clock.
+        # Times that the code itself sets may be of any clock.
         return told if _has_manual_time(work.name) else self.told_by(told, work)
 
     def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
-        """What its code says by SetBytesProcessed and SetItemsProcessed."""
+        """Return what its code says by SetBytesProcessed and SetItemsProcessed."""
         return next((one.processed for one in repetitions_of(results_of(measured)) if one.processed), {})
 
 
 def repetitions_of(text: bytes | str) -> list[Repetition]:
-    """All repetitions in a JSON report of Google Benchmark, without aggregates; raises LaunchError if it is none."""
+    """Return all repetitions in a JSON report, without aggregates; raises LaunchError if it is no such report."""
     report = json_of(text, "report of Google Benchmark")
     entries = report.get("benchmarks") if isinstance(report, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -175,7 +175,7 @@ def repetitions_of(text: bytes | str) -> list[Repetition]:
 
 
 def _is_repetition(entry: dict[str, Any], names: Set[str]) -> bool:
-    """Whether it is none of the aggregates, which versions before 1.5 tell by their names alone."""
+    """Return whether an entry is no aggregate; before version 1.5 only the name tells that."""
     if "run_type" in entry:
         return bool(entry["run_type"] == "iteration")
     of, _, statistic = str(entry.get("name")).rpartition("_")
@@ -194,13 +194,13 @@ def _repetition(entry: dict[str, Any]) -> Repetition:
         return Repetition(
             name, repetitions, error=f"skipped {entry.get('skip_message') or ''}"[:MOST_CHARACTERS].strip()
         )
-    sample = _sample(entry, name)  # which says what is wrong with the time
+    sample = _sample(entry, name)  # raises LaunchError if the time is invalid
     each_ns = entry["real_time"] * _NS[entry.get("time_unit", "ns")]
     return Repetition(name, repetitions, sample, processed=_processed(entry, name), iteration_ns=each_ns)
 
 
 def _processed(entry: dict[str, Any], name: str) -> dict[str, float]:
-    """What an iteration processes: the rates are over the time that the benchmark was asked to go by."""
+    """Return how much an iteration processes: the rates are per time of the clock that the benchmark goes by."""
     by_clock = _REAL_TIMES & set(name.split("/"))
     time, unit = entry.get("real_time" if by_clock else "cpu_time"), _NS.get(entry.get("time_unit", "ns"), 0.0)
     rates = {"bytes": entry.get("bytes_per_second"), "items": entry.get("items_per_second")}
@@ -210,12 +210,12 @@ def _processed(entry: dict[str, Any], name: str) -> dict[str, float]:
 
 
 def _sample(entry: dict[str, Any], name: str) -> Sample:
-    """The sample of a repetition, whose times are those of one iteration."""
+    """Return the sample of a repetition, whose reported times are those of one iteration."""
     loops, unit = entry.get("iterations"), entry.get("time_unit", "ns")
     if not isinstance(unit, str) or unit not in _NS:
         raise LaunchError(f"gave a time in {shown(unit)}, which is no unit that Google Benchmark has")
     ns, cpu = (_all_loops(entry.get(key), loops, _NS[unit]) for key in ("real_time", "cpu_time"))
-    # With manual time the clock of the processor ran all the while, over what was not to be measured as well.
+    # With manual time the processor's clock ran all the while, also over what was not to be measured.
     if _has_manual_time(name) or not isinstance(cpu, float) or not isfinite(cpu) or cpu < 0:
         return sample_of(loops, ns)
     return sample_of(loops, ns, cpu_ns=round(cpu))

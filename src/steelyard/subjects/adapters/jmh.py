@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 _MAIN = "org.openjdk.jmh.Main"
 _LIST_IN_JAR = b"META-INF/BenchmarkList"
 _MEASURE_NS = 10_000_000
-# A fork: in the host's JVM the arguments of @Fork and the hints that keep the compiler from removing bodies are
-# missing, and JMH itself advises against it. It costs 0.3 s a launch. The user's own words take precedence.
+# One fork: the host's JVM lacks the arguments of @Fork and the hints that keep the compiler from removing bodies, and
+# JMH itself advises against it. A fork costs 0.3 s a launch. The user's own arguments take precedence.
 _DEFAULTS = {"-f": "1", "-wi": "5", "-w": "100ms", "-r": f"{_MEASURE_NS // 1_000_000}ms"}
-# All other options of JMH are followed by a value, if it is not in the same word.
+# All other options of JMH are followed by a value, unless that is in the same word.
 _WITHOUT_VALUE = ("-h", "-l", "-lp", "-lprof", "-lrf")
-# Those of one letter may have it in the same word, where that is not the beginning of a longer one's name.
+# Options of one letter may have it in the same word, unless that begins the name of a longer option.
 _OF_ONE_LETTER = ("-e", "-f", "-i", "-o", "-p", "-r", "-t", "-v", "-w")
 _LONGER = ("-foe", "-opi", "-prof", "-rff", "-tg", "-to", "-tu", "-wbs", "-wf", "-wi", "-wmb")
-# What is in the names, and a mode and a unit of its own, beside which JMH would run ours as well, or refuse both.
+# Parameters, which are in our names; and mode and unit, as JMH would run the user's besides ours, or refuse both.
 _CHOSEN = ("-p", "-bm", "-tu")
 _HEAD = "Benchmarks:"
 _MOST_PRODUCTS = 10_000
@@ -59,33 +59,33 @@ _SAID = (
 
 
 class Jmh(Harness):
-    """Drives JMH; each product of a benchmark's @Param values is a benchmark: `pkg.Class.method:n=10,kind=small`."""
+    """Drives JMH; each combination of a benchmark's @Param values is one: `pkg.Class.method:n=10,kind=small`."""
 
     fixes_loops = False
     tells_iterations = False
 
     def recognises(self, launch: LaunchSpec) -> bool:
-        """Whether it starts JMH, or a jar with JMH's list of benchmarks."""
+        """Return whether the command starts JMH, or a jar with JMH's list of benchmarks."""
         arguments = arguments_of(launch)
         jar = arguments[arguments.index("-jar") + 1 :][:1] if "-jar" in arguments else []
         return _MAIN in arguments or any(file_holds(folder_of(launch) / path, _LIST_IN_JAR) for path in jar)
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """The launch that lists the benchmarks and their parameters: all that the user's own patterns select."""
+        """Return the launch that lists the benchmarks that the user's patterns select, with their parameters."""
         return asked(launch, "-lp", stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:
-        """What it listed, in its order; raises LaunchError if that is no list."""
+        """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list."""
         return checked_list(benchmarks_of(printed_by(measured)))
 
     def complaint(self, measured: Measured) -> str | None:
-        """The exception of a benchmark, or what JMH does not understand."""
+        """Return the exception of a benchmark, or what JMH does not understand."""
         written = end_of_stderr(measured)
         found = next(filter(None, (pattern.search(written) for pattern in _SAID)), None)
         return f"says: {found[1].strip()}" if found else None
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
-        """The launch that runs one benchmark, in a JVM that JMH forks."""
+        """Return the launch that runs one benchmark, in a JVM that JMH forks."""
         arguments = _without_choice(arguments_of(launch))
         benchmark, params = _parts(work.name)
         given = {_option(argument)[0] for argument in arguments}
@@ -98,7 +98,7 @@ class Jmh(Harness):
         )
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
-        """One sample for each iteration of JMH; raises LaunchError for anything else."""
+        """Return a sample for each iteration of JMH; raises LaunchError for anything else."""
         results = results_in(results_of(measured))
         check_only((result.name for result in results), work.name)
         if len(results) > 1:
@@ -117,32 +117,32 @@ class Result:
     unit: str
     raw: tuple[Any, ...]
     forks: int
-    """How many processes they are of, each with as many: one, if the user does not say `-f 2`."""
+    """How many processes the times are from, each with as many: one, unless the user says otherwise, as by `-f 2`."""
 
     def samples(self) -> tuple[Sample, ...]:
-        """Its times; raises LaunchError if they are no times of an operation in ns."""
+        """Return its times as samples; raises LaunchError if they are not average times in ns."""
         if (self.mode, self.unit) != ("avgt", "ns/op"):
             raise LaunchError(f"measured {shown(self.mode)} in {shown(self.unit)}, not the average time in ns/op")
         return tuple(map(_sample, self.raw))
 
 
 def _sample(time: Any) -> Sample:
-    """JMH tells the time of an operation, and not how many there were: about as many as the time allows."""
+    """Return the sample of an iteration, of as many operations as its time allows: JMH tells only the time of one."""
     if not is_number(time) or not isfinite(time) or time <= 0:
-        return sample_of(1, time)  # which says what is wrong with it
+        return sample_of(1, time)  # which raises the proper error
     loops = max(1, int(min(_MEASURE_NS / time, 2.0**62)))
     return sample_of(loops, time * loops)
 
 
 def benchmarks_of(text: str) -> list[Listed]:
-    """The benchmarks in what -lp printed, one for each product of their parameters' values; raises LaunchError."""
+    """Return the benchmarks in what -lp printed, one for each combination of parameter values; raises LaunchError."""
     if not text.strip():
         raise LaunchError("printed nothing: do -o or -v in the command hide its list? Else it is no jar of benchmarks")
     lines = text.splitlines()
     start = next((number for number, line in enumerate(lines) if line.strip() == _HEAD), None)
     if start is None:
         raise LaunchError(f"printed no list of JMH's benchmarks, but {quoted(text)}: is it a jar of JMH benchmarks?")
-    # JMH lists one of several modes once for each of them, and all are measured in the same mode here.
+    # JMH lists a benchmark once for each of its modes, but here all are measured in the same mode.
     found: dict[str, dict[str, list[str]]] = {}
     latest = ""
     for line in filter(str.strip, lines[start + 1 :]):
@@ -167,7 +167,7 @@ def _products(values: dict[str, list[str]]) -> Iterator[dict[str, str]]:
 
 
 def results_in(text: bytes | str) -> list[Result]:
-    """The results in JMH's JSON; raises LaunchError if that is none."""
+    """Return the results in JMH's JSON; raises LaunchError for anything else."""
     found = json_of(text, "file of JMH's results")
     try:
         return [_result(one) for one in (found if isinstance(found, list) else [found])]
@@ -184,18 +184,18 @@ def _result(one: dict[str, Any]) -> Result:
 
 
 def _name(benchmark: str, params: dict[str, str]) -> str:
-    """In an order of its own: that of JMH's results is another one than that of its list."""
+    """Return a name with sorted parameters, as their order in JMH's results differs from that in its list."""
     return f"{benchmark}:{','.join(f'{key}={params[key]}' for key in sorted(params))}" if params else benchmark
 
 
 def _parts(name: str) -> tuple[str, list[str]]:
-    """A benchmark's name for JMH, and its parameters: no value has a comma, as JMH would take it for two values."""
+    """Split a name into JMH's own and the parameters; no value has a comma, which JMH would take for two values."""
     benchmark, colon, params = name.partition(":")
     return benchmark, params.split(",") if colon else []
 
 
 def _without_choice(arguments: list[str]) -> list[str]:
-    """The user's arguments without patterns and values of parameters, which chose the list, and without other times."""
+    """Return the user's arguments, but no patterns and parameter values, which chose the list, and no mode or unit."""
     start = (
         arguments.index(_MAIN) + 1
         if _MAIN in arguments
@@ -216,7 +216,7 @@ def _without_choice(arguments: list[str]) -> list[str]:
 
 
 def _option(word: str) -> tuple[str, str | None]:
-    """An option's name, and its value where that is in the same word: `-f=1` and `-f1`, as JMH's parser takes them."""
+    """Split a word into an option's name and its value, if it has one: JMH's parser takes `-f=1` and `-f1`."""
     name, equals, value = word.partition("=")
     if name[:2] in _OF_ONE_LETTER and len(name) > 2 and not any(longer.startswith(name) for longer in _LONGER):
         return word[:2], word[2:]

@@ -1,4 +1,4 @@
-"""nanobench: a library without a main function, so that the program itself chooses and renders (docs/adapters)."""
+"""nanobench: a library without a main function, so the program itself chooses and renders (docs/adapters)."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from steelyard.subjects.still_clock import StillHarness
 if TYPE_CHECKING:
     from steelyard.model.launches import LaunchSpec, Measured, Sample
 
-# Words of the user's command: where the name of a benchmark goes, and the file for what `templates::json()` renders.
+# In the user's command: the places for a benchmark's name and for the file that `templates::json()` is rendered to.
 BENCHMARK, RESULTS = "{benchmark}", "{results}"
 
 # A part of the text of `templates::json()`.
 _SIGN = b"{{medianAbsolutePercentError(elapsed)}}"
 
-# Where what `templates::json()` rendered begins, be it among the tables that nanobench prints.
+# Where the output of `templates::json()` begins, perhaps among the tables that nanobench prints.
 _BEGINNING = re.compile(r'\{\s*"results": \[')
 
-# What its own examples call them.
+# The names of this unit in nanobench's own examples.
 _BYTES = ("byte", "bytes", "B")
 
-# nanobench gives JSON's strings as they are, and numbers as C++ prints them.
+# nanobench writes strings into JSON without escaping them, and numbers as C++ prints them.
 _HINT = "has a name or a title of a benchmark a quotation mark in it?"
 
 
@@ -56,7 +56,7 @@ class Result:
     name: str
     samples: tuple[Sample, ...]
     processed: dict[str, float] = field(default_factory=dict)
-    """What an iteration processes, by the unit, as far as the program tells."""
+    """How much an iteration processes, by unit, as far as the program tells."""
 
 
 class Nanobench(StillHarness):
@@ -64,14 +64,14 @@ class Nanobench(StillHarness):
 
     fixes_loops = False
     samples_a_launch = 11
-    """What nanobench takes if the program says nothing else; a launch has whatever it says."""
+    """nanobench's default; a launch has as many as the program says."""
 
     def recognises(self, launch: LaunchSpec) -> bool:
-        """Whether the program renders nanobench's JSON."""
+        """Return whether the program renders nanobench's JSON."""
         return file_holds(launch.program, _SIGN)
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """The launch that runs all benchmarks, as an empty name stands for all.
+        """Return the launch that runs all benchmarks, for which an empty name stands.
 
         Raises UsageError for a command without a place for a name.
         """
@@ -84,18 +84,18 @@ class Nanobench(StillHarness):
         return _asked(launch, "")
 
     def listed(self, measured: Measured) -> list[Listed]:
-        """The benchmarks that ran, in their order; raises LaunchError if that is no list.
+        """Return the benchmarks that ran, in their order; raises LaunchError if there are no results.
 
-        A name that several have stands here once, and is an error when it is run.
+        A name that several have is listed once, and is an error when it is run.
         """
         return checked_list(map(Listed, dict.fromkeys(one.name for one in results_from(_rendered(measured)))))
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
-        """The launch that does the work."""
+        """Return the launch that does the work."""
         return self.timed_by(_asked(launch, work.name), work)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
-        """Its epochs; raises LaunchError for anything else."""
+        """Return its epochs; raises LaunchError for anything else."""
         found = results_from(_rendered(measured))
         check_only((one.name for one in found), work.name)
         if len(found) > 1:
@@ -103,7 +103,7 @@ class Nanobench(StillHarness):
         return self.told_by(found[0].samples, work)
 
     def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
-        """What its code says by `batch` and `unit`."""
+        """Return what its code says by `batch` and `unit`."""
         return results_from(_rendered(measured))[0].processed
 
 
@@ -115,14 +115,14 @@ def _asked(launch: LaunchSpec, name: str) -> LaunchSpec:
 
 
 def _rendered(measured: Measured) -> str:
-    """What it wrote to the file of results, or else what it printed."""
+    """Return what the program wrote to the file of results, or else what it printed."""
     return results_of(measured).decode(errors="replace") or printed_by(measured)
 
 
 def results_from(text: str) -> list[Result]:
-    """All results of what `templates::json()` rendered, once or more, whatever else is printed in between.
+    """Return all results that `templates::json()` rendered, once or more, whatever is printed in between.
 
-    Raises LaunchError if there is none.
+    Raises LaunchError if there are none.
     """
     found = [result for report in _reports(text) for result in _results_of(report)]
     if not found:
@@ -157,13 +157,13 @@ def _results_of(report: dict[str, Any]) -> Iterator[Result]:
 
 
 def _processed(result: dict[str, Any]) -> dict[str, float]:
-    """What its code says by batch and unit; a batch of one is the usual, and says nothing."""
+    """Return what the code says by batch and unit; a batch of 1 is the default, and says nothing."""
     batch, unit = result.get("batch"), result.get("unit")
     return {} if batch == 1 else amounts({"bytes" if unit in _BYTES else "items": batch})
 
 
 def _sample(epoch: dict[str, Any]) -> Sample:
-    """The sample of an epoch, whose time is that of one iteration, in seconds."""
+    """Return the sample of an epoch, whose time is that of one iteration, in seconds."""
     # Large numbers are rendered with six digits, as in 1.23457e+06.
     loops, seconds = whole_loops(epoch.get("iterations")), epoch.get("elapsed")
     if not isinstance(loops, int) or not is_number(seconds):

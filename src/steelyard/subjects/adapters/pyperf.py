@@ -34,19 +34,19 @@ if TYPE_CHECKING:
     from steelyard.model.launches import LaunchSpec, Measured, Sample
 
 _FD = 3
-# No script has so many tasks: it runs none.
+# No script has this many tasks, so it runs none.
 _NO_TASK = 1 << 30
 _MODULE = [("-m", "pyperf"), ("pyperf", "timeit")]
 
 _Command = tuple[bytes, tuple[bytes, ...], bytes | None]
 _Tasks = dict[str, tuple[int, int]]
-# By command, of each benchmark its number there, which is all that a worker of pyperf can be told, and its inner loops.
-# A harness is new for the trials and for the weighing: this outlives it.
+# By command: each benchmark's number, which is all that a worker of pyperf can be told, and its inner loops. The trials
+# and the weighing have a new harness each, which this outlives.
 _tasks: dict[_Command, _Tasks] = {}
 
 
 class Pyperf(StillHarness):
-    """Drives pyperf's workers as its own manager does: one benchmark a process, by its number in the script."""
+    """Drives pyperf's workers as its own manager does: one benchmark per process, by its number in the script."""
 
     lists_first = True
 
@@ -54,7 +54,7 @@ class Pyperf(StillHarness):
         self._command: _Command | None = None
 
     def recognises(self, launch: LaunchSpec) -> bool:
-        """Whether it is a script that uses pyperf's Runner, or `pyperf timeit`."""
+        """Return whether the command is a script that uses pyperf's Runner, or `pyperf timeit`."""
         arguments = arguments_of(launch)
         scripts = [folder_of(launch) / argument for argument in arguments if argument.endswith(".py")][:1]
         return any(file_holds(script, b"pyperf", b"Runner") for script in scripts) or (
@@ -62,37 +62,37 @@ class Pyperf(StillHarness):
         )
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """The launch that runs one iteration of every benchmark: pyperf has no other way to tell their names."""
+        """Return the launch that runs one iteration of every benchmark, as pyperf tells their names in no other way."""
         self._list.unlink(missing_ok=True)
         self._command = _command(launch)
-        # To a file: into a pipe a worker writes one benchmark only.
+        # To a file, as a worker writes only one benchmark into a pipe.
         return asked(
             launch, "--worker", "--loops=1", "--values=1", "--warmups=0", f"--append={self._list}", stdout=True
         )
 
     def listed(self, measured: Measured) -> list[Listed]:  # noqa: ARG002
-        """What ran, in its order; raises LaunchError if that left no list."""
+        """Return the benchmarks that ran, in their order; raises LaunchError if there is no list of them."""
         results = results_in(file_written(self._list) if self._list.exists() else b"")
         benchmarks = checked_list(Listed(result.name) for result in results)
         if self._command is not None:
-            _tasks.pop(self._command, None)  # the latest one stands last
+            _tasks.pop(self._command, None)  # so that the latest one is last
             _tasks[self._command] = {one.name: (task, one.inner_loops) for task, one in enumerate(results)}
         return benchmarks
 
     def complaint(self, measured: Measured) -> str | None:
-        """What pyperf prints of words that it cannot follow."""
+        """Return what pyperf prints about arguments that it does not accept."""
         lines = end_of_stdout(measured).splitlines()
         found = next((line for line in lines if line.startswith("ERROR: ")), None)
         return None if found is None else f"says: {found.removeprefix('ERROR: ')[:300]}"
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
-        """The launch that runs one benchmark as a worker."""
+        """Return the launch that runs one benchmark as a worker."""
         task, inner_loops = _tasks_of(_command(launch), work.name).get(work.name, (_NO_TASK, 1))
         arguments = (f"--worker-task={task}", f"--loops={-(-work.loops // inner_loops)}", f"--values={work.samples}")
         return self.timed_by(asked(launch, "--worker", *arguments, "--warmups=0", f"--pipe={_FD}", stdout=True), work)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
-        """One sample for each value; raises LaunchError for anything else."""
+        """Return a sample for each value; raises LaunchError for anything else."""
         written = results_of(measured)
         results = results_in(written) if written.strip() else []
         check_only((result.name for result in results), work.name)
@@ -110,9 +110,9 @@ def _command(launch: LaunchSpec) -> _Command:
 
 
 def _tasks_of(command: _Command, name: str) -> _Tasks:
-    """Those of a command; of one that was not listed, as another layout's, those that were listed last with the name.
+    """Return the tasks of a command; for one that was not listed, such as another layout's, the latest with the name.
 
-    Should its order be another one, its answer has another name.
+    Should its order be different, its answer has another name, which is noticed.
     """
     listed = (tasks for tasks in reversed(_tasks.values()) if name in tasks)
     return _tasks.get(command) or next(listed, {})
@@ -128,7 +128,7 @@ class Result(NamedTuple):
     values: list[Any] | array[float]
 
     def samples(self) -> tuple[Sample, ...]:
-        """One sample for each value, of loops times inner loops; raises LaunchError for what is no time."""
+        """Return a sample for each value, of loops times inner loops; raises LaunchError for what is no time."""
         if self.unit != "second":
             raise LaunchError(f"measured {shown(self.name)} in {shown(self.unit)}s, which is no time")
         return tuple(_sample(self.loops * self.inner_loops, value) for value in self.values)
@@ -139,12 +139,12 @@ def _sample(loops: int, seconds: Any) -> Sample:
 
 
 def results_in(text: bytes | str) -> list[Result]:
-    """The runs in pyperf's JSON, in its order; raises LaunchError if that is none."""
+    """Return the runs in pyperf's JSON, in its order; raises LaunchError for anything else."""
     return results_of_json(json_of(text, "file of pyperf's results"), lambda: text)
 
 
 def results_of_json(found: Any, text: Callable[[], bytes | str]) -> list[Result]:
-    """The runs in pyperf's JSON once it was read from a text; raises LaunchError, quoting that, if it is another."""
+    """Return the runs in pyperf's parsed JSON; raises LaunchError, which quotes its `text`, for other JSON."""
     try:
         return list(_results(found))
     except (AttributeError, KeyError, TypeError) as error:
@@ -157,7 +157,7 @@ def _results(found: dict[str, Any]) -> Iterator[Result]:
         about = {"loops": 1, "inner_loops": 1, "unit": "second", **shared, **(benchmark.get("metadata") or {})}
         of_all = about["loops"], about["inner_loops"], about["unit"]
         for run in benchmark["runs"]:
-            # Not one dictionary of both: of 20,000 processes, that took an eighth of the time of parsing all.
+            # Merging both into one dictionary took an eighth of the time of parsing everything, with 20,000 processes.
             own = run.get("metadata") or {}
             loops, inner_loops = own.get("loops", of_all[0]), own.get("inner_loops", of_all[1])
             if type(loops) is not int or type(inner_loops) is not int or loops < 1 or inner_loops < 1:

@@ -38,22 +38,22 @@ _MEASURING = ("--benchmark-only", "--benchmark-enable", "--benchmark-timer=steel
 
 
 class PytestBenchmark(Harness):
-    """Drives pytest with a plugin of ours, in_pytest/, which is found by way of PYTHONPATH."""
+    """Drives pytest with our plugin in in_pytest/, which pytest finds through PYTHONPATH."""
 
     shares_starts = True
     keeps_step = True
     out_of_step = "it chooses its rounds itself, or times them by another clock"
 
     def recognises(self, launch: LaunchSpec) -> bool:
-        """Whether it is pytest on tests that use `benchmark`."""
+        """Return whether the command is pytest on tests that use `benchmark`."""
         return tests_take(launch, BENCHMARK)
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """The launch that lists the tests that use the fixture."""
+        """Return the launch that lists the tests that use the fixture."""
         return _asked(launch, {})
 
     def listed(self, measured: Measured) -> list[Listed]:
-        """Their node ids, in pytest's order; raises LaunchError if that is no list."""
+        """Return the tests by their node ids, in pytest's order; raises LaunchError for anything else than a list."""
         written = results_of(measured)
         found = json_of(written, "list of tests")
         try:
@@ -63,7 +63,7 @@ class PytestBenchmark(Harness):
         return checked_list(listed)
 
     def complaint(self, measured: Measured) -> str | None:
-        """What the plugin says: the exception of a test, or what pytest lacks."""
+        """Return what the plugin says: the exception of a test, or what pytest lacks."""
         for line in (measured.results or b"").splitlines():
             if line.startswith(_ERROR):
                 with suppress(ValueError):  # cut off
@@ -76,44 +76,43 @@ class PytestBenchmark(Harness):
         return None
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
-        """The launch that runs one test."""
+        """Return the launch that runs one test."""
         asked_for = _asked(launch, _order(work), *_MEASURING, f"--benchmark-json={RESULTS_FILE}")
         return replace(asked_for, lockstep=bool(work.orders))
 
     def running_each(self, launch: LaunchSpec, works: Sequence[Work]) -> LaunchSpec:
-        """The launch that loads the tests, and runs each in a process forked from there."""
+        """Return the launch that loads the tests, and runs each in a process forked from there."""
         asked_for = _asked(launch, {"each": [_order(work) for work in works]}, *_MEASURING)
         return replace(asked_for, lockstep=bool(works[0].orders))
 
     def apart(self, measured: Measured, works: Sequence[Work]) -> list[Measured]:
-        """What each of them measured; raises LaunchError for anything else."""
+        """Return what each of them measured; raises LaunchError for anything else."""
         lines = [json_of(line, "line of results") for line in results_of(measured).splitlines()]
         return parts_of(measured, lines, len(works))
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
-        """One sample for each round; raises LaunchError for anything else."""
+        """Return a sample for each round; raises LaunchError for anything else."""
         written = results_of(measured)
         if not written.strip():
             raise LaunchError(f"measured nothing: the test {shown(work.name)} never called benchmark()")
         results = results_in(written)
         check_only((result.name for result in results), work.name)
-        # No check of their number: a test that says by benchmark.pedantic(...) what is to be run is left to it.
+        # Their number is not checked: a test may choose it by benchmark.pedantic(...).
         return results[0].samples()
 
 
 @dataclass(frozen=True)
 class Result:
-    """One test of pytest-benchmark's results: its node id, and of each round the time of an iteration, in s."""
+    """One test in pytest-benchmark's results: its node id, and for each round the time of an iteration, in s."""
 
     name: str
     iterations: int
     data: tuple[Any, ...]
     scheduled: tuple[Any, ...] = ()
-    """Of each round [the time on a processor, waiting for one, both in ns, and the order of a turn], where our plugin
-    could tell."""
+    """For each round [ns on a processor, ns waiting for one, order in its turn], if our plugin could tell."""
 
     def samples(self) -> tuple[Sample, ...]:
-        """One sample for each round; raises LaunchError for what is no time."""
+        """Return a sample for each round; raises LaunchError for what is no time."""
         scheduled = self.scheduled if len(self.scheduled) == len(self.data) else [()] * len(self.data)
         both = zip(self.data, scheduled, strict=True)
         samples = tuple(_sample(self.iterations, seconds, *times) for seconds, times in both)
@@ -133,7 +132,7 @@ def _order(work: Work) -> dict[str, Any]:
 
 
 def results_in(text: bytes | str) -> list[Result]:
-    """The tests in pytest-benchmark's JSON with data (--benchmark-json); raises LaunchError if that is none."""
+    """Return the tests in pytest-benchmark's JSON with data (--benchmark-json); raises LaunchError for other text."""
     found = json_of(text, "file of pytest-benchmark's results")
     try:
         told = found.get("steelyard", ())

@@ -1,4 +1,4 @@
-"""What Rust's harnesses have in common: a list like libtest's, words that clap reads, and how a panic shows."""
+"""What Rust's harnesses have in common: a list like libtest's, options that clap parses, and how a panic looks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REFUSAL = re.compile(r"^error: (.+)$", re.MULTILINE)
 
 
 def listed_in(text: str) -> list[Listed]:
-    """The benchmarks of a list in libtest's terse format; raises LaunchError if it has none, but something else."""
+    """Return the benchmarks of a list in libtest's terse format; raises LaunchError if there is only something else."""
     found = [match[1] for line in text.splitlines() if (match := _LISTED.fullmatch(line))]
     if text.strip() and not found:
         raise LaunchError(
@@ -37,7 +37,7 @@ def listed_in(text: str) -> list[Listed]:
 
 
 def check_built(launch: LaunchSpec) -> None:
-    """Raise UsageError for a command that has cargo build its benchmarks, which would then be timed too."""
+    """Raise UsageError for a command that makes cargo build its benchmarks, which would then be timed too."""
     if PurePath(arguments_of(launch)[0]).name == "cargo":
         raise UsageError(
             "`cargo bench` would build anew in each launch: give the executable that cargo bench --no-run names, "
@@ -46,14 +46,14 @@ def check_built(launch: LaunchSpec) -> None:
 
 
 def lacking(launch: LaunchSpec, *options: str) -> list[str]:
-    """Those options that the user's command does not set itself: clap refuses one that stands twice."""
+    """Return the options that the user's command does not set itself, as clap refuses repeated ones."""
     given = {argument.partition("=")[0] for argument in arguments_of(launch)[1:]}
     return [option for option in options if option.partition("=")[0] not in given]
 
 
 def complaint_of(measured: Measured) -> str | None:
-    """What a Rust program that failed said: its first panic (the last line is a note), or why clap refused a word."""
-    # Where an old clap is used, it refuses words on stdout.
+    """Return why a Rust program failed: its first panic (its last line is a note), or why clap refused a word."""
+    # An old clap writes its refusals to stdout.
     text = f"{end_of_stderr(measured)}\n{end_of_stdout(measured)}"
     if match := _PANIC.search(text):
         return f"panicked at {': '.join(filter(None, match.groups()))}"[:MOST_CHARACTERS]

@@ -16,41 +16,41 @@ if TYPE_CHECKING:
 NAME = "result"
 
 _MOST_BYTES = 1 << 16
-# The two letters for micro look the same, and both are in use.
+# The two characters for micro look the same, and both are in use.
 _NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "\N{GREEK SMALL LETTER MU}s": 1e3, "ms": 1e6, "s": 1e9}
 _TIME = re.compile(rf"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?\s*({'|'.join(_NS)})?")
-# A time that is shorter than this has decimals of a ns that count: it is kept as that of so many.
+# Below this, decimals of a ns matter, so the time is kept as that of many iterations.
 _SHORT_NS, _MANY = 1e6, 1_000_000
 
 
 class Shell(Harness):
-    """Drives a command that is one benchmark, and prints its time as the last line."""
+    """Drives a command that is one benchmark and prints its time as the last line."""
 
     fixes_loops = False
     samples_a_launch = 1
     tells_iterations = False
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """A launch of nothing: there is one benchmark, and it would be a waste to run it for that."""
+        """Return a launch of nothing: there is just one benchmark, and running it to list it would be a waste."""
         return replace(launch, program=b"/bin/sh", argv=(b"sh", b"-c", b":"))
 
     def listed(self, measured: Measured) -> list[Listed]:  # noqa: ARG002
-        """The one benchmark."""
+        """Return the one benchmark."""
         return [Listed(NAME)]
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:  # noqa: ARG002
-        """The command as it stands."""
+        """Return the command as it is."""
         return replace(launch, stdout=_MOST_BYTES)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:  # noqa: ARG002
-        """The time that it printed; raises LaunchError for anything else."""
+        """Return the time that it printed as a sample; raises LaunchError for anything else."""
         ns = printed_ns(end_of_stdout(measured))
         loops = 1 if ns >= _SHORT_NS else _MANY
         return (sample_of(loops, ns * loops),)
 
 
 def printed_ns(text: str) -> float:
-    """The time in ns in the last line of what a command printed; raises LaunchError if it is none."""
+    """Return the time in ns in the last line of what a command printed; raises LaunchError if that is no time."""
     last = text.rstrip().rpartition("\n")[2].strip()
     if not last:
         raise LaunchError(f"printed nothing: {_RULE}")

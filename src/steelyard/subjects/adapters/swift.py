@@ -24,50 +24,50 @@ from steelyard.subjects.responses import (
 if TYPE_CHECKING:
     from steelyard.model.launches import LaunchSpec, Measured, Sample
 
-# Without it newer drivers refuse to run; those of sets and dictionaries would differ from launch to launch.
+# Newer drivers refuse to run without it, as benchmarks of sets and dictionaries would differ from launch to launch.
 _ENVIRONMENT = {"SWIFT_DETERMINISTIC_HASHING": "1"}
-# The heads of its lists: the oldest, without numbers and tags, the one with commas, and that of today.
+# The headers of its lists: the oldest, without numbers and tags, the one with commas, and today's.
 _OLDEST_HEAD, _HEADS = "Enabled Tests:", ("#,Test,[Tags]", "# Test [Tags]")
 _LISTED = re.compile(r"[0-9]+[ ,](\S+?)[ ,]\[(.*)\]")
 _RUNNING = re.compile(r"Running (\S+)(?: for [0-9]+ samples\.)?")
 _SCALE = re.compile(r"    Measuring with scale ([0-9]{1,18})\.")
 _SAMPLE = re.compile(r"    Sample ([0-9]{1,18}),(\S+)")
 _SKIPPING = re.compile(r"Skipping unsupported benchmark (\S+)!")
-# Older drivers tell whole µs of an iteration, cut off: what takes less than so many is told too coarsely to compare.
+# Older drivers truncate an iteration's time to whole µs, which is too coarse to compare below this many.
 _FEWEST_WHOLE_US = 1000
-# Newer ones tell whole µs of a sample, and so nothing of a first one that is shorter.
+# Newer ones tell whole µs of a sample, so a shorter first sample is told as 0.
 _HALF_A_US = 0.5
 
 
 @dataclass
 class SwiftResult:
-    """What --verbose told of one benchmark: the iterations of a sample, and of each sample the µs of one iteration."""
+    """What --verbose told of one benchmark: the iterations of a sample, and for each sample the µs of one iteration."""
 
     name: str
     loops: int = 1
     samples_us: list[str] = field(default_factory=list)
-    """As they were printed: whole numbers are another version's than those with a point."""
+    """As printed: whole numbers and those with a decimal point come from different versions."""
 
 
 class Swift(Harness):
     """Drives the benchmark programs of the Swift project."""
 
     def recognises(self, launch: LaunchSpec) -> bool:
-        """Whether the program has the driver's help in it."""
+        """Return whether the program contains the driver's help."""
         return file_holds(
             launch.program, b"number of iterations averaged in the sample", b"number of samples to take per"
         )
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """The launch that lists the benchmarks."""
+        """Return the launch that lists the benchmarks."""
         return asked(launch, "--list", env=_ENVIRONMENT, stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:
-        """What it listed, in its order; raises LaunchError if that is no list."""
+        """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list."""
         return checked_list(listed_in(printed_by(measured)))
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
-        """The launch that does the work."""
+        """Return the launch that does the work."""
         return asked(
             launch,
             work.name,
@@ -79,7 +79,7 @@ class Swift(Harness):
         )
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
-        """The samples that it took, all of them; raises LaunchError for anything else."""
+        """Return all samples that the launch took; raises LaunchError for anything else."""
         found = results_in(printed_by(measured))
         check_only((result.name for result in found), work.name)
         if len(found) > 1:
@@ -91,7 +91,7 @@ class Swift(Harness):
 
 
 def listed_in(text: str) -> Iterator[Listed]:
-    """The benchmarks in a list of any version; raises LaunchError if it is none."""
+    """Yield the benchmarks in a list of any version; raises LaunchError for anything else."""
     head, *lines = text.strip().split("\n")
     if head == _OLDEST_HEAD:
         yield from (Listed(line.strip()) for line in lines)
@@ -106,9 +106,9 @@ def listed_in(text: str) -> Iterator[Listed]:
 
 
 def results_in(text: str) -> list[SwiftResult]:
-    """The results in what --verbose printed; what benchmarks print themselves is passed over.
+    """Return the results in what --verbose printed; skip what the benchmarks themselves print.
 
-    Raises LaunchError for samples that are out of order, and for a benchmark that this platform does not have.
+    Raises LaunchError for samples that are out of order, and for a benchmark that this platform does not support.
     """
     results: list[SwiftResult] = []
     for line in text.split("\n"):
@@ -126,7 +126,7 @@ def results_in(text: str) -> list[SwiftResult]:
 
 
 def _sample(text: str, work: Work) -> Sample:
-    """One sample, given the µs of one of its iterations as they were printed."""
+    """Return a sample, given the µs of one of its iterations as printed."""
     try:
         us = float(text)
     except ValueError as error:

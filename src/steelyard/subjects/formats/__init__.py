@@ -1,1 +1,1 @@
-"""Files of other tools: what they measured, read for `steelyard import`. One file a format (docs/import.md)."""
+"""Read what other tools measured, for `steelyard import`: one module per file format (docs/import.md)."""

@@ -1,4 +1,4 @@
-"""What a file of another tool holds, in no tool's terms."""
+"""The contents of another tool's file, in terms of no particular tool."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _LONGEST_FACT = 300
 
 @dataclass(frozen=True)
 class Opened:
-    """A file that was read: what is in it, as text too, and its JSON if it is any.
+    """A file that was read: its bytes, its text, and its JSON if it has any.
 
-    Of criterion's folders there is neither, but the samples of each benchmark, and what is told about it.
+    For criterion's folders there is instead, for each benchmark, its sample.json and its benchmark.json, in `parts`.
     """
 
     path: Path
@@ -29,19 +29,19 @@ class Opened:
     json: Any = None
     parts: tuple[tuple[str, str], ...] = ()
     rest: bytes | None = None
-    """What the file tells beside the values, where its reader has told that already, and so not in `json`."""
+    """What the file has besides the values, if its reader has separated that, so that `json` lacks it."""
 
     @cached_property
     def text(self) -> str:
-        """What is in it, of whatever encoding; what is no text shows as such."""
+        """The contents as text, whatever the encoding; invalid bytes are replaced."""
         return decoded(self.data)
 
 
 @dataclass(frozen=True)
 class Found:
-    """One benchmark of a file; `values` are as they stand there, one list a process, and may be anything yet.
+    """One benchmark of a file; `values` are unchecked, as in the file, one list per process.
 
-    `error` is what the tool says went wrong with it.
+    `error` is what went wrong with it, according to the tool.
     """
 
     name: str
@@ -52,12 +52,12 @@ class Found:
     seconds: float | None = None
     error: str = ""
     processed: dict[str, float] = field(default_factory=dict)
-    """What an iteration processes, by the unit, as far as the file tells."""
+    """How much an iteration processes, by unit, as far as the file tells."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """All of a file: its benchmarks, and what it says of the tool and the machine."""
+    """All of a file: its benchmarks, and what it says about the tool and the machine."""
 
     found: list[Found]
     version: str = ""
@@ -65,14 +65,14 @@ class Contents:
     machine: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     rest: bytes | None = None
-    """What the file tells beside the values, in JSON, if the tool's own file is to be written again from it."""
+    """What the file has besides the values, in JSON, if the tool's own file may be written again from it."""
 
 
 @dataclass(frozen=True)
 class Format:
     """A format: the tool that writes it, how it is recognised, and how it is read.
 
-    `read` may raise LaunchError, which begins where "the program" ends.
+    `read` may raise LaunchError, whose text continues after "the program".
     """
 
     name: str
@@ -80,16 +80,16 @@ class Format:
     recognises: Callable[[Opened], bool]
     read: Callable[[Opened], Contents]
     reads_packed: bool = False
-    """Whether it takes an array of floats for a list of them."""
+    """Whether `read` accepts an array of floats in place of a list."""
 
 
 def decoded(data: bytes) -> str:
-    """Text in the encoding that it begins in, as JSON's may be."""
+    """Decode text whose encoding is detected from its beginning, as JSON allows several."""
     return data.decode(json.detect_encoding(data), errors="replace").removeprefix("\ufeff")
 
 
 def grouped(items: Iterable[_Item], name: Callable[[_Item], str]) -> dict[str, list[_Item]]:
-    """The items by their names, in the order in which these come first."""
+    """Group items by name, in the order in which the names first appear."""
     groups: dict[str, list[_Item]] = {}
     for item in items:
         groups.setdefault(name(item), []).append(item)
@@ -97,18 +97,18 @@ def grouped(items: Iterable[_Item], name: Callable[[_Item], str]) -> dict[str, l
 
 
 def entries(opened: Opened, key: str) -> list[dict[str, Any]]:
-    """The objects in a list of the file's JSON; none if there is no such list."""
+    """Return the objects in a list of the file's JSON; none if there is no such list."""
     found = opened.json.get(key) if isinstance(opened.json, dict) else None
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def facts(**told: Any) -> dict[str, str]:
-    """What a file says of the machine, or of a benchmark's parameters: those that it does tell."""
+    """Return what a file says about the machine, or a benchmark's parameters, without values that it does not tell."""
     return {text(name): text(value) for name, value in told.items() if text(name) and text(value)}
 
 
 def text(value: Any) -> str:
-    """A short text or number as text that can be kept; else nothing."""
+    """Return a text or number as short text that a record can hold; empty for anything else."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     return str(value).encode(errors="replace").decode()[:_LONGEST_FACT].strip()

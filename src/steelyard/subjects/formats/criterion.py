@@ -1,4 +1,4 @@
-"""criterion.rs's folders: a sample.json holds the samples of one process, the benchmark.json beside it their name."""
+"""criterion.rs's folders: a sample.json has the samples of one process, the benchmark.json beside it their name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SAMPLES, ABOUT = "sample.json", "benchmark.json"
 
 
 def files_of(path: Path) -> list[Path]:
-    """The sample.json of a benchmark's folder, or all the latest ones of a target/criterion; none of a plain file.
+    """Return the sample.json of a benchmark's folder, or all latest ones of a target/criterion; none for other files.
 
     Raises UsageError for a folder without any.
     """
@@ -48,7 +48,7 @@ def _found(samples_json: str, about: str) -> Found:
     from steelyard.subjects.adapters.criterion import processed_in, samples_in, title_in
 
     samples = samples_in(samples_json)
-    title = title_in(about)  # cut where it is long
+    title = title_in(about)  # cut if it is long
     facts = json.loads(about)
     value = text(facts.get("value_str"))
     return Found(

@@ -1,4 +1,4 @@
-"""What `go test -bench` prints: the lines of -count are samples of one process, of which a file may hold several."""
+"""What `go test -bench` prints: the lines of -count are samples of one process; a file may have several processes."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _UNTIMED = "it tells no time (ns/op), or none that is a number"
 
 @dataclass
 class _Process:
-    """What one test binary printed, and what it said of itself."""
+    """What one test binary printed, including what it says about itself."""
 
     keys: dict[str, str]
     lines: list[str] = field(default_factory=list)
     says_what_it_is: bool = False
-    """Whether it begins with its keys: what a TestMain prints before them, or behind PASS, is of no process."""
+    """Whether it begins with its keys; what a TestMain prints before them, or after PASS, belongs to no process."""
     has_ended: bool = False
 
     @property
@@ -37,7 +37,7 @@ class _Process:
         return "\n".join(self.lines)
 
     def named(self, name: str) -> str:
-        """Another package may have a benchmark of the same name."""
+        """Return a benchmark's name with its package, as another package may have one of the same name."""
         return f"{self.keys['pkg']}.{name}" if "pkg" in self.keys else name
 
 
@@ -64,7 +64,7 @@ def _name(named: tuple[str, _Process, GoResult]) -> str:
 
 
 def _processes(text: str) -> Iterator[_Process]:
-    """A process begins with what it says of itself (goos, pkg, ...), and ends with PASS."""
+    """Split a text into processes: each begins with its keys (goos, pkg, ...), and ends with PASS."""
     current = _Process({})
     for line in text.splitlines():
         key = _KEY.fullmatch(line.strip())

@@ -14,7 +14,7 @@ from steelyard.subjects.responses import shown
 if TYPE_CHECKING:
     from steelyard.subjects.adapters.google_benchmark import Repetition
 
-# These are of all sizes of a benchmark together, which have no samples of their own.
+# Aggregates over all sizes of a benchmark together, so there are no samples for them.
 _OF_COMPLEXITY = frozenset({"BigO", "RMS"})
 _WAY_OUT = "leave out ReportAggregatesOnly and --benchmark_report_aggregates_only, for the repetitions themselves"
 

@@ -1,4 +1,4 @@
-"""hyperfine's --export-json: a launch is a process of one value."""
+"""hyperfine's --export-json: a launch is a process with one value."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _found(one: dict[str, Any]) -> Found:
 
 
 def _name(command: str, params: dict[str, str]) -> str:
-    """The command, which has the parameters in it, unless it was given a name of its own."""
+    """Return the command, with the parameters appended if they are not all in it, as it was given a name."""
     if all(value in command for value in params.values()):
         return command
     return f"{command}:{','.join(f'{name}={value}' for name, value in params.items())}"

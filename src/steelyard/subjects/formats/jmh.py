@@ -1,4 +1,4 @@
-"""JMH's -rf json: a fork is a process, its iterations are samples. Of a throughput, higher is better."""
+"""JMH's -rf json: a fork is a process, its iterations are samples. For throughput, higher is better."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _recognises(opened: Opened) -> bool:
 
 
 def _read(opened: Opened) -> Contents:
-    # The mode that samples keeps a histogram instead; the others in the file may be imported all the same.
+    # JMH's sampling mode keeps a histogram instead; the file's other benchmarks can be imported all the same.
     kept = [{**one, "primaryMetric": {"rawData": [], **one["primaryMetric"]}} for one in opened.json]
     first = kept[0] if kept else {}
     return Contents(
@@ -37,7 +37,7 @@ def _read(opened: Opened) -> Contents:
 def _found(result: Result, entry: dict[str, Any]) -> Found:
     forks = [list(fork) for fork in entry["primaryMetric"]["rawData"]]
     return Found(
-        # One benchmark may be measured in several modes.
+        # A benchmark may be measured in several modes.
         result.name if result.mode == _PLAIN else f"{result.name} [{result.mode}]",
         result.unit,
         forks,
@@ -49,7 +49,7 @@ def _found(result: Result, entry: dict[str, Any]) -> Found:
 
 
 def _seconds(entry: dict[str, Any], iterations: int) -> float | None:
-    """How long they took: each as long as it was told to, but for single shots."""
+    """Return how long the iterations took: each as long as it was told to; None for other modes, as single shots."""
     time = _TIME.fullmatch(str(entry.get("measurementTime")))
     if entry["mode"] not in (_PLAIN, _THROUGHPUT) or not time:
         return None

@@ -1,8 +1,8 @@
-"""Large files of JSON, read by a program of our own: Python would make an object of each of their numbers.
+"""Read large JSON files by a program of our own: Python would make an object of each of their numbers.
 
-It tells what Python's own reader would, but for long lists of floats, which are packed, and for what is only kept of a
-run of pyperf's, which stays text; it refuses whatever it could not tell alike. So it changes nothing but the time, and
-whoever it refuses has Python's own reader to hear why.
+It reads what Python's own reader would, except that long lists of floats are packed, and that the parts of pyperf's
+runs that are only kept stay text. It refuses whatever it could not read alike, so it saves time and changes nothing
+else; Python's own reader then tells what is wrong with a file.
 """
 
 from __future__ import annotations
@@ -22,21 +22,20 @@ from steelyard.model.collector import without_collection
 from steelyard.model.file_bytes import MOST_LISTS, MOST_TEXTS, MOST_VALUES, is_too_large
 from steelyard.model.samples import FLOATS, parted
 
-# To start it takes 2 ms.
+# Starting the program takes 2 ms.
 _FEWEST_BYTES = 4 << 20
 _BEGINS: Final = (b"{", b"[")
 _COUNTS: Final = "Q"
 _DIGEST_BYTES, _NUMBER_BYTES = 32, 8
 _AT_ONCE = 1 << 18
-# With Linux's 64 KiB both wait for each other so often that it takes 10 ms of 150 more.
+# With Linux's 64 KiB both processes wait for each other so often that it costs another 10 ms in 150.
 _PIPE_BYTES = 1 << 20
 
 
 class Packed(NamedTuple):
-    """What a large file of JSON holds, with its SHA-256.
+    """The contents of a large JSON file, and its SHA-256.
 
-    `rest` is all of a file of pyperf's, as it stands there, but for the values of its runs; in their place is their
-    number. Else it is empty.
+    For a pyperf file, `rest` is its text with the values of each run replaced by their number; else it is empty.
     """
 
     json: Any
@@ -45,7 +44,7 @@ class Packed(NamedTuple):
 
 
 def read_packed(path: Path) -> Packed | None:
-    """What a large file of JSON holds; None for any file that this is not for."""
+    """Return the contents of a large JSON file; None for any other file, or one that the program refuses."""
     try:
         with opened(path) as found:
             file = found.fileno()
@@ -58,7 +57,7 @@ def read_packed(path: Path) -> Packed | None:
 
 def _told_of(file: int) -> Packed:
     answer, theirs = os.pipe()
-    with suppress(OSError):  # whoever has many pipes may have no larger ones
+    with suppress(OSError):  # the system refuses larger pipes to a user who has many
         fcntl(answer, F_SETPIPE_SZ, _PIPE_BYTES)
     with os.fdopen(answer, "rb", _AT_ONCE) as told:
         try:
@@ -74,12 +73,12 @@ def _told_of(file: int) -> Packed:
         try:
             return _read(told)
         finally:
-            told.close()  # else it could wait for us to read on
+            told.close()  # else the program could wait for us to read on
             os.waitpid(reader, 0)
 
 
 def _read(told: BinaryIO) -> Packed:
-    """What the program writes (`native/read`); raises EOFError where that ends too soon."""
+    """Read what the program writes (`native/read`); raises EOFError if that ends too soon."""
     digest = _exactly(told, _DIGEST_BYTES).hex()
     lists, length, rest_bytes = array(_COUNTS, _exactly(told, 3 * _NUMBER_BYTES))
     pickled = _exactly(told, length)
@@ -88,17 +87,17 @@ def _read(told: BinaryIO) -> Packed:
     numbers = array(FLOATS, bytes(_NUMBER_BYTES)) * sum(lengths)
     if told.readinto(numbers) < _NUMBER_BYTES * len(numbers):  # type: ignore[attr-defined] # of any that is buffered
         raise EOFError
-    # Of a file without `peek` it would take each of its operations by a call, in twice the time.
+    # From a file without `peek` it would read each of its operations by a call of its own, in twice the time.
     file = io.BufferedReader(io.BytesIO(pickled), _AT_ONCE)
     with without_collection():
         return Packed(_Plain(file, buffers=parted(numbers, lengths)).load(), digest, rest)
 
 
 class _Plain(pickle.Unpickler):
-    """Takes lists, dictionaries, texts, numbers and buffers: whatever a file could make our reader write is data."""
+    """Loads only lists, dictionaries, texts, numbers and buffers: all that a file can make our reader write is data."""
 
     def find_class(self, module: str, name: str) -> NoReturn:
-        """Refuse whatever is to be imported."""
+        """Refuse to import anything."""
         raise EOFError(f"{module}.{name} is no data")
 
 

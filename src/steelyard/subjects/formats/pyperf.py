@@ -1,4 +1,4 @@
-"""pyperf's JSON: each of its runs is a process, with values of its own."""
+"""pyperf's JSON: each of its runs is a process with values of its own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from steelyard.subjects.formats.contents import Contents, Format, Found, Opened,
 from steelyard.subjects.responses import json_of, shown
 
 _UNITS = {"second": "s", "byte": "B", "integer": "count"}
-"""What pyperf measures; of all of it, it takes less to be better."""
+"""What pyperf measures; lower is better for all of it."""
 
 
 def _recognises(opened: Opened) -> bool:
@@ -48,9 +48,9 @@ def _read(opened: Opened) -> Contents:
 
 
 def _without_values(found: dict[str, Any]) -> bytes:
-    """The file, once its values have been read, with their number in each run in their place.
+    """Return the file as JSON, with the values of each run replaced by their number; modifies `found`.
 
-    It is written as pyperf writes it, which is how the reader of large files has left it.
+    It is formatted as pyperf formats it, and as the reader of large files leaves it.
     """
     for benchmark in found["benchmarks"]:
         for run in benchmark["runs"]:
@@ -71,7 +71,7 @@ def _found(name: str, results: list[Result]) -> Found:
         told = " and ".join(shown(unit) for unit in sorted(units))
         raise LaunchError(f"measured {shown(name)} in {told}, where pyperf has one of {', '.join(_UNITS)}")
     (unit,) = units
-    # Those that only calibrated have no values.
+    # Runs that only calibrated have no values.
     return Found(name, _UNITS[unit], [result.values for result in results], seconds=_seconds(results, unit))
 
 
@@ -80,12 +80,12 @@ def _seconds(results: list[Result], unit: str) -> float | None:
         return None
     try:
         return _total(results)
-    except TypeError:  # of what is no number
+    except TypeError:  # a value is no number
         return None
 
 
 def _total(results: list[Result]) -> float:
-    """The loops times the values of all."""
+    """Return the sum over all results of their loops times their values."""
     loops, values = [one.loops * one.inner_loops for one in results], [one.values for one in results]
     if not all(isinstance(one, array) for one in values):
         return float(sum(map(mul, loops, map(sum, values))))

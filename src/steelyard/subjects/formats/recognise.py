@@ -1,4 +1,4 @@
-"""Which format a file is in, by what is in it; and its contents, or one sentence that says why there are none."""
+"""Recognise a file's format by its contents, and read these, or say in one sentence why that cannot be done."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAMES = ("google-benchmark", "pyperf", "hyperfine", "pytest-benchmark", "criter
 
 
 class _Formats(Mapping[str, Format]):
-    """By name, in the order in which they are tried; each is imported when it is its turn."""
+    """The formats by name, in the order in which they are tried; each is imported only when it is used."""
 
     def __getitem__(self, name: str) -> Format:
         if name not in _NAMES:
@@ -46,7 +46,7 @@ FORMATS = _Formats()
 _Digest = Callable[[], str]
 
 _BEGINNING = 1 << 10
-# What else these tools write: how it begins, and what it is and what is read instead.
+# Other files of these tools: a pattern for the beginning, and what such a file is and what to give instead.
 _OTHERWISE = {
     r"command,mean,stddev,": "the CSV of hyperfine, without its launches: give what --export-json writes",
     r"\| Command \| Mean \[": "the Markdown of hyperfine, without its launches: give what --export-json writes",
@@ -54,19 +54,19 @@ _OTHERWISE = {
     r"name,iterations,real_time,": "the CSV of Google Benchmark: give what --benchmark_out_format=json writes",
     r'"Benchmark","Mode","Threads",': "the CSV of JMH: give what -rf json writes",
 }
-# What a reader stumbles over in JSON of another shape, or in a number that no clock tells.
+# What a reader raises for JSON of another shape, or for a number that no clock gives.
 _STUMBLES = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
 
 
 def format_named(name: str) -> Format:
-    """The format of that name; raises UsageError, naming all, if there is none."""
+    """Return the format of that name; raises UsageError, which lists all names, if there is none."""
     if name not in FORMATS:
         raise UsageError(f"--format {name} is unknown; known are {', '.join(FORMATS)}")
     return FORMATS[name]
 
 
 def contents_of(path: Path, wanted: Format | None = None) -> tuple[Format, Contents, list[ForeignFile]]:
-    """What a file or folder holds, in the `wanted` format or the one that it is recognised to be in.
+    """Return the contents of a file or folder, read in the `wanted` format or the one that is recognised.
 
     Raises UsageError for anything else.
     """
@@ -81,7 +81,7 @@ def _plain(path: Path, wanted: Format | None) -> tuple[Format, Contents, list[Fo
 
 
 def _packed(path: Path, wanted: Format | None) -> tuple[Format, Contents, list[ForeignFile]] | None:
-    """The same of a large file, faster; None for any other, and for one that something is wrong with."""
+    """Return the same for a large file, faster; None for any other, and for one with something wrong."""
     if (found := read_packed(path)) is None:
         return None
     opened = Opened(path, json=found.json, rest=found.rest)
@@ -125,14 +125,14 @@ def _data(path: Path) -> tuple[bytes, _Digest]:
 
 
 def _digest(data: bytes) -> _Digest:
-    """What tells the SHA-256 of data, which is worked out on another processor while they are parsed."""
-    import hashlib  # not for large files: `packed` tells theirs, and to load OpenSSL takes 3 ms
+    """Return a function that returns the SHA-256 of data, computed on another processor while they are parsed."""
+    import hashlib  # not for large files: `packed` computes theirs, and loading OpenSSL takes 3 ms
 
     found = hashlib.sha256()
     beside = Thread(target=found.update, args=(data,), daemon=True)
     try:
         beside.start()
-    except RuntimeError:  # there can be no more threads here
+    except RuntimeError:  # no more threads can be started
         found.update(data)
         return found.hexdigest
 

@@ -1,1 +1,1 @@
-"""What a folder holds that could be weighed: for the first version of a project's file."""
+"""Find what could be weighed in a folder, to write the first version of a project's file."""

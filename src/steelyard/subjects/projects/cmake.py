@@ -14,12 +14,12 @@ _PROJECT = re.compile(r"^\s*project\s*\(", re.IGNORECASE | re.MULTILINE)
 _GOOGLE = re.compile(r"\bbenchmark(?:::|_main\b|\b)")
 _CATCH = re.compile(r"\bCatch2?(?:::|WithMain\b|\b)")
 _CATCH_BENCHMARK = re.compile(r"\bBENCHMARK(?:_ADVANCED)?\s*\(")
-# Programs beside those that a project is for.
+# Programs that are not what a project is for.
 _BESIDE = re.compile(r"test|fuzz|mock", re.IGNORECASE)
 _MEASURES = re.compile(r"bench|perf", re.IGNORECASE)
 _CONFIGURE = "cmake -S {source} -B {built} -DCMAKE_BUILD_TYPE=Release{options}"
 _BUILD_ALL = "cmake --build build --parallel"
-# Make and Ninja refuse a target that an older revision has not yet; CMake lists all of them for either.
+# Make and Ninja refuse a target that an older revision does not have yet; for both, CMake lists all targets.
 _BUILD_CHOSEN = r"""set --
 for one in {names}; do
     if grep -q "/$one\.dir\$" {built}/CMakeFiles/TargetDirectories.txt; then set -- "$@" "$one"; fi
@@ -29,7 +29,7 @@ _SOURCES = (".cpp", ".cc", ".cxx", ".c++", ".C")
 
 
 def cmake(folder: Path) -> Found | None:
-    """What CMake builds in a folder; None without a CMakeLists.txt."""
+    """Return what CMake builds in a folder; None without a CMakeLists.txt."""
     if not (folder / LISTS).is_file():
         return None
     projects = _projects(folder)
@@ -44,7 +44,7 @@ def cmake(folder: Path) -> Found | None:
 
 
 def _projects(folder: Path) -> list[Reading]:
-    """The project of the folder, and those below that are built by themselves."""
+    """Return the folder's project, and those below it that are built by themselves."""
     readings = [read_project(folder)]
     for path in files_named(folder, LISTS):
         if any(path.parent in one.folders for one in readings):
@@ -57,7 +57,7 @@ def _projects(folder: Path) -> list[Reading]:
 
 
 def _chosen(reading: Reading, *, is_top: bool) -> list[tuple[Executable, str | None]]:
-    """(program, harness) of those to weigh: the benchmarks, or else the programs that the rest is for."""
+    """Return (program, harness) of those to weigh: the benchmarks, or else the programs that the project is for."""
     found = [(one, harness) for one in reading.executables for harness in _harnesses(one)]
     if any(harness for _, harness in found):
         return [(one, harness) for one, harness in found if harness]
@@ -68,7 +68,7 @@ def _chosen(reading: Reading, *, is_top: bool) -> list[tuple[Executable, str | N
 
 
 def _harnesses(one: Executable) -> Iterator[str | None]:
-    """The harness that drives a program, None for none; nothing of one with tests and nothing else."""
+    """Yield the harness that drives a program, None if none does; yield nothing for a program that has only tests."""
     if _GOOGLE.search(one.linked):
         yield "google-benchmark"
     elif _CATCH.search(one.linked) is None:
@@ -78,7 +78,7 @@ def _harnesses(one: Executable) -> Iterator[str | None]:
 
 
 def _is_beside(one: Executable, top: Path) -> bool:
-    """Whether a program is there to try the others."""
+    """Return whether a program only serves to test the others."""
     words = " ".join([one.name, one.lists.relative_to(top).as_posix(), *one.options])
     return _BESIDE.search(words) is not None and _MEASURES.search(one.name) is None
 
@@ -91,7 +91,7 @@ def _target(reading: Reading, one: Executable, harness: str | None, folder: Path
 
 
 def _build(reading: Reading, programs: Sequence[Executable], folder: Path) -> str:
-    """The lines that build programs of one project, with the options that they hang on."""
+    """Return the lines that build programs of one project, with the options that they depend on."""
     source = relative(reading.top, folder)
     built = "build" if source == "." else f"{source}/{reading.built}"
     asked = dict.fromkeys(one for program in programs for one in program.options)

@@ -1,4 +1,4 @@
-"""CMakeLists.txt, read as far as programs hang on it: loops, functions, variables, conditions and folders below."""
+"""Read CMakeLists.txt as far as programs depend on it: loops, functions, variables, conditions and subdirectories."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
-# Loops within loops, or a function that calls itself, could go on for ever: no list that anybody writes is so long.
+# Nested loops, or a function that calls itself, could go on for ever; no list that anybody writes is as long as this.
 _MOST_COMMANDS, _DEEPEST, _LONGEST = 20_000, 20, 200_000
 _LONGEST_WORD, _CHARACTERS_A_COMMAND = 1_000, 1_000
-# Within quotes it parts nothing.
+# Stands for a semicolon in quotes, which separates nothing.
 _SEMICOLON = "\x1f"
 _ENDS = {"foreach": "endforeach", "function": "endfunction", "macro": "endmacro"}
-# What is surely not so where launches are measured.
+# Conditions that are certainly false where launches are measured.
 _NEVER = frozenset(
     {"WIN32", "APPLE", "MSVC", "XCODE", "ANDROID", "IOS", "MINGW", "CYGWIN", "EMSCRIPTEN", "FALSE", "OFF"}
 )
@@ -37,18 +37,18 @@ _OFF = frozenset({"OFF", "FALSE", "NO", "N", "0", ""})
 
 @dataclass(frozen=True)
 class Executable:
-    """A program that CMake makes."""
+    """A program that CMake builds."""
 
     name: str
     file: str
-    """Where it is made, from the project's folder on."""
+    """Its path, relative to the project's folder."""
     sources: Sequence[Path]
     lists: Path
-    """The folder of the list that has it."""
+    """The folder of the CMakeLists.txt that defines it."""
     options: Sequence[str] = ()
-    """Options that are off by default, and have to be on for it."""
+    """Options that are off by default and have to be on for it."""
     linked: str = ""
-    """What it is linked with, in words."""
+    """What it is linked with, separated by blanks."""
 
 
 @dataclass(frozen=True)
@@ -59,20 +59,20 @@ class _Command:
 
 @dataclass
 class Reading:
-    """What was read of one project of CMake."""
+    """What was read of one CMake project."""
 
     top: Path
     built: str
-    """The folder that it is built in, from its own on."""
+    """The folder that it is built in, relative to its own."""
     name: str | None = None
     folders: set[Path] = field(default_factory=set)
-    """Those whose lists were read."""
+    """The folders whose lists were read."""
     off: set[str] = field(default_factory=set)
     functions: dict[str, tuple[Sequence[str], Sequence[_Command]]] = field(default_factory=dict)
     made: dict[str, Executable] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
-    """Names of programs' files that were set, by their targets."""
+    """Names that were set for programs' files, by target."""
     left: int = _MOST_COMMANDS
 
     @property
@@ -85,7 +85,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class _Scope:
-    """What holds where a command stands."""
+    """What applies at the place of a command."""
 
     folder: Path
     variables: dict[str, str]
@@ -94,7 +94,7 @@ class _Scope:
 
 
 def read_project(top: Path, built: str = "build") -> Reading:
-    """Read the lists of a folder and of all that are added to it."""
+    """Read the list of a folder, and of all folders that it adds."""
     reading = Reading(top, built)
     read_folder(reading, top)
     return reading
@@ -125,7 +125,7 @@ def _enter(reading: Reading, scope: _Scope, folder: Path) -> None:
 
 
 def _commands(text: str) -> Iterator[_Command]:
-    """The commands of a list, each with its words; parentheses among them stay."""
+    """Yield the commands of a list, each with its words, including nested parentheses."""
     name, words, depth = "", list[str](), 0
     for token in _TOKEN.finditer(text):
         word, mark = token["word"], token["mark"]
@@ -144,8 +144,8 @@ def _commands(text: str) -> Iterator[_Command]:
 
 
 def _run(reading: Reading, scope: _Scope, commands: Sequence[_Command]) -> None:
-    """Do what commands say; of a condition that cannot be told all branches are done."""
-    branches: list[tuple[bool, tuple[str, ...], bool]] = []  # is it done, its options, and was one before it sure
+    """Execute commands; if a condition cannot be decided, execute all of its branches."""
+    branches: list[tuple[bool, tuple[str, ...], bool]] = []  # is it executed, its options, is it or an earlier one sure
     place = 0
     while place < len(commands) and reading.left > 0:
         command = commands[place]
@@ -176,7 +176,7 @@ def _with(scope: _Scope, options: tuple[str, ...]) -> _Scope:
 
 
 def _end_of(commands: Sequence[_Command], begin: int) -> int:
-    """Where the block that begins there ends."""
+    """Return the place at which the block that begins at `begin` ends."""
     name, depth = commands[begin].name, 0
     for place in range(begin, len(commands)):
         depth += (commands[place].name == name) - (commands[place].name == _ENDS[name])
@@ -186,7 +186,7 @@ def _end_of(commands: Sequence[_Command], begin: int) -> int:
 
 
 def _condition(words: Sequence[str], off: set[str]) -> tuple[bool | None, tuple[str, ...]]:
-    """(whether it holds as far as can be told, options to set on for it)."""
+    """Return (whether a condition holds, None if that cannot be told; options to set on for it)."""
     plain = [word for word in words if word not in "()"]
     if len(plain) == 1:
         if plain[0] in _NEVER:
@@ -207,7 +207,7 @@ def _condition(words: Sequence[str], off: set[str]) -> tuple[bool | None, tuple[
 
 
 def _block(reading: Reading, scope: _Scope, command: _Command, body: Sequence[_Command]) -> None:
-    """A loop, done for each of its words; a function, kept."""
+    """Execute a loop for each of its words; keep a function for its calls."""
     words = _expanded(reading, command.words, scope.variables)
     if command.name != "foreach":
         if words and scope.depth < _DEEPEST:
@@ -222,7 +222,7 @@ def _block(reading: Reading, scope: _Scope, command: _Command, body: Sequence[_C
     for item in items:
         reading.left -= 1
         if "$" not in item and reading.left > 0:
-            # What a loop sets holds behind it, but for its own name.
+            # Variables that a loop sets keep their values after it, except its own.
             before = scope.variables.get(name)
             scope.variables[name] = item
             _run(reading, scope, body)
@@ -280,7 +280,7 @@ def _add_executable(reading: Reading, scope: _Scope, words: Sequence[str]) -> No
     if {"ALIAS", "IMPORTED"} & {*words} or re.fullmatch(r"[\w.+-]+", name) is None:
         return
     if name in reading.made and len(reading.made[name].options) <= len(scope.options):
-        return  # one may be made in several ways
+        return  # it may be defined in several ways: the one with the fewest options is kept
     output = scope.variables.get(_OUTPUT, "")
     place = output if output and "$" not in output and not Path(output).is_absolute() else None
     binary = scope.variables["CMAKE_CURRENT_BINARY_DIR"]
@@ -290,7 +290,7 @@ def _add_executable(reading: Reading, scope: _Scope, words: Sequence[str]) -> No
 
 
 def _set_name(reading: Reading, _: _Scope, words: Sequence[str]) -> None:
-    """Of `set_target_properties` what a program's file is called."""
+    """Take the name of a program's file from `set_target_properties`."""
     if "PROPERTIES" not in words:
         return
     begin = words.index("PROPERTIES")
@@ -312,7 +312,7 @@ _DOES: dict[str, Callable[[Reading, _Scope, Sequence[str]], None]] = {
 
 
 def _expanded(reading: Reading, words: Sequence[str], variables: dict[str, str]) -> list[str]:
-    """Words with what variables stand for: several, where that is a list."""
+    """Return words with their variables replaced; one that becomes a list becomes several words."""
     expanded = list[str]()
     for word in words:
         known = _VARIABLE.sub(lambda name: variables.get(name[1], name[0]), word) if len(word) < _LONGEST_WORD else word
@@ -328,5 +328,5 @@ def _listed(value: str) -> list[str]:
 
 
 def way_to(reading: Reading, one: Executable, folder: Path) -> str:
-    """The command that starts a program, from a folder on."""
+    """Return the command that starts a program from a folder."""
     return relative(Path(reading.top, one.file), folder)

@@ -1,4 +1,4 @@
-"""What was found in a folder: how it is built, and what of it could be weighed."""
+"""What was found in a folder: how it is built, and what in it could be weighed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from steelyard.subjects.responses import beginning_of
 
-# Of what others wrote and what was built, and how far down anybody keeps benchmarks.
+# Folders of others' code and of build output; and how deep anybody keeps benchmarks.
 _NOT_LOOKED_INTO = frozenset(
     "build target vendor third_party thirdparty external extern deps node_modules site-packages testdata dist".split()  # noqa: SIM905
 )
@@ -19,7 +19,7 @@ _MOST_FILES = 5_000
 
 @dataclass(frozen=True)
 class FoundTarget:
-    """What could be weighed."""
+    """Something that could be weighed."""
 
     name: str
     command: str
@@ -29,20 +29,20 @@ class FoundTarget:
 
 @dataclass(frozen=True)
 class Found:
-    """One way of building that a folder has, with what it builds."""
+    """One way in which a folder is built, and what that builds."""
 
     what: str
-    """In words: `Cargo with criterion`."""
+    """The way in words: `Cargo with criterion`."""
     build: str | None
     targets: Sequence[FoundTarget]
     comments: Sequence[str] = ()
-    """What should stand beside the build."""
+    """Comments to write next to the build."""
     not_driven: str | None = None
-    """Of benchmarks that no harness drives: which these are, and of what others would be."""
+    """Which benchmarks no harness drives, and by what others could be driven."""
 
 
 def files_named(folder: Path, *endings: str) -> Iterator[Path]:
-    """The project's own files whose name ends so, those that are near first, in the order of their paths."""
+    """Yield the project's own files whose names end so; a folder's own files before those in folders below it."""
     seen = 0
     for place, folders, names in os.walk(folder):
         here = Path(place)
@@ -61,11 +61,11 @@ def files_named(folder: Path, *endings: str) -> Iterator[Path]:
 
 
 def text_of(path: Path) -> str:
-    """What a file says, as far as it can be read and is no more than people write."""
+    """Return a file's text: none if it is unreadable, and no more than people write."""
     return beginning_of(path).decode("utf-8", "replace")
 
 
 def relative(path: Path, folder: Path) -> str:
-    """The way to a path from a folder, as a command has it: `./build/sort`."""
+    """Return a path relative to a folder, as commands write it: `./build/sort`."""
     way = path.relative_to(folder).as_posix()
     return "." if way == "." else f"./{way}"

@@ -1,4 +1,4 @@
-"""JavaScript: the programs of a package.json, and the scripts of its that measure."""
+"""JavaScript: the programs of a package.json, and those of its scripts that measure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from steelyard.subjects.projects.found import Found, FoundTarget, text_of
 
-# By the file that fixes what is installed, the first that is there.
+# How to install, by the lock file; the first that exists counts.
 _INSTALLERS = {
     "pnpm-lock.yaml": "pnpm install --frozen-lockfile",
     "yarn.lock": "yarn install --frozen-lockfile",
@@ -20,12 +20,12 @@ _INSTALLERS = {
 }
 _DEPENDENCIES = ("dependencies", "devDependencies", "optionalDependencies")
 _MEASURING = re.compile(r"(?:bench|benchmark|perf)(?:$|[:_-])")
-# One command of node: what a shell would make of more, a launch would not.
+# A single node command, as launches have no shell to understand more.
 _NODE = re.compile(r"node( [\w@%+=:,./-]+)+")
 
 
 def javascript(folder: Path) -> Found | None:
-    """The scripts that measure, or else the programs, of a package.json; None without one that can be read."""
+    """Return the scripts of a package.json that measure, or else its programs; None without a readable one."""
     try:
         package = json.loads(text_of(folder / "package.json"))
     except (OSError, ValueError):
@@ -52,7 +52,7 @@ def _programs(package: Mapping[str, Any]) -> Iterator[FoundTarget]:
 
 
 def _build(package: Mapping[str, Any], folder: Path) -> str | None:
-    """What installs the packages that it needs, and what its own script builds; None where there is nothing to do."""
+    """Return the lines that install its dependencies and run its build script; None if there is nothing to do."""
     lines = []
     if any(_table(package, kind) for kind in _DEPENDENCIES):
         lines.append(next((line for name, line in _INSTALLERS.items() if (folder / name).is_file()), "npm install"))

@@ -1,4 +1,4 @@
-"""A Makefile: the programs that its rules make."""
+"""Read from a Makefile the programs that its rules build."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _ASSIGNED = re.compile(r"^ *(?:export +|override +)?([\w.-]+)[ \t]*(\+|::?|\?)?=
 _RULE = re.compile(r"^([^\s:=#][^:=#]*?)[ \t]*::?(?![:=])([^=;]*)(;.*)?$")
 _USED = re.compile(r"\$(?:\(([\w.-]+)\)|\{([\w.-]+)\})")
 _NAME = re.compile(r"[\w./+-]+")
-# That of a program is what it is called; a `$` is what a function of make would find.
+# A prerequisite with an ending is a file, one without may be another program; a `$` stands for what make would find.
 _MADE_OF_FILES = re.compile(r"[.$]")
-# Make refuses a program of which an older revision has no rule yet. Its ending may be a variable, `$(EXE)`.
+# Make refuses a program for which an older revision has no rule yet. Its ending may be a variable, `$(EXE)`.
 _CHOSEN = r"""set --
 for one in {names}; do
     rule="^\([^:=]*[[:blank:]]\)*$one\([$]([A-Z_]*)\)*\([[:blank:]][^:=]*\)*:"
@@ -37,7 +37,7 @@ class _Rule:
 
 
 def make(folder: Path) -> Found | None:
-    """The programs that a Makefile builds; None without one."""
+    """Return the programs that a Makefile builds; None without one."""
     path = next((folder / name for name in ("GNUmakefile", "makefile", "Makefile") if (folder / name).is_file()), None)
     if path is None:
         return None
@@ -50,7 +50,7 @@ def make(folder: Path) -> Found | None:
 
 
 def _rules(makefile: str) -> list[_Rule]:
-    """The rules, with what variables stand for that are set in the file; of conditions all branches count."""
+    """Return the rules, with variables that the file sets replaced; all branches of conditions count."""
     variables = dict[str, str]()
     rules = list[_Rule]()
     for line in makefile.replace("\\\n", " ").split("\n"):
@@ -68,18 +68,18 @@ def _rules(makefile: str) -> list[_Rule]:
 
 
 def _known(text: str, variables: dict[str, str]) -> str:
-    """A text with what its variables stand for; what the file does not set stays."""
+    """Return a text with its variables replaced, except those that the file does not set."""
     if len(text) > _LONGEST_VALUE:
         return text
     return _USED.sub(lambda used: variables.get(used[1] or used[2], used[0]), text)
 
 
 def _programs(rules: Sequence[_Rule]) -> list[str]:
-    """Those that the first goal needs, where that is a name for several; else all."""
+    """Return the programs that the first goal needs, if it is a name for several; else all."""
     phony = {name for rule in rules if ".PHONY" in rule.names for name in rule.needs}
     found = [name for rule in rules for name in rule.names if _is_program(name, rule, is_phony=name in phony)]
     names = [*dict.fromkeys(found)]
-    # What variables stand for may be no name at all.
+    # A rule may have no name left once its variables are replaced.
     goals = (name for rule in rules for name in rule.names[:1])
     goal = next((name for name in goals if not name.startswith(".") and "%" not in name), "")
     if goal in names:
@@ -89,9 +89,9 @@ def _programs(rules: Sequence[_Rule]) -> list[str]:
 
 
 def _is_program(name: str, rule: _Rule, *, is_phony: bool) -> bool:
-    """Whether a rule makes a file without an ending of something: by its recipe, or by make's own."""
+    """Return whether a rule makes a file without an ending from something: by its recipe, or by a built-in one."""
     if name in _NO_PROGRAMS or (is_phony and (not rule.recipe or "$(MAKE)" in rule.recipe)):
-        return False  # some say so of a program, to have its rule run always
+        return False  # other phony names may be programs, marked so to always run their rules
     if _NAME.fullmatch(name) is None or name.startswith((".", "/")) or "." in Path(name).name or not rule.needs:
         return False
     if rule.recipe:
@@ -100,7 +100,7 @@ def _is_program(name: str, rule: _Rule, *, is_phony: bool) -> bool:
 
 
 def _needed(goal: str, rules: Sequence[_Rule]) -> set[str]:
-    """All that a goal needs, by way of others too."""
+    """Return all that a goal needs, directly or through others."""
     needs = defaultdict[str, list[str]](list)
     for rule in rules:
         for name in rule.names:

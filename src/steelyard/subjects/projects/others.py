@@ -11,13 +11,13 @@ from steelyard.subjects.projects.found import Found, FoundTarget, files_named, r
 
 _GO_BENCHMARK = re.compile(r"^func Benchmark\w*\(", re.MULTILINE)
 _UBERJAR = re.compile(r"<(uberjar\.name|finalName)>\s*([\w.-]+)\s*</\1>")
-# The plugin by its name, or as a catalog of versions has it.
+# The plugin by its name, or by its alias in a version catalog.
 _GRADLE_JMH = re.compile(r"me\.champeau\.(?:gradle\.)?jmh|plugins\.jmh\b")
 _MAVEN = "mvn -q -B package -DskipTests"
 
 
 def go(folder: Path) -> Found | None:
-    """The packages of a Go module, or workspace, that have benchmarks; None without a go.mod or go.work."""
+    """Return the packages of a Go module or workspace that have benchmarks; None without a go.mod or go.work."""
     if not any((folder / name).is_file() for name in ("go.mod", "go.work")):
         return None
     tests = [path for path in files_named(folder, "_test.go") if _GO_BENCHMARK.search(text_of(path))]
@@ -25,7 +25,7 @@ def go(folder: Path) -> Found | None:
     lines, targets = [], []
     for package in packages:
         way, line = relative(package, folder), _go_build(package, folder)
-        # Go refuses a package that an older revision has not yet.
+        # Go refuses a package that an older revision does not have yet.
         lines.append(line if package == folder else f"if ls {shlex.quote(way)}/*_test.go > /dev/null; then {line}; fi")
         enter = "" if package == folder else f"env -C {shlex.quote(way)} "
         name = folder.name if package == folder else package.relative_to(folder).as_posix()
@@ -34,7 +34,7 @@ def go(folder: Path) -> Found | None:
 
 
 def _go_build(package: Path, folder: Path) -> str:
-    """The line that builds a package's benchmarks, in the folder of its module: Go builds those of no other there."""
+    """Return the line that builds a package's benchmarks, in the folder of its module, as Go builds no other there."""
     ours = [package, *(one for one in package.parents if one.is_relative_to(folder))]
     module = next((one for one in ours if (one / "go.mod").is_file()), folder)
     way = relative(package, module)
@@ -43,7 +43,7 @@ def _go_build(package: Path, folder: Path) -> str:
 
 
 def maven(folder: Path) -> Found | None:
-    """The jars of benchmarks that Maven builds with JMH; None without any."""
+    """Return the jars of benchmarks that Maven builds with JMH; None without any."""
     if not (folder / "pom.xml").is_file():
         return None
     poms = [path for path in files_named(folder, "pom.xml") if "org.openjdk.jmh" in text_of(path)]
@@ -63,7 +63,7 @@ def maven(folder: Path) -> Found | None:
 
 
 def _maven_chosen(modules: Sequence[str]) -> str:
-    """Maven refuses a module that an older revision has not yet."""
+    """Return the lines that build those modules that exist: Maven refuses one that an older revision lacks."""
     chosen = [
         f"[ ! -f {shlex.quote(f'{module}/pom.xml')} ] || chosen=$chosen,{shlex.quote(module)}" for module in modules
     ]
@@ -71,7 +71,7 @@ def _maven_chosen(modules: Sequence[str]) -> str:
 
 
 def _jar(pom: str) -> str:
-    """The name of the jar with all in it, as JMH's archetype has it, or that of the artefact."""
+    """Return the name of the jar with everything in it, as in JMH's archetype, or that of the artefact."""
     named = _UBERJAR.search(pom)
     if named is not None:
         return f"{named[2]}.jar"
@@ -81,7 +81,7 @@ def _jar(pom: str) -> str:
 
 
 def gradle(folder: Path) -> Found | None:
-    """The jars of benchmarks that Gradle builds with the plugin of JMH; None without any."""
+    """Return the jars of benchmarks that Gradle builds with JMH's plugin; None without any."""
     files = [path for path in files_named(folder, "build.gradle", "build.gradle.kts") if _is_of_jmh(path)]
     if not files:
         return None
@@ -91,7 +91,7 @@ def gradle(folder: Path) -> Found | None:
         place = path.parent.relative_to(folder)
         task = ":".join(["", *place.parts, "jmhJar"]) if place.parts else "jmhJar"
         built, jar = (shlex.quote((place / "build" / name).as_posix()) for name in ("libs", "steelyard-jmh.jar"))
-        # The jar has the name of the folder and a version in its own. An older revision may not have the project yet.
+        # The jar's name contains the folder's name and a version. An older revision may not have the project yet.
         lines.append(
             f"if [ -f {shlex.quote(path.relative_to(folder).as_posix())} ]; then rm -f {built}/*-jmh.jar; "
             f"{run} -q {shlex.quote(task)}; cp {built}/*-jmh.jar {jar}; fi"

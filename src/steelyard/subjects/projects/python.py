@@ -11,14 +11,15 @@ from pathlib import Path
 
 from steelyard.subjects.projects.found import Found, FoundTarget, files_named, text_of
 
-# What a file's text has all of: at the beginning of a line, so that no other file's text in a string is taken for it.
+# A file has to match all patterns of a tuple, at the beginning of a line, so that another file's text within a string
+# is not taken for its own.
 _FIXTURE = r"^\s*(?:async )?def test\w*\([^)]*\b{}\b"
 _BENCH = (r"^\s*(?:import|from) steelyard\b", r"^\s*@(?:[\w.]+\.)?bench\b")
 _PYPERF = (r"^\s*(?:import|from) pyperf\b", r"^[^#'\"\n]*\bRunner\(")
 
 
 def python(folder: Path, search_path: str | None) -> list[Found]:
-    """What Python's harnesses measure in a folder, each of them apart; nothing without benchmarks."""
+    """Return what Python's harnesses measure in a folder, one entry for each; nothing without benchmarks."""
     files = [*files_named(folder, ".py")]
     tests = [path for path in files if path.name.startswith(("test_", "bench"))]
     suites = [path for path in files if path.name.startswith("bench_")]
@@ -30,7 +31,7 @@ def python(folder: Path, search_path: str | None) -> list[Found]:
         words = " ".join(shlex.quote(path.relative_to(folder).as_posix()) for path in paths)
         return FoundTarget(name, f"{run} {module}{words}", harness, sources)
 
-    found = list[tuple[str, str, list[FoundTarget]]]()  # in words, the packages that it needs, and what is weighed
+    found = list[tuple[str, str, list[FoundTarget]]]()  # its name, the packages that it needs, and what is weighed
     if using := _with(tests, _FIXTURE.format("benchmark")):
         targets = [target("benchmarks", using, "-m pytest ", "pytest-benchmark")]
         found.append(("pytest-benchmark", "pytest-benchmark", targets))
@@ -63,7 +64,7 @@ def _has(text: str, patterns: Sequence[str]) -> bool:
 
 
 def _folder_of(using: Sequence[Path], suites: Sequence[Path], folder: Path) -> Sequence[Path]:
-    """The folder that holds these files and no others that are searched for; else they themselves."""
+    """Return the folder that contains these files and no other suites; else the files themselves."""
     common = Path(os.path.commonpath([path.parent for path in using]))
     is_theirs = {path for path in suites if path.is_relative_to(common)} == {*using}
     return [common] if is_theirs and common != folder else using

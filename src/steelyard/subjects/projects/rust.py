@@ -13,9 +13,9 @@ from typing import Any
 
 from steelyard.subjects.projects.found import Found, FoundTarget, relative, text_of
 
-# What a source says that uses a crate of benchmarks, and who drives it then.
+# A crate of benchmarks, as a source that uses it names it, and the harness that drives it.
 _HARNESSES = {"steelyard_bench": "protocol", "criterion": "criterion", "divan": "divan"}
-# Cargo puts a hash behind the name of each executable: it says which one it made.
+# Cargo appends a hash to the name of each executable; its messages tell the name of the one that it built.
 _BUILD = r"""mkdir -p target/steelyard
 built=target/steelyard/built.json
 : > $built
@@ -36,36 +36,36 @@ class _Bench:
 
     name: str
     crate: str
-    """The crate that it uses, as `_HARNESSES` has it."""
+    """The crate that it uses, a key of `_HARNESSES`."""
     package: str | None
     folder: str
-    """That of its package, from the root; empty for the root itself."""
+    """The folder of its package, relative to the root; empty for the root itself."""
     source: str
-    """Its file, from the root."""
+    """Its source file, relative to the root."""
     features: Sequence[str]
-    """Those without which cargo refuses to build it."""
+    """Features that are off by default, and without which cargo refuses to build it."""
 
     def called(self, others: Sequence[_Bench]) -> str:
-        """Its name, with that of its package where another has that name too."""
+        """Return its name, preceded by that of its package if others have the same name."""
         is_only = [one.name for one in others].count(self.name) == 1
         return self.name if is_only or self.package is None else f"{self.package}-{self.name}"
 
     def target(self, others: Sequence[_Bench]) -> FoundTarget:
-        """What is weighed of it."""
+        """Return the target for it."""
         called = self.called(others)
         return FoundTarget(called, f"./target/steelyard/{shlex.quote(called)}", _HARNESSES[self.crate])
 
     def chosen(self, *, by_package: bool) -> str:
-        """The line of the build that has cargo build it too."""
+        """Return the line of the build script that adds it to what cargo builds."""
         return self._where_it_is(f'set -- "$@" {self._words(by_package=by_package)}')
 
     def built_apart(self, *, by_package: bool) -> str:
-        """The line of the build that has cargo build it with its features, which the other benches shall not have."""
+        """Return the line of the build script that builds it with its features, which other benches shall not have."""
         words = f"{self._words(by_package=by_package)} --features {shlex.quote(','.join(self.features))}"
         return self._where_it_is(f"cargo bench --no-run {words} --message-format=json >> $built")
 
     def copied(self, others: Sequence[_Bench]) -> str:
-        """The line of the build that puts its executable where it is looked for."""
+        """Return the line of the build script that copies its executable to where the target expects it."""
         called = self.called(others)
         folder = "" if called == self.name else f' "$(pwd -P)/"{shlex.quote(self.folder)}'
         return self._where_it_is(f"copy {shlex.quote(self.name)} {shlex.quote(called)}{folder}")
@@ -75,12 +75,12 @@ class _Bench:
         return f"{package}--bench {shlex.quote(self.name)}"
 
     def _where_it_is(self, line: str) -> str:
-        """A line for the revisions that have it: cargo refuses to build what an older one has not yet."""
+        """Return a line for revisions that have it: cargo refuses to build what an older one does not have yet."""
         return f"[ ! -f {shlex.quote(self.source)} ] || {line}"
 
 
 def cargo(folder: Path) -> Found | None:
-    """What Cargo builds in a folder; None without a Cargo.toml."""
+    """Return what Cargo builds in a folder; None without a readable Cargo.toml."""
     manifest = _manifest(folder)
     if manifest is None:
         return None
@@ -96,7 +96,7 @@ def cargo(folder: Path) -> Found | None:
     programs, build = _programs(folder, manifest), "cargo build --release"
     others = chain.from_iterable(_of_rust_itself(one) for one in (folder, *_members(folder, manifest)))
     if not programs:
-        # Of a root with a package of its own, that one alone is what cargo builds.
+        # In a root with a package of its own, cargo builds only that one.
         is_whole = _package(manifest) is None or bool(_of_workspace(manifest, "default-members"))
         build += "" if is_whole else " --workspace"
         of_each = (_programs(one, _manifest(one) or {}) for one in _members(folder, manifest, usual=True))
@@ -135,7 +135,7 @@ def _package(manifest: dict[str, Any]) -> str | None:
 
 
 def _members(folder: Path, manifest: dict[str, Any], *, usual: bool = False) -> list[Path]:
-    """The folders of a workspace's packages, but for the root, each once; with `usual` those that it builds unasked."""
+    """Return the folders of a workspace's packages, except the root; with `usual` those that are built by default."""
     found = dict[Path, None]()
     for pattern in (usual and _of_workspace(manifest, "default-members")) or _of_workspace(manifest, "members"):
         if Path(pattern).parts and not pattern.startswith(("/", "..")):  # "." is the root
@@ -152,7 +152,7 @@ def _of_workspace(manifest: dict[str, Any], name: str) -> list[str]:
 
 
 def _benches(root: Path, folder: Path, manifest: dict[str, Any]) -> Iterator[_Bench]:
-    """The bench targets of a package that one of the known harnesses drives."""
+    """Yield the bench targets of a package that one of the known harnesses drives."""
     declared = manifest.get("bench", [])
     for bench in declared if isinstance(declared, list) else []:
         if not isinstance(bench, dict) or bench.get("harness") is not False or not bench.get("name"):
@@ -169,7 +169,7 @@ def _benches(root: Path, folder: Path, manifest: dict[str, Any]) -> Iterator[_Be
 
 
 def _of_rust_itself(folder: Path) -> Iterator[Path]:
-    """The bench files of a package that are written for the harness that comes with Rust."""
+    """Yield the bench files of a package that are written for the harness that comes with Rust."""
     for path in (*sorted(folder.glob("benches/*.rs")), *sorted(folder.glob("benches/*/main.rs"))):
         if "#[bench]" in text_of(path):
             yield path
@@ -189,7 +189,7 @@ def _features_beyond_default(bench: dict[str, Any], manifest: dict[str, Any]) ->
 
 
 def _default_features(manifest: dict[str, Any]) -> set[str]:
-    """The features that are on unless somebody turns them off, with all that these turn on."""
+    """Return the default features, with all that these turn on."""
     known = manifest.get("features")
     found, left = set[str](), ["default"]
     while isinstance(known, dict) and left:

@@ -1,4 +1,4 @@
-"""The first version of a project's file, for people to go on from."""
+"""Write the first version of a project's file, for people to start from."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ margin = "1%"               # the smallest change that matters; less is `same`
 """
 _WORK = "# It should take 10 ms to 10 s: give it an input, or say how often, behind the program."
 _OF_PYTHON = ("pyproject.toml", "setup.py")
-# Of a build in several lines: what fails ends it.
+# Begins a build of several lines, so that any failure ends it.
 _WHOLE = "set -e\n"
 _NO_BUILD = """\
 [build]
@@ -52,21 +52,21 @@ command = "./program input"
 
 
 def found_in(folder: Path, environment: Mapping[str, str]) -> list[Found]:
-    """What a folder holds that could be weighed: all benchmarks, or else the first programs."""
+    """Return what could be weighed in a folder: all benchmarks, or else the programs of the first way of building."""
     pythons = python(folder, environment.get("PATH"))
     kinds = [cargo(folder), cmake(folder), go(folder), *pythons, maven(folder), gradle(folder)]
     found = [one for one in kinds if one is not None]
     driven = [one for one in found if any(target.harness for target in one.targets)]
-    # A package.json is often there for tools alone.
+    # A package.json is often there only for tools.
     plain = [one for one in (make(folder), javascript(folder)) if one is not None]
     plain.sort(key=lambda one: not one.targets)
     if not any(one.targets for one in plain) and any((folder / name).is_file() for name in _OF_PYTHON):
-        plain = [Found("Python", None, [])]  # a Makefile beside it runs what its developers do, not a build
+        plain = [Found("Python", None, [])]  # a Makefile next to it is for the developers' chores, not a build
     return driven or [*found, *plain][:1]
 
 
 def project_text(found: Sequence[Found]) -> str:
-    """The file that says so."""
+    """Return the text of a project's file for what was found."""
     if not any(one.targets for one in found):
         build = "".join(f"{line}\n" for line in _build(found)) if any(one.build for one in found) else _NO_BUILD
         return f"{_HEAD}\n{build}\n{_NO_TARGET}\n{_TAIL}"
@@ -76,7 +76,7 @@ def project_text(found: Sequence[Found]) -> str:
 
 
 def names_of(found: Sequence[Found]) -> Iterator[str]:
-    """What each target is called, with as much beside its name as makes it the only one."""
+    """Yield the name of each target, with as much added as makes it unique."""
     ways = [
         (target.name, f"{target.name} ({one.what})", target.command.removeprefix("./"))
         for one in found
@@ -114,7 +114,7 @@ def _target(target: FoundTarget, name: str) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """A text as TOML has it: one of several lines as it is, wherever that can be."""
+    """Return a text in TOML's notation: one of several lines literally, if possible."""
     if "\n" in text and "'''" not in text:
         return f"'''\n{text}\n'''"
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

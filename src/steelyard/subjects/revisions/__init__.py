@@ -1,1 +1,1 @@
-"""Git revisions as subjects: which two, each checked out and built in a folder of its own, which is kept."""
+"""Git revisions as subjects: which two are weighed; each is checked out and built in its own folder, which is kept."""

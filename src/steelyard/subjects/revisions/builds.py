@@ -1,4 +1,4 @@
-"""Revisions that are checked out and built, each in a folder of its own; what was built before is not built again."""
+"""Check out and build revisions, each in a folder of its own; what was built before is not built again."""
 
 from __future__ import annotations
 
@@ -31,49 +31,49 @@ from steelyard.subjects.revisions.revision import Revision
 from steelyard.subjects.revisions.toolchain import build_environment, fingerprint, shared_folders
 
 USUAL_TIMEOUT_S = 3600.0
-# Of the format of entries: another one is built anew.
+# Version of the entries' format: entries of another version are built anew.
 _VERSION = 1
 _KEY_DIGITS = 20
 _TAIL_LINES = 12
 _TAIL_BYTES = 16 << 10
 _LONGEST_LINE = 200
 _NOUN = "build"
-# Both sides; of many layouts no more, as each build may itself use all processors.
+# Both sides; with many layouts no more either, as each build may itself use all processors.
 _MOST_AT_ONCE = 2
 _LEAST_FREE_BYTES = 64 << 10
 _ROOM = "steelyard cache --clear, or set XDG_CACHE_HOME"
-# Other processes may remove an entry between its making and its use, but hardly twice.
+# Other processes may remove an entry between its completion and its use, but hardly twice.
 _MOST_TRIES = 3
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a program is made of its sources."""
+    """How a program is built from its sources."""
 
     command: str | None = None
-    """For /bin/sh; None where nothing is built. `{layout}` in it stands for the number of the layout."""
+    """For /bin/sh; None if nothing is built. `{layout}` in it stands for the number of the layout."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables that are set outright, in which it stands for that too."""
+    """Variables that are set outright, which may contain `{layout}` too."""
     timeout_s: float | None = USUAL_TIMEOUT_S
     layout: int | None = None
     may_be_new: bool = False
-    """Whether the folder where the user stands may be missing: it is empty then, and nothing is built in it."""
+    """Whether the user's folder may be missing in the revision; it is then created empty, and nothing is built."""
 
     @property
     def has_layouts(self) -> bool:
-        """Whether it says where the number of a layout goes."""
+        """Whether the command or a variable contains `{layout}`."""
         return self.command is not None and any(
             LAYOUT_PLACE in text for text in (self.command, *self.environment.values())
         )
 
     @property
     def written(self) -> str | None:
-        """The command with its layout."""
+        """The command with the number of its layout."""
         return None if self.command is None else self._in_layout(self.command)
 
     @property
     def variables(self) -> dict[str, str]:
-        """The variables with its layout."""
+        """The variables with the number of its layout."""
         return {name: self._in_layout(value) for name, value in self.environment.items()}
 
     def _in_layout(self, text: str) -> str:
@@ -87,19 +87,19 @@ class Built:
     revision: Revision
     recipe: Recipe
     folder: Path
-    """Where the user stands in it: there it was built, and there it runs."""
+    """The folder in it that the user is in: it was built there, and runs there."""
     top: Path
-    """The folder of all of its files, whose path is as long as that of any other."""
+    """The folder of all of its files; the paths of all of these folders have the same length."""
     log: Path
     notes: Sequence[str]
-    """What the user should know of its files."""
+    """What the user should know about its files."""
     span_s: tuple[float, float] = (0.0, 0.0)
-    """From its checkout until it was built, in seconds of the Unix clock."""
+    """The times of its checkout and of the end of its build, in seconds of the Unix clock."""
     tracked: Callable[[], frozenset[str] | None] = field(default=lambda: None, compare=False, repr=False)
-    """What git has of its files, a line each with mode, hash and path; None where that cannot be told."""
+    """Returns git's list of its files, a line each with mode, hash and path; None where git does not tell."""
 
     def facts(self) -> RevisionFacts:
-        """As a record keeps them."""
+        """Return what a record keeps of it."""
         return RevisionFacts(
             name=self.revision.name,
             commit=self.revision.commit,
@@ -121,10 +121,10 @@ class Job:
 def built(
     repository: Repository, jobs: Sequence[Job], cache: Cache, watch: Watch, source: Mapping[str, str]
 ) -> Iterator[list[Built]]:
-    """Have all of these built, side by side, and kept from being removed for as long as the context lasts.
+    """Build all of these, side by side, and keep the builds from being removed for as long as the context lasts.
 
-    `source` is the environment of which builds find a part. Raises NotBuiltError for one that does not build,
-    UsageError for one that cannot be, MeasurementError where there is no room, InterruptedBeforeStart.
+    `source` is the environment, a part of which builds get. Raises NotBuiltError for a revision that does not build,
+    UsageError for one that cannot be built, MeasurementError if there is no room, InterruptedBeforeStart.
     """
     for job in jobs:
         _check_apart(job.recipe)
@@ -150,7 +150,7 @@ def _check_apart(recipe: Recipe) -> None:
 
 @dataclass(frozen=True)
 class _Builder:
-    """What builds are made from, where, and who is told of it."""
+    """What builds are made from, where they are kept, and who watches their progress."""
 
     repository: Repository
     cache: Cache
@@ -158,11 +158,11 @@ class _Builder:
     source: Mapping[str, str]
 
     def key(self, job: Job, brought: Sequence[str]) -> str:
-        """The name of an entry: whatever makes another build of it is in it.
+        """Return the key of an entry, a hash of everything that would make another build.
 
-        What is `brought` into its checkout is, which the tree only points to: submodules may be here one day, and the
-        files of LFS. The cache's own place is, as compilers write it into what they make. Those of several layouts
-        differ by the number at the end alone.
+        That includes what is `brought` into the checkout, to which the tree only points: submodules and files of LFS
+        may be here one day. It includes the cache's own place, as compilers write it into what they make. The keys of
+        several layouts differ only in the number at the end.
         """
         recipe = job.recipe
         made_with = [] if recipe.command is None else fingerprint(self.source, recipe.environment, recipe.command)
@@ -173,7 +173,7 @@ class _Builder:
         return f"{key}-{recipe.layout}" if is_one_of_several else key
 
     def entries(self, jobs: Mapping[str, Job], holding: ExitStack) -> tuple[dict[str, Entry], set[str]]:
-        """Every entry, whole and held by `holding`, and the keys of those that had to be built."""
+        """Return every entry, complete and held by `holding`, and the keys of those that had to be built."""
         made: set[str] = set()
         for _ in range(_MOST_TRIES):
             with ExitStack() as trying:
@@ -191,9 +191,9 @@ class _Builder:
         )
 
     def _held(self, key: str, job: Job, trying: ExitStack) -> Entry:
-        """An entry, held alone unless it is whole.
+        """Return an entry, which is shared with others if it is complete and else held exclusively.
 
-        Whoever holds several has taken them in the order of their keys, so that nobody waits in a circle.
+        Every process takes several entries in the order of their keys, so that there is no deadlock.
         """
         said = f"waiting for another steelyard, which has the build of {job.revision.label}"
 
@@ -204,13 +204,14 @@ class _Builder:
             for alone in (False, True):
                 with ExitStack() as one:
                     entry = one.enter_context(self.cache.held(key, alone=alone, waiting=waiting))
-                    # Whoever has made it meanwhile shares it, and for that may wait for us, with others in its hands.
+                    # A process that completed it meanwhile is about to share it, and may wait for us to let go of it
+                    # while it holds other entries.
                     if entry.share() if entry.facts() is not None else alone:
                         trying.enter_context(one.pop_all())
                         return entry
 
     def _make(self, missing: Mapping[str, tuple[Job, Entry]]) -> None:
-        """Check out and build; of what fails nothing is left but its log."""
+        """Check out and build; a failed build leaves nothing but its log."""
         waiting = list(missing.values())
         try:
             notes = [self._check_out(job, entry, len(waiting)) for job, entry in waiting]
@@ -219,28 +220,28 @@ class _Builder:
                 some = slice(done, done + _MOST_AT_ONCE)
                 self._build(waiting[some], notes[some], done, len(waiting))
         except OSError as error:
-            place = error.filename or self.cache.folder  # a disk that gets full in the middle of a file names none
+            place = error.filename or self.cache.folder  # there is no name if the disk fills up in the middle of a file
             room = f"; {_ROOM}" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
             raise MeasurementError(f"nothing can be built in {place}: {error.strerror}{room}") from error
         finally:
             for _, entry in waiting:
-                if entry.facts() is None:  # it is of no use, and the disk may be full of it
+                if entry.facts() is None:  # incomplete entries are useless, and may fill the disk
                     remove(entry.files)
                     remove(entry.git)
 
     def _announce(self, jobs: Sequence[Job]) -> None:
-        """Say what is built, once of each revision, in however many layouts."""
+        """Tell what is built, once per revision, however many layouts it has."""
         layouts = Counter(job.revision.label for job in jobs)
         for job in {job.revision.label: job for job in jobs}.values():
             if (command := job.recipe.command) is not None:
                 several = f" in {many} layouts" if (many := layouts[job.revision.label]) > 1 else ""
-                # What has several lines is from a file, and has been said.
+                # A command of several lines comes from a file, and has been shown already.
                 told = "" if "\n" in command.strip() else f": {one_line(command)}"
                 said = f"building {job.revision.label}{several}{told}"
                 self.watch(Progress(said, 0, len(jobs), allowance=said, noun=_NOUN))
 
     def _check_out(self, job: Job, entry: Entry, of: int) -> list[str]:
-        """Put a revision's files into their place; what the user should know of them."""
+        """Put a revision's files into their place; return what the user should know about them."""
         entry.begin()
         self.watch(Progress(f"checking out {job.revision.label}", 0, of, noun=_NOUN))
         notes = check_out(self.repository, job.revision, Places(entry.files, entry.git))
@@ -248,7 +249,7 @@ class _Builder:
         return notes
 
     def _build(self, some: Sequence[tuple[Job, Entry]], notes: Sequence[list[str]], done: int, of: int) -> None:
-        """Build some side by side, and keep those that do, also where another one fails."""
+        """Build some side by side, and keep those that succeed even if another one fails."""
         failures = self._failures(some, notes, done, of)
         for (job, entry), failure, known in zip(some, failures, notes, strict=True):
             if failure is None:
@@ -270,7 +271,7 @@ class _Builder:
     def _failures(
         self, missing: Sequence[tuple[Job, Entry]], notes: Sequence[list[str]], done: int, of: int
     ) -> list[NotBuiltError | Literal["cut short"] | None]:
-        """What each build failed in, all of them run side by side; the first failure cuts the others short."""
+        """Run builds side by side and return how each failed; the first failure cuts the others short."""
         if all(job.recipe.written is None for job, _ in missing):
             return [None] * len(missing)
         job, _ = missing[0]
@@ -282,11 +283,11 @@ class _Builder:
         return [_failure(job, entry, ended, known) for (job, entry), ended, known in each]
 
     def _command(self, job: Job, entry: Entry, leaving: ExitStack) -> Command:
-        # A compiler that is killed leaves its temporary files: they go with their folder.
+        # A compiler that is killed leaves temporary files, which are removed with this folder.
         with room_for("a build needs"):
             temporary = leaving.enter_context(scratch_folder("build"))
         folder = entry.files / self.repository.directory
-        is_new = job.recipe.may_be_new and not any(folder.iterdir())  # git has no empty ones
+        is_new = job.recipe.may_be_new and not any(folder.iterdir())  # git has no empty folders
         return Command(
             ["/bin/sh", "-c", ":" if is_new else job.recipe.written or ":"],
             folder,
@@ -309,7 +310,7 @@ class _Builder:
 
 
 def _failure(job: Job, entry: Entry, ended: Ended, notes: Sequence[str]) -> NotBuiltError | Literal["cut short"] | None:
-    """What a build failed in, with the `notes` on its checkout, as what was left out of that may be why."""
+    """Return how a build failed, with the `notes` on its checkout: what that left out may be the reason."""
     if ended.is_late:
         how: str | None = f"did not end within {seconds(job.recipe.timeout_s or 0.0)}; allow more with --build-timeout"
     elif ended.status is None:
@@ -318,12 +319,12 @@ def _failure(job: Job, entry: Entry, ended: Ended, notes: Sequence[str]) -> NotB
         how = how_it_ended_badly(ended.status)
     if how is None:
         return None
-    if _is_full(entry.folder):  # which the log may have no room to say
+    if _is_full(entry.folder):  # the log may have had no room left to say so
         how += f", as its disk is full ({_ROOM})"
     command = (job.recipe.written or "").strip()
-    what = "its command" if "\n" in command else one_line(command)  # a script has been shown, and hides the answer
+    what = "its command" if "\n" in command else one_line(command)  # a script was shown, and would hide the message
     told = [f"{job.revision.label} does not build: {what} {how}; its log is {entry.log}", *notes]
-    if job.recipe.may_be_new:  # why it does not build, nobody knows
+    if job.recipe.may_be_new:  # it may have failed because there are no benchmarks yet
         told.append("if it has no benchmarks yet, let the command end well without them (steelyard docs ci)")
     return NotBuiltError(
         "; ".join(told),
@@ -336,7 +337,7 @@ def _is_full(folder: Path) -> bool:
 
 
 def tail(log: Path) -> tuple[str, ...]:
-    """The last lines of a log, each cut where it is too long."""
+    """Return the last lines of a log, each cut if it is too long."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - _TAIL_BYTES))

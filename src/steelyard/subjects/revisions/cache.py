@@ -1,7 +1,8 @@
-"""The folder where builds are kept: an entry a build, locked while it is made or used, the least recently used removed.
+"""The folder in which builds are kept: one entry per build, locked while it is made or used; a bound on the total size.
 
-An entry is a folder under the name of its key, which has the same length for all, as programs see the length of their
-paths. Its facts are written last: one without them is of a build that failed or was cut short, and is made anew.
+An entry is a folder named by its key; all keys have the same length, as programs see the length of their paths. Its
+facts are written last: an entry without them is of a build that failed or was cut short, and is made anew. The least
+recently used entries are removed first.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _BLOCK = 512  # what st_blocks counts, whatever the disk's blocks are
 
 
 class Facts(Record):
-    """What is known of a build that is kept."""
+    """What is known about a kept build."""
 
     repository: str
     revision: str
@@ -42,18 +43,18 @@ class Facts(Record):
     tree: str
     command: str | None
     made_s: float
-    """When, in seconds of the Unix clock."""
+    """When it was made, in seconds of the Unix clock."""
     size_bytes: int
     notes: list[str]
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A build that is kept, as `steelyard cache` lists it."""
+    """A kept build, as `steelyard cache` lists it."""
 
     key: str
     facts: Facts | None
-    """None of one that is being made, or was cut short."""
+    """None for one that is being made, or was cut short."""
     size_bytes: int
     used_s: float
     """When it was used last, in seconds of the Unix clock."""
@@ -61,59 +62,59 @@ class Kept:
 
 
 class Entry:
-    """A place in the cache that this process holds, for itself or together with others who use it."""
+    """An entry of the cache that this process holds, alone or shared with other users of it."""
 
     def __init__(self, folder: Path, handle: int) -> None:
         self.folder, self._handle = folder, handle
 
     @property
     def files(self) -> Path:
-        """The checkout, in which it is built and run."""
+        """The checkout, in which the program is built and run."""
         return self.folder / _FILES
 
     @property
     def git(self) -> Path:
-        """What git keeps of the checkout."""
+        """What git keeps about the checkout."""
         return self.folder / "git"
 
     @property
     def log(self) -> Path:
-        """What its build printed."""
+        """What the build printed."""
         return self.folder / "log"
 
     def facts(self) -> Facts | None:
-        """What is known of it; None where it is not whole."""
+        """Return what is known about it; None if it is not complete."""
         return _facts(self.folder)
 
     def begun_s(self) -> float:
-        """When it was begun, in seconds of the Unix clock; now, where its build has removed what tells."""
+        """Return when it was begun, in seconds of the Unix clock; now if its build has removed the file that tells."""
         try:
             return (self.git / "commondir").stat().st_mtime
         except OSError:
             return time.time()
 
     def begin(self) -> None:
-        """Remove what an attempt before has left, but not the lock."""
+        """Remove what an earlier attempt has left, except the lock."""
         for path in self.folder.iterdir():
             if path.name != "lock":
                 remove(path)
 
     def complete(self, facts: Facts) -> None:
-        """Have it be whole."""
+        """Mark it as complete, by writing its facts."""
         write_atomically(self.folder / _FACTS, plain_json(facts).encode(), private=True)
 
     def share(self) -> bool:
-        """Let others use it too; whether it is still there then, as for a moment nobody holds it."""
+        """Share the lock with others; return whether the entry is still there, as nobody holds it for a moment."""
         fcntl.flock(self._handle, fcntl.LOCK_SH)
         return _is_at(self._handle, self.folder / "lock") and self.facts() is not None
 
     def note_use(self) -> None:
-        """Have it be the most recently used."""
+        """Make it the most recently used one."""
         with suppress(OSError):
             os.utime(self._handle)
 
     def release(self) -> None:
-        """Hold it no longer."""
+        """Let go of it."""
         os.close(self._handle)
 
 
@@ -121,13 +122,13 @@ class Cache:
     """The builds of a user."""
 
     def __init__(self, folder: Path, owners: Iterable[int] = ()) -> None:
-        """The builds in a folder, whose owner may be one of some others than this user and root."""
+        """Use a folder, which has to belong to this user, to root or to one of `owners`."""
         self.folder, self._owners = folder, (0, os.geteuid(), *owners)
 
     @classmethod
     def of_user(cls, environment: Mapping[str, str]) -> Cache:
-        """The user's own, under XDG_CACHE_HOME; raises UsageError where none can be."""
-        # A relative path is to be ignored, says the XDG Base Directory Specification.
+        """Return the user's own cache, under XDG_CACHE_HOME; raises UsageError if there can be none."""
+        # The XDG Base Directory Specification says to ignore relative paths.
         places = [Path(environment.get("XDG_CACHE_HOME", "")), Path(environment.get("HOME", "")) / ".cache"]
         place = next((place for place in places if place.is_absolute()), None)
         if place is None:
@@ -135,9 +136,9 @@ class Cache:
         return cls(place / "steelyard" / "builds", trusted_owners(environment))
 
     def open(self) -> None:
-        """Make the folder, and remove what processes that were killed have left of entries that were to go.
+        """Create the folder, and finish removals that were cut short when their process was killed.
 
-        Raises MeasurementError where it cannot be, or is another user's, who could put any program there.
+        Raises MeasurementError if it cannot be created, or is another user's, who could put any program there.
         """
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -156,9 +157,9 @@ class Cache:
 
     @contextmanager
     def held(self, key: str, *, alone: bool, waiting: Callable[[], None] = lambda: None) -> Iterator[Entry]:
-        """The entry of a key, made if need be, for as long as the context lasts: alone, or beside others.
+        """Hold the entry of a key, created if need be, for as long as the context lasts: `alone`, or shared.
 
-        Calls `waiting` before it waits for whoever has it.
+        Calls `waiting` before it waits for another holder.
         """
         folder = self.folder / key
         try:
@@ -172,10 +173,10 @@ class Cache:
             entry.release()
 
     def kept(self) -> list[Kept]:
-        """All entries, the least recently used first."""
+        """Return all entries, the least recently used first."""
         found = []
         for folder in self._entries():
-            with suppress(OSError):  # it has gone, or is another user's
+            with suppress(OSError):  # it has been removed, or is another user's
                 facts = _facts(folder)
                 used_s = (folder / "lock").stat().st_mtime
                 size = facts.size_bytes if facts else size_of(folder)
@@ -183,18 +184,18 @@ class Cache:
         return sorted(found, key=lambda one: (one.used_s, one.key))
 
     def limit_bytes(self) -> int:
-        """How much it may hold."""
+        """Return how much the cache may hold."""
         try:
             return int((self.folder / _LIMIT).read_text())
         except (OSError, ValueError):
             return USUAL_BYTES
 
     def set_limit(self, limit_bytes: int) -> None:
-        """Have it hold no more from now on."""
+        """Set how much the cache may hold from now on."""
         write_atomically(self.folder / _LIMIT, f"{limit_bytes}\n".encode(), private=True)
 
     def bound(self, limit_bytes: int | None = None) -> list[Kept]:
-        """Remove the least recently used entries until the rest is no larger than it may be; none that is in use.
+        """Remove the least recently used entries, except those in use, until the rest is within the limit.
 
         Returns those that were removed.
         """
@@ -210,7 +211,7 @@ class Cache:
         return gone
 
     def clear(self) -> list[Kept]:
-        """Remove all entries that nobody uses; returns them."""
+        """Remove all entries that nobody uses; return them."""
         return [one for one in self.kept() if self._remove(one.key)]
 
     def _entries(self) -> list[Path]:
@@ -229,7 +230,7 @@ class Cache:
             if not lock(handle):
                 return False
             gone = self.folder / f"{_GONE}{key}-{os.getpid()}-{time.monotonic_ns()}"
-            folder.rename(gone)  # at once: who waits for it sees that it is another's no longer
+            folder.rename(gone)  # atomic: a process that waits for the lock then sees that the entry is gone
         except OSError:
             return False
         finally:
@@ -240,7 +241,7 @@ class Cache:
 
 @contextmanager
 def in_use(directories: Iterable[str]) -> Iterator[None]:
-    """Keep the entries that these folders are in from being removed, as far as they are in some."""
+    """Keep the entries that contain these folders, if any, from being removed."""
     with ExitStack() as holding:
         for directory in directories:
             for tree in (Path(directory), *Path(directory).parents):
@@ -255,12 +256,12 @@ def in_use(directories: Iterable[str]) -> Iterator[None]:
 
 
 def _is_of_entry(tree: Path) -> bool:
-    """Whether it has the files of an entry: the `lock` in another's folder is for its own programs."""
+    """Return whether a folder is the checkout of an entry: a file `lock` elsewhere belongs to other programs."""
     return tree.name == _FILES and os.path.isfile(tree.parent / _FACTS)  # noqa: PTH113 - never raises
 
 
 def remove(path: Path) -> None:
-    """Remove a file, or a folder with all that is in it, be that not to be written to: Go's modules are such."""
+    """Remove a file, or a folder with everything in it, even if that is read-only, as Go's modules are."""
     if path.is_symlink() or not path.is_dir():
         path.unlink(missing_ok=True)
         return
@@ -271,7 +272,7 @@ def remove(path: Path) -> None:
 
 
 def size_of(path: Path) -> int:
-    """What a folder takes on the disk, in bytes."""
+    """Return what a folder takes on the disk, in bytes."""
     total = 0
     for folder, _, files in os.walk(path):
         for name in (*files, ""):
@@ -281,7 +282,7 @@ def size_of(path: Path) -> int:
 
 
 def _locked(folder: Path, how: int, waiting: Callable[[], None]) -> int:
-    """A descriptor of the lock of an entry that is there, which is held."""
+    """Lock an entry, created if need be, and return the descriptor of its lock file."""
     while True:
         folder.mkdir(mode=0o700, exist_ok=True)
         try:

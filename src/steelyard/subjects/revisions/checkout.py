@@ -1,9 +1,9 @@
-"""A revision's files in a folder of their own: a linked work tree that the user's repository knows nothing of.
+"""Check out a revision into a folder of its own: a linked work tree that the user's repository does not know about.
 
-`git worktree add` would write into the user's repository, and leave its entry there when the folder is removed. The
-files of gitrepository-layout(5) that make a linked work tree are few, and are made here: the folder shares objects,
-references and configuration with the repository, so that `git describe` in a build, LFS and other filters work, and has
-HEAD and index to itself.
+`git worktree add` would write into the user's repository, and leave its entry there when the folder is removed. The few
+files that make a linked work tree (gitrepository-layout(5)) are written here instead. The folder shares objects,
+references and configuration with the repository, so that `git describe` in a build, LFS and other filters work; HEAD
+and index are its own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _POINTER = b"version https://git-lfs"
 
 
 class NotBuiltError(MeasurementError):
-    """A revision that cannot be checked out or built; the last lines of its log stand below the sentence."""
+    """A revision cannot be checked out or built; the last lines of its log follow the sentence."""
 
     def __init__(self, sentence: str, log: Sequence[str] = ()) -> None:
         super().__init__(sentence)
@@ -31,26 +31,26 @@ class NotBuiltError(MeasurementError):
 
     @property
     def in_one_line(self) -> str:
-        """The sentence, with the line that says why, before that of make; with the last one if none does."""
+        """The sentence with the line of the log that says why, which precedes make's, or else with the last line."""
         told = line_that_tells(self.log)
         return ": ".join([str(self), *([told.strip()] if told else self.log[-1:])])
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where a checkout is: its files, and what git keeps of it beside them."""
+    """The folders of a checkout: its files, and what git keeps about it."""
 
     files: Path
     git: Path
 
 
 def check_out(repository: Repository, revision: Revision, places: Places) -> list[str]:
-    """Put a revision's files into a folder that is not there yet; returns what the user should know of them.
+    """Put a revision's files into a folder that does not exist yet; return what the user should know about them.
 
-    Raises UsageError for a submodule that is not here, MeasurementError.
+    Raises UsageError for a submodule whose commit is not here, MeasurementError.
     """
     commit = revision.commit or repository.git.answer("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    git = revision.git or repository.git  # the objects of changes are nowhere else
+    git = revision.git or repository.git  # the objects of uncommitted changes are only there
     _link(places, repository.common, commit)
     _fill(git.within(places.files, {"GIT_INDEX_FILE": str(places.git / "index")}), revision.tree, revision.label)
     notes = _pointers(repository.git.within(places.files))
@@ -60,10 +60,10 @@ def check_out(repository: Repository, revision: Revision, places: Places) -> lis
 
 
 def _link(places: Places, common: Path, commit: str | None) -> None:
-    """Make a linked work tree of an empty folder."""
+    """Create an empty linked work tree."""
     places.git.mkdir(parents=True)
     places.files.mkdir(parents=True, exist_ok=True)
-    # Before the first commit it is on a branch that is not born.
+    # Before the first commit, HEAD names a branch that does not exist yet.
     for file, text in (
         (places.git / "HEAD", commit or "ref: refs/heads/main"),
         (places.git / "commondir", str(common)),
@@ -82,7 +82,7 @@ def _fill(git: Git, tree: str, label: str) -> None:
 def _check_out_submodule(
     git: Git, root: Path, common: Path, module: Submodule, places: Places, revision: Revision
 ) -> list[str]:
-    """Put a submodule's files, and those of its own, into their places, from what is here of it: nothing is fetched."""
+    """Put the files of a submodule, and of those in it, into their places; nothing is fetched."""
     known = _places_of(git, root, common, module)
     if not known:
         return [
@@ -104,7 +104,7 @@ def _check_out_submodule(
 
 
 def _places_of(git: Git, root: Path, common: Path, module: Submodule) -> list[Path]:
-    """Where a submodule of the work tree `root` has objects here."""
+    """Return the git folders here that have objects of a submodule of the work tree `root`."""
     folder, kept = root / module.path, [common / "modules" / module.name]
     if (folder / ".git").exists() and (told := git.within(folder).answer("rev-parse", "--git-common-dir")):
         kept.insert(0, (folder / told).resolve())
@@ -112,7 +112,7 @@ def _places_of(git: Git, root: Path, common: Path, module: Submodule) -> list[Pa
 
 
 def _having(git: Git, places: Sequence[Path], module: Submodule) -> Git | None:
-    """A git in the first of the places that has a submodule's commit."""
+    """Return a git in the first of the places that has the submodule's commit; None if none has."""
     for place in places:
         theirs = git.within(place, {"GIT_DIR": str(place)})
         if theirs.answer("rev-parse", "--verify", "--quiet", f"{module.commit}^{{commit}}"):
@@ -121,12 +121,12 @@ def _having(git: Git, places: Sequence[Path], module: Submodule) -> Git | None:
 
 
 def _is_shallow(places: Sequence[Path]) -> bool:
-    """Whether a submodule is here without its older commits, which no mere fetch brings."""
+    """Return whether a submodule's clone is shallow: a plain fetch would not bring its older commits."""
     return any((place / "shallow").exists() for place in places)
 
 
 def brought(repository: Repository, revision: Revision) -> list[str]:
-    """What a checkout holds beside the tree hangs on this: the submodules that are not here, and how LFS is set up."""
+    """Return what a checkout depends on besides the tree: which submodules are not here, and how LFS is set up."""
     git = repository.git
     found = submodules(git, revision.tree) if revision.commit is not None else revision.submodules
     lfs = git.answer("config", "--get-regexp", r"^filter\.lfs\.") or ""
@@ -135,19 +135,19 @@ def brought(repository: Repository, revision: Revision) -> list[str]:
 
 
 def _left_out(git: Git, root: Path, common: Path, found: Sequence[Submodule], above: str) -> Iterator[str]:
-    """The paths of submodules that are not here, and of those within the others."""
+    """Yield the paths of submodules that are not here, also of those within the others."""
     for module in found:
         path, places = f"{above}{module.path}", _places_of(git, root, common, module)
         theirs = _having(git, places, module)
         if not places:
             yield path
-        elif theirs is not None:  # of what has another commit alone nothing is built
+        elif theirs is not None:  # else its commit is not here, and the checkout is refused
             below = submodules(theirs, module.commit)
             yield from _left_out(git, root / module.path, theirs.folder, below, f"{path}/")
 
 
 def _pointers(git: Git) -> list[str]:
-    """A note if files that Git LFS keeps were left as what points to them."""
+    """Return a note if files that Git LFS keeps were left as pointers."""
     told = git.answer("ls-files", "-z", "--", ":(attr:filter=lfs)")
     left = [path for path in filter(None, (told or "").split("\0")) if _is_pointer(git.folder / path)]
     if not left:

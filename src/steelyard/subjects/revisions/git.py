@@ -1,4 +1,4 @@
-"""Git, as it is asked about a repository: with none of the variables that would have it look elsewhere."""
+"""Ask git about a repository, without the variables that would make it look elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from steelyard.measure.tools import Command, Ended, run
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.report.endings import how_it_ended_badly
 
-# As git has them within a hook.
+# Git sets these within a hook.
 _OF_ANOTHER = frozenset(
     {
         "GIT_DIR",
@@ -28,7 +28,7 @@ _OF_ANOTHER = frozenset(
     }
 )
 _OURS = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
-# The user's hooks and daemons have nothing to do with what is looked at or checked out here.
+# Keeps the user's hooks, daemons and settings out of what is looked at or checked out here.
 _OPTIONS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -38,9 +38,9 @@ _OPTIONS = (
     "advice.addEmbeddedRepo=false",
     "gc.auto=0",
 )
-# Git's own words: what has to be named is the top of the repository, wherever in it one stands.
+# Git's own advice, which names the top of the repository, wherever in it the user is.
 _TO_TRUST = re.compile(r"git config --global --add safe\.directory .+")
-# Behind the errors of the files themselves.
+# Follows the errors about the files themselves.
 _NAMES_NOTHING = "fatal: adding files failed"
 _SHALLOW_REMEDY = "fetch all of it (git fetch --unshallow; fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab)"
 
@@ -63,7 +63,7 @@ class Git:
         return cls(program, folder, {**passed_on, **_OURS})
 
     def within(self, folder: Path, variables: Mapping[str, str] | None = None) -> Git:
-        """The same one in another folder, with more in its environment."""
+        """Return the same git in another folder, with more variables."""
         return Git(self.program, folder, {**self.environment, **(variables or {})})
 
     def ask(self, *words: str) -> Ended:
@@ -72,12 +72,12 @@ class Git:
         return run(Command([self.program, *options, *words], self.folder, self.environment))
 
     def answer(self, *words: str) -> str | None:
-        """What it prints, without the end of the line; None where it fails."""
+        """Return what git prints, without the last line's end; None if it fails."""
         ended = self.ask(*words)
         return ended.out.removesuffix("\n") if ended.status == 0 else None
 
     def do(self, what: str, *words: str) -> str:
-        """What it prints; raises MeasurementError, which says `what` could not be done, and git's last words."""
+        """Return what git prints; raises MeasurementError that begins with `what` and ends with git's last words."""
         ended = self.ask(*words)
         if ended.status != 0:
             raise MeasurementError(f"{what}: git says {last_words(ended)}")
@@ -86,17 +86,17 @@ class Git:
 
 @dataclass(frozen=True)
 class Repository:
-    """A repository, and where in it the user stands."""
+    """A repository, and the folder in it that the user is in."""
 
     git: Git
-    """In the folder of the work tree, or in a bare repository."""
+    """Git in the top folder of the work tree, or in the bare repository."""
     common: Path
-    """Where its objects and references are."""
+    """The folder of its objects and references."""
     index: Path
     is_bare: bool
     is_shallow: bool
     directory: Path
-    """Of the user, below the top of the work tree."""
+    """The user's, relative to the top of the work tree."""
 
     @property
     def root(self) -> Path:
@@ -105,12 +105,12 @@ class Repository:
 
     @property
     def remedy_if_shallow(self) -> str:
-        """What to do about something that is missing, if that may be because of it; else nothing."""
+        """What to add to an error about a missing commit if the clone is shallow; else empty."""
         return f"; this clone is shallow: {_SHALLOW_REMEDY}" if self.is_shallow else ""
 
 
 def repository_of(start: Path, environment: Mapping[str, str]) -> Repository:
-    """The repository that a folder is in; raises UsageError where it is in none, or within its .git."""
+    """Return the repository that a folder is in; raises UsageError if it is in none, or within a .git."""
     git = Git.found(start, environment)
     ended = git.ask(
         "rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--is-shallow-repository", "--git-dir"
@@ -139,7 +139,7 @@ def repository_of(start: Path, environment: Mapping[str, str]) -> Repository:
 
 
 def last_words(ended: Ended) -> str:
-    """The last line of what git says of its failure, that names what failed."""
+    """Return the last line of git's output that says what failed."""
     lines = [line.strip() for line in ended.err.splitlines() if line.strip()]
     lines = [line for line in lines if line != _NAMES_NOTHING] or lines
     said = next((line for line in reversed(lines) if line.startswith(("fatal: ", "error: "))), "".join(lines[-1:]))

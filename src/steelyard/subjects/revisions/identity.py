@@ -1,7 +1,7 @@
-"""Whether two revisions come to one program: then there is nothing to weigh.
+"""Tell whether revisions result in the same program: then there is nothing to weigh.
 
-Where that is not certain it is measured, which is never wrong: of scripts, and of programs that load what stands beside
-them.
+Where that is not certain the program is measured, which is never wrong: scripts are, and programs that load files from
+beside them.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from steelyard.subjects.command import of_layout
 if TYPE_CHECKING:
     from steelyard.subjects.revisions.builds import Built
 
-# A linker's hash of all that it links, paths in it: a note of 16 or 20 bytes (ELF, .note.gnu.build-id).
+# A linker's hash of all that it links, including paths: a note of 16 or 20 bytes (ELF, .note.gnu.build-id).
 _BUILD_ID = re.compile(rb"\x04\0\0\0([\x08\x10\x14\x20])\0\0\0\x03\0\0\0GNU\0")
-# By these, and by what its own head says (DT_RPATH, DT_RUNPATH), a program finds libraries that may differ.
+# By these, and by DT_RPATH and DT_RUNPATH in its header, a program finds libraries that may differ between sides.
 _LOADING = ("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT")
 _LOADS_BY_ITSELF = b"\0dlopen\0"
-# What compilers and people read, and no program that was built of it; anything else may be opened beside it.
+# What compilers and people read, but not the program that was built from it; it may open any other file beside it.
 _UNREAD_SUFFIXES = frozenset(
     ".c .cc .cpp .cxx .c++ .h .hh .hpp .hxx .h++ .inl .ipp .tpp .m .mm .s .asm .d .rs .go .zig .swift .f .f90 .f95 "  # noqa: SIM905
     ".f03 .f08 .for .ada .adb .ads .pas .nim .hs .ml .mli .cu .cuh .cmake .mk .am .ac .m4 .md .rst .adoc .texi".split()
@@ -40,7 +40,7 @@ _UNREAD_NAMES = re.compile(
 
 
 def are_identical(sides: Sequence[Sequence[Built]], subjects: Sequence[Subject], settings: Settings) -> bool:
-    """Whether all sides are one, in each of their layouts."""
+    """Return whether all sides are identical, in each of their layouts."""
     return all(
         is_identical(builds, [of_layout(subject, builds[0].recipe.layout or 0) for subject in subjects], settings)
         for builds in zip(*sides, strict=True)
@@ -48,7 +48,7 @@ def are_identical(sides: Sequence[Sequence[Built]], subjects: Sequence[Subject],
 
 
 def is_identical(sides: Sequence[Built], subjects: Sequence[Subject], settings: Settings) -> bool:
-    """Whether all sides are one build, or their programs are equal but for the paths that they were built at."""
+    """Return whether all sides are one build, or their programs differ only in the paths that they were built at."""
     if is_one_build(sides):
         return True
     if any(settings.hooks().values()) or any(name in (*settings.environment, *settings.variables) for name in _LOADING):
@@ -65,12 +65,12 @@ def is_identical(sides: Sequence[Built], subjects: Sequence[Subject], settings: 
 
 
 def is_one_build(sides: Sequence[Built]) -> bool:
-    """Whether all sides have the same files, built in the same way."""
+    """Return whether all sides have the same files, built in the same way."""
     return len({side.top for side in sides}) == 1
 
 
 def _program(side: Built, subject: Subject) -> str | None:
-    """The hash of a program that a build made, and that needs nothing beside it; None for any other."""
+    """Return the hash of a program that a build made and that needs nothing beside it; None for any other."""
     path = Path(subject.program)
     if not path.is_relative_to(side.top):
         return None
@@ -83,12 +83,12 @@ def _program(side: Built, subject: Subject) -> str | None:
 
 
 def _loads_more(program: bytes) -> bool:
-    """Whether it may load what stands beside it: a library by a folder of its own, or whatever it names itself."""
+    """Return whether a program may load files from beside it: libraries from folders that it names, or by dlopen."""
     return names_library_folders(program) or _LOADS_BY_ITSELF in program
 
 
 def digest_but_for_paths(program: Path, folder: str) -> str | None:
-    """SHA-256 of a file, but for the folder that it was built in and a linker's hash of it; None if it is not there."""
+    """Return the SHA-256 of a file without the folder that it was built in and a linker's hash; None if unreadable."""
     try:
         data = program.read_bytes()
     except OSError:
@@ -97,7 +97,7 @@ def digest_but_for_paths(program: Path, folder: str) -> str | None:
 
 
 def _same_inputs(one: tuple[Built, Subject], other: tuple[Built, Subject]) -> bool:
-    """Whether the files that the command's words name are the same on both sides."""
+    """Return whether the files that the command's words name are the same on both sides."""
     (mine, my_subject), (theirs, their_subject) = one, other
     for word, their_word in zip(my_subject.argv[1:], their_subject.argv[1:], strict=True):
         paths = mine.folder / word, theirs.folder / their_word
@@ -112,7 +112,7 @@ def _same_inputs(one: tuple[Built, Subject], other: tuple[Built, Subject]) -> bo
 
 
 def _same_beside(one: Built, other: Built) -> bool:
-    """Whether of all files of the revisions none differs that a program may open without being told its name."""
+    """Return whether the revisions differ only in files that no program opens of its own accord."""
     mine, theirs = one.tracked(), other.tracked()
     if mine is None or theirs is None:
         return False

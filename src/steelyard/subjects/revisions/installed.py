@@ -1,6 +1,6 @@
-"""Where an interpreter of Python imports what was installed into it from folders of sources: told from its files.
+"""Find out which source folders a Python interpreter's installed packages come from, by reading its files.
 
-An editable install names the folder in a file `.pth`, or in the module that such a file imports; a plain one is a copy,
+An editable install names the folder in a `.pth` file, or in the module that such a file imports; a plain one is a copy,
 and names the folder in its `direct_url.json`.
 """
 
@@ -25,22 +25,22 @@ _MOST_READ = 2000
 _VERSION = re.compile(r"3\.\d+")
 _IMPORTED = re.compile(r"import\s+(\w+)")
 _PATHS = re.compile(r"""['"](/[^'"\n]+)['"]""")
-# As meson-python and scikit-build-core do: it is asked before any folder.
+# As meson-python and scikit-build-core do: such a finder is asked before any folder.
 _ASKED_FIRST = "meta_path.insert(0"
 
 
 @dataclass(frozen=True)
 class Installed:
-    """What an interpreter imports, and where its sources are."""
+    """Something that an interpreter imports, and where its sources are."""
 
     folder: Path
-    """The folder in which the package's folder is, as it would stand in PYTHONPATH."""
+    """The folder that contains the package's folder, as it would be in PYTHONPATH."""
     how: Literal["editable", "hooked", "copied"]
-    """From the sources themselves; by a finder that goes before PYTHONPATH; or a copy of them."""
+    """From the sources themselves; by a finder that precedes PYTHONPATH; or a copy of the sources."""
 
 
 def name_of_project(folder: Path) -> str | None:
-    """What the project in a folder is called where it is installed, if its pyproject.toml says so."""
+    """Return the name under which the project in a folder is installed, if its pyproject.toml tells."""
     try:
         told = tomllib.loads(_text(folder / "pyproject.toml"))
     except tomllib.TOMLDecodeError:
@@ -52,7 +52,7 @@ def name_of_project(folder: Path) -> str | None:
 
 
 def released(python: Path, environment: Mapping[str, str], name: str) -> str | None:
-    """The version of a project that this interpreter has from elsewhere than a folder of sources, as from an index."""
+    """Return the version of a project that is installed here other than from a source folder, as from an index."""
     for folder in _site_folders(python, environment):
         for metadata in folder.glob("*.dist-info"):
             its_name, _, version = metadata.name.removesuffix(".dist-info").partition("-")
@@ -66,7 +66,7 @@ def _normal(name: str) -> str:
 
 
 def installed_from_sources(python: Path, environment: Mapping[str, str]) -> Iterator[Installed]:
-    """All that this interpreter, which nobody starts, has from folders on this machine."""
+    """Yield all that this interpreter has from folders on this machine, without starting it."""
     for folder in _site_folders(python, environment):
         try:
             with os.scandir(folder) as entries:
@@ -105,7 +105,7 @@ def _named_by(site: Path, name: str) -> Iterator[Installed]:
 
 
 def imported_from(path: Path) -> Path:
-    """The folder in which the outermost package is that a file or a folder belongs to."""
+    """Return the folder that contains the outermost package of a file or a folder."""
     folder = path.parent if path.suffix == ".py" else path
     while os.path.exists(folder / "__init__.py"):  # noqa: PTH110 - Path.exists() raises where what is read is no path
         folder = folder.parent
@@ -113,7 +113,7 @@ def imported_from(path: Path) -> Path:
 
 
 def _copied(metadata: Path) -> Iterator[Installed]:
-    with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):  # whatever is no such file
+    with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):  # not a file of this form
         told = json.loads(_text(metadata / "direct_url.json"))
         url = urlsplit(told["url"])
         if url.scheme == "file" and not told["dir_info"].get("editable"):
@@ -121,7 +121,7 @@ def _copied(metadata: Path) -> Iterator[Installed]:
 
 
 def sources_in(project: Path) -> Path:
-    """The folder in a project from which its packages are imported."""
+    """Return the folder in a project from which its packages are imported."""
     return project / "src" if (project / "src").is_dir() else project
 
 

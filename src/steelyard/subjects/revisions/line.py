@@ -1,4 +1,4 @@
-"""A line of commits in a git repository, from a good one to a bad one, or from an old one to a new one."""
+"""A line of commits in a git repository, from a good to a bad one, or from an old to a new one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _FIELDS = "%H%x00%P%x00%T%x00%an%x00%aI%x00%s"
 
 
 def line_of(repository: Repository, good: str, bad: str, sought: Sought = "slower") -> list[Commit]:
-    """The commits from good to bad, both among them, along first parents; `sought` is what they are looked through for.
+    """Return the commits from good to bad, including both, along first parents; `sought` is what is searched for.
 
-    Raises UsageError for a revision that is not known, for two that are the same, and where none leads to the other.
+    Raises UsageError for an unknown revision, for two that are the same, and if no line leads from good to bad.
     """
     older, newer = f"--{word_of('good', sought)}", f"--{word_of('bad', sought)}"
     first, last = (named(repository, option, name).commit or "" for option, name in ((older, good), (newer, bad)))
@@ -31,9 +31,9 @@ def line_of(repository: Repository, good: str, bad: str, sought: Sought = "slowe
 
 
 def merged_lines(repository: Repository, merge: Commit) -> list[tuple[str, str]]:
-    """Where each line that a commit merged left the others, and where it ends: what `line_of` can be asked for.
+    """Return for each line that a commit merged where it left the others and where it ends, to pass to `line_of`.
 
-    That is no merge base where the main line had been merged into the other one before.
+    Where it left them is not the merge base if the main line had been merged into it before.
     """
     found = []
     for tip in merge.parents[1:]:
@@ -44,12 +44,12 @@ def merged_lines(repository: Repository, merge: Commit) -> list[tuple[str, str]]
 
 
 def revision_of(commit: Commit) -> Revision:
-    """What is built of a commit."""
+    """Return a commit as a revision to build."""
     return Revision(commit.short, commit.hash, commit.tree)
 
 
 def _check_ancestor(repository: Repository, older: tuple[str, str], newer: tuple[str, str], sought: Sought) -> None:
-    """Raise UsageError unless a line leads from one to the other, each as (what was given for it, its commit)."""
+    """Raise UsageError unless one is an ancestor of the other; each is (what the user gave, its commit)."""
     git, (good, first), (bad, last) = repository.git, older, newer
     if git.ask("merge-base", "--is-ancestor", first, last).status == 0:
         return
@@ -64,7 +64,7 @@ def _check_ancestor(repository: Repository, older: tuple[str, str], newer: tuple
 
 
 def _logged(repository: Repository, *words: str) -> list[Commit]:
-    """Commits as git's log has them, whatever the user's settings add to it elsewhere."""
+    """Return the commits of git's log, without anything that the user's settings would add to it."""
     log = repository.git.do(
         "the commits cannot be listed",
         *("-c", "log.showSignature=false", "log", "--encoding=UTF-8", f"--format=format:{_FIELDS}", *words, "--"),

@@ -1,4 +1,4 @@
-"""Which two revisions are weighed: by default the merge base with the default branch, and the work tree as it is."""
+"""Determine the revisions to weigh: by default the merge base with the default branch, and the work tree as it is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from steelyard.subjects.responses import beginning_of
 from steelyard.subjects.revisions.git import Git, Repository, last_words
 
 WORK_TREE = "work tree"
-# In this order: what the remote calls its default, then what most call theirs.
+# In this order: what the remote calls its default branch, then the usual names.
 _DEFAULTS = (
     "refs/remotes/origin/HEAD",
     "refs/heads/main",
@@ -23,14 +23,14 @@ _DEFAULTS = (
     "refs/remotes/origin/master",
 )
 _ABBREVIATED = 7
-# What programs and objects, archives, and classes of Java begin with.
+# The first bytes of programs and objects, of archives, and of Java classes.
 _BUILT = (b"\x7fELF", b"!<arch>\n", b"\xca\xfe\xba\xbe")
 _MOST_LOOKED_AT = 1000
 
 
 @dataclass(frozen=True)
 class Submodule:
-    """What a tree says of a submodule."""
+    """A submodule, as a tree describes it."""
 
     name: str
     path: str
@@ -42,21 +42,21 @@ class Revision:
     """One side: a commit, or the work tree with all that is not committed."""
 
     name: str
-    """As the user gave it, or what it was found as."""
+    """As the user gave it, or as it was found."""
     commit: str | None
-    """None of a work tree that has changes."""
+    """None for a work tree with changes."""
     tree: str
     """The hash of its contents."""
     built_files: tuple[str, ...] = ()
-    """Of a work tree, those that git neither tracks nor ignores and that a compiler made: they are part of it."""
+    """For a work tree with changes: compilers' output that git neither tracks nor ignores, so that it is part of it."""
     submodules: tuple[Submodule, ...] = ()
-    """Of a work tree that has changes: its objects, which would tell, are gone once it is checked out."""
+    """For a work tree with changes: its objects, which would tell, are gone once it is checked out."""
     git: Git | None = field(default=None, compare=False, repr=False)
-    """Of a work tree that has changes, one that knows its objects, for as long as its snapshot is held."""
+    """For a work tree with changes: a git that knows its objects, for as long as its snapshot is held."""
 
     @property
     def label(self) -> str:
-        """What it is called: `main (1a2b3c4)`."""
+        """The name that is shown: `main (1a2b3c4)`."""
         if self.commit is None:
             return self.name
         short = self.commit[:_ABBREVIATED]
@@ -66,10 +66,11 @@ class Revision:
 def resolved(
     repository: Repository, base: str | None, candidate: str | None, holding: ExitStack
 ) -> tuple[Revision, Revision]:
-    """The two revisions; None is the merge base of the candidate with the default branch, and the work tree.
+    """Return baseline and candidate.
 
-    What they are checked out of is there while it is held. Raises UsageError for one that is not there, or that cannot
-    be found out.
+    None for `base` is the merge base of the candidate with the default branch, None for `candidate` the work tree. The
+    objects to check them out from exist for as long as `holding` is open. Raises UsageError for a revision that does
+    not exist or cannot be determined.
     """
     if candidate is None and repository.is_bare:
         raise UsageError(f"{repository.root} is a bare repository and has no work tree: name a --candidate")
@@ -79,16 +80,16 @@ def resolved(
 
 
 def alone(repository: Repository, name: str | None, holding: ExitStack) -> Revision:
-    """The one revision of `--base`; None is the work tree. Raises UsageError as `resolved`."""
+    """Return the one revision of `--base`; None is the work tree. Raises UsageError as `resolved` does."""
     if name is None and repository.is_bare:
         raise UsageError(f"{repository.root} is a bare repository and has no work tree: name a --base")
     return work_tree(repository, holding) if name is None else named(repository, "--base", name)
 
 
 def work_tree(repository: Repository, holding: ExitStack) -> Revision:
-    """The work tree as it is, with what is not committed and not ignored; raises UsageError if it cannot be read.
+    """Return the work tree as it is, with what is neither committed nor ignored; raises UsageError if it is unreadable.
 
-    It is looked at once, and held: whatever is written there from then on is no part of it.
+    It is a snapshot, held by `holding`: whatever is written there from then on is not part of it.
     """
     tree, git = holding.enter_context(_snapshot(repository))
     head = repository.git.answer("rev-parse", "HEAD^{commit}", "HEAD^{tree}")
@@ -107,12 +108,12 @@ def _built_files(repository: Repository) -> Iterator[str]:
 
 @contextmanager
 def _snapshot(repository: Repository) -> Iterator[tuple[str, Git]]:
-    """The tree of the work tree as it is, and a git that knows its objects; nothing of the user's is written to."""
+    """Yield the tree of the work tree as it is, and a git that knows its objects; nothing of the user's is changed."""
     with scratch_folder("index") as folder:
         index, objects = folder / "index", folder / "objects"
         objects.mkdir()
-        with suppress(FileNotFoundError):  # where nothing was ever added
-            # With its time: by that git knows which files may have been changed since.
+        with suppress(FileNotFoundError):  # nothing was ever added
+            # With its time, by which git knows which files may have changed since.
             shutil.copy2(repository.index, index)
         git = repository.git.within(
             repository.root,
@@ -131,9 +132,9 @@ def _snapshot(repository: Repository) -> Iterator[tuple[str, Git]]:
 
 
 def submodules(git: Git, tree: str) -> list[Submodule]:
-    """The submodules of a tree that its .gitmodules names.
+    """Return the submodules of a tree that its .gitmodules names.
 
-    Raises UsageError for a name that leads elsewhere: it is that of a folder, and whoever wrote the tree chose it.
+    Raises UsageError for a name that leads elsewhere: it becomes the name of a folder, and the tree's author chose it.
     """
     told = git.answer("config", "--null", "--blob", f"{tree}:.gitmodules", "--get-regexp", r"^submodule\..*\.path$")
     paths: dict[str, str] = {}
@@ -171,9 +172,9 @@ def _refuse_dirty_submodules(repository: Repository, git: Git, tree: str) -> Non
 
 
 def named(repository: Repository, option: str, name: str) -> Revision:
-    """A commit by the name that an option gave; that of a branch may be one that only the remote has, as on CI.
+    """Return the commit of a name that an option gave; it may be a branch that only the remote has, as on CI.
 
-    Raises UsageError for one that is not there.
+    Raises UsageError if there is no such commit.
     """
     if not name or name.startswith("-") or not name.isprintable():
         raise UsageError(f"{option} {name!r} is no name of a revision: give a branch, a tag or a commit")
@@ -192,7 +193,7 @@ def _of_commit(repository: Repository, name: str, commit: str) -> Revision:
 
 
 def _merge_base(repository: Repository, candidate: Revision | None) -> Revision:
-    """Where the candidate left the default branch."""
+    """Return the commit at which the candidate left the default branch."""
     ours = candidate.commit if candidate else repository.git.answer("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     if ours is None:
         raise UsageError(
@@ -225,7 +226,7 @@ def _default_branch(repository: Repository) -> tuple[str, str]:
 
 
 def _quoted(path: str) -> str:
-    """A path in a list that has colons between its paths."""
+    """Quote a path for a list that separates paths by colons."""
     if ":" not in path and not path.startswith('"'):
         return path
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'

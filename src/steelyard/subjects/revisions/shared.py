@@ -1,4 +1,4 @@
-"""What revisions share that should each have their own: files of the work tree that run whichever is measured."""
+"""Find what revisions share although each should have its own: files that run whichever revision is measured."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from steelyard.subjects.revisions.revision import WORK_TREE
 from steelyard.subjects.shims import behind, is_shim
 
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
-# Each finds an environment by the folder that it runs in, whatever is on PATH.
+# These find an environment by the folder in which they run, whatever is on PATH.
 _RUNNERS = frozenset({"uv", "poetry", "pdm", "hatch", "rye", "pipenv", "tox", "nox", "conda", "mamba", "micromamba"})
 _WITH_VALUE = ("-W", "-X")
 _LONGEST_LINE = 512
-# Where pytest may be told of folders to import from.
+# The files in which pytest may be told of folders to import from.
 _OF_PYTEST = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _PATHS_OF_PYTEST = re.compile(r"^\s*pythonpath\s*=\s*(\[[^\]]*\]|.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 _OWN_ENVIRONMENT = "--build make each side an environment of its own (steelyard docs revisions)"
@@ -39,7 +39,7 @@ _OWN_ENVIRONMENT = "--build make each side an environment of its own (steelyard 
 
 @dataclass(frozen=True)
 class Shared:
-    """Something that is shared, and how each revision has its own."""
+    """Something that is shared, and how to give each revision its own."""
 
     message: str
     remedy: str
@@ -51,7 +51,7 @@ def shared_by_revisions(
     subjects: Sequence[Subject],
     environment: Mapping[str, str],
 ) -> list[Shared]:
-    """What is not of the revision that is measured, each once; the `environment` is that of the launches."""
+    """Return what runs but is not of the measured revision, each once; `environment` is that of the launches."""
     tops = [builds[0].top for builds in sides]
     every = [one for builds in sides for one in builds if one.recipe.command is not None]
     spans = [one.span_s for one in every] if len(sides) > 1 else []
@@ -72,13 +72,13 @@ class _Side:
     built: Built
     subject: Subject
     others: Sequence[Path]
-    """The tops of the trees that are not this side's: what is in them is another revision's."""
+    """The tops of the trees of other revisions."""
     environment: Mapping[str, str]
     spans: Sequence[tuple[float, float]]
-    """When the sides were built, where there are several."""
+    """When the sides were built, if there are several."""
 
     def shared(self, root: Path) -> Iterator[Shared]:
-        """All of it."""
+        """Yield everything that this side shares with others."""
         if "/" not in self.subject.argv[0] and Path(self.subject.program).is_relative_to(root):
             yield Shared(
                 f"{self.subject.program} is within the work tree and runs on both sides; what is installed for it from "
@@ -91,7 +91,7 @@ class _Side:
         yield from self._installed()
 
     def _words(self) -> Iterator[Shared]:
-        """Files among the words of the command that are given by the work tree's path."""
+        """Yield files that the command names by their paths in another tree."""
         for path in self._absolute_paths():
             if (inside := self._in_another(path)) is None:
                 continue
@@ -112,7 +112,7 @@ class _Side:
         return (path for path in paths if path.is_absolute())
 
     def _written_elsewhere(self) -> Iterator[Shared]:
-        """Files beside the checkouts that the builds write, each over the other's."""
+        """Yield files outside the checkouts that the builds write, each over the other's."""
         for path in dict.fromkeys([Path(self.subject.program), *self._absolute_paths()]):
             is_own = path.is_relative_to(self.built.top) or self._in_another(path) is not None
             if not is_own and any(_was_written(path, *span) for span in self.spans):
@@ -123,7 +123,7 @@ class _Side:
                 )
 
     def _is_seen_to(self, path: Path) -> bool:
-        """Whether a file of the work tree imports this side's code all the same."""
+        """Return whether a file of the work tree imports this side's code all the same."""
         words = self._split()
         has_settings = runs_pytest(words) and "-c" not in words and any(map(_paths_of_pytest, path.parents))
         return self._has_own_path() and not has_settings
@@ -137,7 +137,7 @@ class _Side:
                 )
 
     def _installed(self) -> Iterator[Shared]:
-        """What interpreters import from another tree, as far as nothing of this side goes before it."""
+        """Yield what interpreters import from another tree, unless something of this side comes before it."""
         own = None
         is_shadowed = self._has_own_path() or any(map(self._in_another, self._import_path()))
         for python in dict.fromkeys(self._interpreters()):
@@ -152,7 +152,7 @@ class _Side:
                 yield from self._released(python)
 
     def _released(self, python: Path) -> Iterator[Shared]:
-        """A release of the project itself, installed from an index, which imports nothing from any revision."""
+        """Yield a release of the project itself, installed from an index, which is imported instead of any revision."""
         for project in dict.fromkeys([self.built.folder, self.built.top]):
             name, sources = name_of_project(project), sources_in(project)
             if name and (version := released(python, self.environment, name)) and sources not in self._own_folders():
@@ -177,17 +177,20 @@ class _Side:
         )
 
     def _of_tree(self, one: Installed) -> Path | None:
-        """Where in another tree it is imported from, if this side has such a folder; a build's has none."""
+        """Return the path in another tree that it is imported from, if this side has such a folder.
+
+        A finder may name a folder of its build, which this side lacks: then it is the nearest one above that it has.
+        """
         inside = self._in_another(one.folder)
         while one.how == "hooked" and inside is not None and not self._has(inside):
             inside = inside.parent
         return inside if inside is not None and self._has(inside) else None
 
     def _in_another(self, path: Path) -> Path | None:
-        """The path within another tree, if that is where it is."""
+        """Return the path relative to another tree's top, if it is in one."""
         try:
             real = Path(os.path.realpath(path))
-        except ValueError:  # it has a NUL in it
+        except ValueError:  # it contains a NUL
             return None
         if real.is_relative_to(os.path.realpath(self.built.top)):
             return None
@@ -213,7 +216,7 @@ class _Side:
         return any(not entry.is_absolute() for entry in self._import_path())
 
     def _interpreters(self) -> Iterator[Path]:
-        """The Pythons that the words name, or the first line of the program does, where it is a script."""
+        """Yield the Pythons that the words name, or the program's first line if it is a script."""
         words = [*_first_line(Path(self.subject.program)), *self._split()]
         if any(Path(word).name in _RUNNERS for word in words):
             return
@@ -228,7 +231,7 @@ class _Side:
         return behind(program, self.built.folder, self.environment) if is_shim(program) else program
 
     def _own_folders(self) -> Iterator[Path]:
-        """Folders of this side that its launches import from before what is installed."""
+        """Yield folders of this side from which its launches import before they look at what is installed."""
         words, folder = self._split(), self.built.folder
         if _imports_from_here(words):
             yield folder
@@ -243,7 +246,7 @@ class _Side:
             yield from [path.parent for path in paths if path.suffix == ".py"][:1]
 
     def _of_pytest(self, path: Path) -> Iterator[Path]:
-        """What pytest puts in front: the folders of tests and of each conftest.py, and those of its settings."""
+        """Yield what pytest puts in front: the folders of tests and of each conftest.py, and those in its settings."""
         yield imported_from(path)
         for folder in (path, *path.parents):
             if not folder.is_relative_to(self.built.top):
@@ -254,7 +257,7 @@ class _Side:
 
 
 def _was_written(path: Path, begun_s: float, ended_s: float) -> bool:
-    """Whether a file, or the link to it, has come or changed in that time."""
+    """Return whether a file, or the link to it, was created or changed in that time."""
     try:
         found = [path.stat(), path.lstat()]
     except (OSError, ValueError):
@@ -264,7 +267,7 @@ def _was_written(path: Path, begun_s: float, ended_s: float) -> bool:
 
 
 def _imports_from_here(words: Sequence[str]) -> bool:
-    """Whether a Python among the words imports from the folder that it runs in, as it does with -m and -c."""
+    """Return whether a Python among the words imports from the folder in which it runs, as it does with -m and -c."""
     found = next((place for place, word in enumerate(words) if _PYTHON.fullmatch(Path(word).name)), len(words))
     options = iter(words[found + 1 :])
     for word in options:
@@ -278,7 +281,7 @@ def _imports_from_here(words: Sequence[str]) -> bool:
 
 
 def _paths_of_pytest(folder: Path) -> list[Path]:
-    """The folders to import from that pytest's settings in this one name."""
+    """Return the folders to import from that pytest's settings in `folder` name."""
     told = (one for name in _OF_PYTEST for one in _PATHS_OF_PYTEST.findall(_text(folder / name)))
     return [Path(os.path.normpath(folder / path)) for one in told for path in re.findall(r"[^\s\[\]'\",]+", one)]
 

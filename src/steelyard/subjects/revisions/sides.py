@@ -17,7 +17,7 @@ from steelyard.subjects.revisions.git import Repository
 
 _LOOKED_AT = 1024
 Builds = Sequence[Built]
-"""Those of one revision: one, or one a layout, from the first on."""
+"""The builds of one revision: one, or one per layout in their order."""
 
 
 @dataclass(frozen=True)
@@ -26,15 +26,15 @@ class Side:
 
     name: str
     folders: Sequence[Path]
-    """One, or one a layout, from the first on; their paths differ by its number at the end of one folder's name."""
+    """One, or one per layout in their order; the paths differ in the layout's number, which ends one folder's name."""
     revision: RevisionFacts | None = None
     label: str = ""
-    """What an error calls it, where that is not its name."""
+    """What an error calls it, if not by its name."""
     how_built: str = ""
-    """What an error says of its build, where that did not make the program."""
+    """What an error says about its build if that did not make the program."""
 
     def subject(self, command: str, role: str, *, shell: bool, search_path: str | None) -> Subject:
-        """A command there; raises UsageError where it has not its program in every folder."""
+        """Return a command as a subject here; raises UsageError unless its program is in every folder."""
         try:
             found = [
                 command_subject(command, self.name, role, shell=shell, search_path=search_path, directory=str(folder))
@@ -52,7 +52,7 @@ class Side:
 
 
 def _of_all(paths: Sequence[str]) -> str:
-    """The path of each layout, with `{layout}` where its number stands."""
+    """Return the path for all layouts, with `{layout}` in place of the number."""
     first, last = Path(paths[0]).parts, Path(paths[-1]).parts
     if first == last:
         return paths[0]
@@ -64,21 +64,21 @@ def _of_all(paths: Sequence[str]) -> str:
 
 
 def new_file(baseline: Side, candidate: Side, command: str) -> str | None:
-    """The file that a command names and that only the candidate has, so that there is no such command in the baseline.
+    """Return the file that a command names and that only the candidate has, so that the baseline lacks the command.
 
-    None where the baseline has any of those that it names. And where nothing is built for what is no text: it may be
-    what somebody has built in the work tree.
+    None if the baseline has any of the files that the command names. None also for a binary file if nothing is built,
+    as somebody may have built it in the work tree.
     """
     try:
         words = shlex.split(command)
     except ValueError:
-        return None  # whoever reads it says so
+        return None  # reported when the command is read
     mine, theirs = candidate.folders[0], baseline.folders[0]
     if words[:2] == ["env", "-C"] and len(words) > len(["env", "-C", "FOLDER"]):
         mine, theirs, words = mine / words[2], theirs / words[2], words[3:]
     relative = [word for word in words if not os.path.isabs(word)]  # noqa: PTH117
     named = relative[:1] if relative[:1] == words[:1] and "/" in relative[0] else relative
-    named = [word.partition("::")[0] for word in named]  # of pytest, what is run of the file comes behind
+    named = [word.partition("::")[0] for word in named]  # with pytest, the tests to run follow the file's name
     # os.path.exists() is False where a word is too long for a name, or has a NUL.
     named = [word for word in named if os.path.exists(mine / word)]  # noqa: PTH110
     if not named or any(os.path.exists(theirs / word) for word in named):  # noqa: PTH110
@@ -88,7 +88,7 @@ def new_file(baseline: Side, candidate: Side, command: str) -> str | None:
 
 
 def as_in(side: Side, subject: Subject) -> Subject:
-    """The subject of another side as it would be in this one, which has not its program."""
+    """Return another side's subject as it would be in this side, which lacks its program."""
     folder, program = _of_all([str(one) for one in side.folders]), Path(subject.program)
     if subject.directory is not None and program.is_relative_to(subject.directory):
         program = folder / program.relative_to(subject.directory)
@@ -103,7 +103,7 @@ def as_in(side: Side, subject: Subject) -> Subject:
 
 
 def side_of(builds: Builds, name: str) -> Side:
-    """The side that these builds are."""
+    """Return the side that these builds make up."""
     facts = builds[0].facts()
     if len(builds) > 1:
         facts = facts.model_copy(update={"build": builds[0].recipe.command, "layout": None})
@@ -120,9 +120,9 @@ def subjects_of(
     search_path: str | None,
     is_harness: bool = False,
 ) -> list[Subject]:
-    """The command in each of the sides; raises UsageError where one has not its program.
+    """Return the command as a subject of each side; raises UsageError if a side lacks its program.
 
-    A harness's program that is new in the candidate is a subject of the baseline all the same, which has no benchmark.
+    If the program of a harness is new in the candidate, the baseline still gets a subject, one without benchmarks.
     """
     found: list[Subject] = []
     places = [side_of(builds, name) for builds, name in zip(sides, names, strict=True)]
@@ -139,13 +139,13 @@ def subjects_of(
 
 
 def check_relative(repository: Repository, command: str) -> None:
-    """Raise UsageError for a program that is named as the work tree's own: it would be that of both sides."""
+    """Raise UsageError for a program given by its absolute path in the work tree: both sides would run that one."""
     try:
         word = Path(*shlex.split(command)[:1])
     except ValueError:
-        return  # whoever reads it says so
+        return  # reported when the command is read
     if word.is_absolute():
-        # Also where the way there is a link; where the program itself is one, as that of an environment, it stays.
+        # Links on the way to the program are followed, but not the program itself, as an environment's may be one.
         place = Path(os.path.realpath(word.parent), word.name)
         found = next((path for path in (word, place) if path.is_relative_to(repository.root)), None)
         if found is not None:
@@ -161,7 +161,7 @@ def _from_here(repository: Repository, word: Path) -> Path:
 
 
 def _has_program(folder: Path, command: str) -> bool:
-    """Whether the first word is a file there, so that no build is what it lacks."""
+    """Return whether the first word of a command is a file there, so that the build is not at fault."""
     try:
         return (folder / Path(*shlex.split(command)[:1])).is_file()
     except (ValueError, OSError):
@@ -172,5 +172,5 @@ def _how_built(side: Built) -> str:
     if side.recipe.written is None:
         return "where nothing is built: give --build CMD"
     command = side.recipe.written.strip()
-    what = "its command" if "\n" in command else command  # a script has been shown, and hides the answer
+    what = "its command" if "\n" in command else command  # a script was shown, and would hide the message
     return f"built by {what}; see {side.log}"

@@ -1,1 +1,1 @@
-"""What the adapter for pytest-benchmark puts on the PYTHONPATH of pytest: nothing here may import anything of ours."""
+"""The folder that the adapter for pytest-benchmark puts on pytest's PYTHONPATH: nothing in it may import Steelyard."""

@@ -1,9 +1,9 @@
-"""A plugin for the user's pytest, which lists the tests that use `benchmark`, or runs one of them and no other.
+"""A plugin for the user's pytest that lists the tests that use `benchmark`, or runs exactly one of them.
 
-Or several, each in a process of its own that is forked where all are loaded and none has run.
+It can also run several, each in a process of its own, forked when all are loaded and none has run.
 
-It is loaded by `-p steelyard_in_pytest` into an environment that need not have Steelyard, and may have an older Python:
-nothing but pytest is imported, and nothing but public hooks and methods of pytest-benchmark is used.
+`-p steelyard_in_pytest` loads it into an environment that may lack Steelyard and have an older Python. So it imports
+nothing but pytest, and uses only public hooks and methods of pytest-benchmark.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ __all__ = ["FIXTURE", "Run", "clock"]
 
 FIXTURE = "benchmark"
 RESULTS, OTHER = 3, 4
-# {"run": the node id, "loops": N, "samples": K}; {"each": [such, ...]} for several; or {} for the list. Where the other
-# side's launch runs beside, each has "turns", a digit for each sample.
+# {"run": the node id, "loops": N, "samples": K}; {"each": [such, ...]} for several; or {} for the list. If the other
+# side's launch runs at the same time, each has "turns", a digit for each sample.
 _ORDER = "STEELYARD_BENCHMARK"
-# By its entry point, and where `-p` loads it.
+# The names of pytest-benchmark's plugin: by its entry point, and if `-p` loads it.
 _THEIR_PLUGIN = ("benchmark", "pytest_benchmark.plugin")
-# Plugins that would run tests in other processes, or trace the body, and the words that turn them off.
+# Plugins that would run tests in other processes or trace the body, and the options that turn them off.
 _QUIET = {"xdist": ["-n0", "--dist=no"], "pytest_cov": ["--no-cov"]}
-# What would leave all of them out, write files in each launch, compare with them, or profile the body.
+# Options that would skip all benchmarks, write files in each launch, compare with them, or profile the body.
 _OFF: dict[str, object] = {
     "benchmark_skip": False,
     "benchmark_save": None,
@@ -51,7 +51,7 @@ _OF_PYTEST = {"benchmark", "filterwarnings", "parametrize", "skip", "skipif", "u
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
-    """Turn off what would be in the way, and say what is missing."""
+    """Turn off what would interfere, and say what is missing."""
     if not any(map(early_config.pluginmanager.hasplugin, _THEIR_PLUGIN)):
         raise pytest.UsageError(
             _said(
@@ -63,12 +63,12 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     args[end:end] = [
         word for name, words in _QUIET.items() if early_config.pluginmanager.hasplugin(name) for word in words
     ]
-    early_config.known_args_namespace.no_cov = True  # pytest-cov looks there, before the words are read again
+    early_config.known_args_namespace.no_cov = True  # pytest-cov looks there before the arguments are parsed again
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Start what this file does in this run of pytest."""
+    """Register the hooks of this run."""
     for name, value in _OFF.items():
         if hasattr(config.option, name):
             setattr(config.option, name, value)
@@ -76,7 +76,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Run(Choosing):
-    """The hooks that list, or choose one test and fix how much it runs."""
+    """The hooks that list tests, or choose one and fix how much it runs."""
 
     def __init__(self, config: pytest.Config, order: dict[str, Any]) -> None:
         super().__init__(config, FIXTURE)
@@ -93,7 +93,7 @@ class Run(Choosing):
         return [one["run"] for one in self._each or [self._order] if "run" in one]
 
     def pytest_exception_interact(self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]) -> None:
-        """A file of tests that cannot be loaded, or a test that failed."""
+        """Report a file of tests that cannot be loaded, or a test that failed."""
         if call.excinfo is not None:
             error = call.excinfo.value
             cause = error.__cause__ if isinstance(error, pytest.Collector.CollectError) else None
@@ -102,9 +102,9 @@ class Run(Choosing):
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """List instead of running; run only what there is once."""
+        """List tests instead of running them; or run those asked for, each of which has to exist exactly once."""
         if session.testsfailed:
-            return None  # pytest itself says that some files cannot be loaded
+            return None  # pytest itself says which files cannot be loaded
         if not self._names:
             _write({"benchmarks": [*map(_entry, self._listed(session))]})
             return True
@@ -117,7 +117,7 @@ class Run(Choosing):
         return self._run_each(session) if self._each else None
 
     def _run_each(self, session: pytest.Session) -> bool:
-        """Run every test in a process of its own, one after the other, and say what came of each."""
+        """Run every test in a process of its own, one after the other, and write the outcome of each."""
         if why_not := threads_that_run("the tests are"):
             self._fail(why_not)
             raise pytest.UsageError(why_not)
@@ -129,7 +129,7 @@ class Run(Choosing):
         return True
 
     def _run_alone(self, item: pytest.Item, order: dict[str, Any], fd: int) -> bool:
-        """Run one test in this process, which ends after it; whether it went well."""
+        """Run one test in this process, which ends after it; return whether it went well."""
         item.session.items[:] = [item]
         self._loops, self._samples, self._turns = order["loops"], order["samples"], order.get("turns", "")
         self._is_forked, self._other = True, fd
@@ -137,7 +137,7 @@ class Run(Choosing):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
         except BaseException as error:  # pytest.exit(), whatever a test does
             self._fail(f"{type(error).__name__}: {error}"[:200])
-        if item.session.testsfailed:  # of which no exception tells: one that passes where it was to fail
+        if item.session.testsfailed:  # without an exception, for example one that was expected to fail and passed
             self._fail(f"{item.nodeid}: the test failed: see what pytest printed")
         told = getattr(self._measured, "stats", None)
         if not self._failed and told is not None:
@@ -147,7 +147,7 @@ class Run(Choosing):
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
-        """Have `benchmark(...)` take as many samples, of as many iterations, as were asked for."""
+        """Make `benchmark(...)` take as many samples, of as many iterations, as were asked for."""
         self._measured = benchmark = getattr(item, "funcargs", {}).get(FIXTURE)
         if benchmark is None:
             return
@@ -164,7 +164,7 @@ class Run(Choosing):
             return value
 
         def pedantic(self: Any, *args: Any, **kwargs: Any) -> Any:
-            # What it sets up before each round would run beside the other side's: all of it is one turn.
+            # Its set-up before each round would run at the same time as the other side's, so all of it is one turn.
             turns = rounds.Turns(run._other, run._turns[:1])
             rounds.begin()
             turns.wait()
@@ -173,11 +173,11 @@ class Run(Choosing):
             turns.wait()
             return value
 
-        # Python looks for __call__ in the type: this object gets a type of its own.
+        # Python looks up __call__ in the type, so this object gets a type of its own.
         benchmark.__class__ = type(theirs.__name__, (theirs,), {"__call__": measure, "pedantic": pedantic})
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A test that was skipped, or was expected to fail."""
+        """Report a test that was skipped, or was expected to fail."""
         if hasattr(report, "wasxfail"):
             self._fail("the test is expected to fail: it cannot be a benchmark")
         elif report.skipped:
@@ -186,7 +186,7 @@ class Run(Choosing):
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """An empty list is one; a test that was skipped is no benchmark."""
+        """Set the exit status: an empty list is fine, a skipped test is an error."""
         if self._failed and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not self._failed:
@@ -194,19 +194,19 @@ class Run(Choosing):
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_benchmark_update_json(self, output_json: dict[str, Any]) -> None:
-        """Tell what pytest-benchmark does not."""
+        """Add what pytest-benchmark does not tell."""
         output_json["steelyard"] = rounds.told()
 
-    # What is costly to find out, and not read.
+    # The following would be costly to find out, and nobody reads it.
 
     @pytest.hookimpl(tryfirst=True, optionalhook=True)
     def pytest_benchmark_generate_machine_info(self) -> dict[str, Any]:
-        """Nothing: the record of the weighing has the machine."""
+        """Return nothing: the weighing's record describes the machine."""
         return {"cpu": {}}
 
     @pytest.hookimpl(tryfirst=True, optionalhook=True)
     def pytest_benchmark_generate_commit_info(self) -> dict[str, Any]:
-        """Nothing: it would start git."""
+        """Return nothing: finding out would start git."""
         return {"id": "unversioned", "dirty": False}
 
     def _fail(self, message: str) -> None:
@@ -223,7 +223,7 @@ def _entry(item: pytest.Item) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """A value if it is plain, else its type: the text of other objects differs between processes."""
+    """Return a plain value as text, else its type: the text of other objects differs between processes."""
     return str(value)[:80] if isinstance(value, (str, int, float, bool)) or value is None else type(value).__name__
 
 
@@ -233,7 +233,7 @@ def _said(message: str) -> str:
 
 
 def _write(line: dict[str, Any]) -> None:
-    """One line, whole: a pipe takes as much as it likes."""
+    """Write one line, in several calls if need be, as a pipe may accept only a part at once."""
     text = (json.dumps(line) + "\n").encode()
     while text:
         text = text[os.write(RESULTS, text) :]

@@ -1,6 +1,6 @@
-"""Rounds of pytest-benchmark: the clock, what the scheduler says of each, and turns with those of the other side.
+"""Rounds of pytest-benchmark: their clock, what the scheduler says of each, and turns with the other side's rounds.
 
-Read by the plugin, in the user's Python: nothing of ours is imported.
+The plugin imports this in the user's Python, so nothing of Steelyard is imported here.
 """
 
 from __future__ import annotations
@@ -11,31 +11,31 @@ import time
 
 from .shared import let_threads_rest, scheduled
 
-# As in steelyard.harness.worker: other threads and children may work so much without being noticed.
+# As in steelyard.harness.worker: work of other threads and children up to this is ignored.
 _MOST_ELSEWHERE, _LEAST_ELSEWHERE_NS = 0.01, 1_000_000
 
 
 class clocks:  # noqa: N801
-    """Those of `time`, as they are now: a test may have others in their place there, which stand still (freezegun)."""
+    """The clocks of `time` as they are now: a test may replace them by ones that stand still (freezegun)."""
 
     perf_counter, thread_time_ns, process_time_ns = time.perf_counter, time.thread_time_ns, time.process_time_ns
 
 
 class Turns:
-    """Turns with the other side's launch, at the end of a socket: in each the one with 0 goes first, then that with 1.
+    """Turns with the other side's launch, over a socket: in each, the side with 0 goes first, then the one with 1.
 
-    Both begin when both are ready, and end when both have had all. If the other one goes, this one goes on alone. A
-    byte says that the other one is ready, or has had another turn.
+    Both sides begin when both are ready, and end when both have had all their turns. If the other one ends, this one
+    goes on alone. A byte says that the other one is ready, or has had another turn.
     """
 
     def __init__(self, fd: int, turns: str) -> None:
         self._fd, self._turns = fd, turns
         self._had = self._told = 0
         self.orders: list[int | None] = []
-        """Of each turn so far; None for those that were had alone."""
+        """The order of each turn so far; None for a turn that was had alone."""
 
     def wait(self) -> None:
-        """Before a turn, and behind the last one."""
+        """Wait for this side's turn; to be called before each turn, and after the last one."""
         if self._had == 0:
             self._tell()
         order = int(self._turns[self._had]) if self._had < len(self._turns) else 0
@@ -48,7 +48,7 @@ class Turns:
             self._told += 1
 
     def hand_over(self) -> None:
-        """Behind a turn."""
+        """End a turn; to be called after each."""
         known = self._fd >= 0 and self._had < len(self._turns)
         self.orders.append(int(self._turns[self._had]) if known else None)
         self._had += 1
@@ -62,23 +62,23 @@ class Turns:
             self._fd = -1
 
 
-# Time on a processor of this thread, of everything, and its time waiting for one, before and after each round.
+# Before and after each round: ns on a processor of this thread and of everything, and this thread's wait for one.
 _noted: list[tuple[int, int, int]] = []
 _turns: list[Turns] = []
 
 
 def begin(turns: Turns | None = None) -> None:
-    """What is noted from here on is of the rounds that count; they take turns, if that is said."""
+    """Start to note the rounds that count; with `turns`, they take turns."""
     let_threads_rest()
     _noted.clear()
     _turns[:] = [] if turns is None else [turns]
 
 
 def clock() -> float:
-    """pytest-benchmark's clock; it notes what the scheduler says, as far outside of the round as can be.
+    """Serve as pytest-benchmark's clock; note what the scheduler says, as far outside of the round as possible.
 
-    The wait is read next to the clock: where the kernel is asked for a processor's time it also looks whether others
-    wait for the processor, and that wait would not be in the round.
+    The wait is read right next to the clock: when the kernel is asked for processor time, it also checks whether others
+    wait for the processor, and the wait that follows would not be in the round.
     """
     if len(_noted) % 2:
         now, waited = clocks.perf_counter(), _waited()
@@ -104,7 +104,7 @@ def _waited() -> int:
 
 
 def are_told() -> bool:
-    """Whether the rounds were timed by this clock, and what the scheduler says of them is all of their work."""
+    """Return whether this clock timed the rounds, and what the scheduler says of them covers all of their work."""
     if not _noted or len(_noted) % 2:
         return False
     own, everything = (_noted[-1][place] - _noted[0][place] for place in (0, 1))
@@ -112,7 +112,7 @@ def are_told() -> bool:
 
 
 def told() -> list[tuple[int, int | None, int | None]]:
-    """Of each round the time on a processor and waiting for one, in ns, and its order; nothing if that is not known."""
+    """Return for each round the ns on a processor, the ns waiting for one, and its order; empty if that is unknown."""
     if not are_told():
         return []
     pairs = list(zip(_noted[::2], _noted[1::2]))  # noqa: B905 - Python 3.9 has no `strict`

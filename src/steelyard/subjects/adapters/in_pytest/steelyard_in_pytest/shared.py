@@ -1,6 +1,6 @@
-"""What this plugin has in common with Steelyard's own harness: that package's files, wherever Steelyard is installed.
+"""What this plugin shares with Steelyard's own harness, loaded from the files of that package.
 
-In the user's Python there need not be a Steelyard to import from.
+The user's Python may have no Steelyard to import it from.
 """
 
 from __future__ import annotations
