@@ -54,7 +54,7 @@ def with_tool(record: Weighing | Run, valgrind: Valgrind) -> Weighing | Run:
 
 
 def _fingerprint() -> dict[str, str]:
-    """SHA-256 of the libraries whose code is counted with every program, as far as they are where they usually are."""
+    """Return the SHA-256 of the libraries that every count includes, as far as they are where they usually are."""
     found = {}
     for path in [PRELOAD, *_libraries()]:
         try:
