@@ -59,7 +59,7 @@ def identical_finding(baseline: str, candidate: str, *, is_one_build: bool) -> F
 def new_suite_finding(baseline: str, candidate: str, names: Sequence[str], missing: str | None) -> Finding:
     """Return the finding that only the candidate has benchmarks.
 
-    The baseline's list is empty, or it has none of what is `missing`.
+    The baseline's list is empty, or it lacks what is `missing`.
     """
     lacks = "lists no benchmark" if missing is None else f"has no {missing}"
     return Finding(
@@ -98,7 +98,10 @@ def built_files_finding(paths: Sequence[str]) -> Finding:
 
 
 def control_finding(called: str, why_not: str | None) -> Finding:
-    """Return the finding that a control's second side is a copy of the program, or a clause that says why not."""
+    """Return the finding that a control's second side is a copy of the program, or why it is not.
+
+    `why_not` is a clause about the program.
+    """
     if why_not is None:
         message = f"the control weighs {called} against a copy of its file, made for it among the temporary ones"
         return Finding(code=COPIED_CONTROL, message=message)
@@ -188,7 +191,7 @@ def _processes(names: Sequence[str]) -> str:
 
 
 def shell_finding(seconds: list[float], *, is_needed: bool, is_left_in: bool) -> Finding:
-    """Return the finding on what a shell's own start takes, in `seconds`, of a few that do nothing.
+    """Return the finding on how long a shell takes to start: `seconds` are those of a few that do nothing.
 
     `is_needed` tells that all commands may need the shell.
     """
@@ -225,7 +228,7 @@ def adjacent_finding(why: str, remedy: str | None) -> Finding:
 
 
 def each_once(found: Sequence[tuple[str, Finding]]) -> list[Finding]:
-    """Return each of the findings once, with the names of all benchmarks that it was found of."""
+    """Return each of the findings once, with the names of all benchmarks that it is about."""
     names: dict[Finding, list[str]] = {}
     for name, finding in found:
         names.setdefault(finding, []).append(name)

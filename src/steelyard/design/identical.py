@@ -1,4 +1,4 @@
-"""Sides that are one program, of which verdicts are known without a launch; equal commands are only a hint."""
+"""Sides that are one program, of which all is known without a launch; and sides that merely have equal commands."""
 
 from __future__ import annotations
 

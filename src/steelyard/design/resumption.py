@@ -53,10 +53,10 @@ def resumable(path: Path, *, trusted: bool, more: More | None = None) -> Weighin
 
 @contextmanager
 def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
-    """Enter the folder that the launches are in, which everything that names a file by a relative path means.
+    """Enter the folder that the launches run in, to which all relative paths refer.
 
-    Raises UsageError if that folder cannot be entered, or lacks the programs that the weighing began with; those that a
-    command sets up are not looked at before it has.
+    Raises UsageError if that folder cannot be entered, or lacks the programs that the weighing began with; programs
+    that set-up commands make are not looked at before these have run.
     """
     from steelyard.subjects.revisions.cache import in_use
 
@@ -74,7 +74,7 @@ def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
 
 
 def _folders(record: Weighing) -> Iterator[str]:
-    """Yield the folders of their own that the subjects, in each of their layouts, run in."""
+    """Yield the folder of each subject, in each of its layouts, that has one of its own."""
     for subject in record.subjects:
         for layout in layouts_of(record.settings):
             if (folder := of_layout(subject, layout).directory) is not None:

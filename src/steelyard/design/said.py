@@ -61,9 +61,9 @@ class Said:
         self._sides.setdefault((benchmark, side), _OfSide()).take(text, is_cut=is_cut)
 
     def findings(self, record: Weighing | Run) -> list[Finding]:
-        """Return findings on commands that report a failure, or of which one side alone writes; harnesses may write.
+        """Return findings on commands that report a failure, or of which one side alone writes anything.
 
-        `record` is as it was at the beginning, or when it was carried on.
+        A harness may write what it likes. `record` is as it was at the beginning, or when it was carried on.
         """
         if record.settings.harness is not None:
             return []

@@ -199,7 +199,7 @@ def _measured(
 
 
 def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -> list[Finding]:
-    """Run the set-up commands; return what they said and left running.
+    """Run the set-up commands; return findings on what they said and what they left running.
 
     Raises InterruptedBeforeStart, MeasurementError.
     """
@@ -216,7 +216,7 @@ def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -
             "interrupted before anything was measured: --setup had not ended; "
             "what is to go on runs in its background, as in './server &'"
         ) from None
-    # Before it is in a journal, which a kill leaves as it is.
+    # Before a journal has it: a kill leaves that as it is.
     said = without_values(said_by_set_up(runner.said_by_set_up), shared)
     return [*said, *left_by_set_up(runner.not_killed)]
 
@@ -239,7 +239,7 @@ def _header(request: Request, session: Session) -> Weighing | Run:
 
 
 def _as_offered(settings: Settings, session: Session) -> Settings:
-    """Return the settings without what this machine does not offer and nobody needs."""
+    """Return the settings without shared addresses if this machine cannot give them: nobody needs them."""
     can_be_shared = session.launcher.offers.get("addresses", False)
     return settings if can_be_shared else settings.model_copy(update={"addresses": None})
 
@@ -331,7 +331,7 @@ def _cleaned_up(
 
 
 def _with_isolation(record: Weighing | Run, isolated: Isolated | None) -> Weighing | Run:
-    """Return the record with the facts of its launches' control group; of one that was carried on the latest."""
+    """Return the record with the facts of its launches' control group; if it was carried on, the latest."""
     if isolated is None:
         return record
     facts = isolated.facts()
@@ -342,7 +342,7 @@ def _with_isolation(record: Weighing | Run, isolated: Isolated | None) -> Weighi
 def _with_tuning(record: Weighing | Run, world: World) -> Weighing | Run:
     """Return the record with what is tuned on the machine, by this command or before.
 
-    Of one that was carried on the latest; what was tuned for its first launches alone stays named.
+    If it was carried on, the latest; what was tuned for its first launches alone stays named.
     """
     found = tuned_finding(world.tuner().in_force())
     if not found:

@@ -60,7 +60,7 @@ class Part:
 
 
 def joined(parts: Sequence[Part], alpha: float) -> list[Part]:
-    """Return the same targets in as few weighings as possible, by the first target of each, which share alpha.
+    """Return the same targets in as few weighings as possible, in the order of their first targets, sharing alpha.
 
     Raises UsageError where a share of alpha is so small that the number of pairs can show nothing.
     """

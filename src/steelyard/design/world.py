@@ -187,7 +187,7 @@ class World:
     """The processors of each core; empty where the system does not tell."""
     tuner: Callable[[], Tuner] = _tuner
     valgrind: Callable[[str | None], Valgrind] = _valgrind
-    """Finds it by a search path, None for that of this process; raises MeasurementError where there is none."""
+    """Finds Valgrind by a search path, None for that of this process; raises MeasurementError where there is none."""
     new_seed: Callable[[], int] = _new_seed
     """A seed for a plan that nobody asked to repeat; short enough to type again."""
     sweep: Callable[[], None] = _sweep

@@ -73,7 +73,7 @@ class Searching:
         _check_enough(self.settings, self.search)
 
     def run(self) -> SearchEnded:
-        """Search to the end, whatever that is; raises only if there was no step before."""
+        """Search to the end, whatever that is; raises only what goes wrong before the first step."""
         self.telling.begun(self.line, self.search.fewest_steps)
         try:
             self._weigh_ends()
@@ -259,7 +259,7 @@ class Searching:
 
     @property
     def _way_on(self) -> str:
-        """What would tell more; nothing for counts, of which there are as many as can tell anything."""
+        """A hint at what would tell more; empty for counts, of which there are as many as can tell anything."""
         if timed(self.settings.metrics)[:1] != self.settings.metrics[:1]:
             return ""
         more = "more --pairs" if self.settings.pairs is not None else "a longer --max-time"

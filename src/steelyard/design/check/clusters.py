@@ -35,11 +35,11 @@ _MOST_COMPARISONS, _NEARLY_ALL = 0.65, 0.9
 # There, the times of sound benchmarks ranged (80 % of them) 1.1 to 1.4 times as wide as the starts beside them, and
 # those with planted modes, a factor of two, 2.0 to 2.2 times.
 _MOST_WIDER = 1.6
-# The 12 launches in which only the process itself may differ: with less than this chance, it is no accident that all
+# With less than this chance, it is no accident that all of the 12 launches in which only the process itself may differ
 # are in the same mode.
 _HELD_LEVEL = 0.01
 _MOST_OF_LAUNCHES = 0.8
-# The most that waits may be, as a part of what a launch's slow samples take longer than its fast ones.
+# At most this part of the extra time of a launch's slow samples may be waits.
 _MOST_WAITS = 0.2
 
 

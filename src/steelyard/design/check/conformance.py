@@ -152,7 +152,7 @@ class _Trial:
             raise _Broken(trouble)
 
     def _other_benchmarks(self) -> Checked:
-        """Try whether those that fit in take samples and loops as the first does, with times that grow, in ns."""
+        """Try whether the others, as far as time allows, take samples and loops as the first does, with growing ns."""
         others, until, tried = self._read[1][1:], self.clock() + _OTHERS_S, 0
         while tried < len(others) and (not tried or self.clock() < until):
             name = others[tried].name
@@ -190,7 +190,10 @@ class _Trial:
         self._harness.listed(self.runner.trial(replace(target, spec=replace(target.spec, argv=argv))).measured)
 
     def _runs_before(self) -> None:
-        """Only an unknown name shows a program that ignores the words: it would make every order look sound."""
+        """Try whether it runs others before a benchmark.
+
+        A program that passes over the words has every order look sound: only an unknown name shows that.
+        """
         unknown = Work(self._first, 1, 1, before=((_NO_SUCH_NAME, 1),))
         if not self.runner.run(self._harness.running(self._spec, unknown)).has_failed():
             raise _Broken("it ended with exit status 0, where the one to run before is not known")

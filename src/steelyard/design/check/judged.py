@@ -13,7 +13,7 @@ from steelyard.stats.growth import Shown
 State = Literal["sound", "trouble", "perhaps", "lacking", "untried"]
 
 STATES: dict[Shown, State] = {"beyond": "trouble", "perhaps": "perhaps", "within": "sound"}
-"""What it means where an estimate stands against a threshold."""
+"""What the place of an estimate against a threshold means."""
 
 LEVEL = 0.0003
 """The level of each look that a rule takes at a benchmark, of three at most: together they stay below 0.001."""

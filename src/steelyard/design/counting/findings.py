@@ -84,7 +84,7 @@ def replaced_finding(name: str, command: str) -> Finding:
 
 
 def went_around_finding(name: str, instruction: str) -> Finding:
-    """Return the finding that a program did other work than alone, as it may not use what this processor has."""
+    """Return the finding that a program did other work than alone, as it may not use all that this processor has."""
     return Finding(
         code="went-around",
         message=f"{name}: valgrind does not know an instruction of it ({instruction}); it caught that and went on by "

@@ -86,7 +86,7 @@ class CountNotes:
         return [findings.differing_finding(name, _whose(record, differing), functions, programs, others_ns)]
 
     def _of_failures(self, record: Weighing | Run, number: int) -> list[Finding]:
-        """Return a finding on failed launches that were counted; of a program that is timed, too, its times say so."""
+        """Return a finding on failed launches that were counted; if the program is timed as well, its times say so."""
         failed = self._failed.get(number)
         if not failed or timed(record.settings.metrics):
             return []

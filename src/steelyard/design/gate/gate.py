@@ -56,7 +56,7 @@ def gate(
 
 
 def of_one(name: str, outcome: Outcome, limits: Limits) -> GateReport:
-    """Hold one record that was read already to the limits, whatever it is a part of."""
+    """Hold one record, which was read already, to the limits, whatever it is a part of."""
     return _report([_of_outcome(name, outcome, limits)], limits, of_parts=True)
 
 

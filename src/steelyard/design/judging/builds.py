@@ -14,7 +14,7 @@ _LINKED: Final = ("catch2", "criterion", "divan", "go", "google-benchmark", "nan
 
 
 def builds_finding(record: Weighing, benchmark: int, metric: str, verdict: VerdictName) -> list[Finding]:
-    """Return a finding, for a benchmark of a suite that changed, that the file around it is another one, too.
+    """Return a finding, if a benchmark of a suite was found changed, that the file around it is another one, too.
 
     Whoever weighs one command knows what was changed in it. In a suite, most benchmarks are of code that nobody
     touched.

@@ -1,4 +1,4 @@
-"""What it does to the times shown that the launches of a pair ran at the same time."""
+"""What running the launches of a pair at the same time does to the times shown."""
 
 from __future__ import annotations
 

@@ -22,8 +22,9 @@ from steelyard.stats.variance import Components, components, p_of_layouts
 LEVELS: tuple[Level, Level, Level] = ("layout", "launch", "sample")
 # A level with so much of the variance of the result is where more of it helps most.
 _MOST = 0.5
-# If a program has two speeds, so few layouts may all have the same: with so many layouts, this many of 100 intervals at
-# an alpha of 1 % were wrong where pairs are quiet (benchmarks/layouts.py); with 4 layouts or more, no more than one.
+# So few layouts of a program with two speeds may all have the same one: with this many layouts, so many of 100
+# intervals at an alpha of 1 % were wrong where pairs are quiet (benchmarks/layouts.py), with 4 layouts or more no more
+# than one.
 _WRONG_OF_TWO_SPEEDS = {2: 10, 3: 3}
 # An interval beyond ten times as long bounds nothing.
 _NO_BOUND = 9.0

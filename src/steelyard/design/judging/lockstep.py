@@ -22,10 +22,11 @@ def in_step(
     values: tuple[FloatArray, FloatArray],
     metric: str,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the values (baseline, candidate) of pairs, (pairs,) each; those in lockstep as neighbours have them.
+    """Return the values (baseline, candidate) of pairs, (pairs,) each; in lockstep, neighbouring samples decide.
 
-    Those keep the geometric mean of their medians, and the centre becomes their ratio. `positions` are those of the
-    pairs' launches. A pair is in lockstep if all judged samples were taken in turn, as both sides say of each.
+    Pairs in lockstep keep the geometric mean of their medians, and the centre becomes their ratio. `positions` are
+    those of the pairs' launches. A pair is in lockstep if all judged samples were taken in turn, as both sides say of
+    each.
     """
     if not launches.samples:
         return values

@@ -19,7 +19,7 @@ from steelyard.stats.paired import DECIDES_BY, EVEN, Judgement, guess_of_few, ma
 from steelyard.stats.sequential import level_at_end
 from steelyard.stats.verdict import log_margin
 
-# About how many pairs the budget is taken to have that a few pairs have to tell.
+# The budget in pairs that is assumed at first where only a few pairs tell of it.
 _FAR_AHEAD = 100
 
 

@@ -15,7 +15,7 @@ from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
 from steelyard.report.figures import count, duration
 
-# Among so many iterations, what the first ones of a sample take more is lost.
+# Among so many iterations, the extra time of a sample's first ones is lost.
 _MANY_LOOPS = 100
 _UNEVEN = 1.25
 # These tell only the time of an iteration, which is kept as a sample of several.

@@ -1,4 +1,4 @@
-"""What a clock's ticks hide of launches; of whole samples, where a harness's clock told these."""
+"""What a clock's ticks hide of launches, or of whole samples where a harness's clock timed these."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from steelyard.stats.verdict import log_margin
 
 # A pair is far out if it differs from the others by so many standard deviations of the middle half of them.
 _FAR = 5.0
-# The share of equal programs, at most, that are said to be far slower in some launches of one side.
+# No more than this share of equal programs is said to be far slower in some launches of one side.
 _LEVEL = 0.01
 # A program that runs so much longer meets more of what is around it, and a stall is another part of its time.
 _MOST_LONGER = 1.25

@@ -13,7 +13,7 @@ from steelyard.report import figures
 from steelyard.stats.leaning import Leaning, leaning
 from steelyard.stats.signed_rank import estimate
 
-# The share of identical programs, at most, that are called uneven, whatever the noise (benchmarks/uneven_waits.py).
+# No more than this share of identical programs is called uneven, whatever the noise (benchmarks/uneven_waits.py).
 LEVEL = 0.001
 # A program that runs so much longer than the other is expected to wait more, and its verdict says enough.
 MOST_LONGER = 1.25

@@ -26,7 +26,7 @@ class Cost:
     pairs: int
     usual_pairs: int
     is_crowded: bool = False
-    """Whether launches take so much longer that way that `auto` leaves it."""
+    """Whether launches take so much longer that way that `auto` avoids it."""
 
     @property
     def is_less(self) -> bool:

@@ -26,7 +26,7 @@ TOLD_MS = 20.0
 # How often the same is measured anew, by drawing from its pairs, and what percentage is left out on each side.
 _AGAIN = 40
 _LEFT_OUT = 10
-# By this factor noise changes from one half minute to the next, which no half minute shows. Of 60 weighings beside
+# Noise changes by this factor from one half minute to the next, which no half minute shows. Of 60 weighings beside
 # other people's work, each soon after a measurement, 54 needed pairs within the range, and 30 within one without this.
 _LATER = sqrt(2)
 

@@ -54,10 +54,10 @@ def draw_places(
 def draw_shared_places(
     seed: int, pairs: Mapping[int, int], round_number: int, role: str, layouts: int
 ) -> tuple[list[Place], list[Place]]:
-    """Return the launches of one pair each of several benchmarks, by their numbers, that share a start per side.
+    """Return the launches of one pair of each of several benchmarks, which share a start per side.
 
-    Those of the side that runs first come first. Both lists are in the order of `pairs`, and all launches share one
-    draw.
+    `pairs` has the number of each benchmark's pair. The side that runs first comes first. Both lists are in the order
+    of `pairs`, and all launches share one draw.
     """
     # No benchmark has a negative number, so this draw is independent of those for pairs with starts of their own.
     common = -1 - min(pairs)

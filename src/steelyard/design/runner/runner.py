@@ -61,7 +61,7 @@ class LaunchServer(TargetLauncher, Protocol):
     missing_counters: Mapping[str, int]
     """The events that cannot be counted here, with the system's error numbers."""
     waiting: Callable[[float], None] | None
-    """Is told as the `waiting` of `launch` is: of launches without one, and of several in one request."""
+    """Is called as the `waiting` of `launch` is, for launches without one, and for several in one request."""
 
     def cancel(self) -> None:
         """Kill the launch in flight, or the next one if none is; for a signal handler."""
@@ -113,7 +113,7 @@ class Runner:
     has_begun: bool = False
     """Whether anything was started, be it a launch or a command around launches."""
     watch: Watch | None = None
-    """Is told of a command around launches that takes long."""
+    """Is told of a command around launches that lasts."""
     forget_cancel: Callable[[], None] = lambda: None
     """Makes the launcher run what comes next, even if it was asked to stop before."""
 

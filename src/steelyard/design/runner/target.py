@@ -43,7 +43,7 @@ class Target:
     """A launch to come: of a command, or of a program that a harness drives."""
 
     name: str
-    """As errors call it."""
+    """Its name in errors."""
     spec: LaunchSpec
     subject: int = 0
     """Its number in the record; it chooses among several commands of `--prepare` or `--conclude`."""
@@ -75,7 +75,7 @@ class Target:
         return replace(self, spec=replace(self.spec, timeout_ns=timeout_ns), start=start)
 
     def at_own_addresses(self) -> Target:
-        """The same launch, laid out by chance."""
+        """Return the same launch at random addresses, not at those that its pair shares."""
         start = self.start and self.start.changed(lambda spec: replace(spec, mapping_pages=None))
         return replace(self, spec=replace(self.spec, mapping_pages=None), start=start)
 

@@ -300,7 +300,7 @@ def layouts_of(settings: Settings) -> Sequence[int]:
 
 
 def of_first_layout(subject: Subject, settings: Settings, role: str) -> Subject:
-    """Return the first build variant of a subject, or a subject with only one; raises UsageError if it is missing."""
+    """Return the first build variant of a subject, itself if it has only one; raises UsageError if that is missing."""
     return with_parameters(_of_build(subject, settings, 1), {LAYOUT: "1"} if settings.layouts else {}, role)
 
 

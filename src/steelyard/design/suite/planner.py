@@ -99,8 +99,8 @@ class Planner:
     def _without_baseline(self, lists: Sequence[Sequence[Listed]], selection: Selection) -> Weighing | Run:
         """Return the record if the baseline has no benchmark yet: it names the candidate's, which are not measured.
 
-        Only of one command in two revisions is it known that the program is the right one, as the candidate's tells its
-        list; raises MeasurementError for any other, and UsageError as where benchmarks are chosen.
+        The program is known to be the right one only of one command in two revisions, where the candidate's lists
+        benchmarks; raises MeasurementError for any other, and UsageError as where benchmarks are chosen.
         """
         subjects = self.record.subjects
         new = [one for listed in lists[1:] for one in listed]
@@ -180,7 +180,7 @@ class Planner:
     ) -> dict[str, Any]:
         """Return how those that were tried are to be measured, and for how long, as settings."""
         found: dict[str, Any] = {"starts": "shared"} if trials.shares_starts else {}
-        # Then benchmarks of whatever kind are known to be weighed sooner beside their like.
+        # In either case benchmarks of whatever kind are known to be weighed sooner beside their like.
         is_better_beside = trials.pilots.times_processes or gains_beside(settings, self.record.machine.offers)
         if selection.any_pairing and isinstance(self.record, Weighing) and is_better_beside:
             found["pairing"] = "auto"
@@ -194,7 +194,7 @@ class Planner:
         return found
 
     def lists(self, not_in_baseline: str | None = None) -> list[list[Listed]]:
-        """Return what each subject lists; nothing for a baseline that lacks its command's file and fails."""
+        """Return what each subject lists; nothing for a baseline that fails, if it lacks the file its command names."""
         baseline, *candidates = self._subjects
         first = self._listed(0, baseline) if not_in_baseline is None else self._listed_if_there(baseline)
         return [first, *(self._listed(number, subject) for number, subject in enumerate(candidates, 1))]
@@ -222,7 +222,7 @@ class Planner:
         return replace(self, record=self.record.model_copy(update={"settings": settings}))
 
     def _can_stand_still(self) -> bool:
-        """Whether elapsed time, as a harness tells it, is wanted without waiting, and can be had so."""
+        """Whether the elapsed time that a harness tells is wanted without waits for a processor, and can be had so."""
         times = timed(self.record.settings.metrics)
         is_wanted = self._harness.stands_still and "active" in times and "wall" not in times
         return is_wanted and all(can_stand_still(Path(subject.program)) for subject in self._subjects)

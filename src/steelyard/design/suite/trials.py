@@ -44,7 +44,7 @@ from steelyard.model.progress import Progress, Watch
 from steelyard.model.subject import Benchmark
 from steelyard.report.figures import count, seconds
 
-# The launches that are left to do, at least, when several have been tried together once: their loops, and a pair.
+# At least so many launches are left once several benchmarks have been tried together: for their loops, and for a pair.
 _MORE_LAUNCHES = 4
 # How often processor time is tried beside elapsed time, which other work may have lengthened; more often if only that
 # speaks against it.

@@ -23,7 +23,7 @@ STEAL_TICK_NS = 10_000_000
 def is_disturbed(first: LaunchRow, second: LaunchRow, metric: str, processors: int) -> bool:
     """Whether the pair lost too much time to others: stolen time, and waiting where it is part of the metric.
 
-    A metric that is no time loses none; one that is the waiting itself would be judged by its own values.
+    A metric that is not a time loses none; one that is the waiting itself would be judged by its own values.
     """
     if METRICS[metric].unit != "ns":
         return False

@@ -39,7 +39,8 @@ from steelyard.model.records import StopReason, Weighing
 class Experiment:
     """One weighing while it is measured; the recorder, the clock and the watcher come from outside.
 
-    `spent_s` of its budget were used before. Benchmarks that an earlier session `stopped` for good stay stopped.
+    `spent_s` seconds of its budget were used before. Benchmarks that an earlier session `stopped` for good stay
+    stopped.
     """
 
     def __init__(
@@ -102,7 +103,7 @@ class Experiment:
         return self._record()
 
     def _leave(self, stopped: Sequence[StopReason]) -> None:
-        """Keep stopped what an earlier session stopped, and what has failed since then, while it was counted."""
+        """Keep the benchmarks stopped that an earlier session stopped, or that failed since, while being counted."""
         for one, reason in zip(self._open, stopped, strict=bool(stopped)):
             if one.stop != "failed":
                 one.stop = None if reason == "interrupted" else reason
@@ -120,7 +121,8 @@ class Experiment:
     def _still_open(self) -> list[int]:
         """Return the numbers of the benchmarks to visit in this round.
 
-        A control goes on for as long as any other benchmark does, and until it rules out what was found.
+        A control goes on for as long as any other benchmark does, and until it rules out that it differs by what was
+        found.
         """
         if self._until_one_changed and any(benchmark.is_changed for benchmark in self._open):
             self._stop_all("decided")
@@ -167,7 +169,7 @@ class Experiment:
                 due[benchmark.number] = self._another_number(benchmark)
 
     def _another_number(self, benchmark: OpenBenchmark) -> int:
-        """Return the number of another warm-up pair, as one side may have measured the one that it was to be."""
+        """Return the number of another warm-up pair, as one side may have measured the one that was due."""
         benchmark.is_half_warm = False
         benchmark.attempts += 1
         return self._settings.warm_up + benchmark.attempts - 1
@@ -295,7 +297,10 @@ class Experiment:
         return limited and isinstance(error, TookTooLongError) and may_go_on and not self._has_pair(benchmark)
 
     def _hanging(self, benchmark: OpenBenchmark, error: LaunchError) -> list[OpenBenchmark]:
-        """Return those not measured because this launch took too long: all with its baseline if it was that one."""
+        """Return the benchmarks that go unmeasured because this launch took too long.
+
+        If it was of a baseline that no pair has yet, these are all benchmarks with that baseline; else only its own.
+        """
         baselines = [(one.baseline, one.params) for one in self._header.benchmarks]
         mine = baselines[benchmark.number]
         alike = [one for one in self._open if baselines[one.number] == mine]

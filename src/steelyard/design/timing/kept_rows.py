@@ -1,4 +1,4 @@
-"""The launches of a weighing that goes on, in few bytes a launch."""
+"""The launches of a weighing in progress, in few bytes a launch."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ from steelyard.stats.looks import FIRST_LOOK
 from steelyard.stats.native import effects_of_order
 from steelyard.stats.summary import quartile_deviation
 
-# A program of several processes whose processor time is more than this part of its own time runs some of them at the
+# A program of several processes whose processor time is more than this many times its own time runs some of them at the
 # same time.
 MOST_AT_ONCE = 1.1
 # So many first pairs are looked at together to see whether their target is fit for tandem; then each by itself.
@@ -199,8 +199,8 @@ class Pairing:
     def _begin_alone(self) -> None:
         """Begin anew, one after the other.
 
-        Only a slow stretch of the machine may set a few pairs apart from the warm-up before them. Pairs that are tried
-        in tandem from now on have others around them.
+        A few pairs and the warm-up before them may differ only because the machine was slow for a while. Pairs that are
+        tried in tandem from now on have others around them.
         """
         self._left = self._used_in_tandem()
         self._pairs = [pair for pair in self._pairs if not _is_tandem(pair)]
@@ -246,7 +246,7 @@ class Pairing:
         return None
 
     def _risk(self, pair: Pair) -> str | None:
-        """Return what two commands at once may do to each other, which nobody asked for; None if nothing is known."""
+        """Return what speaks against running two commands at once when nobody asked for it; None if nothing does."""
         if self._settings.harness is not None:
             return None
         if pair[0].role != _WARM_UP and any(map(self._writes, pair)):
@@ -256,7 +256,7 @@ class Pairing:
         return None
 
     def _may_write(self) -> bool:
-        """Whether the warm-up wrote to files: it may just have filled a cache, which one pair by itself tells."""
+        """Whether the warm-up wrote to files: it may only have filled a cache, as one pair run by itself will tell."""
         newest = self._pairs[-1:]
         return any(pair[0].role == _WARM_UP and any(map(self._writes, pair)) for pair in newest)
 
@@ -295,7 +295,7 @@ class Pairing:
         return in_step(launches, (places[::2], places[1::2]), sides, self._metric) if self._in_turn else sides
 
     def _rise(self) -> tuple[float, float]:
-        """Return the logarithm of how much longer the program takes beside its like, and its error by chance.
+        """Return the logarithm of how much longer the program takes beside its like, and how far chance may move it.
 
         The launches of a pair find the machine in about the same state, so they count as one value.
         """

@@ -74,8 +74,8 @@ class Recorder:
     rows: KeptRows = field(default_factory=KeptRows)
     """All rows so far; those of an earlier session first."""
     series: LaunchSeries | None = None
-    """Runs the launches of several places at once, so that the driver is woken less often. None runs them one by one,
-    for where something else has to be done or measured in between."""
+    """Runs the launches of several places at once, so that the driver is woken less often. None runs them one by one:
+    then something else has to be done or measured in between."""
     watched: Watched = field(default_factory=Watched)
     """What is seen of the machine meanwhile, if anybody looks."""
     said: Said = field(default_factory=Said)
@@ -87,7 +87,8 @@ class Recorder:
     """Benchmarks with other threads or processes. New threads take longer to start where the stack may be as large as
     drawn addresses need it."""
     _followed: set[int] = field(default_factory=set)
-    """Those of them that are commands: what they lose beside a partner is told of all their threads and processes."""
+    """Those of them that are commands: what they lose beside a partner is told of all their threads and processes
+    together."""
     _latest_ns: dict[int, float] = field(default_factory=dict)
     """How long the last launch of each benchmark took, without its waits; infinite if it failed."""
 
@@ -203,7 +204,7 @@ class Recorder:
 
     def _keep(self, reading: Reading[None], place: Place, *, journaled: bool = False) -> LaunchRow:
         measured = reading.measured
-        # Of the last few, as a single disturbed start may take longer than a whole command.
+        # The median of the last few, as a single disturbed start may take longer than a whole command.
         overhead_ns = median_low(self._shell_starts_ns) if self._shell_starts_ns else 0
         inner = (overhead_ns, reading.samples, measured.counters)
         row = LaunchRow._make((*place, *_numbers(measured), *inner))

@@ -1,8 +1,8 @@
 """Describes imports one by one, and judges two of them: as two kept runs, as far as that applies.
 
 A process counts as one launch does, by the median of its samples, since samples of one process are not independent.
-Only the order of the processes is told, not when each began, nor how long it waited for a processor. Of runs, that
-waiting keeps a burst of other work from looking like a change: without it, 20 processes a side of one program were
+Only the order of the processes is told, not when each began, nor how long it waited for a processor. In runs, knowing
+that wait keeps a burst of other work from looking like a change: without it, 20 processes a side of one program were
 called different 6.6 % of the time on the trace `bursts`, 30 1.2 %, and 40 or more never in 500 tries
 (benchmarks/diff_imports.py). So there can be verdicts from 40 on, with as much drift assumed as for short runs. With
 fewer there is none, whatever the change: it is shown with an interval that includes the drift that could be seen. A
@@ -116,7 +116,7 @@ def compare_foreign(
 
 
 def _means(verdicts: Sequence[ForeignVerdict]) -> list[SuiteMean]:
-    """Return the means of what can be averaged: changes in one unit that is better in one direction."""
+    """Return the means of the changes that can be averaged: those in one unit, with the same direction."""
     kinds: dict[tuple[str, bool], list[Change]] = defaultdict(list)
     for one in verdicts:
         kinds[one.unit, one.higher_is_better].append((one.change, one.interval))
