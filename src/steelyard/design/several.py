@@ -164,7 +164,7 @@ def measured(
                 outcome: Outcome | SteelyardError = attempted(request, watch, replace(world, clock=clock))
         except NothingChosenError as error:  # which is no failure of this target
             outcome = error
-        except UsageError as error:  # the other targets have none
+        except UsageError as error:  # no fault of the other targets
             outcome = unstarted(request, error, world) if len(parts) > 1 else error
         except SteelyardError as error:
             outcome = error

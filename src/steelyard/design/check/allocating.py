@@ -64,7 +64,10 @@ def of_command(checked: Checked, program: Path) -> Allocating:
 
 
 def of_benchmark(checked: Checked, program: Path, loops: int) -> Allocating:
-    """Return what one iteration asks for: what a launch of many asks for over one of few, without what they share."""
+    """Return what one iteration asks for: what a launch of many asks for over one of few, without what they share.
+
+    Raises LaunchError.
+    """
     if checked.harness is not None and not checked.harness.fixes_loops:
         return Allocating(benchmark=checked.name, each="iteration", note=_CHOOSES)
     few = watch(checked, Amount(loops, 1))

@@ -39,7 +39,7 @@ def members_of(record: Weighing | Run) -> int:
 
 @lru_cache
 def fewest_pairs(alpha: float, reserve: float, members: float) -> int:
-    """Return the fewest pairs with which a budget can end in a change for one of `members` that share alpha.
+    """Return the fewest pairs with which a budget can end in `slower` or `faster` for one of `members` sharing alpha.
 
     n pairs that all say the same have a p-value of 2^(1-n), and earlier looks leave only a part of alpha for the last
     one.

@@ -1,4 +1,4 @@
-"""The findings that the launches of a judged metric call for, beside its verdict."""
+"""The findings that the launches of a judged metric call for, beside its verdict; `report` puts them on the screen."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class Kind:
         return self._as_measured.at(ms / 1e3)
 
     def seconds_per_pair(self, ms: float) -> float:
-        """Return the elapsed time of a pair, interpolated between the lengths that were measured."""
+        """Return the elapsed time of a pair, by a line over the lengths that were measured."""
         lengths = [one.median_ns / 1e6 for one in self.spreads]
         taken = [one.seconds_per_pair for one in self.spreads]
         if ms > lengths[-1]:

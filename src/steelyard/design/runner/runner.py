@@ -42,12 +42,18 @@ class TargetLauncher(Protocol):
     """Anything that can run a launch."""
 
     def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:
-        """Run one launch to its end; if it lasts, `waiting` is told now and then for how long, in seconds."""
+        """Run one launch to its end; if it lasts, `waiting` is told now and then for how long, in seconds.
+
+        Raises SteelyardError if it cannot be set up or executed.
+        """
 
     def launch_together(
         self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
     ) -> tuple[Measured, Measured]:
-        """Run two at the same time on one processor; if `followed`, tell what their threads and processes lost."""
+        """Run two at the same time on one processor; if `followed`, tell what their threads and processes lost.
+
+        Raises as `launch`.
+        """
 
 
 class LaunchServer(TargetLauncher, Protocol):

@@ -41,7 +41,7 @@ from steelyard.model.subject import Benchmark
 
 _MOST_PAIRS = 8
 _SHELL_STARTS = 9
-# After a pause a launch takes 0.05 to 0.3 ms longer than right behind another like it, and varies more
+# After a pause a launch takes 0.05 to 0.3 ms longer than right after another like it, and varies more
 # (docs/statistics.md#after-a-pause): for launches shorter than this, that is worth one more launch, of which nothing is
 # kept.
 PAUSE_MATTERS_BELOW_NS = 20_000_000
@@ -97,7 +97,7 @@ class Recorder:
             self._consider(row)
 
     def follows_its_like(self, benchmark: int) -> bool:
-        """Whether the next pairs of a benchmark run right behind one more launch of it, which is not kept."""
+        """Whether the next pairs of a benchmark run right after one more launch of it, which is not kept."""
         return self.series is not None and self._latest_ns.get(benchmark, inf) < PAUSE_MATTERS_BELOW_NS
 
     def most_pairs(self) -> int:
@@ -192,7 +192,7 @@ class Recorder:
 
     def _consider(self, row: LaunchRow) -> None:
         waited = waited_ns(row) if knows_waits(row) else 0
-        # A series ends at a launch that does not end well: such a benchmark gets none to run behind.
+        # A series ends at a launch that does not end well: such a benchmark gets none to run after.
         self._latest_ns[row.benchmark] = inf if row.exit_code != 0 else row.wall_ns - (waited or 0)
         if worked_alone(row):
             return
