@@ -1,4 +1,4 @@
-"""Makes one import from files of another tool: their contents, checked; several files are so many processes."""
+"""Makes one import from files of another tool: their contents, checked; several files count as several processes."""
 
 from __future__ import annotations
 

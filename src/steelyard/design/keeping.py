@@ -21,7 +21,7 @@ from steelyard.model.typed import typed
 
 
 def unmeasured(record: Weighing | Run, world: World) -> Outcome:
-    """Return the outcome of what is known without a launch, kept as any other."""
+    """Return the outcome of what is known without a launch; it is kept like any other."""
     store = world.store()
     kept = store.new_name(record.kind)
     return kept_in_place(judged(record, None), kept.with_name(f"{kept.name}.journal"), kept, store)

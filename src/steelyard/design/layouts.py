@@ -55,7 +55,7 @@ def _contents(subject: Subject, settings: Settings) -> list[str | None]:
 
 
 def equal_layouts(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
-    """Return findings on subjects whose builds are partly equal: what was to make them differ did not reach them."""
+    """Return findings on subjects with equal builds: what was to make them differ did not reach them."""
     alike: dict[int, list[str]] = {}
     for subject in subjects:
         if _are_files(subject, settings) and (different := _different(subject, settings)) is not None:

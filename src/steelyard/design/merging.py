@@ -192,7 +192,7 @@ def _joined(records: Sequence[Weighing], places: _Places) -> Weighing:
 
 
 def _benchmarks(records: Sequence[Weighing], at: Sequence[tuple[int, int]]) -> list[Benchmark]:
-    """Return the benchmarks of all parts in order; each of several controls says by its name whose it is."""
+    """Return the benchmarks of all parts in order; if there are several controls, each is named after its part."""
     found = [(records[part], records[part].benchmarks[number]) for part, number in at]
     if sum(one.control for _, one in found) < 2:
         return [one for _, one in found]

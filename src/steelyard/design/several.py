@@ -37,7 +37,7 @@ from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import CHANGED
 from steelyard.subjects.suite import CONTROL_NAME
 
-# The time of a weighing whose turn comes when the time is up, so that it says so by itself.
+# The least time of a weighing: one whose turn comes when the time is up then says so by itself.
 _LEAST_S = 1.0
 
 

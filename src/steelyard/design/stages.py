@@ -78,7 +78,7 @@ def stages(
     session: Session,
     spent_s: float,
 ) -> Iterator[Stage]:
-    """Yield what is to be measured, in order: the heap, counts, times; nothing if there is no benchmark."""
+    """Yield the stages of a measurement in order: the heap, counts, times; none if there is no benchmark."""
     if not header.benchmarks:
         return
     runner = session.runner(targets.hooks)
@@ -150,7 +150,7 @@ def _time(
 
 @contextmanager
 def _watching(watched: Watched, settings: Settings, session: Session) -> Iterator[None]:
-    """Watch who else runs, if that is wanted; what is seen last is kept, too."""
+    """Watch who else runs, if that is wanted; what was seen last is kept, too."""
     if not settings.watch:
         yield
         return

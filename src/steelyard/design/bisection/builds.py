@@ -25,7 +25,7 @@ class Builds:
     cache: Cache
     watch: Watch
     source: Mapping[str, str]
-    """The environment, of which builds see a part."""
+    """The environment, part of which builds see."""
     is_interrupted: Callable[[], bool]
     holding: ExitStack
     """While this lasts, none of the builds is removed."""

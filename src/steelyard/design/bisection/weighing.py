@@ -78,7 +78,7 @@ class CommitScales:
     world: World
     weighings: int = 0
     shared: list[Finding] = field(default_factory=list)
-    """Findings on what is not the measured commit's own, as far as the ends show."""
+    """Findings on what is not the measured commit's own, as far as the ends show it."""
 
     def weigh(
         self, commits: Sequence[Commit], margin: float, share: float, *, until_one_changed: bool = False

@@ -32,9 +32,9 @@ class Instruments:
     runner: Runner
     pool: WorkerPool
     counter: Callable[[Caches], Instrument[Counted]]
-    """Returns what counts with some caches."""
+    """Returns the counter that simulates some caches."""
     spec: Callable[[SweepPoint, int], LaunchSpec]
-    """Returns the launch of a point with so many iterations."""
+    """Returns the launch of a point with a number of iterations."""
     watch: Watch
     clock: Callable[[], float]
 

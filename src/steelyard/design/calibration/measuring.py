@@ -84,7 +84,7 @@ def count_all(targets: Sequence[Target], caches: Caches, tools: Instruments) -> 
 
 
 def _target(point: SweepPoint, walk: int, tools: Instruments) -> Target:
-    """Return the launch of a point that walks so many iterations."""
+    """Return the launch of a point that walks for `walk` iterations."""
     return Target(
         f"the probe {point.pattern} at {point.size_bytes >> 10} KiB",
         tools.spec(point, point.before + walk),

@@ -46,7 +46,7 @@ def sweep(caches: Caches, memory_bytes: int | None) -> list[SweepPoint]:
     smallest, largest = caches.d1[0] * _SMALLEST, float(caches.ll[0] * _LARGEST)
     if memory_bytes is not None:
         largest = max(min(largest, memory_bytes * _MOST_OF_MEMORY), 2 * smallest)
-    # A walk of so many iterations, each of which touches at least one line, has filled the last level, or all it can
+    # A walk of this many iterations, each of which touches at least one line, has filled the last level, or all it can
     # use.
     lines = caches.ll[0] // caches.ll[2]
     points = []

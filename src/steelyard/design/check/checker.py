@@ -219,7 +219,7 @@ class Checker:
         return None
 
     def _others(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[tuple[str, int]]:
-        """Return what runs before a benchmark to see whether that matters: the others, but for those that take long."""
+        """Return what runs before a benchmark to see if that matters: the other benchmarks, except long ones."""
         if not harness.runs_before:
             return []
         others = [other for other in all_names if other != name]

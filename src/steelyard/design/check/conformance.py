@@ -28,7 +28,7 @@ from steelyard.subjects.responses import check_within
 _NO_SUCH_NAME = "no benchmark is called like this"
 _OTHER_VERSION = 1_000_000
 _OTHERS = "its other benchmarks answer as the first does"
-# The time for the benchmarks after the first, which is tried in full: as many are tried as fit in.
+# The first benchmark is tried in full; of the others, as many as this time allows.
 _OTHERS_S = 10.0
 # The turns of two launches beside each other: each hands its turn over, and each keeps it once.
 _TURNS = ("01101", "10010")

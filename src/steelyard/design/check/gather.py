@@ -93,12 +93,12 @@ class Gatherer:
         self.seeds = [self.random.randrange(1, 2**32) for _ in range(HASH_SEEDS)]
 
     def seconds_of(self, rounds: int) -> float:
-        """Return how long so many rounds take, going by the launches so far."""
+        """Return how long `rounds` rounds take, going by the launches so far."""
         planned = len(round_plan(self.evidence.amounts, self.seeds, self.random))
         return self.seconds * rounds * planned / max(1, len(self.evidence.launches))
 
     def gather(self, rounds: int, until: float) -> None:
-        """Go on until there are so many rounds, the clock says so, or a plain launch fails after others that ran.
+        """Go on until there are `rounds` in all, the time is up, or a plain launch fails after others that ran.
 
         Raises LaunchError if the first plain launch fails, Interrupted; the launches before that are in the evidence.
         """

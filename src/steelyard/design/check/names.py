@@ -61,7 +61,7 @@ def _error(one: Checked) -> LaunchError | None:
 
 
 def failed_later(ran: int, why: str) -> Judged:
-    """Return the judgement of a benchmark of which a launch failed after others that ran."""
+    """Return the judgement of a benchmark that failed in a launch after others had run."""
     return Judged("trouble", f"after {count(ran, 'launch')} that ran, {why}", remedy=_RAN_BEFORE)
 
 

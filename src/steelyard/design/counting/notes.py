@@ -96,7 +96,7 @@ class CountNotes:
         return [accepted_finding(f"{name}: counted launches {' and '.join(told)}", of_two=len(names) > 1)]
 
     def _of_sides(self, number: int, *, late: bool) -> dict[int, list[str]]:
-        """Return the functions in which counts differ, by the side whose counts do."""
+        """Return, for each side whose counts differ, the functions in which they do."""
         return {
             side: functions
             for ((benchmark, side), later), functions in self._differing.items()

@@ -87,12 +87,12 @@ def _is_changed(record: Weighing | Run, counts: Mapping[CountedSide, Sequence[Co
 
 
 def _short(places: Sequence[CountedSide], done: Mapping[CountedSide, int], wanted: int) -> list[CountedSide]:
-    """Return the places that have fewer counts than are wanted, in rounds: after each, both sides have as many."""
+    """Return the places that have fewer counts than `wanted`, in rounds: after each, both sides have equally many."""
     return [place for number in range(wanted) for place in places if done.get(place, 0) <= number]
 
 
 def _places(record: Weighing | Run) -> list[CountedSide]:
-    """Return what is counted; a control would count the baseline against itself, which every side is anyway."""
+    """Return what is counted; a control would count the baseline against itself, as every side is anyway."""
     sides = range(len(record.subjects[:2]))
     return [
         (number, side)

@@ -133,7 +133,7 @@ class CountingStage:
             raise Interrupted
 
     def _tell(self, side: CountedSide, left: int) -> None:
-        """Tell how many counts there are, with so many `left` of those that were begun."""
+        """Tell how many counts there are, with `left` still to come of those that were begun."""
         limit = max(planned(self._record), len(self._counts) + left)
         self._watch(Progress(self._record.benchmarks[side[0]].name, len(self._counts), limit, noun="count"))
 
@@ -166,7 +166,7 @@ class CountingStage:
             self._sink.fail(benchmark, str(error))
 
     def _nothing_counted(self, name: str) -> MeasurementError:
-        """Return the error for a count without any instruction, of which nothing made the counting begin."""
+        """Return the error for a count without any instruction: nothing made the counting begin."""
         if self._record.settings.harness is not None:
             return LaunchError(
                 f"{name} was not counted: only suites of steelyard's SDKs ask Valgrind to count their samples (and on "

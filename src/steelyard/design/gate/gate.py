@@ -311,7 +311,7 @@ def _why(one: Judged) -> str:
 
 
 def _unheld(report: GateReport) -> list[str]:
-    """Return what is required and missing, and the metrics with a limit in which nothing was measured."""
+    """Return the required benchmarks that are missing, and the metrics with a limit that were not measured."""
     names = {one.verdict.benchmark for one in report.deciding if one.verdict.change is not None}
     why = "it is new, was renamed or removed, failed, or there was no time for it"
     if report.is_all_new:
@@ -348,7 +348,7 @@ def _unasked(report: GateReport) -> list[Finding]:
 
 
 def _elsewhere(report: GateReport) -> set[str]:
-    """Return the benchmarks that are in the suites whose parts are here, but in none of these parts."""
+    """Return the benchmarks of the suites whose parts are here that are in none of these parts."""
     suites = {name for one in report.weighings if one.settings.shard for name in one.settings.shard.suite}
     return suites - {one.name for weighing in report.weighings for one in weighing.benchmarks}
 

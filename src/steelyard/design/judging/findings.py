@@ -38,7 +38,7 @@ _Derived = TypeVar("_Derived", Verdict, Summary)
 SHORT_LAUNCH_NS = 5_000_000
 # Below this it is a quarter.
 MOSTLY_START_NS = 2_000_000
-# Sides whose launches differ by no more than this factor are told as one.
+# Sides whose launches differ by no more than this factor are described by one figure.
 _ALIKE = 1.1
 # Fewer pairs have no spread to speak of.
 FEWEST_TO_SPREAD = 3

@@ -19,7 +19,7 @@ _FEWEST_BLOCKS = 6
 
 
 def growing_finding(record: Weighing | Run, benchmark: int, shown: str) -> Finding | None:
-    """Return a finding if the last third of the launches surely takes so much longer than the first."""
+    """Return a finding if the last third of the launches surely takes more than _MOST longer than the first."""
     if record.settings.harness is not None or shown not in _TIMES:
         return None
     times = _times(record, benchmark, shown)

@@ -20,7 +20,7 @@ from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.variance import Components, components, p_of_layouts
 
 LEVELS: tuple[Level, Level, Level] = ("layout", "launch", "sample")
-# A level with so much of the variance of the result is where more of it helps most.
+# A level with this share of the result's variance is where more of it helps most.
 _MOST = 0.5
 # So few layouts of a program with two speeds may all have the same one: with this many layouts, so many of 100
 # intervals at an alpha of 1 % were wrong where pairs are quiet (benchmarks/layouts.py), with 4 layouts or more no more

@@ -16,11 +16,11 @@ from steelyard.stats.midway import Parts, parts_of
 from steelyard.stats.summary import quartile_deviation
 from steelyard.stats.verdict import log_margin
 
-# A pair is far out if it differs from the others by so many standard deviations of the middle half of them.
+# A pair is far out if it differs from the others by this many standard deviations of their middle half.
 _FAR = 5.0
 # No more than this share of equal programs is said to be far slower in some launches of one side.
 _LEVEL = 0.01
-# A program that runs so much longer meets more of what is around it, and a stall is another part of its time.
+# A program that runs this much longer meets more of what is around it, and a stall is a different share of its time.
 _MOST_LONGER = 1.25
 
 

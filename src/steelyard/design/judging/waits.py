@@ -15,7 +15,8 @@ from steelyard.stats.signed_rank import estimate
 
 # No more than this share of identical programs is called uneven, whatever the noise (benchmarks/uneven_waits.py).
 LEVEL = 0.001
-# A program that runs so much longer than the other is expected to wait more, and its verdict says enough.
+# A program that runs longer than the other by more than this factor is expected to wait more, and its verdict says
+# enough.
 MOST_LONGER = 1.25
 # The metrics that other work lengthens, or that leave out what it does.
 _TIMES = ("wall", "active", "cpu", "user", "sys")

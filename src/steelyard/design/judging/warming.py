@@ -22,7 +22,7 @@ from steelyard.model.rows import times_ns
 _USED = ROLES.index(USED)
 # As much as `steelyard check` calls a drift.
 _MOST = 0.10
-# A record may have thousands of launches, and so many tell it.
+# A record may have thousands of launches, of which this many are enough.
 _ENOUGH = 200
 
 

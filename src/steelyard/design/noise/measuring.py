@@ -109,7 +109,7 @@ class Measuring:
         self.is_interrupted = False
 
     def run(self, seconds: float) -> None:
-        """Measure for so long; if the user stops it, what was measured until then is kept."""
+        """Measure for `seconds`; if the user stops it, what was measured until then is kept."""
         end = self.clock() + seconds
         try:
             while (left_s := end - self.clock()) > 0:

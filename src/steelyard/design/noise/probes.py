@@ -34,7 +34,7 @@ class Rate:
     each_ns: float
 
     def iterations(self, ms: float) -> int:
-        """Return the iterations of a launch that takes so long."""
+        """Return how many iterations make a launch take this long."""
         return max(0, round((ms * 1e6 - self.start_ns) / self.each_ns))
 
 

@@ -25,7 +25,7 @@ from steelyard.model.errors import InterruptedBeforeStart
 from steelyard.model.noise import Beside, Counted, Noise, Work
 from steelyard.model.progress import Watch
 
-# The shortest programs take hardly more than the start of a probe, which varies by so much.
+# The shortest programs take hardly more than the start of a probe, which itself varies by this much.
 _SHORTEST = 0.9
 
 

@@ -101,7 +101,7 @@ class Kind:
         return swing(scaled, np.random.default_rng(0))
 
     def deviation(self, ms: float) -> float:
-        """Return the deviation of a pair of programs that take so long."""
+        """Return the deviation of a pair of programs that take `ms`."""
         return self._as_measured.at(ms / 1e3)
 
     def seconds_per_pair(self, ms: float) -> float:

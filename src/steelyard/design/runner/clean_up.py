@@ -39,8 +39,8 @@ class CleanUp:
     def run(self) -> Runner | None:
         """Run the commands once, however often this is called; return the runner that ran them, if they had to run.
 
-        An interrupt that came before does not skip them, as it skips what is measured. Raises MeasurementError for one
-        that fails, Interrupted for one that the user cuts short.
+        They run even after an interrupt, which ends all that is measured. Raises MeasurementError for one that fails,
+        Interrupted for one that the user cuts short.
         """
         runner, self._runner = self._runner, None
         if runner is None or not any(has_begun() for has_begun in self.begun):

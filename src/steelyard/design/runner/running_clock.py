@@ -39,7 +39,7 @@ class RunningClock:
         return self._seen - self._stood_s
 
     def while_waiting(self, watch: Watch) -> None:
-        """Look at the clock, and tell the watch that what is waited for goes on."""
+        """Read the clock, and tell the watch that what is waited for still goes on."""
         self()
         watch(GOES_ON)
 

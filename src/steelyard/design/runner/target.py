@@ -29,7 +29,7 @@ _WENT_ON = (
     "time, too, and that stood still when it was tried: times by both cannot be compared. --metric wall has the plain "
     "clock in all launches"
 )
-# For `timeit`, whose words name no harness.
+# For `timeit`, where no words of the command name a harness.
 STATEMENT_REMEDY = f"is it a Python that has steelyard installed? {ENVIRONMENT}"
 
 

@@ -18,7 +18,7 @@ class Ask(NamedTuple):
     samples: int
     by_process: bool = False
     is_given_up: bool = False
-    """Whether it is ended without samples if it takes far longer than the baseline's: so many loops may be hours."""
+    """Whether it is ended without samples if it takes far longer than the baseline's: its loops may take hours."""
 
 
 class Amounts(NamedTuple):
@@ -28,7 +28,7 @@ class Amounts(NamedTuple):
     samples: int | None = None
     clock: Literal["process", "plain"] | None = None
     own_loops: Mapping[int, int] = MappingProxyType({})
-    """The loops, by number, of candidates for whose iterations the common ones are far too many or too few."""
+    """The loops of candidates, by their numbers, for whose iterations the common ones are far too many or too few."""
 
     def beside(self, candidate: int) -> dict[str, Any]:
         """Return what launches of the baseline and of this candidate run, by the names that records have for it."""
@@ -44,7 +44,7 @@ class Tried(NamedTuple):
 
     @property
     def sample_ns(self) -> float:
-        """How long a sample of so many loops takes, in ns."""
+        """How long a sample of these loops takes, in ns."""
         return self.loops * iteration_ns(self.taken)
 
 

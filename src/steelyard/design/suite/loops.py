@@ -144,7 +144,7 @@ def shared_loops(loops: int, tries: Sequence[Sequence[Sample]], target_ns: int =
 
 
 def first_samples(loops: int) -> int:
-    """Return how many samples of all these loops to take first, to see how long another side's iteration takes."""
+    """Return how many samples of `loops` to take first, to see how long another side's iteration takes."""
     return 1 if loops > _FEW_LOOPS else 2
 
 
@@ -232,7 +232,7 @@ def choose_samples(
     between = variance(medians) / fmean(medians) ** 2 - within / len(times[0])
     overhead_ns, taken = median(pilot.overhead_ns for pilot in pilots), len(pilots[0].samples)
     beside_ns = 0.0
-    # A benchmark whose code says how many there are has as many in each launch.
+    # A benchmark whose code fixes the number of samples has as many in each launch.
     if brief is not None and len(brief.samples) < taken:
         beside_ns = max(0.0, (overhead_ns - brief.overhead_ns) / (taken - len(brief.samples)))
     # The time of a shared start differs from launch to launch by more than any sample takes.

@@ -31,7 +31,7 @@ class PilotTime:
     _first_s: float = _LEAST_FIRST_S
 
     def begin(self, listings: int, begun: float) -> None:
-        """Share what is left, now that so many listings, or runs of a benchmark for them, were made since `begun`."""
+        """Share what is left after `listings` listings since `begun`, or single runs of benchmarks made for them."""
         now = self.clock()
         self._listing_s = (now - begun) / max(1, listings)
         self._first_s = max(_LEAST_FIRST_S, 2 * ((self.end or begun) - begun))
@@ -51,7 +51,7 @@ class PilotTime:
         return self.clock() >= (self._deadline() if self._pairs_s else self.end) - _LEAST_TRIAL_S
 
     def is_short(self, left: int, launches: int = _FULL_TRIAL, launch_s: float = 0.0) -> bool:
-        """Whether `left` benchmarks, with so many more launches each, would take longer than there is.
+        """Whether `left` benchmarks, each with `launches` more, would take longer than there is.
 
         A launch takes as long as one that runs nothing, or `launch_s` if that is more.
         """

@@ -19,7 +19,7 @@ from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.harness import Harness, Work
 
-# A launch is given up after so many times as long as the one before it took, and this at least.
+# A launch is given up after this many times as long as the one before it took, but not before this many seconds.
 _GIVEN_UP_TIMES, _GIVEN_UP_S = 10, 2.0
 
 

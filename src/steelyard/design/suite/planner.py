@@ -43,8 +43,8 @@ from steelyard.subjects.command import launch_spec
 from steelyard.subjects.harness import AUTO, Harness, Listed, check_counts, harness_named, recognised_harness
 from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS, STATEMENT_NAME
 
-# A benchmark whose launches are slow to start gets time for so many pairs, or for the fewest that can show anything
-# among so many benchmarks, if that is more.
+# A benchmark whose launches are slow to start gets time for this many pairs, or for the fewest that can show anything
+# among all the benchmarks, if that is more.
 _FEWEST_PAIRS = 12
 
 
@@ -316,7 +316,7 @@ def _shared_benchmarks(
 
 
 def _nothing_in_common(record: Weighing | Run, chosen: Sequence[Listed], theirs: Sequence[str]) -> MeasurementError:
-    """Return the error if no candidate has any of the baseline's chosen benchmarks, but what is among `theirs`."""
+    """Return the error if no candidate has any of the baseline's chosen benchmarks; they have `theirs`."""
     have = "the candidates have" if len(record.subjects) > 2 else "the candidate has"
     if not theirs:
         way_out = ""

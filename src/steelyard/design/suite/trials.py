@@ -44,7 +44,8 @@ from steelyard.model.progress import Progress, Watch
 from steelyard.model.subject import Benchmark
 from steelyard.report.figures import count, seconds
 
-# At least so many launches are left once several benchmarks have been tried together: for their loops, and for a pair.
+# At least this many launches are left once several benchmarks have been tried together: for their loops, and for a
+# pair.
 _MORE_LAUNCHES = 4
 # How often processor time is tried beside elapsed time, which other work may have lengthened; more often if only that
 # speaks against it.
@@ -161,7 +162,7 @@ class Trials:
             return Amounts(loops, LEAST_SAMPLES, own_loops=own_loops)
         if self.pilots.times_processes and not own and (found := (yield from self._by_process(tries, candidates))):
             return found
-        # Where sides have loops of their own, the one whose samples cost most tells how many of them pay.
+        # Where sides have loops of their own, the one whose samples cost most tells how many samples pay.
         pilot = Ask(longest, tried[longest].loops, PILOT_SAMPLES)
         pilots = list[Pilot]()
         for _ in range(PILOT_LAUNCHES):
@@ -199,7 +200,7 @@ class Trials:
     def _beside_long(
         self, baseline: Tried, samples: int, entry: str, candidates: Sequence[int], left: int
     ) -> _Asking[dict[int, Tried]]:
-        """Find the candidates that are far faster than a baseline of which one iteration is a long sample.
+        """Find the candidates that are far faster than a baseline whose single iteration is a long sample.
 
         All others run one iteration, too, as do all if there is too little time to find that out.
         """
@@ -218,7 +219,7 @@ class Trials:
 
     @property
     def _judges_iterations(self) -> bool:
-        """Whether nothing of a launch as a whole is asked for, of which both sides would have to do the same."""
+        """Whether no metric is of a launch as a whole, for which both sides would have to do the same amount."""
         return self._settings.heap is None and set(self._settings.metrics) <= set(PER_ITERATION)
 
     def _by_process(self, tries: Sequence[Sequence[Sample]], candidates: Sequence[int]) -> _Asking[Amounts | None]:

@@ -51,7 +51,7 @@ class Pace:
         return "time" if self.is_up(benchmark.together, benchmark.kept) else None
 
     def is_up(self, together: int, kept: int) -> bool:
-        """Whether the time is up, for so many pairs at once."""
+        """Whether the time is up for `together` pairs at once."""
         return self.budget.time_is_up(self.clock(), self.pair_s() * together, kept)
 
     def seconds_left(self, benchmark: OpenBenchmark) -> float | None:

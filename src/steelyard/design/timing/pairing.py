@@ -103,7 +103,7 @@ class Pairing:
         return self._way == "adjacent"
 
     def may_improve(self, pairs: int) -> bool:
-        """Whether so many pairs in all are enough to find that later ones vary less in tandem."""
+        """Whether `pairs` in all are enough to find that later ones vary less in tandem."""
         return self._way == "auto" and not self._begun().begins_beside and pairs > ENOUGH_TO_CHOOSE
 
     @property

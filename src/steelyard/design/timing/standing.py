@@ -17,7 +17,7 @@ from steelyard.stats.paired import Judgement
 
 # Trials take half of a budget at most: those that took this share have been cut short.
 _CUT_SHORT = 0.4
-# Where pairs are shorter than this, what is inside the commands is told at the end.
+# If pairs are shorter than this, the user is told at the end what is inside the commands.
 _LONG_S = 1.0
 
 

@@ -29,7 +29,7 @@ ENOUGH_TO_CHOOSE = FOR_EACH_TRIED * FEWEST_TRIED
 UNCERTAINTY = 2.4
 # Below this part of the time, the other way is worth a change.
 CLEARLY_LESS = 0.8
-# Once there are so many pairs of the way that a few chose, it is checked whether the choice still holds.
+# After this many pairs of a way that a few pairs chose, it is checked whether the choice still holds.
 LOOKS_BACK = (6, 8, 12, 24, 48)
 
 

@@ -140,7 +140,7 @@ def _together(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> C
 
 
 def _scaled(count: Count, ratio: Fraction | int) -> Count:
-    """Return what a count would be for so many times the iterations."""
+    """Return what a count would be for `ratio` times the iterations."""
     if ratio == 1:
         return count
     processes = [one.model_copy(update={"events": _times(one.events, ratio)}) for one in count.processes]

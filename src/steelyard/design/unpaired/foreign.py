@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 FEWEST_PROCESSES = 40
 # Values in one of these units, alone or per something, come from a clock.
 _TIMES = ("ns", "us", "µs", "ms", "s", "min")
-# The largest log-ratio whose ratio a number can hold.
+# No number can hold the ratio of a larger log-ratio.
 _FARTHEST = 700.0
 
 _BY_COMMAND = "hyperfine"
