@@ -35,7 +35,8 @@ Result = TypeVar("Result")
 
 # The first of several samples is not judged; a single iteration as long as this has no cold caches to speak of.
 _LONG_NS = 100_000_000
-# A clock that only ticks each ms tells nothing of a shorter sample than this many ticks, and at first nothing at all.
+# A clock that ticks only once a ms tells nothing of shorter samples, and so at first nothing at all: loops grow by this
+# factor at most before the clock is read again.
 _LARGEST_STEP = 1000
 # One side may be slower than another by a bug that squares its time; then the samples of both sides give way.
 _MUCH_SLOWER = 4
