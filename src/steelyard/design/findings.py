@@ -57,10 +57,7 @@ def identical_finding(baseline: str, candidate: str, *, is_one_build: bool) -> F
 
 
 def new_suite_finding(baseline: str, candidate: str, names: Sequence[str], missing: str | None) -> Finding:
-    """Return the finding that only the candidate has benchmarks.
-
-    The baseline's list is empty, or it lacks what is `missing`.
-    """
+    """Return the finding that only the candidate has benchmarks; the baseline lists none, or lacks the `missing`."""
     lacks = "lists no benchmark" if missing is None else f"has no {missing}"
     return Finding(
         code=NEW_SUITE,
@@ -76,10 +73,7 @@ def shared_findings(
     settings: Settings,
     environment: Mapping[str, str],
 ) -> list[Finding]:
-    """Return the findings on files that are the work tree's, whichever revision runs.
-
-    `environment` is the user's.
-    """
+    """Return findings on files that are the work tree's, whichever revision runs; `environment` is the user's."""
     from steelyard.subjects.command import shared_environment
     from steelyard.subjects.revisions.shared import shared_by_revisions
 
@@ -98,10 +92,7 @@ def built_files_finding(paths: Sequence[str]) -> Finding:
 
 
 def control_finding(called: str, why_not: str | None) -> Finding:
-    """Return the finding that a control's second side is a copy of the program, or why it is not.
-
-    `why_not` is a clause about the program.
-    """
+    """Return the finding that a control's second side is a copy, or why not: `why_not`, a clause on the program."""
     if why_not is None:
         message = f"the control weighs {called} against a copy of its file, made for it among the temporary ones"
         return Finding(code=COPIED_CONTROL, message=message)
