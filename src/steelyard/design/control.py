@@ -1,4 +1,4 @@
-"""The control's second side: a copy of the baseline's program, so that what lasts between two equal files shows too."""
+"""The control's second side: a copy of the baseline's program, to show what lasts between two equal files, too."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _OTHERS_RIGHTS = stat.S_ISUID | stat.S_ISGID
 def with_control(
     record: Weighing | Run, targets: Targets, shared: Mapping[str, str], runner: Runner
 ) -> tuple[Weighing | Run, Targets]:
-    """The record and what it launches, with a copy on the control's second side where there can be one.
+    """Return the record and what it launches, with a copy as the control's second side if there can be one.
 
-    The findings say whether there is. It is launched once to see that it runs, and is there for as long as the targets
-    are; a weighing that is resumed has a new one. Raises as a launch does, but for what is the copy's own failure.
+    The findings say whether there is. The copy is launched once to see that it runs, and exists as long as the targets
+    do; a weighing that is resumed makes a new one. Raises as a launch does, but for a failure of the copy itself.
     """
     number = next((number for number, benchmark in enumerate(record.benchmarks) if benchmark.control), None)
     if number is None or record.stop[number] == "failed":
@@ -49,7 +49,7 @@ def with_control(
 def _with_copy(
     record: Weighing | Run, number: int, targets: Targets, shared: Mapping[str, str], runner: Runner
 ) -> Targets:
-    """The same targets, but for a copy of each layout on one benchmark's second side; one was launched once."""
+    """Return the targets with a copy of each layout on one benchmark's second side; one copy was launched once."""
     layouts = {layout: subject_of(record, number, 0, layout=layout) for layout in layouts_of(record.settings)}
     copies, scratch = _copied(layouts)
     copied = targets_of(record, shared, targets.hooks, {(number, 1, layout): copy for layout, copy in copies.items()})
@@ -69,14 +69,14 @@ def _copied(layouts: Mapping[int, Subject]) -> tuple[dict[int, str], Scratch]:
 
 
 def _copy_of(subject: Subject, scratch: Scratch, layout: int) -> str:
-    """By its own name: some programs go by that. Of several layouts each has a folder."""
+    """Copy a program under its own name, which some programs go by; each of several layouts has a folder."""
     folder = scratch.path / str(layout) if layout else scratch.path
     folder.mkdir(exist_ok=True)
     return str(shutil.copy(subject.program, folder / Path(subject.program).name))
 
 
 def _why_not(subject: Subject) -> str | None:
-    """Why a program is not copied, as a clause about it; None where it is."""
+    """Return why a program is not copied, as a clause about it; None if it is."""
     if subject.shell or "/" not in subject.argv[0]:
         return "which was not given as the path of a program"
     program = Path(subject.program)

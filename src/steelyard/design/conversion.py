@@ -1,4 +1,4 @@
-"""From files of another tool to one import: what is in them, checked, and several files as so many processes."""
+"""Makes one import from files of another tool: their contents, checked; several files count as several processes."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class _File:
 def convert_files(
     paths: Sequence[Path], *, created: str, name: str | None = None, patterns: Sequence[str] = ()
 ) -> ForeignResults:
-    """Read the files, each a process (or several) of the same benchmarks; of these, those that fit one of `patterns`.
+    """Read the files, each one or more processes of the same benchmarks; keep those that match one of `patterns`.
 
     `created` is when that was, in ISO 8601; `name` is that of a format, and None recognises it. Raises UsageError for a
-    file that cannot be trusted in all of it.
+    file that cannot be trusted as a whole.
     """
     wanted = format_named(name) if name is not None else None
     files, sources = [], []
@@ -69,7 +69,7 @@ def convert_files(
         raise UsageError(f"cannot import {paths[0]}: no benchmark was measured in it")
     fitting = [one.name for one in chosen_benchmarks([Listed(one) for one in listed], patterns, whose="the files'")]
     failed = {name: error for name in fitting if (error := _error(files, name))}
-    # Of those that all failed, the first says why.
+    # If all of them failed, the first says why.
     chosen = [name for name in fitting if name not in failed] or fitting
     return ForeignResults(
         tool=steelyard.__version__,
@@ -112,7 +112,7 @@ def _check_twice(sources: list[ForeignFile]) -> None:
 
 
 def _one_machine(files: list[_File]) -> dict[str, str]:
-    """What all the files say of the machine; raises UsageError if that was not one machine."""
+    """Return what all the files say of the machine; raises UsageError if they are of several machines."""
     machines = [file.contents.machine for file in files]
     for file, machine in zip(files, machines, strict=True):
         if difference := other_machine(machines[0], machine):
@@ -124,7 +124,7 @@ def _one_machine(files: list[_File]) -> dict[str, str]:
 
 
 def _error(files: list[_File], name: str) -> str:
-    """Why a benchmark failed in one of the files; empty where it did not."""
+    """Return why a benchmark failed in one of the files; empty if it did not."""
     return next((one.error for file in files for one in file.named.get(name, ()) if one.error), "")
 
 
@@ -174,7 +174,7 @@ def _benchmark(name: str, files: list[_File]) -> ForeignBenchmark:
 
 
 def _only(file: _File, name: str) -> Found:
-    """The benchmark of that name; raises UsageError for two of them, and for one that failed."""
+    """Return the benchmark of that name; raises UsageError if there are two of them, or if it failed."""
     one, *others = file.named[name]
     if others:
         raise UsageError(
@@ -193,7 +193,7 @@ def _only(file: _File, name: str) -> Found:
 
 
 def _is_text(value: Any, most: int) -> bool:
-    """Whether it is a text that can be kept: it is not when it has halves of characters in it."""
+    """Whether it is a text that can be kept: of some length, and without halves of characters."""
     return isinstance(value, str) and 0 < len(value) <= most and value == value.encode(errors="replace").decode()
 
 
@@ -219,7 +219,7 @@ def _values(file: _File, one: Found) -> list[array[float]]:
 
 
 def _holds_true(told: Sequence[list[Any] | array[float]], numbers: npt.NDArray[np.float64]) -> bool:
-    """Whether JSON's `true` is among them, which as a number is 1: without any 1 none has to be looked at."""
+    """Whether JSON's `true` is among them, which is 1 as a number: without any 1, none has to be looked at."""
     return bool((numbers == 1).any()) and not _NUMBERS.issuperset(map(type, chain.from_iterable(told)))
 
 

@@ -28,7 +28,7 @@ COPIED_CONTROL, CONTROL_OF_ONE_FILE = CONTROLS = "control-copy", "control-one-fi
 
 
 def same_command_findings(subjects: Sequence[Subject], benchmarks: Sequence[Benchmark]) -> list[Finding]:
-    """Say of which benchmarks the candidate is the baseline itself; those of a harness are not known yet."""
+    """Return a finding for each candidate that is the baseline itself; those inside a harness are not known yet."""
     if len(subjects) == 1:
         return []
     pairs = {(one.baseline, one.candidate) for one in benchmarks if not one.control}
@@ -49,7 +49,7 @@ def _are_alike(*subjects: Subject) -> bool:
 
 
 def identical_finding(baseline: str, candidate: str, *, is_one_build: bool) -> Finding:
-    """Say that there is nothing to weigh."""
+    """Return the finding that both sides are one program, so that there is nothing to weigh."""
     what = "have the same files" if is_one_build else "build the same program, byte for byte but for the build's paths"
     return Finding(
         code=IDENTICAL, message=f"identical: {baseline} and {candidate} {what}, so that nothing had to be measured"
@@ -57,7 +57,7 @@ def identical_finding(baseline: str, candidate: str, *, is_one_build: bool) -> F
 
 
 def new_suite_finding(baseline: str, candidate: str, names: Sequence[str], missing: str | None) -> Finding:
-    """Say that only the candidate has benchmarks; the baseline's list is empty, or it has none of what is `missing`."""
+    """Return the finding that only the candidate has benchmarks; the baseline lists none, or lacks the `missing`."""
     lacks = "lists no benchmark" if missing is None else f"has no {missing}"
     return Finding(
         code=NEW_SUITE,
@@ -73,7 +73,7 @@ def shared_findings(
     settings: Settings,
     environment: Mapping[str, str],
 ) -> list[Finding]:
-    """Say which files are the work tree's, whichever revision runs; the `environment` is the user's."""
+    """Return findings on files that are the work tree's, whichever revision runs; `environment` is the user's."""
     from steelyard.subjects.command import shared_environment
     from steelyard.subjects.revisions.shared import shared_by_revisions
 
@@ -82,7 +82,7 @@ def shared_findings(
 
 
 def built_files_finding(paths: Sequence[str]) -> Finding:
-    """Say that a work tree has in it what was built there before, which a build may take for its own."""
+    """Return the finding that the work tree holds what was built there before, which a build may take for its own."""
     return Finding(
         code="built-files",
         message="the work tree was taken with what git neither tracks nor ignores, built files too: "
@@ -92,7 +92,7 @@ def built_files_finding(paths: Sequence[str]) -> Finding:
 
 
 def control_finding(called: str, why_not: str | None) -> Finding:
-    """Say that a control's second side is a copy of the program, or why it is not: a clause about the program."""
+    """Return the finding that a control's second side is a copy, or why not: `why_not`, a clause on the program."""
     if why_not is None:
         message = f"the control weighs {called} against a copy of its file, made for it among the temporary ones"
         return Finding(code=COPIED_CONTROL, message=message)
@@ -111,7 +111,7 @@ NOT_CLEANED_UP = Finding(
 
 
 def left_by_set_up(going_on: Sequence[str]) -> list[Finding]:
-    """Name what goes on beside the launches, as --setup has left it running ("PID name" each); nothing if none does."""
+    """Return a finding that names what --setup has left running ("PID name" each) beside the launches, if anything."""
     if not going_on:
         return []
     return [
@@ -123,7 +123,7 @@ def left_by_set_up(going_on: Sequence[str]) -> list[Finding]:
 
 
 def unseen_orphans(offers: Mapping[str, bool]) -> list[Finding]:
-    """Say where what outlives a launch may not all be found, as the launch server `offers` it; nothing where it is."""
+    """Return a finding if processes that outlive a launch may be missed, going by what the launch server `offers`."""
     if offers.get("orphans", True):
         return []
     return [
@@ -138,7 +138,7 @@ def unseen_orphans(offers: Mapping[str, bool]) -> list[Finding]:
 
 
 def survivors(killed: Sequence[str], not_killed: Sequence[str], of_hooks: Sequence[str] = ()) -> list[Finding]:
-    """Name the processes ("PID name" each) that outlived their launch, or a command around launches; or nothing."""
+    """Return findings that name processes ("PID name" each) that outlived a launch, or a command around launches."""
     findings = []
     if killed:
         shown = ", ".join(sorted({name.partition(" ")[2] for name in killed})[:5])
@@ -173,7 +173,7 @@ def survivors(killed: Sequence[str], not_killed: Sequence[str], of_hooks: Sequen
 
 
 def some_processes(processes: Sequence[str]) -> str:
-    """What processes ("PID name" each) are called, for a sentence."""
+    """Return the names of processes ("PID name" each) for a sentence."""
     return some_names(sorted({process.partition(" ")[2] for process in processes}))
 
 
@@ -182,7 +182,10 @@ def _processes(names: Sequence[str]) -> str:
 
 
 def shell_finding(seconds: list[float], *, is_needed: bool, is_left_in: bool) -> Finding:
-    """Say what a shell's own start takes, from a few launches of one that does nothing; all commands may need it."""
+    """Return the finding on how long a shell takes to start: `seconds` are those of a few that do nothing.
+
+    `is_needed` tells that all commands may need the shell.
+    """
     takes = f"the shell's own start takes about {median(seconds) * 1e3:.2f} ms of every launch"
     return Finding(
         code="shell",
@@ -196,7 +199,7 @@ def shell_finding(seconds: list[float], *, is_needed: bool, is_left_in: bool) ->
 
 
 def cold_finding(names: Sequence[str], of: int) -> list[Finding]:
-    """Say of which benchmarks only the warm-up could be measured; nothing if there are none."""
+    """Return a finding that names the benchmarks of which only the warm-up was measured, if there are any."""
     if not names:
         return []
     what = "" if of == 1 else f" of {some_names(names)}"
@@ -210,13 +213,13 @@ def cold_finding(names: Sequence[str], of: int) -> list[Finding]:
 
 
 def adjacent_finding(why: str, remedy: str | None) -> Finding:
-    """Say why pairs were not weighed in tandem, or not any more."""
+    """Return the finding that says why pairs were not weighed in tandem, or no longer."""
     message = f"{why}, so the launches of a pair ran one after the other"
     return Finding(code="adjacent", message=message, remedy=remedy)
 
 
 def each_once(found: Sequence[tuple[str, Finding]]) -> list[Finding]:
-    """What was found of several benchmarks, each thing once and with the names of those that it was found of."""
+    """Return each of the findings once, with the names of all benchmarks that it is about."""
     names: dict[Finding, list[str]] = {}
     for name, finding in found:
         names.setdefault(finding, []).append(name)
@@ -224,7 +227,7 @@ def each_once(found: Sequence[tuple[str, Finding]]) -> list[Finding]:
 
 
 def not_again(before: Sequence[Finding], found: Sequence[tuple[str, Finding]]) -> list[Finding]:
-    """Those of `before`, but for what `each_once` of those `found` says of the same benchmarks and maybe of more."""
+    """Return the findings of `before` that `each_once` of `found` does not say of the same benchmarks, or of more."""
     names: dict[Finding, set[str]] = {}
     for name, finding in found:
         names.setdefault(finding, set()).add(name)
@@ -232,7 +235,7 @@ def not_again(before: Sequence[Finding], found: Sequence[tuple[str, Finding]]) -
 
 
 def _says(finding: Finding, what: str, most: Collection[str]) -> bool:
-    """Whether it says this by name of some of these benchmarks, and of no others."""
+    """Whether a finding says this by name of some of these benchmarks, and of no others."""
     told = re.fullmatch(rf"(.*?)(?: and (\d+) more)?: {re.escape(what)}", finding.message)
     if told is None:
         return False
@@ -241,7 +244,7 @@ def _says(finding: Finding, what: str, most: Collection[str]) -> bool:
 
 
 def own_starts_finding(why: str) -> Finding:
-    """Say that each launch has a start of its own, where one was to be shared."""
+    """Return the finding that each launch has a start of its own, where one was to be shared."""
     return Finding(
         code="starts",
         message=f"benchmarks run in no processes forked from a common start, as {why}",
@@ -250,12 +253,12 @@ def own_starts_finding(why: str) -> Finding:
 
 
 def own_start_finding(why: str) -> Finding:
-    """Say the same of one benchmark."""
+    """Return the same finding on a single benchmark."""
     return Finding(code="starts", message=f"in a process forked from a common start {why}", remedy=_OWN_STARTS)
 
 
 def chosen_processor_finding(settings: Settings) -> list[Finding]:
-    """Say which processor was chosen."""
+    """Return a finding that says which processor was chosen, if one was."""
     if settings.cpu_choice is None:
         return []
     message = f"--cpu auto chose processor {settings.cpu}: {settings.cpu_choice}"
@@ -266,7 +269,7 @@ ISOLATED, NOT_ISOLATED = "isolated", "not-isolated"
 
 
 def isolation_findings(isolation: Isolation) -> list[Finding]:
-    """Say how far the launches ran apart from everything else."""
+    """Return the findings on how far the launches ran apart from everything else."""
     from steelyard.machine.conditions.words import processors  # whoever only reads results has no use for it
 
     found = []
@@ -289,7 +292,7 @@ TUNED = "tuned"
 
 
 def tuned_finding(changes: Sequence[Change]) -> list[Finding]:
-    """Say what was tuned for the launches, by the names of `steelyard tune`; nothing if nothing was."""
+    """Return a finding on what was tuned for the launches, by the names of `steelyard tune`, if anything was."""
     if not changes:
         return []
     names = ", ".join(dict.fromkeys(change.code for change in changes))
@@ -299,7 +302,7 @@ def tuned_finding(changes: Sequence[Change]) -> list[Finding]:
 
 
 def longer_finding(settings: Settings) -> list[Finding]:
-    """Say that the usual budget would have been too short for any verdict."""
+    """Return the finding that the usual budget would have been too short for any verdict."""
     usual = figures.seconds(settings.max_time_s or 0.0)
     return [
         Finding(
@@ -311,7 +314,7 @@ def longer_finding(settings: Settings) -> list[Finding]:
 
 
 def other_work_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
-    """Say of which benchmarks the sides tell that they process different amounts: their times are of other work."""
+    """Return a finding on benchmarks whose sides process different amounts: their times are of different work."""
     other = [(one, told) for one in benchmarks for told in one.processed if told.candidate is not None]
     if not other:
         return []
@@ -329,7 +332,7 @@ def other_work_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
 
 
 def process_time_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
-    """Say which benchmarks are not timed by their harness."""
+    """Return a finding that names the benchmarks that are not timed by their harness, if there are any."""
     names = [one.name for one in benchmarks if one.clock == "process"]
     if not names:
         return []
@@ -345,7 +348,7 @@ def process_time_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
 
 
 def not_measured_finding(names: Sequence[str], *, of_harness: bool) -> list[Finding]:
-    """Name the benchmarks that the time was too short for; nothing if there are none."""
+    """Return a finding that names the benchmarks for which the time was too short, if there are any."""
     if not names:
         return []
     fewer = "choose some of a suite with --benchmark" if of_harness else "give fewer commands, or values of a parameter"
@@ -359,7 +362,7 @@ def not_measured_finding(names: Sequence[str], *, of_harness: bool) -> list[Find
 
 
 def cut_short_finding(seconds: float) -> Finding:
-    """Say that the last launch of a run would have taken the whole time once more."""
+    """Return the finding that the last launch of a run would have taken the whole time once more."""
     return Finding(
         code="cut-short",
         message=f"the last launch did not end within {seconds:.3g} s and was killed; it is not among these",
@@ -368,7 +371,7 @@ def cut_short_finding(seconds: float) -> Finding:
 
 
 def not_quiet_findings(allowed_s: float, left_s: float) -> list[Finding]:
-    """Say that all of the time that may be waited for other work to calm down is used up, if it is."""
+    """Return a finding if all of the time that may be waited for other work to calm down is used up."""
     if left_s >= min(STEP_S, allowed_s):
         return []
     return [
@@ -382,12 +385,12 @@ def not_quiet_findings(allowed_s: float, left_s: float) -> list[Finding]:
 
 
 def some_names(names: Sequence[str]) -> str:
-    """Names for a sentence: the first of them, and how many more there are."""
+    """Return names for a sentence: the first of them, and how many more there are."""
     return figures.some(names, _MOST_NAMES)
 
 
 def coarse_clock(hidden: float, margin: float) -> Finding | None:
-    """That a clock's ticks may hide a change of this log-ratio, where that matters."""
+    """Return a finding if a clock's ticks may hide a change of `hidden`, a log-ratio, that matters."""
     if hidden < margin / 2:
         return None
     return Finding(

@@ -1,4 +1,4 @@
-"""Where this process is, while all that names a file by a relative path shall mean one in some folder."""
+"""Enter a folder for a time in which all that names a file by a relative path means one in that folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
 
-# The current folder is that of all threads: two that entered at once would leave each other in the wrong one.
+# All threads share the current folder: two that entered at once would leave each other in the wrong one.
 _ENTERED = RLock()
 
 

@@ -1,7 +1,8 @@
-"""A weighing whose budget has ended undecided goes on with another one, by the same plan and on the same alpha.
+"""Another budget for a weighing whose own ended undecided: it goes on by the same plan and on the same alpha.
 
 The end of a budget keeps a part of the alpha that is left (`stats.looks`), and the record says after how many pairs of
-each benchmark it ended: so whoever judges it, now or later, counts what that look has spent, and takes the same ones.
+each benchmark it ended. Whoever judges it, now or later, thus counts what that look has spent, and takes the same
+looks.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
 from steelyard.stats.looks import Budgets, next_look
 
-# What the end of a budget said of itself, and is said anew at the next one.
+# What the end of a budget finds, and the next end finds anew.
 _OF_THE_END = (COLD, "longer", "cut-short")
 
 
 @dataclass(frozen=True)
 class More:
-    """Another budget for a weighing whose own has ended: so much more."""
+    """Another budget for a weighing whose own has ended, to be added to it."""
 
     seconds: float | None
     pairs: int | None
 
 
 def going_on(record: Weighing, path: Path, more: More) -> Weighing:
-    """The record with its undecided benchmarks open, and with `more` of a budget for them.
+    """Return the record with its undecided benchmarks open, and with `more` of a budget for them.
 
-    Raises UsageError where nothing is open, or nothing is left of alpha.
+    Raises UsageError if nothing is undecided, or nothing is left of alpha.
     """
     _refuse_others(record, path, more)
     metric = timed(record.settings.metrics)[0]
@@ -99,13 +100,13 @@ def _undecided(record: Weighing, views: list[Weighing], metric: str) -> list[int
 
 
 def _may_go_on(record: Weighing, number: int, pairs: int) -> bool:
-    """Whether anything of alpha is left of a benchmark; what was futile stopped before the end of its budget."""
+    """Whether any alpha is left for a benchmark; one that was futile stopped before the end of its budget."""
     budgets = budgets_of(record.settings, record.benchmarks[number])
     return record.stop[number] not in ENDS or budgets.may_go_on_after(pairs)
 
 
 def _reopened(record: Weighing, number: int, pairs: int) -> Benchmark:
-    """A benchmark with the end of its first budget."""
+    """Return a benchmark that notes where its first budget ended."""
     one = record.benchmarks[number]
     if one.ended is not None:
         return one
@@ -113,9 +114,9 @@ def _reopened(record: Weighing, number: int, pairs: int) -> Benchmark:
 
 
 def _with_more(record: Weighing, more: More, places: Sequence[tuple[int, Budgets]]) -> Settings:
-    """The settings with the budget in all: what was used of it, and what is added; pairs up to the look after so many.
+    """Return the settings with the budget in all: what was used and what is added, pairs up to the next look.
 
-    `places` are the pairs so far of those that are open, and what they have spent.
+    `places` are, for each open benchmark, its pairs so far and what they have spent.
     """
     wanted = 0 if more.pairs is None else more.pairs
     budget = {
@@ -127,12 +128,12 @@ def _with_more(record: Weighing, more: More, places: Sequence[tuple[int, Budgets
 
 
 def used_s(record: Weighing | Run) -> float:
-    """What a record has used of its budget, in seconds: the trials of its benchmarks, and its launches."""
+    """Return how much of its budget a record has used, in seconds: for trials of benchmarks, and for launches."""
     return record.preparing_s + max(record.seconds, float(record.launches.taken_ns().sum()) / 1e9)
 
 
 def _lasting(record: Weighing) -> list[Finding]:
-    """What was found, but for what will be said anew, or is true no longer."""
+    """Return the findings, without those that will be found anew or no longer hold."""
     reached = set(record.launches.benchmark)
     missed = [
         one.name

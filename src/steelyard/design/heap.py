@@ -1,4 +1,4 @@
-"""The heap part of a weighing or run: launches under a preloaded library, apart from those that are timed."""
+"""The heap stage of a weighing or run: launches under a preloaded library, apart from those that are timed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from steelyard.model.progress import Progress, Watch
 from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.model.subject import Subject
 
-# Of allocators inside programs: what is not seen of them, and what can be done.
+# For each allocator inside programs, what of it is not seen, and what can be done.
 _INSIDE = {
     "Python": (
         "Python takes its small objects from blocks of its own, so that only those over 512 bytes are seen",
@@ -32,7 +32,7 @@ _INSIDE = {
 
 
 def check_heap(record: Weighing | Run) -> None:
-    """Before anything is launched: raise UsageError for a program that nothing can be preloaded into."""
+    """Raise UsageError for a program that nothing can be preloaded into, before anything is launched."""
     option, verb = ("--heap", "watch") if record.settings.heap is not None else ("--heap-shuffle", "reach")
     for subject in _subjects(record):
         refuse_unwatchable(Path(subject.program), subject.name, option, verb)
@@ -45,7 +45,7 @@ def refuse_unwatchable(program: Path, name: str, option: str, verb: str) -> None
 
 
 def _subjects(record: Weighing | Run) -> list[Subject]:
-    """Every program that is launched, of the first layout; of a harness the benchmarks are not known yet."""
+    """Return every program that is launched, in its first layout; the benchmarks of a harness are not known yet."""
     if not record.benchmarks:
         return [of_first_layout(subject, record.settings, subject.name) for subject in record.subjects]
     sides = range(len(record.subjects[:2]))
@@ -66,7 +66,7 @@ class HeapStage:
     _findings: dict[str, Finding] = field(default_factory=dict, init=False)
 
     def run(self, record: Weighing | Run) -> tuple[Weighing | Run, SteelyardError | None]:
-        """The record with what was seen, and why it failed if it did; of a harness only a benchmark fails."""
+        """Return the record with what was seen, and the error if it failed; in a harness only a benchmark fails."""
         self._launches = list(record.heap.launches) if record.heap else []
         reason: StopReason = "interrupted"
         error: SteelyardError | None = None
@@ -87,7 +87,7 @@ class HeapStage:
         ), error
 
     def _watch_all(self, record: Weighing | Run) -> None:
-        """Every launch that is left; raises what ends that early."""
+        """Run every launch that is left; raises what ends that early."""
         plan, failed = self._plan(record), set()
         for done, (number, benchmark, side) in enumerate(plan):
             if benchmark in failed:
@@ -105,7 +105,7 @@ class HeapStage:
                 self._findings[f"heap-failed {benchmark}"] = Finding(code="heap-failed", message=message)
 
     def _plan(self, record: Weighing | Run) -> list[tuple[int, int, int]]:
-        """(number of the launch, benchmark, side) of what was not launched yet."""
+        """Return (number of the launch, benchmark, side) of each launch that is still to come."""
         plan = []
         places = Heap(launches=self._launches).by_place()
         for number in range(record.settings.heap or 0):
@@ -129,12 +129,12 @@ class HeapStage:
                 self.keep(launch)
                 self._launches.append(launch)
 
-        # One process, however many make a launch that is timed: counts need no length.
+        # One process, however many a timed launch has: what is counted needs no length.
         self.runner.launch(replace(target, spec=replace(target.spec, repeat=1)), heap.HeapWatcher(), keep)
 
 
 def unseen(name: str, program: Path, use: HeapUse | None, program_name: str | None = None) -> Finding | None:
-    """What of a launch's memory is not among the numbers, as far as that can be told.
+    """Return what of a launch's memory is missing from the numbers, as far as that can be told.
 
     `name` is that of the launch; what is so in each launch of a program is said of the program.
     """

@@ -1,4 +1,4 @@
-"""Sides that are one program: what is known of them without a launch, and when that is not so: equal commands."""
+"""Sides that are one program, of which all is known without a launch; and sides that merely have equal commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Benchmark, Subject
 
 EVERY_BENCHMARK = "every benchmark"
-"""What those of a harness are called, which is not asked for them."""
+"""The name for the benchmarks of a harness that is not asked for them."""
 
 
 def is_identical(request: Request) -> bool:
@@ -26,13 +26,13 @@ def is_new(request: Request) -> bool:
 
 
 def is_unmeasured(request: Request) -> bool:
-    """Whether there is nothing to be wrong in: of all these, and of a suite whose program the baseline has not."""
+    """Whether no verdict can be wrong: nothing is measured, or the baseline lacks the program of the suite."""
     is_new_suite = request.selection.not_in_baseline is not None and request.subjects[0].digest is None
     return is_identical(request) or is_new(request) or (is_new_suite and request.settings.harness is not None)
 
 
 def known(request: Request, subjects: Sequence[Subject]) -> list[Finding]:
-    """What is known of the subjects before anything is measured."""
+    """Return what is known of the subjects before anything is measured."""
     return [
         *request.findings,
         *([] if is_identical(request) else same_command_findings(subjects, request.benchmarks)),
@@ -40,13 +40,13 @@ def known(request: Request, subjects: Sequence[Subject]) -> list[Finding]:
 
 
 def of_one_program(header: Weighing | Run) -> Weighing | Run:
-    """The record of such sides, decided before it began; a harness is not asked for its benchmarks."""
+    """Return the record of identical sides, decided before it began; a harness is not asked for its benchmarks."""
     benchmarks = header.benchmarks or [Benchmark(name=EVERY_BENCHMARK)]
     return header.model_copy(update={"benchmarks": benchmarks, "stop": ["decided"] * len(benchmarks)})
 
 
 def verdicts_of_one_program(record: Weighing) -> list[Verdict]:
-    """The verdicts of sides that are one program, which differ by nothing."""
+    """Return the verdicts of sides that are one program, which differ by nothing."""
     return [
         Verdict(
             benchmark=benchmark.name,

@@ -1,4 +1,4 @@
-"""Commands that are programs of a harness, and were measured as they stand: by the time it gives its benchmarks."""
+"""Commands that are programs of a harness, but measured whole: they take the time that it gives its benchmarks."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from steelyard.subjects.harness import AUTO, recognised_harness
 from steelyard.subjects.responses import runs_pytest
 
 INSIDE = "benchmarks-inside"
-# Harnesses run a benchmark for half a second and more, and a quick look of our own takes as long to start; what is over
-# sooner was not asked to measure.
+# Harnesses run a benchmark for half a second or more, and a quick look by our own takes this long to start; a command
+# that ends sooner was not asked to measure.
 _SHORTEST_NS = 150_000_000
-# Without these words programs of these run what they have of tests, and a benchmark once or not at all.
+# Without these words, programs of these harnesses run their tests, and a benchmark once or not at all.
 _ASKED_BY = {"go": "-test.bench", "criterion": "--bench", "divan": "--bench"}
 _WAY_INSIDE = f"--harness {AUTO} measures the benchmarks inside them"
-# With these pytest-benchmark runs each body once, or none.
+# With these, pytest-benchmark runs each body once, or not at all.
 _WITHOUT_MEASURING = ("--benchmark-disable", "--benchmark-skip")
 
 
 def with_benchmarks_inside(record: Weighing | Run) -> Weighing | Run:
-    """The record, which says so where a harness knows all of its commands and they took as long as its benchmarks do.
+    """Return the record, with a finding if a harness knows all of its commands and they ran as long as benchmarks do.
 
-    None is run for that, but all harnesses are loaded, so that it is not looked for in commands that are over at once.
+    Nothing is run for that, but all harnesses are loaded, so commands that end at once are not looked at.
     """
     launches = record.launches
     is_known = any(finding.code == INSIDE for finding in record.findings)
@@ -53,20 +53,20 @@ def _what_they_do(name: str, record: Weighing | Run) -> str:
 
 
 def told_what_is_inside(sentence: str, record: Weighing | Run) -> str:
-    """A sentence about commands that take long, followed by another one where a harness knows all of them."""
+    """Return a sentence about commands that take long, with another one if a harness knows all of them."""
     name = _harness(record)
     return f"{sentence.rstrip('.')}. They are programs of the harness {name}: {_WAY_INSIDE}" if name else sentence
 
 
 def too_long_for(error: SteelyardError | None, record: Weighing | Run) -> SteelyardError | None:
-    """The error, which tells what is inside of commands that took too long before anything was measured."""
+    """Return the error, with what is inside commands that took too long before anything was measured."""
     if not isinstance(error, TookTooLongError) or len(record.launches):
         return error
     return TookTooLongError(told_what_is_inside(str(error), record), error.subject)
 
 
 def _harness(record: Weighing | Run) -> str | None:
-    """The one harness that knows all commands of a record; None if there is none, or they are not to measure."""
+    """Return the one harness that knows all commands of a record; None if there is none, or they do not measure."""
     if not _are_plain(record):
         return None
     draw = draw_pair(record.settings.seed, 0, 0)
@@ -79,13 +79,13 @@ def _harness(record: Weighing | Run) -> str | None:
 
 
 def _runs_each_once(subject: Subject) -> bool:
-    """Whether a program with benchmarks of ours gives them no time: a test with `weigh`, or what only declares them."""
+    """Whether a program with our benchmarks gives them no time: a test with `weigh`, or what only declares them."""
     is_script = any(word.endswith(".py") for word in subject.argv) and "steelyard.harness" not in subject.argv
     return is_script or runs_pytest(subject.argv)
 
 
 def _are_plain(record: Weighing | Run) -> bool:
-    """Whether commands were launched as they stand, and none of them says that it shall not measure."""
+    """Whether commands were launched as they stand, and none of them is told not to measure."""
     if record.settings.harness is not None or record.settings.repeat > 1:
         return False
     return not any(one.shell or set(_WITHOUT_MEASURING) & set(one.argv) for one in record.subjects)

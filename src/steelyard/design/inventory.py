@@ -15,7 +15,7 @@ from steelyard.model.records import Run, Weighing
 
 
 def inventory(store: Store) -> list[Entry]:
-    """One entry a file, the newest first; then the named ones, in that order too."""
+    """Return one entry per file, the newest first; then the named ones, in that order too."""
     return [_entry(path, None) for path in store.records()] + [
         _entry(path, name_of(path)) for path in store.baselines()
     ]
@@ -46,6 +46,6 @@ def _state(record: Weighing | Run, path: Path) -> Literal["ended", "running", "i
 
 
 def _verdicts(record: Weighing | Run) -> dict[str, int]:
-    """As they were told when it was measured: to judge all that is kept anew would take its time."""
+    """Return how many verdicts there were of each kind when it was measured: judging all anew would take long."""
     deciding = record.derived.deciding() if record.derived else []
     return dict(sorted(Counter(verdict.verdict for verdict in deciding).items()))

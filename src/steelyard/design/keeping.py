@@ -1,4 +1,4 @@
-"""What was measured, kept in the store in the place of its journal; and the record of what was not."""
+"""Keeps in the store what was measured, in place of its journal; and makes the record of what was not measured."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from steelyard.model.typed import typed
 
 
 def unmeasured(record: Weighing | Run, world: World) -> Outcome:
-    """The outcome of what is known without a launch, kept as any other."""
+    """Return the outcome of what is known without a launch; it is kept like any other."""
     store = world.store()
     kept = store.new_name(record.kind)
     return kept_in_place(judged(record, None), kept.with_name(f"{kept.name}.journal"), kept, store)
 
 
 def unmeasured_record(request: Request, stop: StopReason, machine: MachineFacts, world: World) -> Weighing | Run:
-    """The record of what was asked for, without a launch, and with what is known before any."""
+    """Return the record of what was asked for, with what is known before any launch."""
     fields: dict[str, Any] = {
         "tool": steelyard.__version__,
         "created": world.created(),
@@ -45,15 +45,15 @@ def unmeasured_record(request: Request, stop: StopReason, machine: MachineFacts,
 
 
 def unstarted(request: Request, error: SteelyardError, world: World) -> Outcome:
-    """The outcome of what could not even start: a record that says why, which the store does not need."""
+    """Return the outcome of what could not even start: a record that says why, which is not stored."""
     failed = replace(request, findings=[Finding(code="failed", message=str(error))])
     return Outcome(unmeasured_record(failed, "failed", world.facts(), world), error)
 
 
 def kept_in_place(outcome: Outcome, journal: Path, kept: Path, store: Store) -> Outcome:
-    """The outcome, with its record in the place of its journal, if anything was measured.
+    """Return the outcome, with its record in the place of its journal, if anything was measured.
 
-    What goes wrong here takes nothing from what was measured, so it is said and raises nothing.
+    What goes wrong here takes nothing from what was measured, so it is reported in `unkept` and raises nothing.
     """
     is_ours = journal.parent.resolve() == store.folder.resolve()
     if outcome.record.is_empty():
@@ -72,7 +72,7 @@ def kept_in_place(outcome: Outcome, journal: Path, kept: Path, store: Store) -> 
     resumed_by = there.name if there else None
     if outcome.error is None:
         return replace(outcome, kept=there, resumed_by=resumed_by, unkept=unkept)
-    # Not wrong usage, whatever it was: it had begun well.
+    # Not wrong usage, whatever the error was: the measurement had begun well.
     where = f"The launches measured until then are kept in {path}." if there else f"{unkept}."
     if isinstance(outcome.error, UnwrittenError) and outcome.record.kind == "weighing" and there:
         where += (
@@ -92,7 +92,7 @@ def _unwritten(error: MeasurementError | OSError, record: Path, journal: Path) -
 
 
 def _removed(journal: Path, because: str) -> str | None:
-    """Remove a journal that is of no more use; returns what to say if that fails."""
+    """Remove a journal that is no longer needed; return what to say if that fails."""
     try:
         journal.unlink(missing_ok=True)
     except OSError as error:

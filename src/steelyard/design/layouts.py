@@ -1,4 +1,4 @@
-"""The programs that are the layouts of a subject: whether they are several at all, and still the same."""
+"""The programs that are the layouts of a subject: whether they differ at all, and are still the same."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from steelyard.subjects.programs import digest
 
 
 def with_digest(subject: Subject, settings: Settings) -> Subject:
-    """The subject with what tells its program from any other: of several layouts from any of these, too."""
+    """Return the subject with the digest that tells its program, or all of its layouts, from any other."""
     return subject.model_copy(update={"digest": digest_of(subject, settings)})
 
 
 def digest_of(subject: Subject, settings: Settings) -> str | None:
-    """SHA-256 of a subject's program, or of the digests of its layouts; None where one of them cannot be read."""
+    """Return the SHA-256 of a subject's program, or of its layouts' digests; None if one of them cannot be read."""
     if not _are_files(subject, settings):
         return digest(subject.program)
     digests = _digests(subject, settings)
@@ -29,7 +29,7 @@ def digest_of(subject: Subject, settings: Settings) -> str | None:
 
 
 def _are_files(subject: Subject, settings: Settings) -> bool:
-    """Whether the layouts are files of their own; they may also be told apart by an argument."""
+    """Whether the layouts are files of their own; they may also be told apart by an argument only."""
     return settings.layouts > 0 and LAYOUT_PLACE in subject.program
 
 
@@ -38,13 +38,13 @@ def _digests(subject: Subject, settings: Settings) -> list[str | None]:
 
 
 def _program(subject: Subject, layout: int) -> Path:
-    """The file that is a layout; a program that is looked for when its layout is known lies from its folder on."""
+    """Return the file of a layout; a program that is found only once its layout is known is relative to its folder."""
     one = of_layout(subject, layout)
     return Path(one.directory or "", one.program)
 
 
 def _contents(subject: Subject, settings: Settings) -> list[str | None]:
-    """The layouts' digests, but for the folders that they were built in, as far as these differ by the layout."""
+    """Return the layouts' digests, ignoring the paths of their build folders where these differ by layout."""
     folder = subject.directory
     if folder is None or LAYOUT_PLACE not in folder:
         return _digests(subject, settings)
@@ -55,7 +55,7 @@ def _contents(subject: Subject, settings: Settings) -> list[str | None]:
 
 
 def equal_layouts(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
-    """Say of which subjects some builds are one and the same: what was to make them differ did not reach them."""
+    """Return findings on subjects with equal builds: what was to make them differ did not reach them."""
     alike: dict[int, list[str]] = {}
     for subject in subjects:
         if _are_files(subject, settings) and (different := _different(subject, settings)) is not None:
@@ -73,7 +73,7 @@ def equal_layouts(subjects: Sequence[Subject], settings: Settings) -> list[Findi
 
 
 def _different(subject: Subject, settings: Settings) -> int | None:
-    """How many of its layouts differ; None where all do, or one cannot be read."""
+    """Return how many of its layouts differ; None if all do, or one cannot be read."""
     digests = _contents(subject, settings)
     different = len(set(digests))
     return None if None in digests or different == len(digests) else different

@@ -1,4 +1,4 @@
-"""The parts of a suite, each weighed on a machine of its own, as one weighing whose benchmarks share one alpha."""
+"""Merges the parts of a suite, each weighed on its own machine, into one weighing whose benchmarks share one alpha."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from steelyard.model.settings import Shard
 from steelyard.model.subject import Benchmark, Subject
 from steelyard.model.typed import typed
 
-# What may differ between two parts of one suite: where and when they were measured, on which processor, whether beside
-# each other, and how much of it they are.
+# The settings that may differ between two parts of one suite: where and when they were measured, on which processor,
+# whether beside each other, and how much of it they are.
 _OF_THE_PART = {"seed", "shard", "starts", "max_time_s", "directory", "output", "cpu", "cpu_choice", "pairing"}
-# Those of a subject that say which program it is; its file may lie elsewhere on another machine.
+# The fields of a subject that say which program it is; its file may lie elsewhere on another machine.
 _OF_THE_PROGRAM = ("name", "command", "shell", "digest")
 
 _Parts = Sequence[tuple[Path, Weighing]]
 
 
 def merged(records: Sequence[tuple[Path, Weighing | Run]]) -> Weighing:
-    """One weighing of all parts of a suite, its benchmarks in the order of the suite, then the controls.
+    """Return one weighing of all parts of a suite, its benchmarks in the order of the suite, then the controls.
 
-    Raises UsageError for what is no part of one, for parts that are missing or there twice, and for those that differ
+    Raises UsageError for what is no part of one, for parts that are missing or given twice, and for those that differ
     in their programs or in how they were measured.
     """
     parts = [(path, _part(path, record)) for path, record in records]
@@ -69,7 +69,7 @@ def _check_alike(parts: _Parts) -> None:
 
 
 def _difference(one: Weighing, other: Weighing) -> str | None:
-    """What keeps two from being parts of one, as a clause."""
+    """Return what keeps two weighings from being parts of one, as a clause; None if nothing does."""
     if len(one.subjects) != len(other.subjects):
         return f"{len(one.subjects)} and {len(other.subjects)} commands were weighed"
     if (programs := _other_programs(one, other)) is not None:
@@ -103,7 +103,7 @@ def _other_programs(one: Weighing, other: Weighing) -> str | None:
 
 
 def _trees(one: Subject, other: Subject) -> tuple[str, str] | None:
-    """Of which files in git two were, where these differ: an interpreter's digest says nothing of them."""
+    """Return which files in git two subjects were, if these differ: an interpreter's digest says nothing of them."""
     trees = [None if of.revision is None else f"git's tree {of.revision.tree[:12]}" for of in (one, other)]
     return None if trees[0] == trees[1] else (trees[0] or "of no revision", trees[1] or "of no revision")
 
@@ -145,7 +145,7 @@ def _check_whole(parts: _Parts) -> None:
 
 
 _Places = list[dict[int, int]]
-"""Of each part, from its number of a benchmark to that in the whole."""
+"""For each part, a mapping from its number of a benchmark to that in the whole."""
 
 
 def _places(records: Sequence[Weighing]) -> _Places:
@@ -192,7 +192,7 @@ def _joined(records: Sequence[Weighing], places: _Places) -> Weighing:
 
 
 def _benchmarks(records: Sequence[Weighing], at: Sequence[tuple[int, int]]) -> list[Benchmark]:
-    """Those of all parts in their order; of several controls each says by its name whose it is."""
+    """Return the benchmarks of all parts in order; if there are several controls, each is named after its part."""
     found = [(records[part], records[part].benchmarks[number]) for part, number in at]
     if sum(one.control for _, one in found) < 2:
         return [one for _, one in found]

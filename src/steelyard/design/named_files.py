@@ -1,4 +1,4 @@
-"""The files that commands name, as scripts and input: launches before and after a change of one are not the same."""
+"""The files that commands name, such as scripts and input: launches before and after a change in one differ."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Subject
 from steelyard.subjects.programs import digest
 
-# Of larger ones the size has to do: reading this much takes 10 to 50 ms.
+# Of larger files, only the size is compared: reading this much takes 10 to 50 ms.
 _MOST_READ = 16 << 20
 
 
 class _Seen(NamedTuple):
-    """What a file was."""
+    """The state in which a file was seen."""
 
     marks: tuple[int, ...]
     content: str | None
 
 
 class NamedFiles:
-    """Tells of files that are not at the end what they were when the warm-up was over.
+    """Finds files that are not the same at the end as when the warm-up was over.
 
-    Not of those that the warm-up has written to: they are output, or what the commands themselves work on.
+    Those that the warm-up has written to are left out: they are output, or what the commands themselves work on.
     """
 
     def __init__(self, places: Mapping[str, str] | None = None) -> None:
-        """Of files by their paths, with what commands call them."""
+        """Take the files by their paths, with what commands call them."""
         self._places = places or {}
         self._before = {path: _marks(path) for path in self._places}
         self._seen: dict[str, _Seen] = {}
 
     @classmethod
     def of(cls, record: Weighing | Run) -> Self:
-        """Those of all commands, and the input that each launch reads."""
+        """Return the files that all commands name, and the input that each launch reads."""
         named = [(path, word) for subject in record.subjects for path, word in _named_by(subject)]
         stdin = record.settings.stdin
         return cls(dict([*named, *([] if stdin is None else [(stdin, stdin)])]))
 
     def look(self) -> None:
-        """See what they are now that each command ran."""
+        """Note the state of the files, now that each command has run."""
         left_alone = [path for path, marks in self._before.items() if marks is not None and marks == _marks(path)]
         self._seen = {path: seen for path in left_alone if (seen := _look(path)) is not None}
 
     def findings(self) -> list[Finding]:
-        """Name those that are not what they were."""
+        """Return a finding that names the files that have changed, if any."""
         changed = [self._places[path] for path, seen in self._seen.items() if _is_another(path, seen)]
         if not changed:
             return []
@@ -65,7 +65,7 @@ class NamedFiles:
 
 
 def _named_by(subject: Subject) -> Iterator[tuple[str, str]]:
-    """The files among the words of a command, and what is behind the `=` of its options."""
+    """Yield the files among a command's words, and after the `=` of its options, as (path, name)."""
     for word in subject.argv[1:]:
         name = word.partition("=")[2] if word.startswith("-") else word
         path = os.path.join(subject.directory or "", name)  # noqa: PTH118 - of a name with a NUL, too
@@ -74,7 +74,7 @@ def _named_by(subject: Subject) -> Iterator[tuple[str, str]]:
 
 
 def _marks(path: str) -> tuple[int, ...] | None:
-    """By what a file is known to be as it was, its size first; None where there is none."""
+    """Return the marks by which a file is known to be unchanged, its size first; None if there is no file."""
     try:
         seen = Path(path).stat()
     except OSError:
@@ -83,7 +83,7 @@ def _marks(path: str) -> tuple[int, ...] | None:
 
 
 def _look(path: str) -> _Seen | None:
-    """What a file is now; None where there is none."""
+    """Return the state of a file now; None if there is no file."""
     marks = _marks(path)
     return None if marks is None else _Seen(marks, digest(path) if marks[0] <= _MOST_READ else None)
 

@@ -1,4 +1,4 @@
-"""What came of a weighing or run: its record, judged, and why it failed if it did."""
+"""The outcome of a weighing or run: its record, judged, and why it failed if it did."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from steelyard.subjects.suite import MOST_BENCHMARKS
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of it: the record with what was derived from it, and why it failed if it did."""
+    """A record with what was derived from it, and why it failed if it did."""
 
     record: Weighing | Run
     error: SteelyardError | None = None
     kept: Path | None = None
-    """Where its record is on the store, or its journal if there was no room for a record."""
+    """Where its record is in the store, or its journal if there was no room for a record."""
     resumed_by: str | None = None
-    """What --resume takes to carry it on, where that is known."""
+    """What --resume takes to carry it on, if that is known."""
     unkept: str | None = None
-    """What went wrong when it was put on the store, or that this is another than the user's own.
+    """What went wrong when it was stored, or that the store is not the user's own.
 
     It changes nothing of what was measured.
     """
     is_running: bool = False
-    """Whether it is being measured right now, and this is what there is of it so far."""
+    """Whether it is being measured right now, and this is what there is so far."""
     stop_came_late: bool = False
-    """Whether the user asked to stop when all of it was measured: it is whole, and nothing else is to begin."""
+    """Whether the user asked to stop only when all was measured: it is whole, and nothing else is to begin."""
 
     @property
     def is_whole(self) -> bool:
@@ -49,10 +49,10 @@ class Outcome:
         return self.error is None and "interrupted" not in self.record.stop
 
     def way_on(self) -> str | None:
-        """The command by which what is undecided goes on from here: another budget adds to what was measured.
+        """Return the command that carries on what is undecided: another budget adds to what was measured.
 
-        Of each benchmark only its first metric that was timed is open again (`going_on`). What was interrupted has the
-        rest of its own budget.
+        In each benchmark only its first timed metric is open again (`going_on`). What was interrupted has the rest of
+        its own budget.
         """
         record = self.record
         if self.resumed_by is None or not isinstance(record, Weighing) or record.derived is None:
@@ -65,10 +65,10 @@ class Outcome:
 
 
 def recall(path: Path, largest_bytes: int | None = None) -> Outcome:
-    """A kept record, with its verdicts derived anew.
+    """Return the outcome of a kept record, with its verdicts derived anew.
 
-    With `largest_bytes` it is one that a stranger may have made: raises UsageError if it is larger, or such that it
-    takes far longer to judge than to write.
+    With `largest_bytes`, a stranger may have made it: raises UsageError if it is larger, or would take far longer to
+    judge than to write.
     """
     record = load(path, largest_bytes)
     if largest_bytes is not None:
@@ -77,12 +77,12 @@ def recall(path: Path, largest_bytes: int | None = None) -> Outcome:
 
 
 def is_running(record: Weighing | Run, path: Path) -> bool:
-    """Whether a record that was read there is being measured right now."""
+    """Whether a record that was read from this path is being measured right now."""
     return "interrupted" in record.stop and is_being_measured(path)
 
 
 def recalled(record: Weighing | Run) -> Outcome:
-    """A record that was read, with its verdicts derived anew."""
+    """Return the outcome of a record that was read, with its verdicts derived anew."""
     error = failure(record)
     if not record.benchmarks and record.new_suite is None:
         return Outcome(record, error or MeasurementError("the record has no benchmarks, so nothing was measured"))
@@ -99,7 +99,7 @@ def _check_extent(path: Path, record: Weighing | Run) -> None:
 
 
 def derive(record: Weighing | Run) -> Weighing | Run:
-    """The record with its verdicts or summaries derived anew; raises MeasurementError where its metric is undefined."""
+    """Return the record with verdicts or summaries derived anew; raises MeasurementError if its metric is undefined."""
     from steelyard.design.judging.judgement import summaries, verdicts
     from steelyard.design.judging.suite_means import suite_means
 
@@ -110,11 +110,11 @@ def derive(record: Weighing | Run) -> Weighing | Run:
 
 
 def judged(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
-    """What came of a record that was measured, with the `error` that ended this, if one did."""
+    """Return the outcome of a measured record, with the `error` that ended the measurement, if one did."""
     failed = failure(record)
     if error is None or (record.settings.harness is not None and isinstance(error, LaunchError)):
         error = failed
-    # Of a weighing those that the time was up for are told beside one that failed, as whoever reads it tells them.
+    # In a weighing, benchmarks that ran out of time are told beside one that failed, as they are when it is read again.
     is_told = isinstance(record, Weighing) and failed is not None and _is_partial(record)
     if record.is_empty() and not is_told:
         return Outcome(record, error or InterruptedBeforeStart())
@@ -126,12 +126,12 @@ def judged(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
 
 
 def failure(record: Weighing | Run) -> MeasurementError | None:
-    """Why benchmarks of a record failed, as far as it says."""
+    """Return why benchmarks of a record failed, as far as it says; None if none did."""
     failed = [finding.message for finding in record.findings if finding.code == "failed"]
     if not record.benchmarks and failed:
         return MeasurementError(failed[0])  # before a harness was asked for them
     if "failed" not in record.stop or ("interrupted" in record.stop and _is_partial(record)):
-        return None  # that it was interrupted says more; what failed until then is among what it found
+        return None  # that it was interrupted says more; earlier failures are among its findings
     if record.settings.harness is None or len(record.stop) == 1:
         return MeasurementError(failed[0] if failed else "a launch failed")
     count, number = record.stop.count("failed"), len(record.stop)
@@ -141,8 +141,8 @@ def failure(record: Weighing | Run) -> MeasurementError | None:
 
 
 def _unlike(failed: list[str]) -> list[str]:
-    """The first of what is said of benchmarks that failed, and the first that gives another reason than that one."""
-    reasons = {said: said.partition(") ")[2] for said in failed}  # behind the benchmark's name
+    """Return the first message about a failed benchmark, and the first that gives another reason."""
+    reasons = {said: said.partition(") ")[2] for said in failed}  # after the benchmark's name
     return failed[:1] + [said for said, reason in reasons.items() if reason != reasons[failed[0]]][:1]
 
 

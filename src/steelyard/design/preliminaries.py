@@ -1,4 +1,4 @@
-"""What is looked at before the first pair: whether both sides print the same, and what a shell's start takes."""
+"""What is looked at before the first pair: whether both sides print the same, and how long a shell takes to start."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN_BYTES = 60
 
 
 def with_preliminaries(record: Weighing | Run, targets: Targets, runner: Runner) -> Weighing | Run:
-    """The record with what is found before its first pair; nothing for one that is resumed.
+    """Return the record with what is found before its first pair; unchanged if it is resumed.
 
     Raises MeasurementError if both sides were to print the same and do not, Interrupted.
     """
@@ -39,7 +39,7 @@ def with_preliminaries(record: Weighing | Run, targets: Targets, runner: Runner)
 
 
 def start_ns(started: Measured) -> int:
-    """How long an empty shell took, without its waits for a processor: those of the launches are others."""
+    """Return how long an empty shell took, in ns, without its waits for a processor: launches have other waits."""
     return max(0, started.wall_ns - (started.delay_ns or 0))
 
 
@@ -64,13 +64,13 @@ def _compare_outputs(record: Weighing | Run, targets: Targets, runner: Runner) -
 
 
 def _both_lines(outputs: Sequence[Path], number: int) -> str:
-    """What stands in that line of either, where that shows how they differ."""
+    """Return what stands in that line on both sides, if that shows how they differ."""
     mine, theirs = (_line(path, number) for path in outputs)
     return "" if mine == theirs else f" ({mine} and {theirs})"
 
 
 def _line(path: Path, number: int) -> str:
-    """The beginning of a line, in quotes; a file may be of one endless line."""
+    """Return the beginning of a line, in quotes; a file may consist of one endless line."""
     with path.open("rb") as file:
         rest = number - 1
         while rest and (read := file.readline(1 << 16)):
@@ -81,7 +81,7 @@ def _line(path: Path, number: int) -> str:
 
 
 def _first_difference(one: Path, other: Path) -> int | None:
-    """The number of the first line in which two files differ, from 1; None if they are equal."""
+    """Return the number of the first line in which two files differ, from 1; None if they are equal."""
     with one.open("rb") as left, other.open("rb") as right:
         line = 1
         while True:

@@ -1,4 +1,4 @@
-"""From files of any kind to one page: each is read, judged anew, and becomes a part."""
+"""Makes one page from files of any kind: each is read, judged anew, and becomes a part."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ Shown = (
     | InterruptedCalibration
     | Bisection
 )
-"""What has a part of the page; weighings and runs with what was judged of them."""
+"""What can be a part of the page; weighings and runs with what was judged of them."""
 
 
 def page_of(paths: Sequence[Path], names: Sequence[str], now: datetime) -> str:
-    """The page of some files, and what each is called; raises UsageError for one that cannot be read, naming it."""
+    """Return the page of some files, each with its name; raises UsageError for one that cannot be read, naming it."""
     return page_of_shown([_shown(path, name) for path, name in zip(paths, names, strict=True)], now, names)
 
 
@@ -45,13 +45,13 @@ def _shown(path: Path, name: str) -> Shown:
     document = load_document(path)
     if not isinstance(document, Weighing | Run):
         return document
-    # From a pipe it cannot be read again.
+    # A pipe cannot be read again.
     resumed_by = name if path.is_file() else None
     return replace(judged(document, None), resumed_by=resumed_by, is_running=is_running(document, path))
 
 
 def page_of_shown(shown: Sequence[Shown], now: datetime, names: Sequence[str] = ()) -> str:
-    """The page of what was measured or read, or of how two of it differ; `names` of the files that it is read from."""
+    """Return the page of what was measured or read, or of two that differ; `names` are of the files it came from."""
     room = budget.of_rows(sum(map(_rows, shown)))
     parts = [_part(each, room, f"{number}") for number, each in enumerate(shown, start=1)]
     if names:
@@ -99,13 +99,13 @@ def _judged(outcome: Outcome, room: budget.Budget, key: str) -> Part:
         verdicts = record.derived.verdicts if record.derived else []
         part = weighings.part(record, list(look_back(record, verdicts)), room, key, running=outcome.is_running)
         part = replace(part, way_on=outcome.way_on() or "")
-    # As the record says it: where its launches are kept is of no use to whoever reads the page elsewhere.
+    # As the record says it: where its launches are kept is of no use to those who read the page elsewhere.
     error = outcome.error and (failure(record) or outcome.error)
     return part if error is None else _with_error(part, str(error), outcome)
 
 
 def _with_error(part: Part, error: str, outcome: Outcome) -> Part:
-    """A part that begins with what failed, and does not say that again; nor how many benchmarks did."""
+    """Return a part that begins with what failed, without repeating that, or how many benchmarks did."""
     failed = partly_failed(outcome.record.stop)
     lines = [line for line in part.lines if failed is None or not (error.startswith(failed) and failed in str(line))]
     notes = [note for note in part.notes if note.message != error]

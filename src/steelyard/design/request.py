@@ -21,9 +21,9 @@ class Request:
     until_one_changed: bool = field(default=False, kw_only=True)
     """Whether the first benchmark that is found slower or faster ends the pairs of all."""
     benchmarks: Sequence[Benchmark] = ()
-    """Of plain commands; a harness is asked for its own, of which the `selection` is measured."""
+    """Those of plain commands; a harness is asked for its own, of which the `selection` is measured."""
     selection: Selection = field(default_factory=Selection)
     jobs: int | None = None
-    """Launches counted at once; None for one a processor."""
+    """How many launches are counted at once; None for one per processor."""
     findings: Sequence[Finding] = ()
-    """What is known before anything is measured; by one that says that both sides are identical nothing is."""
+    """What is known before anything is measured; if one says that both sides are identical, nothing is."""

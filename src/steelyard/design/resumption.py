@@ -1,4 +1,4 @@
-"""A weighing that is carried on: whose it is, whether it can be, and where its programs are."""
+"""Carrying on a weighing: whose it is, whether it can be, and where its programs are."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ TRUST = "--trust-journal"
 
 
 def resumable(path: Path, *, trusted: bool, more: More | None = None) -> Weighing:
-    """The weighing that is to go on; raises UsageError for anything else, and unless `trusted` for what others wrote.
+    """Return the weighing to carry on; raises UsageError for others, and for what others wrote unless `trusted`.
 
-    It says what is run: a stranger's word for that would do whatever the user who takes it may do. With `more` it is
-    one whose budget has ended, and its undecided benchmarks are open again.
+    A record says what is run: if it is a stranger's, the stranger may do whatever the user may. With `more`, it is one
+    whose budget has ended, and its undecided benchmarks are open again.
     """
     if not trusted:
         _refuse_strangers(path)
@@ -53,10 +53,10 @@ def resumable(path: Path, *, trusted: bool, more: More | None = None) -> Weighin
 
 @contextmanager
 def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
-    """Have this process be in the folder that the launches are in: all that names a file by a relative path means it.
+    """Enter the folder that the launches run in, to which all relative paths refer.
 
-    Raises UsageError if that folder cannot be entered, or has not the programs that the weighing began with; those that
-    a command sets up are not looked at before it has.
+    Raises UsageError if that folder cannot be entered, or lacks the programs that the weighing began with; programs
+    that set-up commands make are not looked at before these have run.
     """
     from steelyard.subjects.revisions.cache import in_use
 
@@ -74,7 +74,7 @@ def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
 
 
 def _folders(record: Weighing) -> Iterator[str]:
-    """Those of its own that each subject, and each of its layouts, runs in."""
+    """Yield the folder of each subject, in each of its layouts, that has one of its own."""
     for subject in record.subjects:
         for layout in layouts_of(record.settings):
             if (folder := of_layout(subject, layout).directory) is not None:
@@ -89,7 +89,7 @@ def check_programs(record: Weighing, path: Path) -> None:
 
 
 def _texts(record: Weighing) -> Iterator[str]:
-    """All that is passed on to the system."""
+    """Yield every text that is passed on to the system."""
     settings = record.settings
     for subject in record.subjects:
         yield from (subject.program, *subject.argv, subject.directory or "/")
@@ -113,7 +113,7 @@ def _refuse_strangers(path: Path) -> None:
     try:
         found, link = path.stat(), path.lstat()
     except OSError:
-        return  # whoever reads it says so
+        return  # reading it says so
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode)):
         return  # it is not read either
     remedy = f"look at it with steelyard show, and add {TRUST} if you want to run that"

@@ -1,4 +1,4 @@
-"""What commands wrote to standard error in launches that ended well: who says there what went wrong is measured too."""
+"""What commands wrote to standard error in launches that ended well: what failed there is measured all the same."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from steelyard.model.secrecy import without_secrets
 from steelyard.model.sides import side_names
 from steelyard.report.endings import line_that_tells, tells_failure
 
-# In characters, of a line that is quoted.
+# How much of a line is quoted, in characters.
 _MOST_CHARACTERS = 200
 _WROTE = "wrote to standard error"
 _QUOTING = (SAID_BY_ONE, SAID_BY_SET_UP, SAID_FAILURE)
@@ -29,10 +29,10 @@ class _OfSide:
     wrote: int = 0
     complained: int = 0
     text: bytes = b""
-    """What was written last, which most launches write again."""
+    """What was written last; most launches write it again."""
     is_complaint: bool = False
     line: str = ""
-    """One that was written, with the words of a failure if any was."""
+    """A line that was written: one that tells of a failure, if there is one."""
 
     def take(self, text: bytes, *, is_cut: bool) -> None:
         self.launches += 1
@@ -48,12 +48,12 @@ class _OfSide:
 
 @dataclass
 class Said:
-    """What was written to standard error, of each side of each benchmark no more than one text."""
+    """What each side of each benchmark wrote to standard error: no more than one text per side."""
 
     _sides: dict[tuple[int, int], _OfSide] = field(default_factory=dict)
 
     def take(self, benchmark: int, side: int, measured: Measured) -> None:
-        """Note what a launch that is kept wrote; that one failed is said by itself, where failures are accepted."""
+        """Note what a launch that is kept wrote; a failed one, where failures are accepted, is reported elsewhere."""
         if measured.has_failed():
             return
         text = measured.stderr or b""
@@ -61,9 +61,9 @@ class Said:
         self._sides.setdefault((benchmark, side), _OfSide()).take(text, is_cut=is_cut)
 
     def findings(self, record: Weighing | Run) -> list[Finding]:
-        """That commands say what went wrong, or one of two says something; a harness says what it likes.
+        """Return findings on commands that report a failure, or of which one side alone writes anything.
 
-        The record is as it began, or was carried on.
+        A harness may write what it likes. `record` is as it was at the beginning, or when it was carried on.
         """
         if record.settings.harness is not None:
             return []
@@ -83,7 +83,7 @@ class Said:
         does = f"both sides do the same work{compares}" if len(sides) > 1 else "it did the work that you mean"
         complained = any(one.complained for one in told.values())
         lacks = _SMALL_ENVIRONMENT if complained else ""
-        # What was written before is in no journal.
+        # What was written before that is in no journal.
         since = "since this was carried on " if len(record.launches) else ""
         return Finding(
             code=SAID_FAILURE if complained else SAID_BY_ONE,
@@ -93,14 +93,17 @@ class Said:
 
 
 def said_by_baseline_alone(findings: Sequence[Finding], candidates: Sequence[str]) -> str | None:
-    """What each launch of the baseline wrote of a failure, and none of all these candidates; None if that is not so."""
+    """Return what every launch of the baseline wrote of a failure, if none of these candidates wrote any; else None."""
     told = [one.message for one in findings if one.code == SAID_FAILURE]
     begins = f"{some_names(candidates)}: every launch of the baseline, none of the candidate, {_WROTE}: "
     return told[0].removeprefix(begins) if len(told) == 1 and told[0].startswith(begins) else None
 
 
 def said_by_set_up(each: Sequence[tuple[str, bytes]]) -> list[Finding]:
-    """That set-up commands, each with what it wrote, tell of a failure and ended as if there was none."""
+    """Return findings on set-up commands that report a failure, but ended as if there was none.
+
+    `each` has a command and what it wrote.
+    """
     complained = [(command, text) for command, text in each if tells_failure(text.decode(errors="replace"))]
     return [
         Finding(
@@ -113,7 +116,7 @@ def said_by_set_up(each: Sequence[tuple[str, bytes]]) -> list[Finding]:
 
 
 def without_values(findings: Sequence[Finding], environment: Mapping[str, str]) -> list[Finding]:
-    """The findings, where no line that is quoted shows a value of the `environment` that looks like a secret."""
+    """Return the findings, with quoted lines rid of values of the `environment` that look like secrets."""
     variables = [os.fsencode(f"{name}={value}") for name, value in environment.items()]
     return [
         replace(one, message=without_secrets(one.message, variables)) if one.code in _QUOTING else one
@@ -122,13 +125,13 @@ def without_values(findings: Sequence[Finding], environment: Mapping[str, str]) 
 
 
 def _alone(sides: dict[str, _OfSide]) -> dict[str, _OfSide]:
-    """The one of two sides that writes in most of its launches, where the other one never does."""
+    """Return the one of two sides that writes in at least half of its launches, if the other one never does."""
     most = {name: one for name, one in sides.items() if 2 * one.wrote >= one.launches and one.wrote}
     return most if len(sides) == 2 and sum(one.wrote > 0 for one in sides.values()) == 1 else {}
 
 
 def _who(told: dict[str, _OfSide], sides: dict[str, _OfSide]) -> str:
-    """Who wrote what, and how often."""
+    """Say who wrote what, and how often."""
     lines = {one.line for one in told.values()}
     if len(told) == 2 and len(lines) == 1 and all(one.complained == one.launches for one in told.values()):
         return f"every launch of either side {_WROTE}: {lines.pop()}"
@@ -146,7 +149,7 @@ def _how_many(one: _OfSide) -> str:
 
 
 def _line(text: bytes, *, is_cut: bool) -> str:
-    """The first line that tells of a failure, else the first one, in quotes; not one whose beginning is cut off."""
+    """Return the first line that tells of a failure, else the first, in quotes; not one whose beginning is cut off."""
     lines = [line for line in text.decode(errors="replace").splitlines() if line.strip()]
     whole = lines[1:] if is_cut and len(lines) > 1 else lines
     line = (line_that_tells(whole) or whole[0]).strip()

@@ -57,7 +57,7 @@ from steelyard.subjects.command import shared_environment
 if TYPE_CHECKING:
     from steelyard.machine.isolation.isolation import Isolated
 
-# Why a counter of the kernel or the processor is not to be had, by the system's error.
+# Why an event of the kernel or the processor cannot be counted, by the system's error number.
 _NO_COUNTER = "its processor has no such counter, or is a virtual one without"
 _LACKING = {
     errno.ENOENT: _NO_COUNTER,
@@ -99,11 +99,11 @@ def resume(
     trusted: bool = False,
     more: More | None = None,
 ) -> Outcome:
-    """Carry on a weighing that was interrupted or killed, with the same plan, and keep the whole of it.
+    """Carry on a weighing that was interrupted or killed, by the same plan, and keep the whole of it.
 
-    With `more` of a budget, one that has ended undecided goes on, in a record of its own. What it runs is announced
-    before. Raises UsageError for a record that is no weighing, had come to another end, is of another machine or
-    program, or that others may have written and that is not `trusted`.
+    With `more` of a budget, one that ended undecided goes on, in a record of its own. `announce` is told of the record
+    before it is measured. Raises UsageError for a record that is no weighing, came to another end, is of another
+    machine or program, or that others may have written and that is not `trusted`.
     """
     record = resumable(path, trusted=trusted, more=more)
     with Journal.carried_on(path) if more is None and is_journal(path) else nullcontext() as journal:
@@ -123,9 +123,9 @@ def resume(
 
 
 def attempted(request: Request, watch: Watch, world: World) -> Outcome:
-    """As `measure`; but what fails before its first launch is an outcome too, with a record that says why.
+    """As `measure`, but what fails before its first launch is an outcome too, with a record that says why.
 
-    Whoever reads a file that was asked for then finds this one's failure, not an earlier one's success.
+    Whoever reads the file that was asked for then finds this failure, not an earlier success.
     """
     try:
         return measure(request, watch, world)
@@ -140,7 +140,7 @@ def _session(
     cancels: list[Callable[[], None]] = []
     world.sweep()
     with (
-        Interrupt(cancels, world.clock) as interrupt,  # first: what is made below is undone, too
+        Interrupt(cancels, world.clock) as interrupt,  # first, so that what is made below is undone, too
         RunningClock(world.clock) as clock,
         world.isolated(settings.cpu) if settings.isolate else nullcontext() as isolated,
         world.launcher() as launcher,
@@ -158,8 +158,8 @@ def _session(
             yield Session(
                 world, watch, clock, launcher, starter, interrupt, cleaning, isolated, jobs, cancels, until_one_changed
             )
-        except Exception:  # whatever it is, what is to be cleaned up lies there
-            with suppress(SteelyardError, Interrupted):  # what went before says more
+        except Exception:  # whatever it is, what needs to be cleaned up is there
+            with suppress(SteelyardError, Interrupted):  # the first error says more
                 cleaning.run()
             raise
 
@@ -167,7 +167,7 @@ def _session(
 def _measured(
     header: Weighing | Run, session: Session, *, selection: Selection | None = None, begun: Journal | None = None
 ) -> Outcome:
-    """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
+    """Measure and keep the record; a journal that was `begun` holds the header's launches, and is continued."""
     store = session.world.store()
     header, targets = _prepared(header, session, selection)
     rows = header.launches.rows()
@@ -199,7 +199,10 @@ def _measured(
 
 
 def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -> list[Finding]:
-    """Run what goes before everything, and tell what of it goes on; raises InterruptedBeforeStart, MeasurementError."""
+    """Run the set-up commands; return findings on what they said and what they left running.
+
+    Raises InterruptedBeforeStart, MeasurementError.
+    """
     if session.starter is None:
         return []
     shared = shared_environment(settings, session.world.environment)
@@ -213,13 +216,13 @@ def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -
             "interrupted before anything was measured: --setup had not ended; "
             "what is to go on runs in its background, as in './server &'"
         ) from None
-    # Before a journal has it, which a kill leaves as it is.
+    # Before a journal has it: a kill leaves that as it is.
     said = without_values(said_by_set_up(runner.said_by_set_up), shared)
     return [*said, *left_by_set_up(runner.not_killed)]
 
 
 def _header(request: Request, session: Session) -> Weighing | Run:
-    """The record before anything is known of it but what was asked for."""
+    """Return the record when nothing is known yet but what was asked for."""
     subjects = _renewed(request)
     findings = [
         *known(request, subjects),
@@ -232,17 +235,17 @@ def _header(request: Request, session: Session) -> Weighing | Run:
         *unseen_orphans(session.launcher.offers),
     ]
     asked = replace(request, subjects=subjects, settings=_as_offered(request.settings, session), findings=findings)
-    return unmeasured_record(asked, "interrupted", _facts(session), session.world)  # as a journal that nobody ended
+    return unmeasured_record(asked, "interrupted", _facts(session), session.world)  # as a journal without an end
 
 
 def _as_offered(settings: Settings, session: Session) -> Settings:
-    """The settings without what cannot be had on this machine, and need not be."""
+    """Return the settings without shared addresses if this machine cannot give them: nobody needs them."""
     can_be_shared = session.launcher.offers.get("addresses", False)
     return settings if can_be_shared else settings.model_copy(update={"addresses": None})
 
 
 def _renewed(request: Request) -> list[Subject]:
-    """The subjects, whose programs may have been made anew by what set them up, or are known only by their layouts."""
+    """Return the subjects with the digests of what set-up commands may have rebuilt, and of all layouts."""
     if not request.settings.setup and not request.settings.layouts:
         return list(request.subjects)
     return [with_digest(one, request.settings) for one in request.subjects]
@@ -253,9 +256,9 @@ def _facts(session: Session) -> MachineFacts:
 
 
 def _prepared(header: Weighing | Run, session: Session, selection: Selection | None) -> tuple[Weighing | Run, Targets]:
-    """The record with its benchmarks and with what is found before its first launch; and what it launches.
+    """Return the record with its benchmarks and what is found before its first launch; and what it launches.
 
-    A harness is asked for those of the `selection`; with None they are known.
+    A harness is asked for the benchmarks of the `selection`; if that is None, they are known.
     """
     world, settings, begun = session.world, header.settings, session.clock()
     shared = shared_environment(settings, world.environment)
@@ -290,9 +293,9 @@ def _prepared(header: Weighing | Run, session: Session, selection: Selection | N
 
 
 def _has_budget_for_all(settings: Settings, selection: Selection | None) -> bool:
-    """Whether what the user gave is also the time to ask a harness for its benchmarks and to try them.
+    """Whether the budget, which the user gave, also pays for listing and trying the benchmarks of a harness.
 
-    Of a weighing that is carried on it was that which has no longer one beside it, as those have that nobody gave.
+    A weighing that is carried on had such a budget if it has no longer one beside it, as those have that nobody gave.
     """
     was_given = settings.longest_time_s is None if selection is None else selection.seconds_each is None
     return was_given and settings.max_time_s is not None
@@ -311,7 +314,7 @@ def _new_journal(kept: Path, header: Weighing | Run, rows: Sequence[LaunchRow]) 
 def _cleaned_up(
     record: Weighing | Run, header: Weighing | Run, error: SteelyardError | None, session: Session
 ) -> tuple[Weighing | Run, SteelyardError | None]:
-    """The record when the clean-up commands have run, with what they failed in: an error, if there was none before."""
+    """Run the clean-up commands; return the record with what they left, and their error if there was none before."""
     found = []
     try:
         runner = session.cleaning.run()
@@ -328,7 +331,7 @@ def _cleaned_up(
 
 
 def _with_isolation(record: Weighing | Run, isolated: Isolated | None) -> Weighing | Run:
-    """The record, with what the control group of its launches was; of one that was carried on the latest."""
+    """Return the record with the facts of its launches' control group; if it was carried on, the latest."""
     if isolated is None:
         return record
     facts = isolated.facts()
@@ -337,9 +340,9 @@ def _with_isolation(record: Weighing | Run, isolated: Isolated | None) -> Weighi
 
 
 def _with_tuning(record: Weighing | Run, world: World) -> Weighing | Run:
-    """The record, with what is tuned on the machine, by this command or before; of one that was carried on the latest.
+    """Return the record with what is tuned on the machine, by this command or before.
 
-    What was tuned for its first launches alone stays named.
+    If it was carried on, the latest; what was tuned for its first launches alone stays named.
     """
     found = tuned_finding(world.tuner().in_force())
     if not found:
@@ -349,13 +352,13 @@ def _with_tuning(record: Weighing | Run, world: World) -> Weighing | Run:
 
 
 def _as_interrupted(record: Weighing | Run, header: Weighing | Run) -> Weighing | Run:
-    """The record, of which more was to be measured, but for what had ended before this session or failed in it."""
+    """Return the record as interrupted, but for benchmarks that had ended before this session or failed in it."""
     places = zip(record.stop, header.stop, strict=True)
     return record.model_copy(update={"stop": ["failed" if now == "failed" else before for now, before in places]})
 
 
 def _as_cut_short(record: Weighing | Run, header: Weighing | Run, error: UnwrittenError) -> Weighing | Run:
-    """The record, which nothing that was measured has failed: it can be carried on."""
+    """Return the record as one that can be carried on, as nothing that was measured has failed."""
     return record.model_copy(
         update={
             "stop": header.stop,
@@ -365,7 +368,7 @@ def _as_cut_short(record: Weighing | Run, header: Weighing | Run, error: Unwritt
 
 
 def _check_counters(settings: Settings, missing: Mapping[str, int]) -> None:
-    """Raise UsageError for a metric that the launch server cannot count: one that is `missing`, with its error."""
+    """Raise UsageError for a metric whose event is `missing`, as the launch server cannot count it."""
     for name in events_of(settings.metrics):
         if (number := missing.get(name)) is not None:
             why = _LACKING.get(number, os.strerror(number))

@@ -1,15 +1,15 @@
-"""Several weighings that give one answer: as few as can be, which share the chance of a wrong verdict, and the time.
+"""Several weighings that give one answer: as few as possible, which share the chance of a wrong verdict, and the time.
 
-Commands that are launched alike are benchmarks of one weighing, where rounds in random order and Holm's correction take
-in all of them. A harness's benchmarks are a weighing of their own. Of k targets, each weighing has the part of alpha
-that its targets are of all: the chance of any wrong `slower` in the whole then stays below alpha, by Bonferroni's
-inequality (and under `fdr` the expected share of wrong ones, as each weighing's stays below its part).
+Commands that are launched alike are benchmarks of one weighing, so that rounds in random order and Holm's correction
+cover all of them. A harness's benchmarks are a weighing of their own. Each weighing has the share of alpha that its
+targets are of all: by Bonferroni's inequality the chance of any wrong `slower` in the whole then stays below alpha (and
+under `fdr` the expected share of wrong ones, as each weighing's stays below its share).
 
-A weighing in which everything was found changed passes its part on to those after it, as Holm's correction does among
+A weighing in which everything was found changed passes its share on to those after it, as Holm's correction does among
 the benchmarks of one (Bretz, Maurer, Brannath and Posch 2009: a graph whose nodes are the weighings). Had any of these
-findings been wrong, the error would have been made already, with a chance of no more than that part; else all of its
-hypotheses are false, and none of them needs alpha. What is not found changed keeps its part, also what it did not spend
-as it was decided early: how early hangs on the same data, so that what is left is no chance that was not taken.
+findings been wrong, the error would have been made already, with a chance of no more than that share; otherwise all of
+its hypotheses are false, and none of them needs alpha. A weighing that was not found changed keeps its share, even what
+it did not spend because it was decided early: how early depends on the same data, so what is left is no unused chance.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import CHANGED
 from steelyard.subjects.suite import CONTROL_NAME
 
-# What a weighing has whose turn comes when the time is up: so that it says so by itself.
+# The least time of a weighing: one whose turn comes when the time is up then says so by itself.
 _LEAST_S = 1.0
 
 
@@ -46,23 +46,23 @@ class Part:
     """One weighing: of the benchmarks inside one program, or of some commands."""
 
     names: Sequence[str]
-    """Of the targets."""
+    """The names of its targets."""
     request: Request
     margin: float | None = None
-    """Of this target, where it has one of its own."""
+    """The margin of this target, if it has one of its own."""
     shares_time: bool = False
-    """Whether its time is part of that of all."""
+    """Whether its time is part of the time that all share."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The names of its targets, as one."""
         return ", ".join(self.names)
 
 
 def joined(parts: Sequence[Part], alpha: float) -> list[Part]:
-    """The same targets in as few weighings as can be, in the order of the first of each, which share alpha.
+    """Return the same targets in as few weighings as possible, in the order of their first targets, sharing alpha.
 
-    Raises UsageError where a part of alpha is so small that the number of pairs can show nothing.
+    Raises UsageError where a share of alpha is so small that the number of pairs can show nothing.
     """
     groups: list[list[Part]] = []
     for part in parts:
@@ -85,7 +85,7 @@ def _can_join(one: Part, other: Part) -> bool:
 
 
 def _one(group: Sequence[Part]) -> Part:
-    """The weighing of a group of commands; or of a harness, which is alone in its group."""
+    """Return the weighing of a group of commands, or of a harness, which is alone in its group."""
     settings, margins = group[0].request.settings, dict[str, float]()
     if settings.harness is not None:
         own = {} if group[0].margin is None else {"margin": group[0].margin}
@@ -112,13 +112,13 @@ def _one(group: Sequence[Part]) -> Part:
 
 
 def _alone(name: str) -> str:
-    """The pattern of benchmarks that only this name fits, be it that of a metric."""
+    """Return the pattern that only benchmarks of this name match, even if it reads like a metric's."""
     pattern = escape(name)
     return pattern if parted(pattern) == (pattern, None) else f"{pattern[:-1]}[{pattern[-1]}]"
 
 
 def _moved(benchmark: Benchmark, target: str, offset: int) -> Benchmark:
-    """A target's benchmark among those of others: with its name, and its sides behind `offset` others."""
+    """Return a target's benchmark among those of others: with the target's name, and its sides moved by `offset`."""
     name = CONTROL_NAME if benchmark.control else ", ".join(filter(None, (target, values_told(benchmark.params))))
     sides = {"baseline": benchmark.baseline + offset, "candidate": benchmark.candidate + offset}
     return benchmark.model_copy(update={"name": name, **sides})
@@ -144,9 +144,9 @@ def _with_alpha(part: Part, alpha: float) -> Part:
 def measured(
     parts: Sequence[Part], total_s: float | None, watch: Watch, world: World, begin: Callable[[Part], None]
 ) -> Iterator[tuple[Part, Outcome | SteelyardError]]:
-    """Weigh one part after the other, each announced to `begin`; what was interrupted before it started is that error.
+    """Weigh one part after the other, and call `begin` with each; one interrupted before its start yields that error.
 
-    `total_s` are shared by those that share their time: each has its part of what those before it left. So is alpha.
+    `total_s` is split among those that share their time: each has its part of what those before it left. So is alpha.
     """
     waiting = sum(len(part.names) for part in parts if _takes_shared_time(part))
     alphas = [0.0 if is_unmeasured(part.request) else part.request.settings.alpha for part in parts]
@@ -162,9 +162,9 @@ def measured(
         try:
             with clock:
                 outcome: Outcome | SteelyardError = attempted(request, watch, replace(world, clock=clock))
-        except NothingChosenError as error:  # which says nothing against it
+        except NothingChosenError as error:  # which is no failure of this target
             outcome = error
-        except UsageError as error:  # it is none of those beside it
+        except UsageError as error:  # no fault of the other targets
             outcome = unstarted(request, error, world) if len(parts) > 1 else error
         except SteelyardError as error:
             outcome = error
@@ -180,7 +180,7 @@ def _takes_shared_time(part: Part) -> bool:
 
 
 def passed_on(alphas: Sequence[float], place: int) -> list[float]:
-    """The parts of alpha after the weighing of a place, in which all was found changed; those after it have its own."""
+    """Return the shares of alpha once all was found changed at `place`: those after it take over its share."""
     later = sum(alphas[place + 1 :])
     if not later:
         return list(alphas)
@@ -188,7 +188,7 @@ def passed_on(alphas: Sequence[float], place: int) -> list[float]:
 
 
 def _found_all_changed(outcome: Outcome) -> bool:
-    """Whether no hypothesis of a weighing is left: each benchmark was found changed, in each metric that is timed."""
+    """Whether no hypothesis of a weighing is left: each benchmark was found changed, in each timed metric."""
     record = outcome.record
     if record.settings.family != "holm" or record.derived is None or outcome.error is not None:
         return False

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from steelyard.measure.count.valgrind import Valgrind
 
 Stage = Callable[[Weighing | Run], tuple[Weighing | Run, SteelyardError | None]]
-"""Adds to a record what it measures, and why that failed if it did."""
+"""Adds to a record what it measures; returns it with the error if that failed."""
 
 
 @dataclass(frozen=True)
@@ -43,22 +43,22 @@ class Session:
     world: World
     watch: Watch
     clock: Callable[[], float]
-    """That of the budgets: it stands still with this process."""
+    """The clock of the budgets: it stands still while this process does."""
     launcher: LaunchServer
     starter: LaunchServer | None
-    """What --setup runs on, if there is one, and what it leaves running until all is measured."""
+    """The server that --setup runs on, if there is one, and that keeps what it leaves running until all is measured."""
     interrupt: Interrupt
     cleaning: CleanUp
     isolated: Isolated | None
-    """The control group of what is launched, if it has one."""
+    """The control group of the launches, if they have one."""
     jobs: int | None
     cancels: list[Callable[[], None]]
-    """What a signal calls, to end the launches in flight."""
+    """What a signal handler calls to end the launches in flight."""
     until_one_changed: bool
     """Whether the first benchmark that is found changed ends the pairs of all."""
 
     def runner(self, hooks: Hooks | None = None, on: LaunchServer | None = None) -> Runner:
-        """What launches on the session's server, or on another one, and is cleaned up behind."""
+        """Return a runner on the session's server, or on another one, that is cleaned up after."""
         launcher = on or self.launcher
         runner = Runner(launcher, self.interrupt.is_requested, hooks or Hooks(), watch=self.watch)
         runner.forget_cancel = launcher.forget_cancel
@@ -66,7 +66,7 @@ class Session:
 
     @cached_property
     def valgrind(self) -> Valgrind:
-        """What counts; asked for its version once."""
+        """The counter; asked for its version once."""
         return self.world.valgrind(self.world.environment.get("PATH"))
 
 
@@ -78,7 +78,7 @@ def stages(
     session: Session,
     spent_s: float,
 ) -> Iterator[Stage]:
-    """What is measured, in its order: the heap, counts, times; nothing where there is no benchmark."""
+    """Yield the stages of a measurement in order: the heap, counts, times; none if there is no benchmark."""
     if not header.benchmarks:
         return
     runner = session.runner(targets.hooks)
@@ -150,7 +150,7 @@ def _time(
 
 @contextmanager
 def _watching(watched: Watched, settings: Settings, session: Session) -> Iterator[None]:
-    """Have somebody look who else runs, if that is wanted; what is seen last is kept as well."""
+    """Watch who else runs, if that is wanted; what was seen last is kept, too."""
     if not settings.watch:
         yield
         return
@@ -158,5 +158,5 @@ def _watching(watched: Watched, settings: Settings, session: Session) -> Iterato
     servers = {one.server_pid for one in (session.launcher, session.starter) if one is not None}
     with session.world.watch_over(servers, settings.cpu) as watched.by:
         yield
-    with suppress(UnwrittenError):  # the end of the journal cannot be written either, which is said
+    with suppress(UnwrittenError):  # the end of the journal cannot be written either, which is reported
         watched.keep()

@@ -36,7 +36,7 @@ class Settle(Protocol):
         """Wait for at most `most_s` seconds; returns how long that took."""
 
 
-# Each is imported where it is used: a command that measures nothing does not wait for what measures.
+# Each is imported only where it is used: a command that measures nothing does not wait for what measures.
 
 
 def _launcher() -> AbstractContextManager[LaunchServer]:
@@ -106,7 +106,7 @@ def _examine() -> list[Condition]:
 
 
 def _valgrind_here() -> Condition:
-    """Whether there is the clock that noise cannot reach."""
+    """Report whether instructions can be counted, which no noise reaches."""
     from steelyard.machine.conditions.words import fine
     from steelyard.model.errors import MeasurementError
 
@@ -167,42 +167,43 @@ class World:
     launcher: Callable[[], AbstractContextManager[LaunchServer]] = _launcher
     """A launch server of its own, for as long as the context lasts."""
     foreground: Callable[[LaunchSpec], int] = _run_in_foreground
-    """Runs a command that nobody measures, with our own input and output; its exit status."""
+    """Runs a command that nobody measures, with our own input and output; returns its exit status."""
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    """Where the names that are passed on, the store and programs are looked up."""
+    """Where the variables to pass on, the store and programs are looked up."""
     clock: Callable[[], float] = time.monotonic
     """Seconds, monotonic."""
     now: Callable[[], datetime] = utc_now
     facts: Callable[[], MachineFacts] = _read_facts
     settle: Settle = _wait_until_quiet
     watch_over: Callable[[Collection[int], int | None], AbstractContextManager[Watching]] = _watch_over
-    """Looks who else runs while the context lasts: by the launch servers' processes, and the processor of launches."""
+    """Watches who else runs while the context lasts, given the processes of the launch servers and the launches'
+    processor."""
     examine: Callable[[], list[Condition]] = _examine
     """Looks at what on the machine disturbs measurements."""
     counted: Callable[[], Counted] = _counted
     """What the system counts while others measure."""
     timer: Callable[[], Timer] = _timer
     cores: Callable[[], list[frozenset[int]]] = _cores
-    """The processors of each core; nothing where the system does not tell."""
+    """The processors of each core; empty where the system does not tell."""
     tuner: Callable[[], Tuner] = _tuner
     valgrind: Callable[[str | None], Valgrind] = _valgrind
-    """By a search path, None for that of this process; raises MeasurementError where there is none."""
+    """Finds Valgrind by a search path, None for that of this process; raises MeasurementError where there is none."""
     new_seed: Callable[[], int] = _new_seed
     """A seed for a plan that nobody asked to repeat; short enough to type again."""
     sweep: Callable[[], None] = _sweep
-    """Removes what processes that were killed have left among the temporary files, and among the control groups."""
+    """Removes the temporary files and control groups that killed processes have left."""
     processors: Callable[[], set[int]] = lambda: os.sched_getaffinity(0)
     kept_free: Callable[[], set[int]] = _kept_free
-    """Processors that only those run on who ask for one of them."""
+    """Processors that run only what asks for one of them."""
     quietest: Callable[[], Choice] = field(default_factory=lambda: cache(_quietest))
-    """The processor that is quietest when it is first asked: all weighings of a command have the same."""
+    """The processor that was quietest when first asked for: all weighings of a command have the same."""
     isolated: Callable[[int | None], AbstractContextManager[Isolated]] = _isolated
-    """A control group for what is launched on a processor, or on all, for as long as the context lasts."""
+    """A control group for launches on one processor, or on all, for as long as the context lasts."""
 
     def store(self) -> Store:
-        """Where the user's records are kept; raises UsageError where none can be."""
+        """Return the store of the user's records; raises UsageError where there can be none."""
         return Store.of_user(self.environment, self.now)
 
     def created(self) -> str:
-        """Now, as records have it: ISO 8601 in UTC."""
+        """Return the time now, as records have it: ISO 8601 in UTC."""
         return self.now().isoformat(timespec="seconds")

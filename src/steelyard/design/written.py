@@ -1,4 +1,4 @@
-"""What the user should know of how commands are written: what no shell read, has no value, or only starts another."""
+"""Findings on how commands are written: what no shell read, what has no value, what only starts another program."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def shell_words_findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
-    """Say of which words no shell read them, where none was asked for."""
+    """Return findings on words that only a shell understands, in commands that no shell runs."""
     way_out = "--shell has a shell run it; quote the words that are meant as they stand"
     if settings.harness is not None:
         way_out = "sh -c '...' has a shell run it; quote the words that are meant as they stand"
@@ -40,7 +40,7 @@ def shell_words_findings(subjects: Sequence[Subject], settings: Settings) -> lis
 def placeholder_findings(
     subjects: Sequence[Subject], benchmarks: Sequence[Benchmark], settings: Settings
 ) -> list[Finding]:
-    """Say which {name} has no value where others have one, and of which parameters a command has none.
+    """Return findings on each {name} without a value where others have one, and on parameters a command does not use.
 
     Each command is held against those that are weighed with it: other targets have parameters of their own.
     """
@@ -57,7 +57,7 @@ def placeholder_findings(
 
 
 def _of_placeholders(used: Mapping[str, Sequence[str]], params: Sequence[str], settings: Settings) -> list[Finding]:
-    """The same of commands, by what each has in it, that all have these parameters."""
+    """Return the same for commands, by the names used in each, that all have these parameters."""
     given = [
         *params,
         *(["layout"] if settings.layouts else []),
@@ -66,7 +66,7 @@ def _of_placeholders(used: Mapping[str, Sequence[str]], params: Sequence[str], s
     if not params and not settings.layouts:
         return []
     found = []
-    # What stands in no command stands in those around the launches.
+    # A parameter that no command uses is used by the commands around the launches.
     params = [name for name in params if any(name in names for names in used.values())]
     for command, names in used.items():
         unknown = [f"{{{name}}}" for name in names if name not in given]
@@ -82,7 +82,7 @@ def _of_placeholders(used: Mapping[str, Sequence[str]], params: Sequence[str], s
 
 
 def shim_findings(subjects: Sequence[Subject]) -> list[Finding]:
-    """Say which programs a version manager's script starts.
+    """Return a finding on programs that are started by way of a version manager's script.
 
     Measured with pyenv: a Python that does nothing took 102 ms by way of it, and 40 ms without, on a busy machine.
     """
@@ -98,18 +98,18 @@ def shim_findings(subjects: Sequence[Subject]) -> list[Finding]:
     ]
 
 
-# GNU's programs look whether what they write to is /dev/null.
+# GNU's programs check whether they write to /dev/null.
 _AT_ONCE = "stops at the first match"
 _DOES_LESS = dict.fromkeys(("grep", "egrep", "fgrep", "zgrep"), _AT_ONCE)
 _LAST_OF_SHELL = re.compile(r"(?:^|[|;&(])\s*((?:\S*/)?\w+)\s([^|;&>)]*)$")
-# With these it does so anyway.
+# With these it stops anyway.
 _ASKED_FOR_NO_MORE = frozenset({"-q", "--quiet", "--silent", "-l", "--files-with-matches"})
 
 
 def unread_output_findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
-    """Say which programs do less as what they print goes to /dev/null.
+    """Return findings on programs that do less because what they print goes to /dev/null.
 
-    Measured with GNU grep 3.8: 5 MB of which every second line matches take it 1.1 ms, and 40 ms where a file has that.
+    Measured with GNU grep 3.8: 5 MB with a match in every second line take 1.1 ms, and 40 ms if they go to a file.
     """
     if settings.output != "/dev/null" or settings.harness is not None:
         return []
@@ -125,7 +125,7 @@ def unread_output_findings(subjects: Sequence[Subject], settings: Settings) -> l
 
 
 def _last_words_of(subject: Subject) -> Sequence[str]:
-    """The words of the program whose output is the command's: of a shell's pipeline the last one."""
+    """Return the words of the program whose output is the command's: the last one of a shell's pipeline."""
     argv = subject.argv
     if len(argv) != 3 or argv[1] != "-c":
         return argv
@@ -142,7 +142,7 @@ def _does_less(words: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _which(shim: str) -> str:
-    """The command of a version manager that prints what one of its scripts starts."""
+    """Return the version manager's command that prints what one of its scripts starts."""
     path = Path(shim)
     manager = manager_of(path)
     *first, last = [f"`{name} which {path.name}`" for name in ([manager] if manager else MANAGERS)]
@@ -150,7 +150,7 @@ def _which(shim: str) -> str:
 
 
 def unshelled(words: Sequence[str]) -> str:
-    """What became of words that are a shell's."""
+    """Say what became of words that only a shell understands."""
     were = "was passed on as it stands" if len(words) == 1 else "were passed on as they stand"
     quoted = [f"'{word}'" for word in words]  # a bar or a star by itself is overlooked in a sentence
     return f"{some_names(quoted)} {were}, as no shell runs it"

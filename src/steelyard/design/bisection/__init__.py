@@ -1,1 +1,1 @@
-"""Which of many commits made a benchmark slower."""
+"""Finds which of many commits made a benchmark slower."""

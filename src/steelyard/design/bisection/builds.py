@@ -1,4 +1,4 @@
-"""The builds of commits, as `compare` has those of revisions: each made once, kept, and held while it is needed."""
+"""The builds of commits, as `compare` has those of revisions: each made once, kept, and held while needed."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class Builds:
     cache: Cache
     watch: Watch
     source: Mapping[str, str]
-    """The environment of which builds find a part."""
+    """The environment, part of which builds see."""
     is_interrupted: Callable[[], bool]
     holding: ExitStack
-    """For as long as this lasts none of them is removed."""
+    """While this lasts, none of the builds is removed."""
     known: dict[str, Built] = field(default_factory=dict)
-    """By the hash of a tree: commits that hold the same files share it."""
+    """By the hash of a tree: commits with the same files share it."""
 
     def of(self, commits: Sequence[Commit]) -> list[Built]:
-        """The builds of commits; those that are not there yet are made, side by side.
+        """Return the builds of commits; missing ones are made, side by side.
 
-        Raises NotBuiltError, or UsageError, for one that cannot be, and Interrupted.
+        Raises NotBuiltError, or UsageError, for one that cannot be built, and Interrupted.
         """
         if self.is_interrupted():
             raise Interrupted

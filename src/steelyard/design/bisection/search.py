@@ -1,4 +1,4 @@
-"""The search itself: the ends, the steps between them, the last commit against its parent."""
+"""The search itself: it weighs the ends, the steps between them, and the last commit against its parent."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Telling:
 
     progress: Watch
     begun: Callable[[list[Commit], int], None]
-    """begun(line of commits, steps): before anything is built."""
+    """begun(line of commits, steps): called before anything is built."""
     step: Callable[[Step], None]
 
 
@@ -73,7 +73,7 @@ class Searching:
         _check_enough(self.settings, self.search)
 
     def run(self) -> SearchEnded:
-        """Search to the end, whatever it is; raises where there was nothing before."""
+        """Search to the end, whatever that is; raises only what goes wrong before the first step."""
         self.telling.begun(self.line, self.search.fewest_steps)
         try:
             self._weigh_ends()
@@ -92,7 +92,7 @@ class Searching:
             return SearchEnded("failed", str(error), error)
 
     def result(self, ended: SearchEnded, about: dict[str, Any]) -> Bisection:
-        """What was found, as it is kept and shown."""
+        """Return what was found, as it is kept and shown."""
         suspects = [self.line[number] for number in self.search.suspects]
         return Bisection(
             **about,
@@ -116,7 +116,7 @@ class Searching:
     # --- the ends
 
     def _weigh_ends(self) -> None:
-        """Whether there is anything to find."""
+        """Weigh the ends, to see whether there is anything to find."""
         good, bad = self._low, self._high
         share = OF_ENDS * self.settings.alpha
         if good.tree == bad.tree:
@@ -143,7 +143,7 @@ class Searching:
         self.looked_for, self.is_exact = abs(log1p(ends.change)), ends.exact
 
     def _nothing(self, ends: Compared) -> str:
-        """Why there is nothing to find, and how to find what there is."""
+        """Return why there is nothing to find, and how to find what there is."""
         older, newer = self._ends
         if ends.verdict == "same":
             return f"{newer} is the same as {older}"
@@ -171,13 +171,13 @@ class Searching:
         if weighed.failed_launch is not None:
             self._skip(number, str(weighed.failed_launch))
             return
-        if weighed.complaint is not None:  # what it takes to fail says nothing of the change that is looked for
+        if weighed.complaint is not None:  # why it fails says nothing of the change that is looked for
             self._skip(number, f"{commit.short} wrote to standard error, as neither end did: {weighed.complaint}")
             return
         self._judge(number, weighed, share)
 
     def _weigh_between(self, commit: Commit, share: float) -> Weighed:
-        """Weigh a commit against both ends; by counts that repeat exactly the good one tells all."""
+        """Weigh a commit against both ends; if counts repeat exactly, against the good one alone."""
         margin = step_margin(self.looked_for)
         if self.is_exact:
             weighed = self.scales.weigh([commit, self._low], margin, share)
@@ -192,7 +192,7 @@ class Searching:
         return "bad" if commit.tree == self._high.tree else None
 
     def _side_of_program(self, commit: Commit) -> Side | None:
-        """Many a commit changes but a comment, or what no program is made of."""
+        """Return the side that builds the same program: many a commit changes only a comment, or no program's files."""
         if self.scales.are_one_program(commit, self._low):
             return "good"
         return "bad" if self.scales.are_one_program(commit, self._high) else None
@@ -228,7 +228,7 @@ class Searching:
     # --- the last
 
     def _last(self) -> SearchEnded:
-        """Name the commit that is left, if it is one and made the change that is looked for of its own parent."""
+        """Name the commit that is left, if it is a single one and made the change to its own parent."""
         if len(self.search.suspects) > 1:
             return SearchEnded("range", "the commits between could not be weighed")
         parent, commit = self._low, self._high
@@ -250,7 +250,7 @@ class Searching:
 
     @property
     def _ends(self) -> tuple[str, str]:
-        """What the older and the newer end are called."""
+        """The names of the older and the newer end."""
         return word_of("good", self.sought), word_of("bad", self.sought)
 
     @property
@@ -259,7 +259,7 @@ class Searching:
 
     @property
     def _way_on(self) -> str:
-        """What would tell more: of counts there are as many as can tell anything."""
+        """A hint at what would tell more; empty for counts, of which there are as many as can tell anything."""
         if timed(self.settings.metrics)[:1] != self.settings.metrics[:1]:
             return ""
         more = "more --pairs" if self.settings.pairs is not None else "a longer --max-time"
@@ -274,7 +274,7 @@ class Searching:
         return self.line[self.search.high]
 
     def _check_goes_on(self, weighed: Weighed) -> None:
-        """Raise Interrupted, or SearchEnded for what no other commit would mend."""
+        """Raise Interrupted, or SearchEnded for an error that no other commit would mend."""
         if weighed.interrupted:
             raise Interrupted
         if weighed.error is not None and weighed.failed_launch is None:
@@ -309,9 +309,9 @@ class Searching:
 
 
 def _check_enough(settings: Settings, search: Search) -> None:
-    """Raise UsageError for fewer pairs than can ever tell commits apart at the share of alpha that a step has."""
+    """Raise UsageError for fewer pairs than can ever tell commits apart with a step's share of alpha."""
     if settings.pairs is not None and timed(settings.metrics)[:1] == settings.metrics[:1]:
-        # Its weighing has twice that, of which each of the two ends has a half.
+        # A step's weighing has twice its share of alpha, of which each of the two ends has half.
         fewest = fewest_differences(search.share())
         if settings.pairs < fewest:
             raise UsageError(

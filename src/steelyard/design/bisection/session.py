@@ -26,14 +26,14 @@ from steelyard.subjects.revisions.sides import check_relative
 
 
 def bisect(asked: SearchRequest, telling: Telling, world: World) -> tuple[Bisection, SteelyardError | None]:
-    """Search the commit that made a benchmark slower, or faster; with why it could not go on, where that failed.
+    """Search for the commit that made a benchmark slower, or faster; return the error, too, if the search failed.
 
-    Raises UsageError for revisions or a command that are not there, MeasurementError where one of the ends cannot be
-    built or measured, InterruptedBeforeStart if the user stopped it before the ends were weighed.
+    Raises UsageError for revisions or a command that are not there, MeasurementError if one of the ends cannot be built
+    or measured, InterruptedBeforeStart if the user stopped it before the ends were weighed.
     """
     started = world.clock()
     try:
-        # What is launched is cancelled by those who launch it; between them somebody has to hear of it too.
+        # Whoever launches something cancels it; between launches somebody has to hear of the signal, too.
         with Interrupt((), world.clock) as interrupt, ExitStack() as holding:
             repository = repository_of(Path(asked.settings.directory), world.environment)
             check_relative(repository, asked.command)
@@ -68,7 +68,7 @@ def bisect(asked: SearchRequest, telling: Telling, world: World) -> tuple[Bisect
 
 
 def _merged(repository: Repository, result: Bisection) -> Iterator[Finding]:
-    """Say how to search what the commit that was found brought in."""
+    """Yield a finding on how to search what a merge brought in, if that is the commit that was found."""
     if result.found is None:
         return
     older, newer = word_of("good", result.sought), word_of("bad", result.sought)
@@ -78,7 +78,7 @@ def _merged(repository: Repository, result: Bisection) -> Iterator[Finding]:
 
 
 def _not_committed(repository: Repository, newest: Commit) -> Iterator[Finding]:
-    """Say that a work tree is not what is searched, where somebody may take it for that."""
+    """Yield a finding if a work tree has changes that were not searched, but may be taken for it."""
     if repository.is_bare or repository.git.answer("rev-parse", "HEAD") != newest.hash:
         return
     told = repository.git.answer("diff", "--name-only", "-z", "--diff-filter=AM", "HEAD", "--")

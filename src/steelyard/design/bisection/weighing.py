@@ -29,7 +29,7 @@ from steelyard.subjects.revisions.identity import is_identical
 from steelyard.subjects.revisions.sides import subjects_of
 from steelyard.subjects.suite import benchmarks_of
 
-# The seed of each weighing is drawn from the one of all: orders shall not be the same every time.
+# The seed of each weighing is drawn from the overall one: orders must not be the same every time.
 _SEEDS_APART = 1_000_003
 _OPPOSITE: dict[VerdictName, VerdictName] = {"slower": "faster", "faster": "slower"}
 
@@ -52,46 +52,46 @@ class SearchRequest:
 
 @dataclass(frozen=True)
 class Weighed:
-    """What came of weighing some commits against the first of them."""
+    """The result of weighing some commits against the first of them."""
 
     compared: list[Compared]
-    """One for each but the first; empty where nothing could be judged."""
+    """One for each commit but the first; empty if nothing could be judged."""
     interrupted: bool
     record: str | None
     error: SteelyardError | None
     complaint: str | None = None
-    """What the first commit wrote of a failure, and none of several others, though it ended well."""
+    """What the first commit wrote of a failure, though it ended well, if several others wrote none."""
 
     @property
     def failed_launch(self) -> LaunchError | None:
-        """What failed, if that is a launch, and not what surrounds it."""
+        """The launch that failed, if it was a launch, and not what surrounds it."""
         causes = (self.error, None if self.error is None else self.error.__cause__)
         return next((cause for cause in causes if isinstance(cause, LaunchError)), None)
 
 
 @dataclass
 class CommitScales:
-    """Weighs commits. Each is a subject with a folder of its own; the command is the same."""
+    """Weighs commits: each is a subject with a folder of its own, and all have the same command."""
 
     asked: SearchRequest
     builds: Builds
     world: World
     weighings: int = 0
     shared: list[Finding] = field(default_factory=list)
-    """What is not of the commit that is measured, as far as its ends show."""
+    """Findings on what is not the measured commit's own, as far as the ends show it."""
 
     def weigh(
         self, commits: Sequence[Commit], margin: float, share: float, *, until_one_changed: bool = False
     ) -> Weighed:
-        """Weigh commits against the first; a wrong verdict in the direction that is asked for has at most that `share`.
+        """Weigh commits against the first; `share` bounds the chance of a wrong verdict in the direction asked for.
 
-        Raises UsageError where a commit lacks the command, NotBuiltError and Interrupted as `builds` do.
+        Raises UsageError if a commit lacks the command, NotBuiltError and Interrupted as `builds` do.
         """
         subjects = self._subjects(commits)
         if not self.weighings:
             sides, source = [[build] for build in self.builds.of(commits)], self.world.environment
             self.shared = shared_findings(self.builds.repository, sides, subjects, self.asked.settings, source)
-        # Of the two directions of a verdict each has half of alpha, and only one of them would be wrong.
+        # Each of the two directions of a verdict has half of alpha, and only one of them would be wrong.
         seed = (self.asked.settings.seed + _SEEDS_APART * self.weighings) % 2**63
         settings = self.asked.settings.model_copy(update={"margin": margin, "alpha": 2 * share, "seed": seed})
         self.weighings += 1
@@ -114,7 +114,7 @@ class CommitScales:
         return _weighed(outcome, commits, self.asked.sought)
 
     def are_one_program(self, one: Commit, other: Commit) -> bool:
-        """Whether both build the same program, so that there is nothing to weigh; raises as `weigh`."""
+        """Whether both commits build the same program, so that there is nothing to weigh; raises as `weigh`."""
         commits = (one, other)
         builds, subjects = self.builds.of(commits), self._subjects(commits)
         try:
@@ -123,7 +123,7 @@ class CommitScales:
             raise Interrupted from None
 
     def _subjects(self, commits: Sequence[Commit]) -> list[Subject]:
-        """Their command, in the folder of each."""
+        """Return the command as a subject, in the folder of each commit."""
         return subjects_of(
             [[build] for build in self.builds.of(commits)],
             self.asked.command,
@@ -163,7 +163,7 @@ def _weighed(outcome: Outcome, commits: Sequence[Commit], sought: Sought) -> Wei
 
 
 def choice(deciding: Sequence[Verdict], sought: Sought) -> str:
-    """The option that chooses the benchmark which is most worth it, and why it is."""
+    """Return the option that chooses the benchmark most worth following, and why it is."""
     changed = [one for one in deciding if one.verdict == sought]
     sign = 1.0 if sought == "slower" else -1.0
     most = max(changed or deciding, key=lambda one: sign * (one.change or 0.0))
@@ -172,9 +172,9 @@ def choice(deciding: Sequence[Verdict], sought: Sought) -> str:
 
 
 def logged(compared: Compared | None, sought: Sought) -> rules.Compared | None:
-    """The same, as the rules of a step have it; None where there is no change to speak of.
+    """Return the same as the rules of a step have it; None if there is no change to speak of.
 
-    The rules look for what became slower: of a search for what became faster they are told the opposite of all.
+    The rules look for what became slower: in a search for what became faster they are told the opposite of all.
     """
     if compared is None or compared.change is None:
         return None

@@ -28,12 +28,12 @@ FITTING_CACHES = "fit"
 
 @dataclass(frozen=True)
 class Kept:
-    """A calibration, or what was measured for one that ended before; and the file in the user's store."""
+    """A calibration, or what was measured for one that ended early; and its file in the user's store."""
 
     record: Calibration | InterruptedCalibration
     path: Path
     failure: MeasurementError | None = None
-    """What ended it before; None where the user did, or it is whole."""
+    """What ended it early; None if the user did, or if it is whole."""
 
 
 def calibrate(
@@ -46,12 +46,12 @@ def calibrate(
 ) -> Kept:
     """Time and count the probes on this machine, fit the weights and keep them; about two minutes on two processors.
 
-    `jobs` launches are counted at once, by default one for each processor. `caches` are what is simulated, as
-    `caches_named` takes them, or FITTING_CACHES: what shares the last level with others, as virtual machines do, gets
-    less of it than it says. What fails after something was measured, be it the fit to times that are too noisy, is the
-    `failure` beside what was. Raises InterruptedBeforeStart if the user stops it before that; MeasurementError where
-    Valgrind or the probes are missing, or the first of them fails; UsageError for a machine that does not tell its
-    caches.
+    `jobs` launches are counted at once, by default one per processor. `caches` are the simulated ones, as
+    `caches_named` takes them, or FITTING_CACHES: a machine that shares the last level with others, as virtual ones do,
+    gets less of it than it says. What fails after something was measured, even the fit to times that are too noisy, is
+    the `failure` beside what was measured. Raises InterruptedBeforeStart if the user stops it before that;
+    MeasurementError if Valgrind or the probes are missing, or the first of them fails; UsageError for a machine that
+    does not tell its caches.
     """
     started, seed = world.clock(), world.new_seed()
     valgrind, facts = world.valgrind(world.environment.get("PATH")), world.facts()
@@ -92,7 +92,7 @@ def _candidates(word: str, host: dict[str, str]) -> list[Caches]:
 
 
 def _calibration(results: Results, fields: Mapping[str, Any]) -> Calibration:
-    """The weights that fit best, with the caches that they fit best with."""
+    """Return the weights that fit best, with the caches with which they do."""
     tried = [(caches, results.points(number)) for number, (caches, _) in enumerate(results.counts)]
     last_levels = [LastLevel(size_bytes=caches.ll[0], error=error(points)) for caches, points in tried]
     simulated, points = min(zip(tried, last_levels, strict=True), key=lambda each: each[1].error)[0]
@@ -109,7 +109,7 @@ def _calibration(results: Results, fields: Mapping[str, Any]) -> Calibration:
 
 
 def _interrupted(results: Results, fields: Mapping[str, Any]) -> InterruptedCalibration:
-    """What was measured, be it nothing."""
+    """Return what was measured, even if that is nothing."""
     counted = [
         CountedPoints(caches=caches, points=results.points(number)) for number, (caches, _) in enumerate(results.counts)
     ]

@@ -15,7 +15,7 @@ from steelyard.stats.least_squares import non_negative, pearson
 
 
 def fitted(points: Sequence[Point]) -> tuple[Fit, list[PatternFit]]:
-    """The weights fitted to all points, and for each pattern its own with the correlations of every cost."""
+    """Return the weights fitted to all points, and each pattern's own with the correlations of every cost."""
     fit = fit_of(points)
     weights = calibrated(fit)
     patterns = []
@@ -35,9 +35,9 @@ def fitted(points: Sequence[Point]) -> tuple[Fit, list[PatternFit]]:
 
 
 def fit_of(points: Sequence[Point]) -> Fit:
-    """What a hit of each level takes, by least squares of the relative errors, none of them below 0.
+    """Return how long a hit of each level takes, by least squares of the relative errors, none of them below 0.
 
-    Relative, because the times of a sweep span two orders of magnitude: absolute errors would fit its top alone.
+    Relative, because the times of a sweep span two orders of magnitude: absolute errors would fit only its top.
     """
     rows = np.array([(point.l1, point.ll, point.ram) for point in points])
     times = np.array([point.ns for point in points])
@@ -47,13 +47,13 @@ def fit_of(points: Sequence[Point]) -> Fit:
 
 
 def error(points: Sequence[Point]) -> float:
-    """By how much the fit to the points is off: root mean square of predicted / measured - 1."""
+    """Return by how much the fit to the points is off: root mean square of predicted / measured - 1."""
     fit = fit_of(points)
     return math.sqrt(statistics.fmean((fit.predicted_ns(point) / point.ns - 1) ** 2 for point in points))
 
 
 def calibrated(fit: Fit) -> Weights:
-    """The weights of a fit; raises MeasurementError where it has none."""
+    """Return the weights of a fit; raises MeasurementError if it has none."""
     if fit.weights is None:
         raise MeasurementError(
             "no weights fit these times: hits of the first level would take none. This machine was too busy; wait "
@@ -63,7 +63,7 @@ def calibrated(fit: Fit) -> Weights:
 
 
 def correlation(points: Iterable[Point], weights: Weights) -> float | None:
-    """Pearson's, of the cost at some weights with the CPU time; None where either does not vary."""
+    """Return Pearson's correlation of the cost at some weights with the CPU time; None if either does not vary."""
     pairs = [(weights.l1 * one.l1 + weights.ll * one.ll + weights.ram * one.ram, one.ns) for one in points]
     return _known(pearson([cost for cost, _ in pairs], [ns for _, ns in pairs]))
 

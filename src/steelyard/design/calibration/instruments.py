@@ -32,18 +32,18 @@ class Instruments:
     runner: Runner
     pool: WorkerPool
     counter: Callable[[Caches], Instrument[Counted]]
-    """What counts with some caches."""
+    """Returns the counter that simulates some caches."""
     spec: Callable[[SweepPoint, int], LaunchSpec]
-    """The launch of a point with so many iterations."""
+    """Returns the launch of a point with a number of iterations."""
     watch: Watch
     clock: Callable[[], float]
 
 
 @contextmanager
 def instruments(valgrind: Valgrind, world: World, *, jobs: int, watch: Watch) -> Iterator[Instruments]:
-    """What measures on this machine, counting on `jobs` processors, until the context ends.
+    """Yield what measures on this machine, counting on `jobs` processors, until the context ends.
 
-    Meanwhile Ctrl-C and its like ask it to stop. Raises MeasurementError where the probes are missing.
+    Meanwhile Ctrl-C and its like ask it to stop. Raises MeasurementError if the probes are missing.
     """
     program = native.probes()
     environment = pins.environment(world.environment, [], {}, preload=False, start=False)

@@ -1,7 +1,7 @@
 """Measures a sweep: its points timed one launch after the other, and counted side by side.
 
 Each point is the difference of two launches, one that ends where the walk begins and one that walks. Timings are
-interleaved in random order over all points, so that no size owns a drift of the machine.
+interleaved in random order over all points, so that a drift of the machine falls on no single size.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def measure(results: Results, several: Sequence[Caches], tools: Instruments, *, 
 
 
 def _time(results: Results, tools: Instruments, repeats: int, seed: int) -> None:
-    """Natively, one launch after the other."""
+    """Time the points natively, one launch after the other."""
     numbers = list(range(len(results.sweep)))
     follow = _Follower("timing", len(numbers) * repeats, tools)
     for repeat in range(repeats):
@@ -58,7 +58,7 @@ def _time(results: Results, tools: Instruments, repeats: int, seed: int) -> None
 
 
 def _count(results: Results, caches: Caches, tools: Instruments) -> None:
-    """Under Valgrind, side by side."""
+    """Count the points under Valgrind, side by side."""
     counts: Counts = {}
     results.counts.append((caches, counts))
     places = list(product(range(len(results.sweep)), (WARM_UP, WALK)))
@@ -84,7 +84,7 @@ def count_all(targets: Sequence[Target], caches: Caches, tools: Instruments) -> 
 
 
 def _target(point: SweepPoint, walk: int, tools: Instruments) -> Target:
-    """The launch of a point that walks so many iterations."""
+    """Return the launch of a point that walks for `walk` iterations."""
     return Target(
         f"the probe {point.pattern} at {point.size_bytes >> 10} KiB",
         tools.spec(point, point.before + walk),

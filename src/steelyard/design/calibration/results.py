@@ -1,4 +1,4 @@
-"""What was measured of a sweep, and what its points make of that."""
+"""What was measured of a sweep, and the points that follow from it."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from steelyard.model.errors import MeasurementError
 from steelyard.stats.cost import hits
 
 Times = tuple[list[int], list[int]]
-"""CPU times of a point in ns, one a repeat: up to the walk, and with it."""
+"""The CPU times of a point in ns, one per repeat: up to the walk, and with it."""
 Counts = dict[tuple[int, int], dict[str, int]]
 """Valgrind's counts, by the number of the point and which of its launches it is."""
 
 
 @dataclass
 class Results:
-    """What was measured of a sweep until now."""
+    """What was measured of a sweep so far."""
 
     sweep: Sequence[SweepPoint]
     times: list[Times] = field(init=False)
-    """Of each point."""
+    """The times of each point."""
     counts: list[tuple[Caches, Counts]] = field(default_factory=list)
-    """With one set of caches after the other, when all is timed."""
+    """With one set of caches after the other, once all is timed."""
 
     def __post_init__(self) -> None:
         self.times = [([], []) for _ in self.sweep]
 
     def check_times(self) -> None:
-        """Raise MeasurementError where a walk took no time: nothing can be fitted to that."""
+        """Raise MeasurementError if a walk took no time: nothing can be fitted to that."""
         for point, times in zip(self.sweep, self.times, strict=True):
             if _walk_ns(times) <= 0:
                 raise MeasurementError(
@@ -42,13 +42,13 @@ class Results:
                 )
 
     def points(self, number: int) -> list[Point]:
-        """The points that were counted with the caches of that number."""
+        """Return the points that were counted with the caches of that number."""
         _, counts = self.counts[number]
         whole = [place for place in range(len(self.sweep)) if {(place, WARM_UP), (place, WALK)} <= counts.keys()]
         return [self._point(place, counts) for place in whole]
 
     def timed(self) -> list[PointTimes]:
-        """The times of each point that has some."""
+        """Return the times of each point that has some."""
         return [
             PointTimes(**_of_point(point), cpu_before_ns=times[WARM_UP], cpu_with_ns=times[WALK])
             for point, times in zip(self.sweep, self.times, strict=True)
@@ -73,8 +73,8 @@ class Results:
 
 
 def _walk_ns(times: Times) -> float:
-    """The CPU time of an iteration of the walk."""
-    # Each repeat's two launches ran next to each other; the median of their differences bears a few disturbed ones.
+    """Return the CPU time of an iteration of the walk, in ns."""
+    # Each repeat's two launches ran next to each other; the median of their differences tolerates a few disturbed ones.
     walks = [end - begin for begin, end in zip(*times, strict=True)]
     return statistics.median(walks) / TIMED_ITERATIONS
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from steelyard.model.counting import Caches
 
-# What one element of each pattern takes: four arrays of i32 or of u64, or one node that fills a line.
+# How many bytes one element of each pattern takes: four arrays of i32 or of u64, or one node that fills a line.
 PATTERNS = {"linear-i32": 16, "random-i32": 16, "linear-u64": 32, "random-u64": 32, "chase": 64}
 SIZES = 11
 _SMALLEST, _LARGEST = 1 / 4, 4
@@ -37,16 +37,17 @@ class SweepPoint:
 
     @property
     def size_bytes(self) -> int:
-        """What the walk goes over."""
+        """How many bytes the walk goes over."""
         return self.elements * PATTERNS[self.pattern]
 
 
 def sweep(caches: Caches, memory_bytes: int | None) -> list[SweepPoint]:
-    """Every pattern at every size, from a quarter of the first level to four times the last one."""
+    """Return every pattern at every size, from a quarter of the first level to four times the last one."""
     smallest, largest = caches.d1[0] * _SMALLEST, float(caches.ll[0] * _LARGEST)
     if memory_bytes is not None:
         largest = max(min(largest, memory_bytes * _MOST_OF_MEMORY), 2 * smallest)
-    # A walk that touches at least one line an iteration, so many times, has filled the last level, or all it can use.
+    # A walk of this many iterations, each of which touches at least one line, has filled the last level, or all it can
+    # use.
     lines = caches.ll[0] // caches.ll[2]
     points = []
     for pattern, size in product(PATTERNS, np.geomspace(smallest, largest, SIZES)):
@@ -56,16 +57,16 @@ def sweep(caches: Caches, memory_bytes: int | None) -> list[SweepPoint]:
 
 
 def whole_walk(most: int) -> int:
-    """The largest number of elements up to `most` (at least 3) for which the random walk comes by nearly all of them.
+    """Return the largest number of elements up to `most` (at least 3) of which the random walk reaches nearly all.
 
     Modulo most numbers it soon runs in a short circle: of 2^20 elements over 1/8 alone, say. Modulo a prime of which
-    the multiplier is a primitive root it comes by all elements but one (Knuth, TAOCP 2, 3.2.1.2).
+    the multiplier is a primitive root, it reaches all elements but one (Knuth, TAOCP 2, 3.2.1.2).
     """
     return next(number for number in range(most, 2, -1) if number == 3 or _is_whole(number))
 
 
 def _is_whole(number: int) -> bool:
-    # Most numbers are no primes, and Fermat's test says so without a search for their factors.
+    # Most numbers are not prime, and Fermat's test says so without a search for their factors.
     if pow(_MULTIPLIER, number - 1, number) != 1 or _prime_factors(number) != {number}:
         return False
     return all(pow(_MULTIPLIER, (number - 1) // factor, number) != 1 for factor in _prime_factors(number - 1))

@@ -16,7 +16,7 @@ from steelyard.model.launches import Draw, Measured
 from steelyard.model.soundness import Allocating
 
 KEPT_BLOCKS = 0.05
-# Fewer would not tell a leak from a buffer that grew once; and what is not worth the wait for them.
+# Fewer iterations would not tell a leak from a buffer that grew once; a launch longer than this is not worth the wait.
 _FEWEST_ITERATIONS, _LONGEST_NS = 100, 5_000_000_000
 _DRAW = Draw(1, 0)
 
@@ -30,12 +30,12 @@ class Seen:
     iterations: int
 
 
-# It tries several numbers of iterations, and tells of the last one only.
+# It tries several numbers of iterations, and tells only of the last one.
 _CHOOSES = "this harness chooses itself how often a body runs, so what one iteration allocates cannot be told"
 
 
 def watch(checked: Checked, amount: Amount) -> Seen:
-    """Launch it once under the library; raises LaunchError."""
+    """Launch a benchmark once under the library; raises LaunchError."""
     return checked.runner.launch(
         checked.target(_DRAW, amount),
         heap.HeapWatcher(),
@@ -44,7 +44,7 @@ def watch(checked: Checked, amount: Amount) -> Seen:
 
 
 def of_command(checked: Checked, program: Path) -> Allocating:
-    """What one launch of a command asks for; nothing of one that fails, and its `note` says why."""
+    """Return what one launch of a command asks for; of one that fails nothing, and its `note` says why."""
     try:
         seen = watch(checked, Amount(1, 1))
     except LaunchError as error:
@@ -64,7 +64,7 @@ def of_command(checked: Checked, program: Path) -> Allocating:
 
 
 def of_benchmark(checked: Checked, program: Path, loops: int) -> Allocating:
-    """What one iteration asks for: what a launch of many asks for over one of few, whatever either has in common.
+    """Return what one iteration asks for: what a launch of many asks for over one of few, without what they share.
 
     Raises LaunchError.
     """

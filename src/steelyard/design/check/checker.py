@@ -1,4 +1,4 @@
-"""The check from beginning to end: what there is, how much of it to run, launches, and each rule's finding."""
+"""The check from beginning to end: what there is, how much of it to run, the launches, and each rule's finding."""
 
 from __future__ import annotations
 
@@ -50,20 +50,21 @@ _LOOKS = (7, 14, 28)
 # A command's launches have to span more time than other work on the machine comes and goes in.
 _MANY_ROUNDS, _COMMAND_SECONDS = 10_000, (10.0, 20.0, 40.0)
 _MOST_OTHERS = 20
-# What is said to be enough time, over what the launches so far suggest: a few of them may have been the short ones.
+# The time that is said to be enough, over what the launches so far suggest: a few of them may have been the short ones.
 _AMPLE = 1.5
-# Many samples in a launch are 60 ms of them: long enough for what changes within it, and as long as a few starts.
+# Many samples in a launch are 60 ms of them: long enough to show what changes within it, and as long as a few starts.
 _LONGEST_NS, _MOST_SAMPLES = 60_000_000, 40
-# As in a weighing, whose launches take one sample of such; and what is not worth the wait before each of 14 launches.
+# A launch takes one sample if it is this long, as in a weighing; another benchmark this long is not worth the wait
+# before each of 14 launches.
 _LONG_NS, _LONGEST_OTHER_NS = 100_000_000, 500_000_000
 _ANY_DRAW = Draw(1, 0)
 
 
 @dataclass
 class Checker:
-    """Checks one target. `seconds` is the time for the launches of each benchmark.
+    """Checks one target; `seconds` is the time for the launches of each benchmark.
 
-    Where the user stops it, what was launched until then is judged, and the rules that lack launches are untried.
+    If the user stops it, what was launched until then is judged, and the rules that lack launches are untried.
     """
 
     make: Make
@@ -73,14 +74,14 @@ class Checker:
     seed: int
     clock: Callable[[], float]
     heap: Path | None = None
-    """The program, whose heap is to be watched too."""
+    """The program whose heap is to be watched, too."""
     allocating: list[Allocating] = field(default_factory=list, init=False)
     interrupted: bool = field(default=False, init=False)
     _loops: dict[str, int] = field(default_factory=dict, init=False)
     _long: set[str] = field(default_factory=set, init=False)
 
     def command(self, name: str, empty: Make) -> list[Looked]:
-        """The rules that make sense for a plain command; raises LaunchError if it fails."""
+        """Try the rules that make sense for a plain command; raises LaunchError if it fails."""
         evidence = Evidence(name, {PLAIN: Amount(1, 1), EMPTY: Amount(1, 1)})
         checked = Checked(name, self.make, self.runner, empty=empty)
 
@@ -105,7 +106,7 @@ class Checker:
                 break
 
     def benchmarks(self, harness: Harness, all_names: Sequence[str], chosen: Sequence[str]) -> list[Looked]:
-        """Every rule on every chosen benchmark."""
+        """Try every rule on every chosen benchmark."""
         looked: list[Looked] = []
         broken: dict[str, list[Looked]] = {}
         for number, name in enumerate(chosen):
@@ -129,7 +130,7 @@ class Checker:
     def _select(
         self, name: str, harness: Harness, all_names: Sequence[str], broken: dict[str, list[Looked]]
     ) -> list[Looked]:
-        """What its answer to its name shows; where it cannot be looked at further, `broken` has all that is to say."""
+        """Return what its answer to its name shows; if that ends its check, `broken` gets all that is to say of it."""
         answer = names.answer(name, all_names, lambda one: self._checked(one, harness))
         if isinstance(answer.error, VanishedError):
             broken[name] = _stopped(name, answer.error)
@@ -138,7 +139,7 @@ class Checker:
         return [_as_looked(names.RUNS, name, answer.runs), _as_looked(names.NAME, name, answer.name)]
 
     def _tried(self, rules: Sequence[Rule], name: str, look: Callable[[], list[Looked]]) -> list[Looked]:
-        """What a look at a benchmark finds; that none of its rules was tried, and why, where nothing comes of it."""
+        """Return what a look at a benchmark finds; if it fails, that none of its rules was tried, and why."""
         why = INTERRUPTED
         if not self.interrupted:
             try:
@@ -199,7 +200,7 @@ class Checker:
         return Checked(name, self.make, self.runner, harness)
 
     def _choose(self, name: str, harness: Harness) -> LaunchError | None:
-        """Find out how many loops a sample takes; the error if there is none."""
+        """Find out how many loops a sample takes; return the error if there is no such number."""
         if not harness.fixes_loops or name in self._loops:
             self._loops.setdefault(name, 1)
             return None
@@ -218,7 +219,7 @@ class Checker:
         return None
 
     def _others(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[tuple[str, int]]:
-        """What runs before a benchmark to see whether that matters: the others, but for those that take long."""
+        """Return what runs before a benchmark to see if that matters: the other benchmarks, except long ones."""
         if not harness.runs_before:
             return []
         others = [other for other in all_names if other != name]
@@ -247,7 +248,7 @@ class Checker:
 
 
 def _judged(rule: Rule, gatherer: Gatherer) -> Judged:
-    """What a rule says of the launches; of fewer than there were to be it says less."""
+    """Return what a rule says of the launches; it says less if there are fewer than there were to be."""
     evidence = gatherer.evidence
     if not gatherer.cut_short and evidence.failure is None:
         return rule.judge(evidence)
@@ -260,7 +261,7 @@ def _judged(rule: Rule, gatherer: Gatherer) -> Judged:
 
 
 def _without_overruled(looked: Sequence[Looked]) -> list[Looked]:
-    """Without what seemed sound in a first launch, where later ones showed that it is not."""
+    """Return the findings without what seemed sound in a first launch, if later ones showed that it is not."""
     troubled = {(one.code, one.benchmark) for one in looked if one.outcome == "trouble"}
     return [one for one in looked if one.outcome == "trouble" or (one.code, one.benchmark) not in troubled]
 
@@ -292,7 +293,7 @@ def _as_looked(rule: Rule, benchmark: str, judged: Judged) -> Looked:
 
 
 def _stopped(name: str, error: LaunchError) -> list[Looked]:
-    """The findings where no number of loops makes a sample long enough, or one fails that had run before."""
+    """Return the findings if no number of loops makes a sample long enough, or one fails that had run before."""
     if isinstance(error, VanishedError):
         _, *rest = _none_tried(name, "it takes no time that could be judged")
         return [_as_looked(RULES[0], name, Judged("trouble", str(error))), *rest]

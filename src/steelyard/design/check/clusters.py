@@ -23,28 +23,29 @@ MODES_DISTANCE = 0.10
 _LEAST_CONTRAST = 4.0
 _MOST_VALUES = 200
 _FEWEST_VALUES = 24
-# So few hardly tell whether other work goes with it.
+# So few hardly tell whether other work goes with the modes.
 _ENOUGH_VALUES, _ENOUGH_LONG = 60, 40
 _FEWEST_ROUNDS = 4
-# Modes of the machine last for several launches, those of a process change from one to the next: 1 is independence.
+# The machine's modes last for several launches, a process's change from one to the next: 1 is independence.
 _FEWEST_CHANGES = 0.5
 _LOAD_LEVEL = 0.01
-# Beside a neighbour on the core the start was slower in 72 to 100 of 100 comparisons of launches in the machine's slow
-# mode with those in its fast one, mostly in over 90, and in 40 to 85 where modes were planted.
+# With a neighbour on the core, the start was slower in 72 to 100 of 100 comparisons of launches in the machine's slow
+# mode with those in its fast one, mostly in over 90; where modes were planted, in 40 to 85.
 _MOST_COMPARISONS, _NEARLY_ALL = 0.65, 0.9
-# There the times of sound benchmarks ranged (80 % of them) 1.1 to 1.4 times as wide as the starts beside them, and
+# There, the times of sound benchmarks ranged (80 % of them) 1.1 to 1.4 times as wide as the starts beside them, and
 # those with planted modes, a factor of two, 2.0 to 2.2 times.
 _MOST_WIDER = 1.6
-# Of launches with nothing but the process itself left to differ: so many of 12 in the same mode are no accident.
+# With less than this chance, it is no accident that all of the 12 launches in which only the process itself may differ
+# are in the same mode.
 _HELD_LEVEL = 0.01
 _MOST_OF_LAUNCHES = 0.8
-# Of what the slow samples of a launch take longer than its fast ones.
+# At most this part of the extra time of a launch's slow samples may be waits.
 _MOST_WAITS = 0.2
 
 
 @dataclass(frozen=True)
 class _Timed:
-    """Launches with one time of each, `starts`, what they are called, and how many tell what goes with their modes."""
+    """Launches with a time each, the `starts` beside them, their name, and how many tell what goes with their modes."""
 
     launches: list[Observed]
     times: FloatArray
@@ -89,14 +90,17 @@ def modes(evidence: Evidence) -> Judged:
 
 
 def _clear(evidence: Evidence, kind: str) -> tuple[list[Observed], FloatArray]:
-    """The launches of a kind whose times are no waits, and their starts."""
+    """Return the launches of a kind whose times are no waits, and their starts."""
     launches = evidence.of(kind)[:_MOST_VALUES]
     places = [place for place, one in enumerate(launches) if not one.is_blurred]
     return [launches[place] for place in places], evidence.starts(kind)[places]
 
 
 def _by_fastest(evidence: Evidence) -> list[_Timed]:
-    """The long launches by their fastest samples: work beside them comes and goes, and the process's own mode stays."""
+    """Return the long launches by their fastest samples.
+
+    Work beside them comes and goes, and the process's own mode stays.
+    """
     launches, starts = _clear(evidence, LONGEST)
     if len(launches) < _FEWEST_ROUNDS:
         return []
@@ -127,7 +131,7 @@ def _judged(timed: _Timed, evidence: Evidence) -> Judged:
 
 
 def _what_separates(held: FloatArray, found: Modes) -> str:
-    """From logs of launches with nothing but the process itself left to differ."""
+    """Say what separates the modes, from logs of launches in which only the process itself may differ."""
     distance = found.high - found.low
     above = held > (found.low + found.high) / 2
     if above.any() and not above.all():
@@ -141,7 +145,7 @@ def _what_separates(held: FloatArray, found: Modes) -> str:
 
 
 def _of_the_machine(timed: _Timed) -> str | None:
-    """What shows that these are modes of the machine; None if they are the program's own."""
+    """Return what shows that the modes are those of the machine; None if they are the program's own."""
     launches, found = timed.launches, timed.found
     if changes(found.upper) < _FEWEST_CHANGES:
         return "which come and go with time: the machine's, not the benchmark's"
@@ -155,22 +159,22 @@ def _of_the_machine(timed: _Timed) -> str | None:
 
 
 def _goes_with(values: FloatArray, found: Modes) -> float:
-    """In which share of comparisons a value is higher in the slow mode; 0 where that may be chance.
+    """Return in which share of comparisons a value is higher in the slow mode; 0 if that may be chance.
 
-    The share counts and not significance alone: with enough launches whatever spreads the modes shows something.
+    The share counts, and not significance alone: with enough launches, whatever spreads the modes shows something.
     """
     fast, slow = values[~found.upper], values[found.upper]
     return rank_sum.superiority(fast, slow) if rank_sum.p_value(fast, slow) <= _LOAD_LEVEL else 0.0
 
 
 def _is_wider(times: FloatArray, starts: FloatArray) -> bool:
-    """Whether times range so much wider than starts that what slows both cannot be all."""
+    """Whether times range so much wider than starts that what slows both cannot be all of it."""
     (least, most), (first, last) = (np.quantile(values, [0.1, 0.9]) for values in (times, starts))
     return bool(most * first > _MOST_WIDER * last * least)
 
 
 def _within_launches(launches: list[Observed]) -> Judged | None:
-    """Modes of the samples, if most of the launches have them, and the samples change from one to the other."""
+    """Judge the modes of samples, if most of the launches have them and alternate between them; else None."""
     long = [one for one in launches if len(one.times) > _FEWEST_VALUES]
     found = [one.clusters for one in long if _alternate(one.clusters) and not _waited(one)]
     if len(long) < _FEWEST_ROUNDS or len(found) < _MOST_OF_LAUNCHES * len(long):
@@ -181,7 +185,7 @@ def _within_launches(launches: list[Observed]) -> Judged | None:
 
 
 def _waited(launch: Observed) -> bool:
-    """Whether waits for a processor, which its times include, are a good part of what its slow samples take longer."""
+    """Whether waits for a processor, which its times include, are a good part of the extra time of its slow samples."""
     found = launch.clusters
     longer_ns = (np.array(launch.times[1:])[found.upper] - exp(found.low)).sum() * launch.loops
     return launch.waits_ns > _MOST_WAITS * float(longer_ns)

@@ -1,4 +1,4 @@
-"""Whether a program speaks the harness protocol as docs/protocol.md has it: a list of rules, each tried on it."""
+"""Whether a program speaks the harness protocol of docs/protocol.md: a list of rules, each tried on it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from steelyard.subjects.responses import check_within
 _NO_SUCH_NAME = "no benchmark is called like this"
 _OTHER_VERSION = 1_000_000
 _OTHERS = "its other benchmarks answer as the first does"
-# Of the benchmarks but the first, which is tried in full, as many as fit in.
+# The first benchmark is tried in full; of the others, as many as this time allows.
 _OTHERS_S = 10.0
-# Of two launches beside each other: each hands its turn over, and each keeps it once.
+# The turns of two launches beside each other: each hands its turn over, and each keeps it once.
 _TURNS = ("01101", "10010")
 
 
@@ -72,7 +72,7 @@ class _Trial:
     clock: Callable[[], float]
 
     def rules(self) -> Iterator[Checked]:
-        """Every rule that can be tried: without a list there is nothing to run, so no more of them."""
+        """Yield every rule that can be tried; without a list there is nothing to run, and no more of them."""
         first = self._tried("it lists its benchmarks", self._lists)
         yield first
         if first.trouble is not None:
@@ -145,14 +145,14 @@ class _Trial:
             raise _Broken(f"asked for 7 loops, it ran {', '.join(map(str, sorted(ran)))}")
 
     def _grows(self) -> None:
-        _ = self._loops  # which is not found if they do not
+        _ = self._loops  # not found if they do not grow
 
     def _tells_ns(self) -> None:
         if trouble := trouble_with_unit(self._timed, self._loops):
             raise _Broken(trouble)
 
     def _other_benchmarks(self) -> Checked:
-        """Whether those that are reached take samples and loops as the first does, with times that grow, in ns."""
+        """Try whether the others, as far as time allows, take samples and loops as the first does, with growing ns."""
         others, until, tried = self._read[1][1:], self.clock() + _OTHERS_S, 0
         while tried < len(others) and (not tried or self.clock() < until):
             name = others[tried].name
@@ -190,7 +190,10 @@ class _Trial:
         self._harness.listed(self.runner.trial(replace(target, spec=replace(target.spec, argv=argv))).measured)
 
     def _runs_before(self) -> None:
-        """One that passes over the words has every order look sound: only a name that is not known tells it."""
+        """Try whether it runs others before a benchmark.
+
+        A program that passes over the words has every order look sound: only an unknown name shows that.
+        """
         unknown = Work(self._first, 1, 1, before=((_NO_SUCH_NAME, 1),))
         if not self.runner.run(self._harness.running(self._spec, unknown)).has_failed():
             raise _Broken("it ended with exit status 0, where the one to run before is not known")
@@ -240,7 +243,7 @@ class _Trial:
 
     @cached_property
     def _read(self) -> tuple[ProtocolHarness, list[Listed]]:
-        """What it listed, and what its hello said."""
+        """The harness, which knows what the hello said, and what the program listed."""
         harness = self._harness
         return harness, harness.listed(self.runner.trial(self._listing()).measured)
 
@@ -253,7 +256,7 @@ class _Trial:
 
     @cached_property
     def _loops(self) -> int:
-        """Those of a usual sample, of which one a launch tells enough: in another unit it may take seconds."""
+        """The loops of a usual sample. One sample a launch is enough to tell: in another unit it may take seconds."""
         return choose_loops(lambda loops, _: self._run(loops, 1))
 
     def _run(self, loops: int, samples: int, name: str | None = None) -> tuple[Sample, ...]:
@@ -265,7 +268,7 @@ class _Trial:
 
     def _launched(self, loops: int, samples: int, name: str | None) -> tuple[Measured, tuple[Sample, ...]]:
         work = Work(name or self._first, loops, samples)
-        # Its samples are read here: a rule speaks of them without a subject.
+        # Samples are read here, as a rule speaks of them without a subject.
         target = Target("it", self._harness.running(self._spec, work), harness=self._harness, remedy=HARNESS_REMEDY)
         measured = self.runner.trial(target).measured
         found = self._harness.samples(measured, work)

@@ -1,4 +1,4 @@
-"""What the rules look at: launches of one benchmark under different conditions, next to each other in random order."""
+"""What the rules look at: launches of one benchmark under different conditions, side by side in random order."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from steelyard.model.launches import FloatArray, Measured, Sample, judged_sample
 from steelyard.model.rows import knows_waits, waited_ns
 from steelyard.stats.modes import Modes, split
 
-# Of a launch whose samples do not tell their waits: half of the least threshold that times are held to.
+# For a launch whose samples do not tell their waits: half of the least threshold for times.
 _MOST_WAITS = 0.05
 
-# The conditions. `plain` is a launch as a weighing has them, under one of a few hash seeds.
+# The conditions. `plain` is a launch as in a weighing, under one of a few hash seeds.
 PLAIN, DOUBLE, AFTER, LONGER, LONGEST, FIXED, EMPTY = (
     "plain",
     "double",  # twice the loops, or several times as many where the harness chooses them
@@ -38,9 +38,9 @@ class Amount(NamedTuple):
 
 @dataclass(frozen=True)
 class Observed:
-    """One launch: where it stood, and what it measured. Times in ns, of one iteration; of a command, of the launch.
+    """One launch: where it stood, and what it measured. Times are in ns of an iteration; of a command, of the launch.
 
-    The rules look at all launches after each round: what is worked out of one launch alone is kept.
+    The rules look at all launches after each round, so what follows from one launch alone is kept.
     """
 
     kind: str
@@ -49,34 +49,34 @@ class Observed:
     """Launches of one round with the same number ran next to each other, in random order."""
     hash_seed: int
     times: tuple[float, ...]
-    """Of its samples in their order, without the time that they waited for a processor where that is known."""
+    """The times of its samples in order, without their waits for a processor where these are known."""
     fastest: float
-    """The least time that one of its samples took, waits and all: a wait that the kernel notes late is taken off the
-    sample after, and leaves it next to nothing."""
+    """The least time of one of its samples, waits included: a wait that the kernel notes late is subtracted from the
+    next sample, which leaves that next to nothing."""
     wall_ns: int
     rss_bytes: int
     load_ns: float
-    """For how long it, or others on the machine, waited for a processor meanwhile."""
+    """How long it, or others on the machine, waited for a processor meanwhile."""
     start_ns: float
-    """What the launch took beside its samples: the start of the program, always the same work. 0 of a command."""
+    """How long the launch took beside its samples: the start of the program, always the same work. 0 for a command."""
     loops: float = 1.0
-    """Of a sample: the harness may have chosen them itself."""
+    """The loops of a sample: the harness may have chosen them itself."""
     is_even: bool = True
-    """Whether all its samples have as many."""
+    """Whether all its samples have the same number of loops."""
     waits_ns: float = 0.0
-    """How much of what it took was waiting for a processor, in whichever of its samples: they do not tell it."""
+    """How much of its time was waiting for a processor, in whichever of its samples: they do not tell."""
 
     @cached_property
     def value(self) -> float:
-        """The launch's time: the median of its samples but the first, which pays for cold caches."""
+        """The launch's time: the median of its samples, without the first, which pays for cold caches."""
         return median(self.times[1:] or self.times)
 
     @cached_property
     def thirds(self) -> tuple[float, float, float]:
-        """The median of the first, the middle and the last third of its samples but the first, of which it needs three.
+        """The medians of the first, middle and last third of its samples, without the first sample.
 
-        The first third and the last are of the same size, as a median of more samples has another distribution where a
-        few of them are far off.
+        It needs three samples besides that one. The first third and the last have the same size, as a median of more
+        samples has another distribution if a few of them are far off.
         """
         times = self.times[1:]
         size = len(times) // 3
@@ -84,7 +84,7 @@ class Observed:
 
     @cached_property
     def clusters(self) -> Modes:
-        """The two that the logs of its samples but the first fall into best; it needs four of them."""
+        """The two modes that fit best the logs of its samples, without the first; it needs four of them."""
         return split(np.log(self.times[1:]))
 
     @property
@@ -95,7 +95,7 @@ class Observed:
 
 @dataclass
 class Evidence:
-    """All launches of one benchmark so far, in their order, and which kinds could not be launched and why."""
+    """All launches of one benchmark so far, in order, and which kinds could not be launched and why."""
 
     benchmark: str
     amounts: dict[str, Amount]
@@ -103,22 +103,22 @@ class Evidence:
     untried: dict[str, str] = field(default_factory=dict)
     rounds: int = 0
     is_pytest: bool = False
-    """Whether it is pytest that starts with each launch."""
+    """Whether each launch starts pytest."""
     failure: str | None = None
-    """Why a plain launch failed, the last one, after others that ran."""
+    """Why the last plain launch failed, after others that ran."""
 
     def of(self, kind: str) -> list[Observed]:
-        """The launches of one kind."""
+        """Return the launches of one kind."""
         return [one for one in self.launches if one.kind == kind]
 
     def values(self, kind: str) -> FloatArray:
-        """Their times."""
+        """Return the times of the launches of one kind."""
         return np.array([one.value for one in self.of(kind)])
 
     def starts(self, kind: str) -> FloatArray:
-        """What always the same work took beside each of them, in ns; 0 where there is none.
+        """Return how long work that is always the same took beside each launch of a kind, in ns; 0 if there is none.
 
-        That is the start of its program; of a command, the empty processes next to it.
+        That is the start of its program; for a command, the empty processes next to it.
         """
         found = []
         for place, one in enumerate(self.launches):
@@ -129,9 +129,9 @@ class Evidence:
         return np.array(found)
 
     def log_ratios(self, kind: str) -> FloatArray:
-        """ln(time of one of its iterations / of one of the plain launch beside it), of each pair.
+        """Return ln(time of an iteration / that of the plain launch beside it), for each pair of a kind.
 
-        Without pairs that are blurred, if the two launches' samples are of different length.
+        Blurred pairs are left out if the two launches' samples differ in length.
         """
         is_alike = self.amounts[kind] == self.amounts[PLAIN]
         plain: dict[tuple[int, int | None], float] = {
@@ -144,11 +144,11 @@ class Evidence:
         return np.array([np.log(value / beside) for value, beside in pairs])
 
     def loops(self, kind: str = PLAIN) -> float:
-        """How many loops a sample of a kind has."""
+        """Return how many loops a sample of a kind has."""
         return median(one.loops for one in self.of(kind))
 
     def by_hash_seed(self) -> FloatArray:
-        """Logs of the plain launches' times, of shape (rounds, seeds): each round had each seed once."""
+        """Return the logs of the plain launches' times, of shape (rounds, seeds): each round had each seed once."""
         seeds = sorted({one.hash_seed for one in self.of(PLAIN)})
         rounds: dict[int, dict[int, float]] = {}
         for one in self.of(PLAIN):
@@ -159,7 +159,7 @@ class Evidence:
 
 
 def observed(place: tuple[str, int, int | None, int], measured: Measured, samples: Sequence[Sample] | None) -> Observed:
-    """A launch at its place (kind, round, pair, hash seed); without samples it is a command's."""
+    """Return a launch at its place (kind, round, pair, hash seed); without samples it is a command's."""
     return Observed(
         *place,
         times=(launch_ns(measured),) if samples is None else tuple(map(_iteration_ns, samples)),
@@ -175,7 +175,7 @@ def observed(place: tuple[str, int, int | None, int], measured: Measured, sample
 
 
 def _waits_ns(measured: Measured, samples: Sequence[Sample] | None) -> float:
-    # A command's are taken off its time where they are known, which they need not be of each of its launches.
+    # A command's waits are subtracted from its time where they are known, which need not be so in each of its launches.
     told = [knows_waits(measured)] if samples is None else [one.time_ns("active") is not None for one in samples]
     if all(told):
         return 0.0
@@ -184,7 +184,7 @@ def _waits_ns(measured: Measured, samples: Sequence[Sample] | None) -> float:
 
 
 def launch_ns(measured: Measured) -> float:
-    """How long a launch took, without its waits for a processor where these are known."""
+    """Return how long a launch took, in ns, without its waits for a processor where these are known."""
     waited = (waited_ns(measured) or 0) if knows_waits(measured) else 0
     return float(max(measured.wall_ns - waited, 1))
 
@@ -195,7 +195,7 @@ def _iteration_ns(sample: Sample) -> float:
 
 
 def early_and_late(launches: Iterable[Observed], judged: int) -> FloatArray:
-    """Of each launch ln(its last quarter / the samples by which a normal launch, that takes so many, is judged)."""
+    """Return for each launch ln(its last quarter / the samples that judge a normal launch, of `judged` samples)."""
     found = []
     for one in launches:
         first = one.times[1:judged] or one.times[:1]
@@ -204,5 +204,5 @@ def early_and_late(launches: Iterable[Observed], judged: int) -> FloatArray:
 
 
 def sample_ns(samples: Sequence[Sample]) -> float:
-    """How long a sample takes, without its waits for a processor."""
+    """Return how long a sample takes, in ns, without its waits for a processor."""
     return median(_iteration_ns(sample) * sample.loops for sample in judged_samples(samples))

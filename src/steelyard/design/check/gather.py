@@ -1,4 +1,4 @@
-"""Launches for the rules: one round after the other, in each of them every condition, in random order."""
+"""Launches for the rules: one round after the other, each with every condition, in random order."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from steelyard.model.launches import Draw, LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Work
 
 HASH_SEEDS = 6
-"""What one seed in a hundred does is not looked for; what one in a few does is."""
+"""Enough to find what one seed in a few does; what one in a hundred does is not looked for."""
 
 _FIXED_LAUNCHES = 12
 
@@ -47,25 +47,25 @@ class Planned(NamedTuple):
 
 @dataclass(frozen=True)
 class Checked:
-    """What launches one benchmark: of a harness, or the command itself."""
+    """What launches one benchmark of a harness, or the command itself."""
 
     name: str
     make: Make
     runner: Runner
     harness: Harness | None = None
     empty: Make | None = None
-    """The start of a process that does nothing, to hold a command against."""
+    """Starts a process that does nothing, to compare a command with."""
 
     def run(self, draw: Draw, amount: Amount, before: Before = (), *, fixed: bool = False) -> Reading[None]:
-        """Launch it; raises LaunchError, with its name, for a launch that fails."""
+        """Launch it; raises LaunchError, with its name, if it fails."""
         return self.runner.trial(self.target(draw, amount, before, fixed=fixed))
 
     def target(self, draw: Draw, amount: Amount, before: Before = (), *, fixed: bool = False) -> Target:
-        """The launch under a draw, of so much."""
+        """Return the launch of this amount, under a draw."""
         spec = replace(self.make(draw), fixed_layout=fixed)
         if self.harness is None:
             return Target(self.name, spec, remedy=MEND_REMEDY)
-        # The same inputs in every launch, however they are drawn: they shall not be what differs.
+        # The same inputs in every launch, however they are drawn: they must not be what differs.
         samples = self.harness.samples_a_launch or amount.samples
         work = Work(self.name, amount.loops, samples, seed=1, before=before)
         spec = self.harness.running(spec, work)
@@ -74,7 +74,7 @@ class Checked:
 
 @dataclass
 class Gatherer:
-    """Fills the evidence of one benchmark. `others` are what runs before it, with their loops."""
+    """Fills the evidence of one benchmark; `others` are what runs before it, with their loops."""
 
     checked: Checked
     evidence: Evidence
@@ -85,20 +85,20 @@ class Gatherer:
     """Is told how many launches there are."""
     seeds: list[int] = field(init=False)
     cut_short: bool = field(default=False, init=False)
-    """Whether the user stopped it before the rounds that were asked for."""
+    """Whether the user stopped it before all rounds that were asked for."""
     seconds: float = field(default=0.0, init=False)
-    """How long it took until now."""
+    """How long it has taken so far."""
 
     def __post_init__(self) -> None:
         self.seeds = [self.random.randrange(1, 2**32) for _ in range(HASH_SEEDS)]
 
     def seconds_of(self, rounds: int) -> float:
-        """How long so many rounds take, as the launches until now went."""
+        """Return how long `rounds` rounds take, going by the launches so far."""
         planned = len(round_plan(self.evidence.amounts, self.seeds, self.random))
         return self.seconds * rounds * planned / max(1, len(self.evidence.launches))
 
     def gather(self, rounds: int, until: float) -> None:
-        """Go on to so many rounds in all, until the clock says so, or a plain launch fails after others that ran.
+        """Go on until there are `rounds` in all, the time is up, or a plain launch fails after others that ran.
 
         Raises LaunchError if the first plain launch fails, Interrupted; the launches before that are in the evidence.
         """
@@ -123,7 +123,7 @@ class Gatherer:
         return all(self.evidence.of(kind) for kind in (PLAIN, EMPTY) if kind in self.evidence.amounts)
 
     def gather_fixed(self) -> None:
-        """Launches in which nothing that can be held differs: addresses, hash seed, environment."""
+        """Run launches in which nothing that can be held differs: addresses, hash seed, environment."""
         for _ in range(_FIXED_LAUNCHES):
             self._launch(Planned(FIXED, None, self.seeds[0]))
 
@@ -146,7 +146,7 @@ class Gatherer:
         self._keep(place, reading.measured, None if self.checked.harness is None else reading.samples)
 
     def _failed(self, kind: str, error: LaunchError) -> None:
-        """Note what a launch failed of; raises it where there is nothing else to say of the benchmark."""
+        """Note why a launch failed; raises it if there is nothing else to say of the benchmark."""
         if kind != PLAIN:
             self.evidence.untried[kind] = str(error)
             return
@@ -164,19 +164,19 @@ class Gatherer:
         self.tell(len(self.evidence.launches))
 
 
-# How many launches of each kind a round has; the first two stand beside a plain one each.
+# How many launches of each kind a round has; the first two kinds stand beside a plain one each.
 _PAIRED = {DOUBLE: 2, AFTER: 2}
 _ALONE = {LONGER: 1, LONGEST: 2}
 
 
 def round_plan(amounts: Mapping[str, Amount], seeds: Sequence[int], random: Random) -> list[Planned]:
-    """One round: a plain launch of each hash seed, and those of the other kinds that `amounts` has."""
+    """Plan one round: a plain launch of each hash seed, and those of the other kinds that `amounts` has."""
     drawn = random.sample(seeds, len(seeds))
     paired = [kind for kind, many in _PAIRED.items() if kind in amounts for _ in range(many)]
     units: list[list[Planned]] = []
     for number, (kind, seed) in enumerate(zip(paired, drawn, strict=False)):
         units.append(random.sample([Planned(PLAIN, number, seed), Planned(kind, number, seed)], 2))
-    # A command has an empty process before each of its own: what that takes says how fast the machine is there.
+    # A command has an empty process before each of its own: how long that takes tells how fast the machine is there.
     empty = [Planned(EMPTY, None, seeds[0])] if EMPTY in amounts else []
     units += [[*empty, Planned(PLAIN, None, seed)] for seed in drawn[len(paired) :]]
     for kind, many in _ALONE.items():

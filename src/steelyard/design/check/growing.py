@@ -17,7 +17,7 @@ DRIFT = 0.10
 ORDER = 0.20
 MEMORY_BYTES = 1 << 20
 
-# Where loops are chosen by the harness: with hardly more of them nothing grows. And a launch has to have three thirds
+# For harnesses that choose the loops: with hardly more of them nothing grows. And a launch has to have three thirds
 # beside its first sample.
 _LEAST_STRETCH = 1.4
 _FEWEST_SAMPLES = 4
@@ -28,7 +28,7 @@ _FEWEST = fewest_differences(LEVEL)
 
 
 def _lacking(evidence: Evidence, kind: str, needed: int = _FEWEST) -> Judged | None:
-    """Why a kind of launch is not enough to judge by."""
+    """Return why launches of a kind are not enough to judge by; None if they are."""
     if kind in evidence.untried:
         return untried(evidence.untried[kind])
     if kind not in evidence.amounts:
@@ -37,7 +37,7 @@ def _lacking(evidence: Evidence, kind: str, needed: int = _FEWEST) -> Judged | N
 
 
 def _lacking_doubles(evidence: Evidence) -> Judged | None:
-    """The same for twice the loops, which are later in their launch: where that matters, nothing else can be told."""
+    """Return the same for twice the loops: they come later in a launch, and if that matters, nothing can be told."""
     if _rises(evidence).state == "trouble" or (not _lacking(evidence, LONGEST) and drift(evidence).state == "trouble"):
         return untried("its time changes within a launch: see to that first")
     if lacking := _lacking(evidence, DOUBLE):
@@ -84,7 +84,7 @@ def slower_and_slower(evidence: Evidence) -> Judged:
 
 
 def _rises(evidence: Evidence) -> Judged:
-    """Whether samples take longer one after the other, in the longest launches of which there are enough."""
+    """Judge whether samples take longer one after the other, in the longest launches of which there are enough."""
     enough = [kind for kind in (LONGEST, LONGER, PLAIN) if not _lacking(evidence, kind)]
     if not enough:
         return _lacking(evidence, PLAIN) or untried(_CANNOT)
@@ -137,7 +137,7 @@ def order(evidence: Evidence) -> Judged:
 
 
 def memory(evidence: Evidence) -> Judged:
-    """Whether memory grows with the samples, for as long as there are any."""
+    """Judge whether memory grows with the samples, for as long as there are any."""
     for kind in (LONGER, LONGEST):
         if lacking := _lacking(evidence, kind, _FEWEST // 2):
             return lacking

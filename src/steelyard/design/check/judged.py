@@ -9,14 +9,14 @@ from typing import Literal
 from steelyard.design.check.evidence import Evidence
 from steelyard.stats.growth import Shown
 
-# `perhaps`: beyond the threshold, as it seems, and more launches may show it. `lacking`: it takes more to try it.
+# `perhaps`: it seems to be beyond the threshold, and more launches may show it. `lacking`: it takes more to try it.
 State = Literal["sound", "trouble", "perhaps", "lacking", "untried"]
 
 STATES: dict[Shown, State] = {"beyond": "trouble", "perhaps": "perhaps", "within": "sound"}
-"""What it means where an estimate lies against a threshold."""
+"""What the place of an estimate against a threshold means."""
 
 LEVEL = 0.0003
-"""Of each look that a rule takes at a benchmark, three at most: all together stay below 0.001."""
+"""The level of each look that a rule takes at a benchmark, of three at most: together they stay below 0.001."""
 
 
 @dataclass(frozen=True)
@@ -45,18 +45,18 @@ class Rule:
 
 
 def untried(why: str) -> Judged:
-    """A rule that could not be tried."""
+    """Return the judgement of a rule that could not be tried."""
     return Judged("untried", why)
 
 
 TOO_FEW = Judged("lacking", "there was time for too few launches")
-"""A rule that was not tried, where the time was too short."""
+"""The judgement of a rule that there was too little time to try."""
 
 BLURRED = untried(
     "most launches waited for a processor, and nothing tells how long each of their times is without that: check it "
     "while less else is running"
 )
-"""A rule that is biased by waits, where nobody knows which times have them."""
+"""The judgement of a rule that waits would bias, where nobody knows which times include them."""
 
 
 def percent(share: float, sign: bool = False) -> str:

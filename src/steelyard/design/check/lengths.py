@@ -13,7 +13,7 @@ NOTHING_NS = 1.0
 SHORT_NS = 3.0
 LONGEST_S = 1.25
 START_SHARE = 0.3
-# Of a launch: from there on a smaller input helps less than a start that does less.
+# From this share of a launch on, a smaller input helps less than a start that does less.
 MOSTLY = 0.5
 TREND = 0.10
 
@@ -59,7 +59,7 @@ def long(evidence: Evidence) -> Judged:
 
 
 def short_command(evidence: Evidence) -> Judged:
-    """Which share of a command's time is the start of a process, whatever it does."""
+    """Judge which share of a command's time is the start of a process, whatever it does."""
     start, whole = (float(np.median(evidence.values(kind))) for kind in (EMPTY, PLAIN))
     share = start / whole
     found = (
@@ -69,7 +69,7 @@ def short_command(evidence: Evidence) -> Judged:
 
 
 def trend(evidence: Evidence) -> Judged:
-    """Whether a command's launches get slower or faster one after the other, and the empty ones between them do not."""
+    """Judge whether a command's launches become slower or faster, while the empty ones between them do not."""
     launches = evidence.of(PLAIN)
     span = sum(one.wall_ns for one in evidence.launches) / 1e9
     fewest = _FEWEST_OF_BLOCK * _BLOCKS

@@ -18,7 +18,7 @@ _NEVER, _NOT_ALONE = "it does not run", "it does not run alone"
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of asking for a benchmark by its name: what the two rules say, and why nothing else can be tried."""
+    """The result of asking for a benchmark by its name: what the two rules say, and why nothing else can be tried."""
 
     runs: Judged
     name: Judged
@@ -26,7 +26,7 @@ class Answer:
 
 
 def answer(name: str, all_names: Sequence[str], checked: Callable[[str], Checked]) -> Answer:
-    """Whether a benchmark runs that is asked for by its name, and whether this selects it and no other name does."""
+    """Return whether a benchmark that is asked for by its name runs, and whether its name alone selects it."""
     error = _error(checked(name))
     if isinstance(error, SelectionError):
         finding = f"asked for by its name, the program {str(error).removeprefix(f'{name} ')}"
@@ -47,7 +47,7 @@ def _selects(name: str, all_names: Sequence[str], checked: Callable[[str], Check
 
 
 def _runs(one: Checked) -> bool:
-    """Whether anything answers to a name, be it a body that takes no time."""
+    """Whether anything answers to a name, even a body that takes no time."""
     error = _error(one)
     return error is None or isinstance(error, VanishedError)
 
@@ -61,7 +61,7 @@ def _error(one: Checked) -> LaunchError | None:
 
 
 def failed_later(ran: int, why: str) -> Judged:
-    """One of which a launch failed after others that ran."""
+    """Return the judgement of a benchmark that failed in a launch after others had run."""
     return Judged("trouble", f"after {count(ran, 'launch')} that ran, {why}", remedy=_RAN_BEFORE)
 
 

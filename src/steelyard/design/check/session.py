@@ -38,11 +38,11 @@ def check_target(
     seconds: float,
     heap: bool = False,
 ) -> Soundness:
-    """Check one target; `seconds` for the launches of each benchmark, and two more each if its heap is watched too.
+    """Check one target; `seconds` is the time for the launches of each benchmark.
 
-    If the user stops it, what was launched until then is judged. Raises InterruptedBeforeStart if no rule was tried by
-    then, LaunchError if it cannot be tried at all, UsageError if no benchmark is chosen, or if the heap of such a
-    program cannot be watched.
+    If its heap is watched, each has two more launches. If the user stops the check, what was launched until then is
+    judged. Raises InterruptedBeforeStart if no rule was tried by then, LaunchError if the target cannot be tried at
+    all, UsageError if no benchmark is chosen, or if the heap of such a program cannot be watched.
     """
     started = world.clock()
     program = Path(subject.program)
@@ -81,7 +81,7 @@ def check_target(
 def _of_harness(
     named: str, checker: Checker, subject: Subject, only: Sequence[str]
 ) -> tuple[str, list[str], list[Looked]]:
-    """The harness of a program, its benchmarks that are chosen, and what is found of them."""
+    """Return the harness of a program, its chosen benchmarks, and what is found of them."""
     spec = checker.make(draw_pair(checker.seed, 0, 0))
     name = recognised_harness([spec]) if named == AUTO else named
     harness = harness_named(name)

@@ -1,4 +1,4 @@
-"""Whether a harness tells its times in ns: by how much longer its launches take with more loops, seen from outside.
+"""Whether a harness tells its times in ns: judged from outside, by how much longer launches with more loops take.
 
 Both sides of a comparison start and set up alike, so that neither counts, however long it takes.
 """
@@ -11,17 +11,18 @@ from typing import NamedTuple
 
 from steelyard.report.figures import seconds
 
-# Us told as ns are 1000 times too few. What is prepared outside of the clock for each iteration may take long, too.
+# Microseconds told as ns are 1000 times too few. What is prepared for each iteration outside of the clock may take
+# long, too.
 _FAR = 300
-# A clock's own rate, or other work that began with one launch and ended with the next, does less.
+# A clock's own rate, or other work that began with one launch and ended with the next, makes less of a difference.
 _MORE = 1.5
-# Of samples that are to show it beside what a start differs by; they are as long as a start takes, at least.
+# Samples have to show beside the differences between starts: they are at least as long as this, or as a start.
 _LONG_NS = 200_000_000
 _TURNS, _USUAL = 5, 3
 
 
 class Timed(NamedTuple):
-    """What a launch of one sample told of it, and what the launch took, in ns."""
+    """What a launch of one sample told of it, and how long the launch took, in ns."""
 
     told_ns: int
     wall_ns: int
@@ -32,20 +33,20 @@ Take = Callable[[int], Timed]
 
 
 def trouble_with_unit(take: Take, loops: int) -> str | None:
-    """What is wrong with the times of a benchmark, given the loops of a usual sample; None if nothing is."""
+    """Return what is wrong with a benchmark's times, given the loops of a usual sample; None if nothing is."""
     if trouble := far_shorter(take, loops):
         return trouble
-    # Other work only adds to them.
+    # The least ones, as other work only adds to them.
     told_ns, wall_ns = map(min, zip(*(take(loops) for _ in range(_USUAL)), strict=True))
     return _longer(take, loops, max(2 * loops, ceil(loops * max(_LONG_NS, wall_ns) / told_ns)))
 
 
 def far_shorter(take: Take, loops: int) -> str | None:
-    """Whether samples are told of far less time than their launches take for them, in each of several turns."""
+    """Say so if samples tell far less time than their launches take for them, in each of several turns; else None."""
     usual = take(loops)
     if usual.wall_ns <= _FAR * usual.told_ns:
         return None
-    # Of what is told far too short a usual sample has far too many loops.
+    # A usual sample that is told far too short has far too many loops.
     start_ns = take(1).wall_ns
     own_ns = max(1, usual.wall_ns - start_ns)
     loops = max(1, min(loops, ceil(loops * max(_LONG_NS, start_ns) / own_ns)))
@@ -61,7 +62,7 @@ def far_shorter(take: Take, loops: int) -> str | None:
 
 
 def _longer(take: Take, loops: int, more: int) -> str | None:
-    """Whether samples are told of more time than their launches can have taken for them, in each of several turns."""
+    """Say so if samples tell more time than their launches can have taken, in each of several turns; else None."""
     few, many = [], []
     for _ in range(_TURNS):
         few.append(take(loops))

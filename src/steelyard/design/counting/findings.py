@@ -1,4 +1,4 @@
-"""What the user should know of counts: why they do not repeat, what is not in them, how they go with the times."""
+"""What the user should know of counts: why they do not repeat, what they lack, how they compare with the times."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from steelyard.model.derived import Verdict
 from steelyard.model.kept import Finding
 
-# What a function's name says of why it executes more or less from launch to launch.
+# What the name of a function tells about why it executes more or less from launch to launch.
 _SIGNS = (
     (r"clock|(?<!run)time(?!d)|tz_", "the time of day"),
     (
@@ -25,28 +25,28 @@ _RUNTIMES = {
     "node": "Node.js repeats within about 1e-4 with --predictable --hash-seed=1 --random-seed=1",
     "java": "a JVM compiles while it runs: -Xint counts the interpreter alone, -XX:+UseSerialGC one collector",
     "dotnet": "a run-time compiler never repeats: DOTNET_TieredCompilation=0 helps",
-    # Which compiles nothing at run time unless it is told to: what does not repeat is the start of RubyGems.
+    # Ruby compiles nothing at run time unless it is told to: what does not repeat is the start of RubyGems.
     "ruby": "--env RUBYOPT=--disable-gems starts Ruby without RubyGems, whose start does not repeat",
     "python": "python -I and -E ignore PYTHONHASHSEED, which is fixed here: leave them out",
     "pypy": "its run-time compiler never repeats: --jit off counts the interpreter alone",
 }
-# Libraries that begin threads of their own, by their functions' names: what leaves one.
+# Libraries that start threads of their own, by the names of their functions, and what leaves a single one.
 _OF_THREADS = (
     (r"blas", "--env OPENBLAS_NUM_THREADS=1 has OpenBLAS, which numpy loads, begin no threads"),
     (r"gomp_|kmp_", "--env OMP_NUM_THREADS=1 has OpenMP begin no threads"),
 )
-# Where a Go program says so; its first pages hold it.
+# The mark of a Go program, which its first pages hold.
 _GO = b"Go buildinf:"
 _THREADS_FROM_NS = 1_000_000
 
 
 def not_pinned_finding(what: str) -> Finding:
-    """Say that something may move the counts."""
+    """Return the finding that something may move the counts."""
     return Finding(code="not-pinned", message=f"not fixed, so it may move the counts: {what}")
 
 
 def first_layout_finding() -> Finding:
-    """Say that counts average over nothing, where several builds of each side were asked for."""
+    """Return the finding that counts average over nothing, where several builds of each side were asked for."""
     return Finding(
         code="first-layout",
         message="counted was layout 1 of each side alone: only times are averaged over all layouts",
@@ -54,7 +54,7 @@ def first_layout_finding() -> Finding:
 
 
 def forked_finding(name: str, processes: int) -> Finding:
-    """Say that some processes are in no count."""
+    """Return the finding that some processes are in no count."""
     what, own = ("process that was", "its own is") if processes == 1 else ("processes that were", "their own are")
     return Finding(
         code="forked",
@@ -64,7 +64,7 @@ def forked_finding(name: str, processes: int) -> Finding:
 
 
 def lost_finding(name: str, processes: int) -> Finding:
-    """Say that some processes were killed before they could say what they had executed."""
+    """Return the finding that some processes were killed before they could say what they had executed."""
     what = "process was" if processes == 1 else "processes were"
     return Finding(
         code="lost",
@@ -74,7 +74,7 @@ def lost_finding(name: str, processes: int) -> Finding:
 
 
 def replaced_finding(name: str, command: str) -> Finding:
-    """Say that a target executed another program in its own place."""
+    """Return the finding that a target executed another program in its own place."""
     return Finding(
         code="replaced",
         message=f"{name}: it executed another program in its place, {command}, and what it did before that is not in "
@@ -84,7 +84,7 @@ def replaced_finding(name: str, command: str) -> Finding:
 
 
 def went_around_finding(name: str, instruction: str) -> Finding:
-    """Say that a program did other work than it does alone, as it may not use what this processor has."""
+    """Return the finding that a program did other work than alone, as it may not use all that this processor has."""
     return Finding(
         code="went-around",
         message=f"{name}: valgrind does not know an instruction of it ({instruction}); it caught that and went on by "
@@ -96,15 +96,15 @@ def went_around_finding(name: str, instruction: str) -> Finding:
 def differing_finding(
     name: str, whose: str | None, functions: Sequence[str], programs: Sequence[str], others_ns: int
 ) -> Finding:
-    """Say that counts of one program differ, where they do most, and what usually makes them.
+    """Return the finding that counts of one program differ, where they do most, and the usual causes.
 
-    `whose` they are is the baseline's or the candidate's, None where both sides' differ or there is one side alone.
+    `whose` counts they are: the baseline's or the candidate's; None if both sides' differ or there is one side alone.
     """
     named = " ".join(functions)
     causes = [cause for sign, cause in _SIGNS if re.search(sign, named, re.IGNORECASE)]
     if others_ns >= _THREADS_FROM_NS:
         causes.append("how threads or processes are scheduled")
-    # What moves is not the runtime's then.
+    # Then it is not the runtime that moves.
     hints = [hint for sign, hint in _OF_THREADS if re.search(sign, named, re.IGNORECASE)] or [
         hint for program in programs for hint in _hints(program)
     ]
@@ -119,7 +119,7 @@ def differing_finding(
 
 
 def set_aside_finding(name: str, whose: str | None, functions: Sequence[str]) -> Finding:
-    """Say that only first counts differ, which are not judged; `whose` as above."""
+    """Return the finding that only first counts differ, which are not judged; `whose` as above."""
     of = f" of the {whose}" if whose else ""
     where = f", most in {', '.join(functions)}" if functions else ""
     return Finding(
@@ -151,7 +151,7 @@ def _is_go(program: str) -> bool:
 
 
 def disagreement(timed: Verdict, counted: Verdict) -> Finding | None:
-    """What it means that the two clocks do not say the same; None where they do, or one of them says nothing."""
+    """Return what it means that the two clocks disagree; None if they agree, or if one of them says nothing."""
     meaning = _MEANINGS.get((timed.verdict, counted.verdict))
     if meaning is None or _is_as_counted(timed, counted):
         return None
@@ -159,7 +159,7 @@ def disagreement(timed: Verdict, counted: Verdict) -> Finding | None:
 
 
 def _is_as_counted(timed: Verdict, counted: Verdict) -> bool:
-    """Whether the time may have changed by just what was counted, whose change a margin alone calls the same."""
+    """Whether the time may have changed by just what was counted, which only a margin calls the same."""
     if counted.verdict != "same" or counted.change is None or timed.interval is None:
         return False
     return timed.interval[0] <= counted.change <= timed.interval[1]

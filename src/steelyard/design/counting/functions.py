@@ -12,14 +12,14 @@ from steelyard.measure.count.profile import UNKNOWN, FunctionCost
 from steelyard.model.counting import INSTRUCTIONS, CountedProcess, Functions
 from steelyard.model.errors import LaunchError
 
-# More functions than these are a browser's; the smaller ones are kept as one sum.
+# Only a browser has more functions than this; the smaller ones are kept as one sum.
 _MOST_FUNCTIONS = 20_000
 _MOST_NAMED = 3
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 
 
 def columns(functions: Sequence[FunctionCost], place: tuple[int, int]) -> Functions:
-    """Functions as columns, the largest first; the smallest of very many are one sum."""
+    """Return functions as columns, the largest first; the smallest of very many are one sum."""
     ranked = sorted(_made_at_run_time_as_one(functions), key=lambda function: -function.events[INSTRUCTIONS])
     kept, rest = ranked[:_MOST_FUNCTIONS], ranked[_MOST_FUNCTIONS:]
     if rest:
@@ -39,7 +39,7 @@ def columns(functions: Sequence[FunctionCost], place: tuple[int, int]) -> Functi
 
 
 def differing_functions(one: Functions, other: Functions) -> list[str]:
-    """The few functions whose instructions differ most between two counts."""
+    """Return the few functions whose instructions differ most between two counts."""
     counts = _own(one)
     counts.subtract(_own(other))
     ranked = sorted((name for name, count in counts.items() if count), key=lambda name: -abs(counts[name]))
@@ -47,7 +47,7 @@ def differing_functions(one: Functions, other: Functions) -> list[str]:
 
 
 def _own(part: Functions) -> Counter[str]:
-    """The instructions of each function of a name, wherever it is."""
+    """Return the instructions of all functions of each name, wherever they are."""
     own: Counter[str] = Counter()
     for name, count in zip(part.name, part.events.get(INSTRUCTIONS, []), strict=True):
         own[name] += count
@@ -55,7 +55,7 @@ def _own(part: Functions) -> Counter[str]:
 
 
 def slope(once: Counted, twice: Counted) -> Counted:
-    """The counts of the second launch less those of the first: `loops` iterations, without start and set-up.
+    """Return the counts of the second launch less those of the first: `loops` iterations, without start and set-up.
 
     Raises LaunchError if twice the loops did not do more.
     """
@@ -67,7 +67,7 @@ def slope(once: Counted, twice: Counted) -> Counted:
         )
     return replace(
         twice,
-        # The end of a process may miss a cache a few times less after more loops.
+        # After more loops, the end of a process may miss a cache a few times less.
         events={event: max(0, count) for event, count in events.items()},
         functions=_difference(once.functions, twice.functions),
         processes=_of_each(once.processes, twice.processes),
@@ -77,7 +77,7 @@ def slope(once: Counted, twice: Counted) -> Counted:
 
 
 def _of_each(once: Sequence[CountedProcess], twice: Sequence[CountedProcess]) -> list[CountedProcess]:
-    """What each process did more of; nothing where there are more processes, not more work for each."""
+    """Return what each process did more of; nothing if there are more processes, and not more work for each."""
     if len(once) != len(twice):
         return []
     return [
@@ -89,7 +89,7 @@ def _of_each(once: Sequence[CountedProcess], twice: Sequence[CountedProcess]) ->
 
 
 def _difference(once: Sequence[FunctionCost], twice: Sequence[FunctionCost]) -> list[FunctionCost]:
-    """What each function did more of, or less: all of them add up to the difference of the totals."""
+    """Return what each function did more of, or less: together they are the difference of the totals."""
     once, twice = _made_at_run_time_as_one(once), _made_at_run_time_as_one(twice)
     before = {(function.name, function.object): function for function in once}
     functions = []
@@ -108,9 +108,9 @@ def _difference(once: Sequence[FunctionCost], twice: Sequence[FunctionCost]) -> 
 
 
 def _made_at_run_time_as_one(functions: Sequence[FunctionCost]) -> list[FunctionCost]:
-    """The functions, with all code that lies in no file as one: each launch makes its own, at other addresses.
+    """Return the functions, with all code that lies in no file as one: each launch makes its own, at other addresses.
 
-    What the parts called, each other above all, is not known of it: its inclusive count is its own.
+    What its parts called, above all each other, is not known, so its inclusive count is its own.
     """
     made: list[FunctionCost] = []
     others: list[FunctionCost] = []

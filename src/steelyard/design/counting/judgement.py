@@ -23,16 +23,16 @@ from steelyard.stats.verdict import CHANGED
 
 
 def count_verdicts(record: Weighing, members: Sequence[int], metric: str) -> list[Verdict]:
-    """The verdicts of some benchmarks in one counted metric.
+    """Return the verdicts of benchmarks in one counted metric.
 
-    Where counts do not repeat, they share alpha, also with those that other parts of the suite have.
+    Where counts do not repeat, these share alpha, with those of other parts of the suite as well.
     """
     counts, sharing = by_place(record), len(members) + elsewhere(record)
     return [_verdict(record, counts, benchmark, metric, sharing) for benchmark in members]
 
 
 def count_summary(record: Run, benchmark: int, metric: str) -> Summary:
-    """What was counted of one benchmark of a run; raises MeasurementError if nothing was."""
+    """Return what was counted of one benchmark of a run; raises MeasurementError if nothing was."""
     counts = by_place(record).get((benchmark, 0), [])
     values = _values(record, counts, metric)
     if not values:
@@ -55,12 +55,12 @@ def count_summary(record: Run, benchmark: int, metric: str) -> Summary:
 
 
 def _elapsed(record: Weighing | Run, counts: Sequence[Count]) -> float:
-    """How long these took: of counts that ran at the same time, no longer than the whole."""
+    """Return how long these counts took, in s; if they ran at the same time, no longer than the whole."""
     return min(sum(count.seconds for count in counts), record.seconds or inf)
 
 
 def with_disagreements(verdicts: list[Verdict]) -> list[Verdict]:
-    """The verdicts, with what it means where time and counts do not say the same of a benchmark."""
+    """Return the verdicts, with what it means where time and counts disagree about a benchmark."""
     firsts: dict[int, dict[bool, Verdict]] = {}
     for verdict in verdicts:
         if not verdict.control and verdict.metric in METRICS:
@@ -121,9 +121,9 @@ def _verdict(
 
 
 def _needs_more(places: Sequence[Sequence[Count]], judgement: CountJudgement, wanted: int, *, cut_short: bool) -> bool:
-    """Whether a side has too few counts for a verdict: of counts that differ, or once differed, a few say little.
+    """Whether a side has too few counts for a verdict: if counts differ, or once differed, a few say little.
 
-    So do a few that are equal, but unlike the other side's, if those that were to confirm them are missing.
+    So do a few that are equal but unlike the other side's, if those that should confirm them are missing.
     """
     unconfirmed = cut_short and judgement.verdict in CHANGED
     return any(

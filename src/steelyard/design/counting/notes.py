@@ -1,4 +1,4 @@
-"""What is to be said of a record's counts, gathered as they come."""
+"""What there is to say of a record's counts, gathered as they come."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from steelyard.stats.counts import FIRST_COUNTS
 
 
 class CountNotes:
-    """Remembers of each benchmark what a user should know of its counts."""
+    """Remembers, for each benchmark, what the user should know of its counts."""
 
     def __init__(self) -> None:
         self._noted: dict[int, list[Finding]] = {}
@@ -34,8 +34,8 @@ class CountNotes:
     def take(self, name: str, count: Count, counted: Counted, differing: list[str] | None, *, late: bool) -> None:
         """Remember what one count of the benchmark `name` calls for.
 
-        `differing` are the functions in which it differs most from the count before it, None for one that is equal;
-        `late` ones come after the first counts.
+        `differing` are the functions in which it differs most from the count before it, None if it is equal; `late`
+        counts come after the first ones.
         """
         number = count.benchmark
         if differing is not None:
@@ -54,7 +54,7 @@ class CountNotes:
         notes += [finding for finding in _of_one(name, counted) if finding.code not in known]
 
     def findings(self, record: Weighing | Run) -> list[Finding]:
-        """What the record should say of the counts; by benchmark, as far as it is about one."""
+        """Return what the record should say of the counts; by benchmark, where it is about one."""
         tool = record.counting.tool if record.counting else None
         found = [findings.not_pinned_finding(what) for what in (tool.not_pinned if tool else [])]
         found += [findings.first_layout_finding()] if record.settings.layouts else []
@@ -70,7 +70,7 @@ class CountNotes:
         return found + survivors(self._left_behind, self._not_killed)
 
     def _of_differences(self, record: Weighing | Run, number: int, sides: list[list[Count]]) -> list[Finding]:
-        """Why counts differ; where only the first ones do, that they are set aside."""
+        """Return why counts differ; if only the first ones do, that they are set aside."""
         name = record.benchmarks[number].name
         first, later = (self._of_sides(number, late=late) for late in (False, True))
         if any(map(has_set_aside, sides)) and not later:
@@ -86,7 +86,7 @@ class CountNotes:
         return [findings.differing_finding(name, _whose(record, differing), functions, programs, others_ns)]
 
     def _of_failures(self, record: Weighing | Run, number: int) -> list[Finding]:
-        """That launches failed and were counted all the same; of a program that is timed as well its times say so."""
+        """Return a finding on failed launches that were counted; if the program is timed as well, its times say so."""
         failed = self._failed.get(number)
         if not failed or timed(record.settings.metrics):
             return []
@@ -96,7 +96,7 @@ class CountNotes:
         return [accepted_finding(f"{name}: counted launches {' and '.join(told)}", of_two=len(names) > 1)]
 
     def _of_sides(self, number: int, *, late: bool) -> dict[int, list[str]]:
-        """By side whose counts differ: in which functions."""
+        """Return, for each side whose counts differ, the functions in which they do."""
         return {
             side: functions
             for ((benchmark, side), later), functions in self._differing.items()
@@ -105,7 +105,7 @@ class CountNotes:
 
 
 def _whose(record: Weighing | Run, differing: Collection[int]) -> str | None:
-    """The side whose counts differ, where it is one of two."""
+    """Return the side whose counts differ, if it is one of two; else None."""
     if len(differing) != 1 or len(record.subjects) == 1:
         return None
     return "candidate" if 1 in differing else "baseline"

@@ -17,12 +17,12 @@ CountedSide = tuple[int, int]
 
 
 def missing(record: Weighing | Run) -> list[CountedSide]:
-    """What is to be counted next, side by side: each side once, then once more, then more often where that is needed.
+    """Return what to count next, side by side: each side once, then once more, then more often where that is needed.
 
     The first launch of a side has ended before its second begins: what it left on disk, such as a cache, is there by
     then, or the two differ. If they do, both are set aside, and as many are counted as two noisy sides need for a
-    verdict. So many confirm, too, that two sides differ whose own counts are equal: counts that take just two values at
-    random are equal twice more often than a wrong verdict may be.
+    verdict. As many also confirm that two sides differ whose own counts are equal: two counts that take one of two
+    values at random are equal more often than a verdict may be wrong.
     """
     counts = by_place(record)
     done = {place: len(mine) for place, mine in counts.items()}
@@ -39,7 +39,7 @@ def missing(record: Weighing | Run) -> list[CountedSide]:
 
 
 def by_place(record: Weighing | Run) -> dict[CountedSide, list[Count]]:
-    """A record's counts, in the order in which they came."""
+    """Return a record's counts by place, in the order in which they came."""
     found: dict[CountedSide, list[Count]] = {}
     for count in record.counting.counts if record.counting else []:
         found.setdefault((count.benchmark, count.side), []).append(count)
@@ -47,7 +47,7 @@ def by_place(record: Weighing | Run) -> dict[CountedSide, list[Count]]:
 
 
 def judged(counts: Sequence[Count]) -> Sequence[Count]:
-    """Those of one place's counts that are judged: the ones after the first, if they were set aside."""
+    """Return the counts of one place that are judged: those after the first, if these were set aside."""
     return counts[FIRST_COUNTS:] if has_set_aside(counts) else counts
 
 
@@ -57,7 +57,7 @@ def has_set_aside(counts: Sequence[Count]) -> bool:
 
 
 def are_judged(record: Weighing | Run) -> list[bool]:
-    """Of each of a record's counts, in their order, whether it is judged."""
+    """Return for each of a record's counts, in order, whether it is judged."""
     aside = {place: len(counts) - len(judged(counts)) for place, counts in by_place(record).items()}
     found = []
     for count in record.counting.counts if record.counting else []:
@@ -87,12 +87,12 @@ def _is_changed(record: Weighing | Run, counts: Mapping[CountedSide, Sequence[Co
 
 
 def _short(places: Sequence[CountedSide], done: Mapping[CountedSide, int], wanted: int) -> list[CountedSide]:
-    """The places that have fewer counts than are wanted, in rounds: after each both sides have as many."""
+    """Return the places that have fewer counts than `wanted`, in rounds: after each, both sides have equally many."""
     return [place for number in range(wanted) for place in places if done.get(place, 0) <= number]
 
 
 def _places(record: Weighing | Run) -> list[CountedSide]:
-    """What is counted; a control would count the baseline against itself, which every side is anyway."""
+    """Return what is counted; a control would count the baseline against itself, as every side is anyway."""
     sides = range(len(record.subjects[:2]))
     return [
         (number, side)
@@ -103,5 +103,5 @@ def _places(record: Weighing | Run) -> list[CountedSide]:
 
 
 def planned(record: Weighing | Run) -> int:
-    """How many counts there will be if all of them repeat."""
+    """Return how many counts there will be if all of them repeat."""
     return FIRST_COUNTS * len(_places(record))

@@ -1,4 +1,4 @@
-"""The counting part of a weighing or run: each side twice, side by side, and more often where counts do not repeat."""
+"""The counting stage of a weighing or run: each side twice, side by side, and more often if counts do not repeat."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class CountingTools:
 
     valgrind: Valgrind
     source: Mapping[str, str]
-    """The environment that names are passed on from."""
+    """The environment that variables are passed on from."""
     jobs: int
     launcher: Callable[[], AbstractContextManager[LaunchServer]]
     clock: Callable[[], float]
 
 
 class CountingStage:
-    """Counts what a record asks for, which has its tool already."""
+    """Counts what a record asks for; the record has its tool already."""
 
     def __init__(self, record: Weighing | Run, tools: CountingTools, sink: CountSink, watch: Watch) -> None:
         settings = record.settings
@@ -77,7 +77,7 @@ class CountingStage:
         return self._pool.has_begun()
 
     def run(self) -> tuple[Weighing | Run, SteelyardError | None]:
-        """Count; the record with all that was counted, and why it failed if it did."""
+        """Count; return the record with all that was counted, and the error if it failed."""
         started = self._clock()
         reason: StopReason = "decided"
         error: SteelyardError | None = None
@@ -133,12 +133,12 @@ class CountingStage:
             raise Interrupted
 
     def _tell(self, side: CountedSide, left: int) -> None:
-        """Tell how many counts there are, with so many `left` of those that were begun."""
+        """Tell how many counts there are, with `left` still to come of those that were begun."""
         limit = max(planned(self._record), len(self._counts) + left)
         self._watch(Progress(self._record.benchmarks[side[0]].name, len(self._counts), limit, noun="count"))
 
     def _launch(self, side: CountedSide, runner: Runner) -> Counted | LaunchError:
-        """Count one side once, on whichever thread; a benchmark of a harness that fails ends alone, so that is a value.
+        """Count one side once, on any thread; if a benchmark of a harness fails, it ends alone: its error is returned.
 
         Nothing is kept here: the journal is written by one thread.
         """
@@ -161,12 +161,12 @@ class CountingStage:
             raise LaunchError(f"{target.name}: {error}") from error
 
     def _fail(self, benchmark: int, error: LaunchError) -> None:
-        if benchmark not in self._failed:  # both its sides may, at the same time
+        if benchmark not in self._failed:  # both its sides may fail at the same time
             self._failed[benchmark] = error
             self._sink.fail(benchmark, str(error))
 
     def _nothing_counted(self, name: str) -> MeasurementError:
-        """No instruction at all is no count: nothing had the counting begin."""
+        """Return the error for a count without any instruction: nothing made the counting begin."""
         if self._record.settings.harness is not None:
             return LaunchError(
                 f"{name} was not counted: only suites of steelyard's SDKs ask Valgrind to count their samples (and on "
@@ -197,7 +197,8 @@ class CountingStage:
         if self._settings.body:
             counted = replace(counted, replaced_by=None)  # what a wrapper did before the body is not counted anyway
         before = self._by_side.setdefault(side, [])
-        # Those of the first count, and in their place those of the first one that is judged after it.
+        # The functions of the first count are kept, then in their place those of the first count that is judged after
+        # it.
         is_first = len(before) in (0, FIRST_COUNTS)
         functions = columns(counted.functions, side) if is_first else None
         differing = None if is_first else self._differing(side, counted)
@@ -210,7 +211,7 @@ class CountingStage:
         self._counts.append(count)
 
     def _differing(self, side: CountedSide, counted: Counted) -> list[str] | None:
-        """The functions in which a count differs most from the one whose functions are kept; None if it is equal."""
+        """Return the functions in which a count differs most from the one whose functions are kept; None if equal."""
         if counted.events == judged(self._by_side[side])[0].events:
             return None
         functions = columns(counted.functions, side)

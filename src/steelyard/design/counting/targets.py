@@ -23,20 +23,20 @@ from steelyard.subjects.harness import Harness, harness_named
 
 
 def program_of(subject: Subject, settings: Settings) -> Path:
-    """The file that a launch of a subject executes."""
+    """Return the file that a launch of a subject executes."""
     return Path(subject.directory or settings.directory, subject.program)
 
 
 @dataclass(frozen=True)
 class CountTargets:
-    """The launches of a record that is counted; `source` is the environment that names are passed on from."""
+    """The launches of a record that is counted; `source` is the environment that variables are passed on from."""
 
     record: Weighing | Run
     settings: CountSettings
     source: Mapping[str, str]
 
     def of(self, side: CountedSide) -> list[Target]:
-        """The target; or with loops the target with so many and with twice them, whose difference is the count."""
+        """Return the target; with loops, the target with these and with twice as many: the difference is the count."""
         loops = self.settings.loops is not None or self.record.settings.harness is not None
         return [self._target(side, times) for times in ((1, 2) if loops else (1,))]
 
@@ -44,7 +44,7 @@ class CountTargets:
         record, settings = self.record, self.record.settings
         subject = subject_of(record, *side, times=times)
         pinned = self._environment(preload=not is_foreign(program_of(subject, settings), PRELOAD))
-        # No limit but one that was asked for: nobody knows how much longer a program takes under Valgrind.
+        # No limit unless one was asked for: nobody knows how much longer a program takes under Valgrind.
         spec = launch_spec(subject, settings, pinned, draw_pair(0, 0, 0))
         harness: Harness | None = None
         if settings.harness is not None:
@@ -54,7 +54,7 @@ class CountTargets:
         env = tuple(os.fsencode(f"{name}={value}") for name, value in pinned.items())
         return Target(
             called(record, side[0], subject.name),
-            # One process, however many make a launch that is timed: counts need no length.
+            # One process, however many a timed launch has: counts need no length.
             replace(spec, env=env, repeat=1),
             place_of(record, *side),
             subject.program,

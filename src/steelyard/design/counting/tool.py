@@ -23,7 +23,7 @@ _FOREIGN = "a program for musl, or for another machine, cannot load what fixes t
 
 
 def with_tool(record: Weighing | Run, valgrind: Valgrind) -> Weighing | Run:
-    """The record before anything more is counted, with what counts that.
+    """Return the record before anything more is counted, with the tool that counts.
 
     Raises UsageError for a record that is carried on with another tool or library than it began with.
     """
@@ -54,7 +54,7 @@ def with_tool(record: Weighing | Run, valgrind: Valgrind) -> Weighing | Run:
 
 
 def _fingerprint() -> dict[str, str]:
-    """SHA-256 of the libraries whose code is counted with every program, as far as they are where they usually are."""
+    """Return the SHA-256 of the libraries that every count includes, as far as they are where they usually are."""
     found = {}
     for path in [PRELOAD, *_libraries()]:
         try:
@@ -72,7 +72,7 @@ def _libraries() -> Iterator[Path]:
 
 
 def _not_pinned(record: Weighing | Run) -> list[str]:
-    """What may move counts of these subjects and is out of our hands."""
+    """Return what may move counts of these subjects and cannot be fixed."""
     programs = {subject.program: program_of(subject, record.settings) for subject in record.subjects}
     static = sorted(name for name, program in programs.items() if is_dynamic(program) is False)
     foreign = sorted(name for name, program in programs.items() if is_foreign(program, PRELOAD))

@@ -9,7 +9,7 @@ from steelyard.stats.cost import in_metrics
 
 
 def value_of(record: Weighing | Run, count: Count, metric: str) -> float:
-    """A count in a metric, of one iteration where it was told of several; MeasurementError if it was not counted."""
+    """Return a count in a metric, per iteration if it is of several; raises MeasurementError if it was not counted."""
     return _of_launch(record, count, metric) / _iterations(record, count.benchmark)
 
 
@@ -24,6 +24,6 @@ def _of_launch(record: Weighing | Run, count: Count, metric: str) -> float:
 
 
 def _iterations(record: Weighing | Run, benchmark: int) -> int:
-    """How many iterations a count is of, where it is told of one; a command's counts are of the launch."""
+    """Return how many iterations a count is of, if it is told per iteration; a command's counts are of the launch."""
     loops = record.benchmarks[benchmark].loops
     return loops if record.settings.harness is not None and loops else 1

@@ -1,4 +1,4 @@
-"""A gate: records of weighings, and whether what they say keeps to its limits."""
+"""A gate: whether what records of weighings say keeps to its limits."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class _Read:
 def gate(
     records: Sequence[tuple[str, Path]], limits: Limits, *, largest_bytes: int | None = None, of_parts: bool = False
 ) -> GateReport:
-    """Hold the records, each with the name it is spoken of by, to the limits.
+    """Hold the records, each with the name that it goes by, to the limits.
 
-    A record that is not there, is none, is larger than `largest_bytes` or tells nothing is a problem of the report: a
-    gate without data is none that was passed. So is a part of a suite whose others are not here, but where the gate is
+    A record that is missing, is none, is larger than `largest_bytes` or tells nothing is a problem of the report: a
+    gate without data is not passed. So is a part of a suite whose other parts are missing, unless the gate is
     `of_parts` alone.
     """
     read = [_read(name, path, limits, largest_bytes) for name, path in dict.fromkeys(records)]
@@ -56,7 +56,7 @@ def gate(
 
 
 def of_one(name: str, outcome: Outcome, limits: Limits) -> GateReport:
-    """The same of one record that was read already, whatever it is a part of."""
+    """Hold one record, which was read already, to the limits, whatever it is a part of."""
     return _report([_of_outcome(name, outcome, limits)], limits, of_parts=True)
 
 
@@ -78,7 +78,7 @@ def _report(
 
 
 def _without_copies(read: Sequence[_Read]) -> Iterator[_Read]:
-    """The same, of each weighing its first record alone; of one that was carried on or merged, what has all of it."""
+    """Yield the same, with the first record only of each weighing; of one that was carried on or merged, the whole."""
     firsts: dict[Hashable, str] = {}
     merged = _merged(read)
     akin: dict[Hashable, list[_Read]] = {}
@@ -100,19 +100,19 @@ def _without_copies(read: Sequence[_Read]) -> Iterator[_Read]:
 
 
 def _merged(read: Sequence[_Read]) -> dict[Hashable, str]:
-    """The record that each part of a suite was merged into, of those that are here."""
+    """Return which of these records each part of a suite was merged into."""
     wholes = [(one.name, one.weighing) for one in read if one.weighing is not None]
     return {_measuring(part): name for name, whole in wholes for part in whole.parts}
 
 
 def _measuring(one: Weighing | Part) -> Hashable:
-    """What a merged record tells of a part by which it is known."""
+    """Return what identifies a part in a merged record."""
     seed = one.seed if isinstance(one, Part) else one.settings.seed
     return one.created, one.machine.key, seed, one.seconds
 
 
 def _beginning(weighing: Weighing | None) -> Hashable:
-    """What a weighing and those that it was carried on as have in common; None of what has no launches."""
+    """Return what a weighing and those that it was carried on as have in common; None if it has no launches."""
     if weighing is None or not len(weighing.launches):
         return None
     launches, settings = weighing.launches, weighing.settings
@@ -120,7 +120,7 @@ def _beginning(weighing: Weighing | None) -> Hashable:
 
 
 def _goes_on_from(part: _Read, whole: _Read) -> bool:
-    """Whether one record has the other's launches and more; of two that went on from a third neither has."""
+    """Whether one record has the other's launches and more; of two that went on from a third, neither has."""
     if whole.weighing is None or part.weighing is None or _launches(whole) <= _launches(part):
         return False
     measured = np.asarray(part.weighing.launches.wall_ns)
@@ -132,7 +132,7 @@ def _launches(read: _Read) -> int:
 
 
 def _identity(weighing: Weighing) -> Hashable:
-    """What no two weighings have in common, whatever their files are called and however they were written."""
+    """Return what no two weighings have in common, whatever their files are called and however they were written."""
     asked = repr((weighing.created, weighing.machine, weighing.settings, weighing.subjects, weighing.benchmarks))
     return asked, weighing.seconds, tuple(weighing.stop), np.asarray(weighing.launches.wall_ns).tobytes()
 
@@ -164,7 +164,7 @@ def _read(name: str, path: Path, limits: Limits, largest_bytes: int | None) -> _
 
 
 def _why_missing(path: Path) -> str:
-    """Why there is no such file; of a project's several weighings each has one beside it, with its target's name."""
+    """Say why there is no such file; a project's several weighings have one each, with the target's name added."""
     stem, dot, suffixes = path.name.partition(".")
     found = path.parent.glob(f"{escape(stem)}-*{escape(dot + suffixes)}")
     beside = sorted(one.name for one in found if one.name.isprintable())
@@ -181,7 +181,7 @@ def _is_measured_now(path: Path) -> bool:
     try:
         return path.is_file() and is_still_written(path) and is_journal(path)
     except OSError:
-        return False  # whoever reads it says so
+        return False  # reading it says so
 
 
 def _of_outcome(name: str, outcome: Outcome, limits: Limits) -> _Read:
@@ -200,7 +200,7 @@ def _of_outcome(name: str, outcome: Outcome, limits: Limits) -> _Read:
 def _failures(
     name: str, record: Weighing, limits: Limits, error: SteelyardError | None
 ) -> tuple[str | None, list[Finding]]:
-    """What failed of a record as a problem; of benchmarks that never fail the gate as findings."""
+    """Return what failed of a record as a problem; of benchmarks that never fail the gate, as findings."""
     if error is None:
         return None, []
     failed = _failed(record)
@@ -218,7 +218,7 @@ def _failed(record: Weighing) -> list[Benchmark]:
 
 
 def _never_fails(benchmark: str, record: Weighing, limits: Limits) -> bool:
-    """Whether all that the gate would hang on of a benchmark has a limit that is never exceeded."""
+    """Whether each limit that the gate would hold a benchmark to is one that is never exceeded."""
     metrics = enumerate(record.settings.metrics)
     held = [limits.of(benchmark, {metric}, deciding=not place) for place, metric in metrics]
     return held[0] is not None and all(limit is None or limit.above is None for limit in held)
@@ -243,7 +243,7 @@ def _judged(name: str, weighing: Weighing, limits: Limits) -> list[Judged]:
 
 
 def _held(name: str, weighing: Weighing, verdict: Verdict, limits: Limits, *, metric: str, first: bool) -> Judged:
-    """A verdict in the `metric` that was asked for, which may not be the one that it is of."""
+    """Hold a verdict to the limit of the `metric` that was asked for, which may not be the one that it is of."""
     limit = limits.of(verdict.benchmark, {metric, verdict.metric}, deciding=first)
     deciding = first or limit is not None
     return Judged(
@@ -274,12 +274,12 @@ def _log(change: float) -> float:
 
 
 def _without_data(report: GateReport) -> list[str]:
-    """What has to be decided and has no number at all."""
+    """Return the problems of what has to be decided and has no number at all."""
     return [_said_of_none(one) for one in report.deciding if _has_no_data(one) and one.above is not None]
 
 
 def _passed_over(report: GateReport) -> list[Finding]:
-    """The same of those that never fail the gate."""
+    """Return the same for those that never fail the gate."""
     return [_never(_said_of_none(one)) for one in report.deciding if _has_no_data(one) and one.above is None]
 
 
@@ -295,7 +295,7 @@ def _has_no_data(one: Judged) -> bool:
 
 
 def _interrupted(report: GateReport) -> list[str]:
-    """Which weighings were ended before some of their benchmarks were: that these stayed open is no answer."""
+    """Return which weighings ended before some of their benchmarks: that these stayed open is no answer."""
     left = (one for one in report.undecided if one.reason == "interrupted" and not _has_no_data(one))
     ended = Counter(source for source, _ in {(one.source, one.verdict.index): None for one in left})
     return [
@@ -311,7 +311,7 @@ def _why(one: Judged) -> str:
 
 
 def _unheld(report: GateReport) -> list[str]:
-    """What is required and is not there, and metrics with a limit that nothing was measured in."""
+    """Return the required benchmarks that are missing, and the metrics with a limit that were not measured."""
     names = {one.verdict.benchmark for one in report.deciding if one.verdict.change is not None}
     why = "it is new, was renamed or removed, failed, or there was no time for it"
     if report.is_all_new:
@@ -322,7 +322,7 @@ def _unheld(report: GateReport) -> list[str]:
         if not fits(names | _elsewhere(report), [pattern])
     ]
     measured = {one.verdict.metric for one in report.judged}
-    # Where `active` is not defined the verdict is of another metric, and the limit of that name still has to hold.
+    # Where `active` is undefined, the verdict is of another metric, and the limit on `active` still has to hold.
     asked = {metric for weighing in report.weighings for metric in weighing.settings.metrics}
     limited = dict.fromkeys(limit.metric for limit in report.limits.limits if limit.metric and limit.above is not None)
     lacking = [metric for metric in limited if metric not in measured | asked]
@@ -330,12 +330,12 @@ def _unheld(report: GateReport) -> list[str]:
 
 
 def _stands_for_all(report: GateReport) -> bool:
-    """Whether a verdict is of one program on both sides, not asked for its benchmarks: any may be its own."""
+    """Whether a verdict is of one program on both sides, not asked for its benchmarks: any may be among them."""
     return any(one.verdict.benchmark == EVERY_BENCHMARK and one.weighing.identical for one in report.judged)
 
 
 def _unasked(report: GateReport) -> list[Finding]:
-    """Say which required benchmarks are none of those judged, and may be one program's, or gone."""
+    """Return a finding on required benchmarks that were not judged, and may be such a program's, or gone."""
     names = {one.verdict.benchmark for one in report.judged} - {EVERY_BENCHMARK} | _elsewhere(report)
     lacking = [pattern for pattern in report.limits.require if not fits(names, [pattern])]
     if not (names and lacking and _stands_for_all(report)):
@@ -348,13 +348,13 @@ def _unasked(report: GateReport) -> list[Finding]:
 
 
 def _elsewhere(report: GateReport) -> set[str]:
-    """The benchmarks of the suites whose parts are here that are in none of these."""
+    """Return the benchmarks of the suites whose parts are here that are in none of these parts."""
     suites = {name for one in report.weighings if one.settings.shard for name in one.settings.shard.suite}
     return suites - {one.name for weighing in report.weighings for one in weighing.benchmarks}
 
 
 def _unused(report: GateReport) -> list[Finding]:
-    """Limits of benchmarks that there are not."""
+    """Return findings on limits that fit no benchmark."""
     if not report.judged or _stands_for_all(report):
         return []
     names = {one.verdict.benchmark for one in report.judged} | _elsewhere(report)
@@ -372,7 +372,7 @@ def _unused(report: GateReport) -> list[Finding]:
 
 
 def _like(pattern: str, names: set[str]) -> str:
-    """Which benchmarks have in their names what fits none: of a suite, these often begin with that of a file."""
+    """Say which names hold the text of a pattern that fits none: in a suite, names often begin with a file's."""
     part = pattern.strip("*")
     holding = sorted(name for name in names if part and part in name)
     if not holding:

@@ -1,4 +1,4 @@
-"""Parts of suites of which others are not among a gate's records."""
+"""Parts of suites whose other parts are not among a gate's records."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from steelyard.model.kept import Finding
 from steelyard.model.records import Weighing
 
 _Suite = tuple[tuple[str, ...], int]
-"""The names of its benchmarks, and in how many parts it was measured."""
+"""The names of its benchmarks, and the number of parts in which it was measured."""
 
 
 def parts_alone(weighings: Mapping[str, Weighing]) -> Iterator[Finding]:
-    """Say of suites of which some parts are here that others are not.
+    """Yield findings on suites of which only some parts are here.
 
-    What was measured of other programs, as those of an earlier commit, is no part of theirs.
+    What was measured of other programs, such as those of an earlier commit, is no part of theirs.
     """
     suites: dict[_Suite, dict[Hashable, dict[str, int]]] = {}
     for name, one in weighings.items():
@@ -31,7 +31,7 @@ def parts_alone(weighings: Mapping[str, Weighing]) -> Iterator[Finding]:
 
 
 def _programs(weighing: Weighing) -> Hashable:
-    """What tells the programs of a weighing from others: their revision, which is built on each machine, or file."""
+    """Return what tells a weighing's programs from others: their revision, which each machine builds, or their file."""
     return tuple((one.command, one.digest if one.revision is None else one.revision.tree) for one in weighing.subjects)
 
 

@@ -1,1 +1,1 @@
-"""Records to verdicts."""
+"""From records to verdicts."""

@@ -1,4 +1,4 @@
-"""Launches that slept for much of their time: a metric may have in it, or leave out, what others did for them then."""
+"""Launches that slept for much of their time: a metric may include, or leave out, what others did for them then."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from steelyard.model.launches import USED
 from steelyard.model.records import Run, Weighing
 
 _MOST_ASLEEP = 1 / 3
-# Of less the start of a process is a good part, which is work that is not its own.
+# Of shorter launches, the start of the process is a good part, which is not the program's own work.
 _LEAST_NS = 5_000_000
 _OF_A_PROCESSOR = ("cpu", "user", "sys", "task_clock")
 
 
 def asleep_finding(record: Weighing | Run, benchmark: int, shown: str) -> Finding | None:
-    """Say that launches of a side slept for much of their time, and what the metric has of it; None otherwise."""
+    """Return a finding if launches of a side slept for much of their time, with what the metric has of that."""
     if record.settings.harness is not None or shown not in ("active", *_OF_A_PROCESSOR):
         return None
     asleep = {side: share for side, share in _shares(record, benchmark).items() if share >= _MOST_ASLEEP}
@@ -38,14 +38,15 @@ def asleep_finding(record: Weighing | Run, benchmark: int, shown: str) -> Findin
 
 
 def _shares(record: Weighing | Run, benchmark: int) -> dict[int, float]:
-    """By side, that is 0 or 1: the part of a launch's time, but for its waits for a processor, that it slept."""
+    """Return by side, 0 or 1, the part of a launch's time, without its waits for a processor, that it slept."""
     launches = record.launches
     awake_ns, ready_ns = launches.metric("cpu"), launches.column("wall_ns") - launches.waited_ns()
-    # Threads that a timer wakes hide what others wait for a processor: while anybody waited it may have been these.
+    # Threads that a timer wakes hide how long others wait for a processor: whenever any task waited, it may have been
+    # these.
     nobody_waited_ns = launches.column("wall_ns") - np.nan_to_num(launches.column("pressure_ns"))
     is_told = launches.knows_waits() & (launches.worked_alone() | (nobody_waited_ns > awake_ns))
     known, sides = launches.of(benchmark, USED) & is_told, np.asarray(launches.side)
     chosen = [(side, known & (sides == side)) for side in (0, 1)]
-    # By all launches of a side whether they are long enough: a few that another program delayed are not as the rest.
+    # All launches of a side tell whether they are long enough: a few that another program delayed are unlike the rest.
     long_enough = [(side, one) for side, one in chosen if one.any() and np.median(ready_ns[one]) >= _LEAST_NS]
     return {side: float(1 - np.median(awake_ns[one] / np.maximum(ready_ns[one], 1))) for side, one in long_enough}

@@ -13,17 +13,17 @@ from steelyard.report.figures import percent
 from steelyard.stats.paired import Judgement
 from steelyard.stats.summary import centre
 
-# Pairs of most programs that vary by more do so by less in tandem, whatever its turns (docs/tandem.md).
+# Of most programs, pairs that vary by more than this vary by less in tandem, whatever its turns (docs/tandem.md).
 _NOISY = 0.01
 
 
 def beside_finding(record: Weighing, pairs: MetricPairs, metric: str, judgement: Judgement) -> list[Finding]:
-    """Name the option that tries it, where its pairs are noisy and the benchmark could run so."""
+    """Return a finding that names the option to try tandem, if the pairs are noisy and the benchmark could run so."""
     settings, writes = record.settings, _writes(pairs)
     if judgement.verdict != "undecided" or metric not in ("active", "cpu") or pairs.launches.in_tandem().any():
         return []
     if settings.pairing == "auto" and not writes:
-        return []  # it gains nothing, or is none for it
+        return []  # it gains nothing by it, or is unfit for it
     if obstacle(settings) or not (keeps_step(settings) or _is_for_tandem(record, pairs)):
         return []
     baseline, candidate = pairs.first(judgement.look.pairs)
@@ -41,21 +41,21 @@ def beside_finding(record: Weighing, pairs: MetricPairs, metric: str, judgement:
 def _writes(pairs: MetricPairs) -> bool:
     """Whether any launch of a command wrote to files, which keeps it from being run beside its like unasked.
 
-    What the warm-up alone writes is a cache.
+    What only the warm-up writes is a cache.
     """
     written = pairs.launches.column("written_blocks")[pairs.launches.complete_pairs(pairs.benchmark)]
     return not pairs.launches.samples and bool((written > 0).any())
 
 
 def _gains_for_sure(record: Weighing, pairs: MetricPairs) -> bool:
-    """Whether pairs that vary by little would vary by less in tandem."""
+    """Whether pairs that vary by little would vary by even less in tandem."""
     used = pairs.launches.complete_pairs(pairs.benchmark)
     is_long = np.median(pairs.launches.column("cpu_ns")[used]) >= gains_from_ns(record.settings)
     return bool(is_long) and gains_beside(record.settings, record.machine.offers)
 
 
 def _is_for_tandem(record: Weighing, pairs: MetricPairs) -> bool:
-    """Whether its launches are long, and of one thread that computes."""
+    """Whether its launches are long, and of a single thread that computes."""
     launches, used = pairs.launches, pairs.launches.complete_pairs(pairs.benchmark)
     cpu_ns = launches.column("cpu_ns")[used]
     if record.settings.harness is not None or not launches.worked_alone()[used].all():

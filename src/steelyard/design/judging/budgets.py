@@ -14,17 +14,17 @@ from steelyard.stats.looks import Budgets, plan_looks
 from steelyard.stats.sequential import Hypothesis, tested
 from steelyard.stats.signed_rank import fewest_differences
 
-# A benchmark that stopped for one of these has spent at its last look what the end of a budget may spend.
+# A benchmark that stopped for one of these reasons has spent, at its last look, what the end of a budget may spend.
 ENDS: Final[tuple[StopReason, ...]] = ("pairs", "time")
 
 
 def budgets_of(settings: Settings, benchmark: Benchmark) -> Budgets:
-    """What the end of a budget keeps of alpha, and whether that of a benchmark has ended before."""
+    """Return what the end of a budget keeps of alpha, and whether that of a benchmark has ended before."""
     return Budgets(settings.reserve, benchmark.ended, settings.alpha)
 
 
 def elsewhere(record: Weighing | Run) -> int:
-    """How many benchmarks share alpha with these that other parts of the suite have."""
+    """Return how many benchmarks of other parts of the suite share alpha with these."""
     if record.settings.shard is None:
         return 0
     here = {benchmark.name for benchmark in record.benchmarks}
@@ -32,17 +32,17 @@ def elsewhere(record: Weighing | Run) -> int:
 
 
 def members_of(record: Weighing | Run) -> int:
-    """How many benchmarks share alpha, here and elsewhere: those that did not fail."""
+    """Return how many benchmarks share alpha, here and elsewhere: those that did not fail."""
     stops = zip(record.benchmarks, record.stop, strict=True)
     return max(1, sum(not one.control and reason != "failed" for one, reason in stops) + elsewhere(record))
 
 
 @lru_cache
 def fewest_pairs(alpha: float, reserve: float, members: float) -> int:
-    """The fewest pairs with which a budget can end in `slower` or `faster` for one of `members` that share alpha.
+    """Return the fewest pairs with which a budget can end in `slower` or `faster` for one of `members` sharing alpha.
 
-    n pairs of which all say the same have a p-value of 2^(1-n), and earlier looks leave for the last one but a part of
-    alpha.
+    n pairs that all say the same have a p-value of 2^(1-n), and earlier looks leave only a part of alpha for the last
+    one.
     """
     asked, budgets = [Hypothesis(0.0, alpha / members)], Budgets(reserve, None, alpha)
     pairs = fewest_differences(alpha / members)

@@ -1,4 +1,4 @@
-"""That builds differ by more than what was changed in them, where a suite of compiled benchmarks shows a change."""
+"""Where a suite of compiled benchmarks shows a change: builds differ by more than what was changed in them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from steelyard.model.metrics import METRICS
 from steelyard.model.records import Weighing
 from steelyard.stats.verdict import CHANGED
 
-# Those of languages whose code a linker lays out; by the protocol any language is spoken.
+# Harnesses of languages whose code a linker lays out; any language may speak the protocol.
 _LINKED: Final = ("catch2", "criterion", "divan", "go", "google-benchmark", "nanobench", "protocol", "swift")
 
 
 def builds_finding(record: Weighing, benchmark: int, metric: str, verdict: VerdictName) -> list[Finding]:
-    """Say of a benchmark of a suite that was found changed that the file around it is another one, too.
+    """Return a finding, if a benchmark of a suite was found changed, that the file around it is another one, too.
 
-    Who weighs one command knows what was changed in it. Of a suite most benchmarks are of code that nobody touched.
+    Whoever weighs one command knows what was changed in it. In a suite, most benchmarks are of code that nobody
+    touched.
     """
     of, settings = record.benchmarks[benchmark], record.settings
     digests = [record.subjects[place].digest for place in (of.baseline, of.candidate)]

@@ -1,4 +1,4 @@
-"""What a control says of the verdicts beside it: none is given where it alarms, and what it leaves open is told."""
+"""What controls mean for the verdicts beside them: none is given if one alarms, and what one leaves open is told."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from steelyard.stats.verdict import CHANGED
 
 
 def beside_controls(record: Weighing, found: Sequence[Verdict], controls: Sequence[Verdict]) -> list[Verdict]:
-    """The verdicts of a record, as its controls leave them; what is counted has no noise that these could see.
+    """Return a record's verdicts as its controls leave them; counts have no noise that these could see.
 
-    Of a merged record each part has a control of its own, which knows nothing of other machines.
+    In a merged record each part has a control of its own, which knows nothing of other machines.
     """
     copied = any(finding.code == COPIED_CONTROL for finding in record.findings)
 
@@ -33,20 +33,20 @@ def beside_controls(record: Weighing, found: Sequence[Verdict], controls: Sequen
 
 
 def _beside(record: Weighing, verdict: Verdict, controls: Sequence[Verdict]) -> list[Verdict]:
-    """The controls that were measured in the same rounds as a verdict's benchmark."""
+    """Return the controls that were measured in the same rounds as a verdict's benchmark."""
     others = {number for part in record.parts if verdict.index not in part.benchmarks for number in part.benchmarks}
     return [control for control in controls if control.index not in others]
 
 
 def leaves_open(control: Judgement | None, size: float) -> bool:
-    """Whether a control that does not alarm may differ from itself by as much as a change of that size, a log-ratio."""
+    """Whether a control that does not alarm may differ from itself by as much as `size`, a log-ratio."""
     if control is None:
         return True
     return control.verdict not in CHANGED and max(-control.lower, control.upper) >= size
 
 
 def withheld(verdict: Verdict, alarm: Verdict, *, copied: bool) -> Verdict:
-    """A verdict that is not given, because the control's baseline was found different from itself, or from a copy."""
+    """Return a verdict as withheld, because the control found the baseline different from itself, or from a copy."""
     found, level = change(alarm.change or 0.0), f"p = {alarm.p_value:.2g}"
     of = "a copy of itself" if copied else "itself"
     message = f"the control found the baseline {alarm.verdict} than {of} ({found}, {level}), so no verdict is given"

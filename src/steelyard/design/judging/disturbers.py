@@ -1,4 +1,4 @@
-"""What went on beside the launches of a benchmark: the watch, tied to them by time."""
+"""What went on beside the launches of a benchmark: the watch, matched to them by time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from steelyard.stats.shifts import chances_of_higher
 
 Indices = npt.NDArray[np.intp]
 
-# From which rate on something was beside a launch, by its kind: of one processor, and for a limit of the launch's time.
+# The rate from which on something counts as beside a launch, by its kind: a share of one processor, or for a limit of
+# the launch's time.
 _FROM: Final[Mapping[Kind, float]] = {
     "program": 0.1,
     "hidden": 0.5,
@@ -26,22 +27,23 @@ _FROM: Final[Mapping[Kind, float]] = {
     "speed": 0.5,
     "interrupts": 0.5,
 }
-# The kernel tells these in ticks of 10 ms, and the last stretch may be as short: two of them may be less than one. What
-# is hidden is what no program has of the processors' ticks, and each of those that run may have one more or less.
+# The kernel tells these in ticks of 10 ms, and the last stretch may be as short: two ticks may stand for less than one.
+# What is hidden is what no program has of the processors' ticks, and each running one may have a tick more or less.
 _FEW_TICKS_NS: Final[Mapping[Kind, int]] = {"program": 25_000_000, "hidden": 55_000_000, "steal": 25_000_000}
-# They tell why the processor was slower.
+# These tell why the processor was slower.
 _SLOWING: Final[frozenset[Kind]] = frozenset({"heat", "clock", "interrupts"})
-# Of the time of a launch that has to have been watched.
+# The share of a launch's time that has to have been watched.
 _COVERED = 0.5
-# These are told if launches took longer, too: by so much, and by chance once in so many times at most, all of a kind.
+# These are told only if launches took longer, too: by this share, and with no more than this chance that any of a kind
+# does so by accident.
 _SHOWN: Final[frozenset[Kind]] = frozenset({"speed", "interrupts"})
 _LONGER, _CHANCE = 0.01, 0.02
 
 
 def disturbers(launches: Launches, benchmark: int, watch: Watch | None) -> list[Disturber]:
-    """Who and what was beside the measured launches of a benchmark, what took most of their time first.
+    """Return who and what was beside the measured launches of a benchmark, what took most of their time first.
 
-    Nothing is told where the clock began anew between the launches, as it does when the machine starts.
+    Nothing is told if the clock began anew between the launches, as it does when the machine starts.
     """
     measured = np.flatnonzero(launches.of(benchmark, USED, DISTURBED))
     spans = launches.spans_ns()[measured]
@@ -69,9 +71,9 @@ def disturbers(launches: Launches, benchmark: int, watch: Watch | None) -> list[
 
 
 def _keep_longer(rates_of: dict[Cause, FloatArray], kind: Kind, launches: Launches, measured: Indices) -> None:
-    """Put by how much longer launches beside those of a kind took in the place of the rates; 0 where it may be chance.
+    """Replace a kind's rates by how much longer launches beside it took; by 0 where that may be chance.
 
-    Compared are the launches' own times, without waits, with the usual one of their side.
+    It compares the launches' own times, without waits, with the median of their side.
     """
     beside = {cause: rates >= _FROM[kind] for cause, rates in rates_of.items() if cause[0] == kind}
     if not beside:

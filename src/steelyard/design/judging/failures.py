@@ -1,4 +1,4 @@
-"""Launches that failed and were judged all the same, as the user accepts failures."""
+"""Launches that failed and were judged all the same, because the user accepts failures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from steelyard.report.endings import way_to_fail
 
 
 def failures_finding(record: Weighing | Run, benchmark: int) -> Finding | None:
-    """Say how many of the judged launches failed, and how; None if none did."""
+    """Return a finding on how many of the judged launches failed, and how; None if none did."""
     if not record.settings.ignore_failure:
         return None
     names = side_names(record)
@@ -31,7 +31,7 @@ def failures_finding(record: Weighing | Run, benchmark: int) -> Finding | None:
 
 
 def accepted_finding(told: str, *, of_two: bool) -> Finding:
-    """Say what failed; of two sides, one may have done less than the other."""
+    """Return the finding on what failed; of two sides, one may have done less than the other."""
     return Finding(
         code="failures",
         message=f"{told}, which --ignore-failure accepts",
@@ -40,7 +40,7 @@ def accepted_finding(told: str, *, of_two: bool) -> Finding:
 
 
 def _failed(launches: Launches, chosen: npt.NDArray[np.intp]) -> tuple[int, int, str]:
-    """How many of a side's launches failed, of how many, and in which ways."""
+    """Return how many of a side's launches failed, of how many, and in which ways."""
     signals, statuses = launches.column("signal")[chosen], launches.column("exit_code")[chosen]
     killed, ended = ~np.isnan(signals), np.isnan(signals) & (statuses > 0)
     ways = [

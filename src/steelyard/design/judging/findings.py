@@ -1,4 +1,4 @@
-"""What the launches of a judged metric call for beside its verdict: findings, which `report` puts on the screen."""
+"""The findings that the launches of a judged metric call for, beside its verdict; `report` puts them on the screen."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ from steelyard.stats.verdict import CHANGED, log_margin
 
 _Derived = TypeVar("_Derived", Verdict, Summary)
 
-# Below this the start of a process, of half a millisecond or more, is a tenth of a launch at the least: the program
-# under test cannot change it, so that a change of its work shows as a smaller one.
+# Below this the start of a process, of half a millisecond or more, is at least a tenth of a launch: the program under
+# test cannot change it, so that a change of its work shows as a smaller one.
 SHORT_LAUNCH_NS = 5_000_000
 # Below this it is a quarter.
 MOSTLY_START_NS = 2_000_000
-# Sides whose launches take no more times the other's are told as one.
+# Sides whose launches differ by no more than this factor are described by one figure.
 _ALIKE = 1.1
 # Fewer pairs have no spread to speak of.
 FEWEST_TO_SPREAD = 3
-# How long `--repeat` is to make it: long beside what the tool itself does between two launches.
+# How long `--repeat` should make a launch: long compared with what the tool itself does between two launches.
 LONG_LAUNCH_NS = 30_000_000
 
 
 def data_findings(
     record: Weighing | Run, benchmark: int, asked: str, shown: str, judgement: Judgement | None
 ) -> list[Finding]:
-    """Everything that the launches of one benchmark call for in one metric."""
+    """Return every finding that the launches of one benchmark call for in one metric."""
     found = [
         _fallback(record, benchmark, asked, shown),
         tandem_finding(record.launches, benchmark, shown),
@@ -76,7 +76,7 @@ def data_findings(
 
 
 def medians_findings(shown: float, verdict: VerdictName, sides: tuple[Side, Side], margin: float) -> list[Finding]:
-    """Why the medians of the two sides point the other way than the pairs, where these show a change."""
+    """Return why the medians of the sides point the other way than the pairs, if these show a change."""
     between = sides[1].median - sides[0].median
     shows = verdict in CHANGED or (verdict == "undecided" and abs(shown) >= margin)
     if not shows or between * shown >= 0:
@@ -91,7 +91,7 @@ def medians_findings(shown: float, verdict: VerdictName, sides: tuple[Side, Side
 
 
 def order_finding(pairs: MetricPairs, shown: int, settings: Settings) -> list[Finding]:
-    """That it makes a difference which launch of these pairs is the first, where that is sure, and matters."""
+    """Return a finding if it surely makes a difference, and one that matters, which launch of a pair comes first."""
     longer = pairs.second_takes_longer(shown, settings.alpha)
     if longer is None or abs(longer) < log_margin(settings.margin):
         return []
@@ -124,8 +124,8 @@ def _fallback(record: Weighing | Run, benchmark: int, asked: str, shown: str) ->
     return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active", remedy=remedy)
 
 
-# They tell what a benchmark waited wherever one thread did all of its work. The SDKs do so too, but not all that speaks
-# their protocol.
+# These tell what a benchmark waited wherever one thread did all of its work. The SDKs do so, too, but not everything
+# that speaks their protocol.
 _TELL_WAITS = ("pytest-benchmark",)
 _UNTOLD = "the harness does not tell how long it waited for a processor, so wall time was judged instead of active"
 _NOT_FOLLOWED = Finding(
@@ -152,7 +152,7 @@ def _fallback_of_harness(record: Weighing | Run) -> Finding:
 
 
 def with_true_fallbacks(record: Weighing | Run, found: list[_Derived]) -> list[_Derived]:
-    """The same, with what keeps a harness from telling the wait of one benchmark where it tells that of others."""
+    """Return the same, with what keeps a harness from telling one benchmark's wait if it tells that of others."""
     untold = any(finding.message == _UNTOLD for each in found for finding in each.findings)
     if not untold or not _tells_some_wait(record):
         return found
@@ -165,7 +165,7 @@ def with_true_fallbacks(record: Weighing | Run, found: list[_Derived]) -> list[_
 
 
 def _shell_left_in(launches: Launches, benchmark: int, shown: str) -> Finding | None:
-    """That the start of a shell could not be taken out of elapsed time."""
+    """Return a finding if the start of a shell could not be taken out of elapsed time."""
     is_taken_out = launches.of_shell_ns() == launches.column("overhead_ns")
     if shown not in ("active", "wall") or is_taken_out[launches.of(benchmark)].all():
         return None
@@ -178,15 +178,15 @@ def _shell_left_in(launches: Launches, benchmark: int, shown: str) -> Finding | 
 
 
 def _tried(record: Weighing | Run, benchmark: int, metric: str) -> Finding | None:
-    """Say by what the way of pairing was chosen: how the pairs of either way spread until the last one was tried."""
+    """Return a finding on how the way of pairing was chosen: the spread of either way's pairs up to the last trial."""
     if not isinstance(record, Weighing) or record.settings.pairing != "auto":
         return None
     launches, pair = record.launches, np.asarray(record.launches.pair)
     tried, used = (launches.complete_pairs(benchmark, role)[:, 0] for role in (TRIED, USED))
-    # Those before all that are judged were to be judged themselves, until the way turned out to be none for them.
+    # Pairs before all judged ones were to be judged themselves, until that way turned out to be unfit.
     is_between = pair[tried] > pair[used].min(initial=pair.max(initial=0))
     tried = tried[is_between]
-    if len(tried) < FEWEST_TO_SPREAD or metric != timed(record.settings.metrics)[0]:  # it was chosen by the first one
+    if len(tried) < FEWEST_TO_SPREAD or metric != timed(record.settings.metrics)[0]:  # the first metric chose
         return None
     tandem = launches.in_tandem()
     tried_beside = bool(tandem[tried[0]])
@@ -209,14 +209,14 @@ def _tried(record: Weighing | Run, benchmark: int, metric: str) -> Finding | Non
 
 
 def _sizes(launches: Launches, benchmark: int, metric: str, role: str) -> FloatArray:
-    """The sizes of the log-ratios of a benchmark's pairs in a role; not finite where there is none."""
+    """Return the sizes of the log-ratios of a benchmark's pairs in a role; not finite where there is no ratio."""
     with np.errstate(divide="ignore", invalid="ignore"):
         baseline, candidate = map(np.log, MetricPairs(launches, benchmark, metric, role).values)
         return np.asarray(np.abs(candidate - baseline))
 
 
 def _tells_cpu(record: Weighing | Run) -> bool:
-    """Whether the samples of a harness have their time on a processor."""
+    """Whether all samples of a harness tell their processor time."""
     return all(sample[2] is not None for launch in record.launches.samples for sample in launch)
 
 
@@ -240,7 +240,7 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
     alone = launches.metric("wall") - waited
     sides = np.asarray(launches.side)
     of_each = [float(np.median(alone[chosen & (sides == side)])) for side in np.unique(sides[chosen])]
-    # With a shell's start, where it has one.
+    # With a shell's start, if there is one.
     level, length = max(of_each), float(np.median((launches.column("wall_ns") - waited)[chosen]))
     if not 0 < level < SHORT_LAUNCH_NS:
         return None
@@ -262,7 +262,7 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
 
 
 def _about_ms(of_each: Sequence[float], of_all: float) -> str:
-    """What a launch takes, where it takes about that on all sides; else the least and the most of a side."""
+    """Say how long a launch takes: one figure if that holds for all sides, else the least and the most of a side."""
     least, most = min(of_each), max(of_each)
     if most <= _ALIKE * least:
         return f"{of_all / 1e6:.2f} ms"
@@ -270,7 +270,7 @@ def _about_ms(of_each: Sequence[float], of_all: float) -> str:
 
 
 def _rounded(number: float) -> int:
-    """One digit, which is enough for what is only about so much."""
+    """Round to one digit, which is enough for an approximate number."""
     return int(float(f"{number:.0e}"))
 
 
@@ -293,7 +293,7 @@ def _shared_alpha(record: Weighing | Run, judgement: Judgement | None) -> Findin
 
 
 def _went_on(record: Weighing | Run, benchmark: int) -> Finding | None:
-    """That a benchmark had more than one budget; the look at the end of the first has to be paid for."""
+    """Return a finding if a benchmark had more than one budget; the look at the end of the first has its cost."""
     ended = record.benchmarks[benchmark].ended
     if not ended:
         return None
@@ -309,7 +309,7 @@ def _pinned_threads(record: Weighing | Run, shown: str) -> Finding | None:
     fallen_back = shown == "wall" and "active" in record.settings.metrics
     if record.settings.cpu is None or not (of_all or fallen_back) or record.launches.worked_alone().all():
         return None
-    # Of a merged record each part has a processor of its own.
+    # In a merged record each part has a processor of its own.
     which = "one processor" if isinstance(record, Weighing) and record.parts else f"processor {record.settings.cpu}"
     return Finding(
         code="pinned-threads",
@@ -329,7 +329,7 @@ def _outside_kernel(record: Weighing | Run, shown: str) -> Finding | None:
 
 
 def _in_turns(record: Weighing | Run, benchmark: int, shown: str) -> Finding | None:
-    """That a processor has fewer counters than were asked for, so that what was counted had to be scaled up."""
+    """Return a finding if a processor has too few counters for what was asked, so that counts were scaled up."""
     if shown not in EVENTS:
         return None
     parts = record.launches.of_counters(shown, part)[record.launches.of(benchmark)]

@@ -1,4 +1,4 @@
-"""Launches of a command that take the longer the later: by what each leaves for the next, as a file that grows."""
+"""Launches of a command that take ever longer, as each leaves something for the next, such as a file that grows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steelyard.report.figures import whole_percent
 from steelyard.stats.growth import trend
 
 _TIMES = ("active", "wall", "cpu")
-# No empty processes run beside these launches, as beside those of `steelyard check`, to tell what the machine does.
+# No empty processes run beside these launches, as they do in `steelyard check`, to tell what the machine does.
 _MOST = 0.25
 _BLOCKS = 10
 # Fewer are in order by chance too often.
@@ -19,7 +19,7 @@ _FEWEST_BLOCKS = 6
 
 
 def growing_finding(record: Weighing | Run, benchmark: int, shown: str) -> Finding | None:
-    """Say that the last third of the launches takes that much longer than the first, if that is sure."""
+    """Return a finding if the last third of the launches surely takes more than _MOST longer than the first."""
     if record.settings.harness is not None or shown not in _TIMES:
         return None
     times = _times(record, benchmark, shown)
@@ -38,7 +38,7 @@ def growing_finding(record: Weighing | Run, benchmark: int, shown: str) -> Findi
 
 
 def _times(record: Weighing | Run, benchmark: int, shown: str) -> FloatArray:
-    """What the judged launches take in their order; of a pair the mean of both, whichever came first."""
+    """Return how long the judged launches take, in order; of a pair the geometric mean, whichever ran first."""
     launches = record.launches
     if isinstance(record, Run):
         times = launches.metric(shown)[launches.judged(benchmark)]

@@ -1,4 +1,4 @@
-"""What it makes of the times shown that the launches of a pair ran at the same time."""
+"""What running the launches of a pair at the same time does to the times shown."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from steelyard.model.metrics import METRICS
 from steelyard.model.rows import says_order
 from steelyard.report.figures import whole_percent
 
-# Of two that differ by more, the longer one is alone for a good part of its time.
+# If two differ by more than this factor, the longer one is alone for a good part of its time.
 _MOST_UNLIKE = 1.5
 
 
 def tandem_finding(launches: Launches, benchmark: int, shown: str) -> Finding | None:
-    """Say that pairs ran at the same time, and what that made of the times; a pair that ran alone tells."""
+    """Return a finding if pairs ran in tandem, with what that did to the times, as pairs that ran alone tell."""
     tandem, judged = launches.in_tandem(), launches.of(benchmark, USED)
     used = judged & tandem
     if not used.any():
@@ -43,9 +43,9 @@ def tandem_finding(launches: Launches, benchmark: int, shown: str) -> Finding | 
 
 
 def _medians(launches: Launches, chosen: npt.NDArray[np.bool_], metric: str) -> FloatArray:
-    """Those of the two sides; NaN where nothing is known of one."""
+    """Return the medians of the two sides; NaN for one of which nothing is known."""
     values, sides = launches.metric(metric), np.asarray(launches.side)
-    known = chosen & ~np.isnan(values)  # those behind the last look may lack what the judged ones have
+    known = chosen & ~np.isnan(values)  # launches after the last look may lack what the judged ones have
     of_sides = [values[known & (sides == side)] for side in (0, 1)]
     return np.array([np.median(one) if len(one) else np.nan for one in of_sides])
 
@@ -56,6 +56,6 @@ def _are_alike(medians: FloatArray) -> bool:
 
 
 def _rise(alone: FloatArray, beside: FloatArray) -> float:
-    """By what share a time is longer beside a partner than alone, of both sides; 0 where that is not known."""
+    """Return by what share a time is longer beside a partner than alone, over both sides; 0 if that is not known."""
     known = (alone > 0) & (beside > 0)
     return expm1(float(np.log(beside[known] / alone[known]).mean())) if known.any() else 0.0

@@ -1,4 +1,4 @@
-"""From a record's launches to its verdicts: which metric, which looks, what the user should know beside."""
+"""From a record's launches to its verdicts: by which metric, at which looks, and with which findings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from steelyard.stats.summary import centre
 
 Record = TypeVar("Record", Weighing, Run)
 
-# A clock whose ticks may hide a change of this log-ratio says nothing, and an interval of hundreds of percent no more.
+# A clock whose ticks may hide a change of this log-ratio says nothing, nor does an interval of hundreds of percent.
 HIDES_ALL = 0.5
 
 
@@ -79,10 +79,10 @@ def look_at(
 
 
 def verdicts(record: Weighing) -> list[Verdict]:
-    """Every benchmark in every metric, the deciding one first, then the control if there is one.
+    """Return every benchmark's verdict in every metric, the deciding one first, then those of the controls.
 
     Raises MeasurementError where the deciding metric is undefined. A control that alarms withholds every verdict beside
-    it; it shares alpha with nobody, so that of a merged record it says what it said of its part.
+    it; it shares alpha with nobody, so that in a merged record it says what it said of its part.
     """
     if record.identical is not None:
         return verdicts_of_one_program(record)
@@ -106,7 +106,7 @@ def verdicts(record: Weighing) -> list[Verdict]:
 
 
 def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verdict]:
-    """The verdicts of some benchmarks in one metric, which share alpha; `views` are the record, a benchmark each."""
+    """Return the verdicts of benchmarks that share alpha, in one metric; `views` has the record once for each."""
     undefined: dict[int, str] = {}
     judged = judged_members(views, members, metric, undefined)
     sharing = _sharing(views, members, judged)
@@ -123,7 +123,7 @@ def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verd
 
 
 def _sharing(views: Sequence[Weighing], members: Sequence[int], judged: Sequence[Judgement | None]) -> float:
-    """Among how many benchmarks what is still open shares alpha."""
+    """Return among how many benchmarks alpha is shared, for those that are still open."""
     if not members or views[members[0]].benchmarks[members[0]].control:
         return 1
     return sharing_now(views[0].settings.family, len(members) + elsewhere(views[0]), changed_among(judged))
@@ -132,7 +132,7 @@ def _sharing(views: Sequence[Weighing], members: Sequence[int], judged: Sequence
 def judged_members(
     views: Sequence[Weighing], members: Sequence[int], metric: str, undefined: dict[int, str]
 ) -> list[Judgement | None]:
-    """What all looks say of some benchmarks that share alpha; why nothing is said of one goes to `undefined`."""
+    """Return what all looks say of benchmarks that share alpha; if nothing, `undefined` is told why."""
     record = views[0]
     pairs = [MetricPairs(views[number].launches, number, metric) for number in members]
 
@@ -213,7 +213,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
 
 
 def _of_few(record: Weighing, pairs: MetricPairs, sharing: float) -> Verdict:
-    """Too few pairs for an interval: what they say all the same; without any, what the warm-up says."""
+    """Return what too few pairs for an interval say all the same; without any, what the warm-up says."""
     settings, count = record.settings, pairs.count()
     seen = pairs if count else replace(pairs, role=WARM_UP)
     shown = seen.count()
@@ -235,10 +235,10 @@ def _of_few(record: Weighing, pairs: MetricPairs, sharing: float) -> Verdict:
 
 
 def _unknown_in(record: Weighing, pairs: MetricPairs, why: str) -> Verdict:
-    """A metric that is not defined: no number at all; or that has no relative change: each side's own alone."""
+    """Return a verdict without numbers if a metric is undefined; with those of each side if only the change is."""
     verdict = _nothing(record, pairs, [Finding(code="undefined", message=why)])
     if not verdict.pairs:
-        return verdict  # what says so is the warm-up
+        return verdict  # it was the warm-up that said so
     try:
         baseline, candidate = _sides(pairs.known(verdict.pairs), pairs.used_metric(verdict.pairs), record.settings)
     except MeasurementError:
@@ -267,13 +267,13 @@ def _sides(values: tuple[FloatArray, FloatArray], metric: str, settings: Setting
 
 
 def side_of(values: FloatArray) -> Side:
-    """One side's launches described, in the metric's unit."""
+    """Describe one side's launches, in the metric's unit."""
     described = centre(values)
     return Side(median=described.median, spread=described.spread, launches=len(values))
 
 
 def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
-    """What a verdict says of a benchmark whatever the metric."""
+    """Return what verdicts say of a benchmark whatever the metric."""
     launches = record.launches
     judged = launches.of(benchmark, USED)
     share = launches.waiting_share()[judged]
@@ -296,20 +296,20 @@ def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
 
 
 def _switches_per_s(launches: Launches, chosen: npt.NDArray[np.bool_]) -> float | None:
-    """How often in a second another was given the processor of these launches; None without any."""
+    """Return how often in a second another task was given the processor of these launches; None without any."""
     seconds = float(launches.column("wall_ns")[chosen].sum()) / 1e9
     switches = float(launches.column("involuntary_switches")[chosen].sum())
     return switches / seconds if seconds > 0 and isfinite(switches) else None
 
 
 def seconds_of(launches: Launches, mine: npt.NDArray[np.bool_] | list[int]) -> float:
-    """Elapsed seconds from the start of the first of these launches to the end of the last; 0 without any."""
+    """Return the elapsed seconds from the start of the first of these launches to the end of the last; 0 if none."""
     spans = launches.spans_ns()[mine]
     return float(spans[:, 1].max() - spans[:, 0].min()) / 1e9 if len(spans) else 0.0
 
 
 def by_benchmark(record: Record) -> list[Record]:
-    """The record once for each of its benchmarks, with that one's launches and counts, so that no other is searched."""
+    """Return the record once per benchmark, with only its launches and counts, so that no other is searched."""
     many = len(record.benchmarks)
     counted = [None] * many if record.counting is None else record.counting.by_benchmark(many)
     parts = zip(record.launches.by_benchmark(many), counted, strict=True)
@@ -317,10 +317,10 @@ def by_benchmark(record: Record) -> list[Record]:
 
 
 def summaries(record: Run) -> list[Summary]:
-    """A run's benchmarks in its metrics; raises MeasurementError where the first metric is undefined.
+    """Return a run's benchmarks in its metrics; raises MeasurementError where the first metric is undefined.
 
-    A benchmark that was interrupted before it had a number is left out, and so is one of several in a harness, or one
-    that the time was up before.
+    A benchmark that was interrupted before it had a number is left out; so is an undefined one of a harness, or one
+    that the time was up before, if any other has a number.
     """
     found: list[Summary] = []
     unknown: MeasurementError | None = None

@@ -1,4 +1,4 @@
-"""What several layouts of each side say beside the verdict: how they differ, and where more measuring would help."""
+"""What several layouts of each side say beside the verdict: how they differ, and where measuring more would help."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.variance import Components, components, p_of_layouts
 
 LEVELS: tuple[Level, Level, Level] = ("layout", "launch", "sample")
-# A level that has so much of the variance of the result is where more of it helps most.
+# A level with this share of the result's variance is where more of it helps most.
 _MOST = 0.5
-# Of two speeds, so many layouts are all alike that often: of 100 intervals at an alpha of 1 % so many were wrong where
-# pairs are quiet (benchmarks/layouts.py), of 4 layouts and more no more than one.
+# So few layouts of a program with two speeds may all have the same one: with this many layouts, so many of 100
+# intervals at an alpha of 1 % were wrong where pairs are quiet (benchmarks/layouts.py), with 4 layouts or more no more
+# than one.
 _WRONG_OF_TWO_SPEEDS = {2: 10, 3: 3}
 # An interval beyond ten times as long bounds nothing.
 _NO_BOUND = 9.0
@@ -32,7 +33,7 @@ _NO_BOUND = 9.0
 def layout_facts(
     record: Weighing, benchmark: int, d: FloatArray, metric: str, judgement: Judgement
 ) -> LayoutFacts | None:
-    """What the pairs say that a judgement is of, with their differences d (n,); None where there are no layouts."""
+    """Return what the pairs of a judgement, with differences d (n,), say of the layouts; None if there are none."""
     averaged, launches = judgement.averaged, record.launches
     if averaged is None:
         return None
@@ -58,7 +59,7 @@ def layout_facts(
 
 
 def layout_findings(facts: LayoutFacts | None, judgement: Judgement, settings: Settings) -> list[Finding]:
-    """What the user should know of the layouts."""
+    """Return the findings on the layouts."""
     if facts is None or judgement.averaged is None:
         return []
     found = [_limit(facts, judgement, judgement.averaged, settings), _assumption(facts, judgement, judgement.averaged)]
@@ -95,7 +96,7 @@ def _assumption(facts: LayoutFacts, judgement: Judgement, averaged: Averaged) ->
 
 
 def _samples(launches: Launches, positions: npt.NDArray[np.intp], metric: str) -> list[FloatArray] | None:
-    """Of each pair the log-ratios of its samples, by their place in the launch; None where one does not tell them."""
+    """Return for each pair the log-ratios of its samples, by their place in the launch; None if one lacks them."""
     found = []
     for pair in positions:
         sides = [_times([Sample(*one) for one in judged_samples(launches.samples[place])], metric) for place in pair]
@@ -118,7 +119,7 @@ def _parts(variances: Components, *, with_samples: bool) -> list[VariancePart]:
 
 
 def _most(variances: Components, layouts: int, pairs: int, samples: int) -> Level | None:
-    """The level that has most of the variance of the result, where one clearly has."""
+    """Return the level that has most of the variance of the result, if one clearly has."""
     of_result = [part / number for part, number in zip(variances, (layouts, pairs, samples), strict=True)]
     whole, largest = sum(of_result), max(range(3), key=of_result.__getitem__)
     return LEVELS[largest] if whole > 0 and of_result[largest] >= _MOST * whole else None

@@ -1,4 +1,4 @@
-"""What a number of a launch leaves out, and does not show: memory of little programs, threads beside the main one."""
+"""What a number leaves out of a launch without showing it: memory of small programs, threads beside the main one."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from steelyard.model.kept import Finding
 from steelyard.model.launches import ROLES, USED
 from steelyard.model.records import Run, Weighing
 
-# A process starts on the memory of the one that makes it, and the kernel counts that among its own. The launch server
-# has had 1.9 to 3.6 MiB.
+# A process starts on the memory of the one that creates it, which the kernel counts as its own. The launch server has
+# had 1.9 to 3.6 MiB.
 _SERVER_BYTES = 4 << 20
 _USED = ROLES.index(USED)
 _OF_MAIN_THREAD = ("delay", "timeslices")
 
 
 def left_out_findings(record: Weighing | Run, benchmark: int, shown: str) -> list[Finding]:
-    """What the launches of a benchmark have done that is not in the metric."""
+    """Return findings on what the launches of a benchmark have done that is not in the metric."""
     launches = record.launches
     found = None
     if shown == "max_rss":
@@ -31,7 +31,7 @@ def left_out_findings(record: Weighing | Run, benchmark: int, shown: str) -> lis
 
 
 def little_memory(each_bytes: Iterable[float]) -> Finding | None:
-    """That a side's largest resident set may be the launch server's; None where that had less."""
+    """Return a finding if a side's largest resident set may be the launch server's; None if the server had less."""
     if min(each_bytes, default=_SERVER_BYTES) >= _SERVER_BYTES:
         return None
     return Finding(

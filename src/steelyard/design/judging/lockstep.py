@@ -1,4 +1,4 @@
-"""Pairs that took their samples in turn: their value is the centre of the ratios of neighbouring samples."""
+"""Pairs whose samples were taken in turn: their value is the centre of the ratios of neighbouring samples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steelyard.model.launches import FloatArray, Launches, Sample, judged_sample
 from steelyard.model.rows import says_order
 from steelyard.stats.neighbours import centres_of_neighbours
 
-# Below this a centre is the ratio of the medians, but for the rounding of its computation.
+# Below this a centre is the ratio of the medians, apart from rounding errors.
 _ROUNDING = 1e-12
 
 
@@ -22,10 +22,11 @@ def in_step(
     values: tuple[FloatArray, FloatArray],
     metric: str,
 ) -> tuple[FloatArray, FloatArray]:
-    """The values (baseline, candidate) of pairs, shape (pairs,) each, with those in lockstep as neighbours have them.
+    """Return the values (baseline, candidate) of pairs, (pairs,) each; in lockstep, neighbouring samples decide.
 
-    Those keep the geometric mean of their medians; their ratio becomes the centre. `positions` say which launches they
-    are of. A pair is in lockstep if all the samples that are judged were taken in turn, which both sides say of each.
+    Pairs in lockstep keep the geometric mean of their medians, and the centre becomes their ratio. `positions` are
+    those of the pairs' launches. A pair is in lockstep if all judged samples were taken in turn, as both sides say of
+    each.
     """
     if not launches.samples:
         return values

@@ -1,4 +1,4 @@
-"""The looks of a weighing seen again, one by one: the change as it settled."""
+"""Repeats the looks of a weighing one by one, to show how the change settled."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from steelyard.stats.paired import change_roughly
 
 
 def look_back(record: Weighing, verdicts: list[Verdict]) -> Iterator[LookBack | None]:
-    """For each verdict of a weighing its pairs and the looks that led to it; None where there are no pairs to judge.
+    """Yield for each verdict its pairs and the looks that led to it; None where there are no pairs to judge.
 
-    The last look says what the verdict does.
+    The last look says what the verdict says.
     """
     views = by_benchmark(record)
     for verdict in verdicts:

@@ -1,4 +1,4 @@
-"""What would decide an undecided benchmark: pairs, the time that they take, or another margin."""
+"""What would decide an undecided benchmark: more pairs, the time that they take, or another margin."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from steelyard.stats.paired import DECIDES_BY, EVEN, Judgement, guess_of_few, ma
 from steelyard.stats.sequential import level_at_end
 from steelyard.stats.verdict import log_margin
 
-# About what budget is to be told from few pairs.
+# The budget in pairs that is assumed at first where only a few pairs tell of it.
 _FAR_AHEAD = 100
 
 
@@ -34,13 +34,13 @@ class Needed:
 
 
 def needed(judgement: Judgement, settings: Settings, budgets: Budgets, members: float = 1) -> Needed:
-    """What a judgement lacks, if it is undecided; `members` share alpha for `slower` and `faster`."""
+    """Return what a judgement lacks, if it is undecided; `members` share alpha for `slower` and `faster`."""
     if judgement.verdict != "undecided":
         return Needed()
     shown = judgement.look.pairs
     margin = margin_needed(judgement, level_at_end(shown, settings.alpha, budgets))
     known = margin is not None and margin > settings.margin and isfinite(margin)
-    # They have not decided it so far.
+    # The pairs so far have not decided it.
     pairs, even = (
         found and max(found, shown + 1)
         for found in (_pairs_needed(judgement, settings, budgets, 2 * shown, members, by) for by in (DECIDES_BY, EVEN))
@@ -51,9 +51,9 @@ def needed(judgement: Judgement, settings: Settings, budgets: Budgets, members: 
 def _pairs_needed(
     judgement: Judgement, settings: Settings, budgets: Budgets, about: int, members: float, by: float = DECIDES_BY
 ) -> int | None:
-    """The budget that would decide, told from about how large it is: the more looks, the less is left for the last.
+    """Return the pairs that would decide, given about how many: the more looks, the less is left for the last.
 
-    What leans towards a change has to show that with its share of alpha; `same` takes no part of it.
+    A lean towards a change has to show with its share of alpha; `same` takes no part of it.
     """
     is_change = abs(judgement.estimate.centre) >= log_margin(settings.margin)
     alpha = settings.alpha / members if is_change else settings.alpha
@@ -65,18 +65,18 @@ def _pairs_needed(
 
 
 def needed_by_few(differences: FloatArray, settings: Settings, budgets: Budgets, members: float) -> Needed:
-    """What pairs that are too few for an interval lack; the fewest that are looked at, where they tell of no noise."""
+    """Return what pairs too few for an interval lack; the fewest that are looked at if they tell of no noise."""
     guess = guess_of_few(differences, settings.alpha)
     if guess is None:
         return Needed(FIRST_LOOK)
     pairs = _pairs_needed(guess, settings, budgets, _FAR_AHEAD, members)
-    return Needed(None if pairs is None else max(FIRST_LOOK, pairs))  # as many pairs decide at no margin
+    return Needed(None if pairs is None else max(FIRST_LOOK, pairs))  # with so few pairs, no margin decides
 
 
 def with_seconds(record: Weighing, verdicts: list[Verdict]) -> list[Verdict]:
-    """The verdicts of a record in one metric, with the time that what they lack takes, all that was measured included.
+    """Return one metric's verdicts with the time that what they lack takes, all that was measured included.
 
-    Benchmarks that are open take turns, so that each waits for the others of its part.
+    Open benchmarks take turns, so that each waits for the others of its part.
     """
     if not len(record.launches):
         return verdicts
@@ -86,10 +86,10 @@ def with_seconds(record: Weighing, verdicts: list[Verdict]) -> list[Verdict]:
 
 @dataclass(frozen=True)
 class _Part:
-    """What was measured in one go: a weighing, or one of those that were merged to it."""
+    """What was measured in one go: a weighing, or one of those that were merged into it."""
 
     of: np.ndarray
-    """Of each launch, whether it belongs to this."""
+    """For each launch, whether it belongs to this part."""
     benchmarks: Collection[int]
     seconds: float
 
@@ -103,7 +103,7 @@ def _parts(record: Weighing) -> list[_Part]:
 
 
 def _timed(record: Weighing, part: _Part, verdicts: list[Verdict]) -> Iterator[Verdict]:
-    """Those of a part that pairs would decide, with the time that these take."""
+    """Yield the verdicts of a part that more pairs would decide, with the time that these take."""
     mine = [verdict for verdict in verdicts if verdict.index in part.benchmarks]
     open_ones = [verdict for verdict in mine if verdict.pairs_needed is not None]
     if not open_ones:
@@ -124,7 +124,7 @@ def _timed(record: Weighing, part: _Part, verdicts: list[Verdict]) -> Iterator[V
 
 
 def _seconds_per_pair(record: Weighing, part: _Part, benchmark: int) -> float | None:
-    """What one more pair of a benchmark takes, with its share of all that was done beside the launches."""
+    """Return how long one more pair of a benchmark takes, with its share of all that was done beside the launches."""
     launches = record.launches
     mine = launches.of(benchmark)
     wall = launches.taken_ns()
@@ -136,5 +136,5 @@ def _seconds_per_pair(record: Weighing, part: _Part, benchmark: int) -> float | 
 
 
 def _measuring_s(record: Weighing, part: _Part) -> float:
-    """What was measured took; a journal that nobody ended says only how long its launches took."""
+    """Return how long measuring took, in s; a journal that nobody ended tells only how long its launches took."""
     return max(part.seconds, float(record.launches.taken_ns()[part.of].sum()) / 1e9)

@@ -17,13 +17,13 @@ from steelyard.model.rows import ORDERS
 from steelyard.stats.clock import step_of_few
 from steelyard.stats.order import second_takes_longer, without_order
 
-# By the clock's ticks one of them may be nothing; both together are known exactly.
+# Going by the clock's ticks one of them may be 0; both together are known exactly.
 _PARTS_OF_CPU = ("user", "sys")
 
 
 @dataclass(frozen=True)
 class MetricPairs:
-    """A metric over a benchmark's complete pairs in a role, falling back from `active` where it is not defined."""
+    """A metric over a benchmark's complete pairs in a role, falling back from `active` where that is undefined."""
 
     launches: Launches
     benchmark: int
@@ -31,16 +31,16 @@ class MetricPairs:
     role: str = USED
 
     def first(self, pairs: int) -> tuple[FloatArray, FloatArray]:
-        """(baseline, candidate) of the first `pairs` pairs, without what the order of a pair's launches makes of them.
+        """Return (baseline, candidate) of the first `pairs` pairs, without the effect of the order of their launches.
 
         Raises as `measured`.
         """
         return without_order(*self.measured(pairs), self._ways[:pairs])
 
     def measured(self, pairs: int) -> tuple[FloatArray, FloatArray]:
-        """(baseline, candidate) of the first `pairs` pairs, positive.
+        """Return (baseline, candidate) of the first `pairs` pairs, positive.
 
-        Raises MeasurementError if it is undefined for one, NoRatioError if it is nothing on one side alone.
+        Raises MeasurementError if it is undefined for one, NoRatioError if it is 0 or less on one side alone.
         """
         baseline, candidate = self.known(pairs)
         equal_zero = (baseline == 0) & (candidate == 0)  # no change at all, of whatever size
@@ -54,7 +54,7 @@ class MetricPairs:
         return baseline, candidate
 
     def known(self, pairs: int) -> tuple[FloatArray, FloatArray]:
-        """(baseline, candidate) of the first `pairs` pairs, 0 or not; raises MeasurementError if undefined for one."""
+        """Return (baseline, candidate) of the first `pairs` pairs, 0 or not; raises MeasurementError if undefined."""
         used = self.used_metric(pairs)
         sides = self.values if used == self.metric else self._wall if used == "wall" else self._cpu
         baseline, candidate = sides[0][:pairs], sides[1][:pairs]
@@ -63,34 +63,34 @@ class MetricPairs:
         return baseline, candidate
 
     def second_takes_longer(self, pairs: int, level: float) -> float | None:
-        """By what log-ratio the second launch of a pair takes longer than the first; None if that is not sure.
+        """Return by what log-ratio the second launch of a pair takes longer than the first; None if that is not sure.
 
-        Of the first `pairs` pairs, those that ran as the last one did. Raises as `measured`.
+        Told by those of the first `pairs` pairs that ran as the last one did. Raises as `measured`.
         """
         return second_takes_longer(*self.measured(pairs), self._ways[:pairs], level)
 
     def hidden_by_clock(self, pairs: int) -> float:
-        """The largest log-ratio that the clock's ticks can hide from the first `pairs` pairs; 0 of what is counted."""
+        """Return the largest log-ratio that the clock's ticks can hide in the first `pairs` pairs; 0 for counts."""
         return hidden_by_clock(self.launches, int(self._positions[0, 0]), self.metric, *self.measured(pairs))
 
     def step_of_few(self, pairs: int) -> float:
-        """The log-ratio between two of the few values that the first `pairs` pairs have; 0 where they have many."""
+        """Return the log-ratio between two of the few values that the first `pairs` pairs have; 0 if they have many."""
         return step_of_few(*self.measured(pairs))
 
     def used_metric(self, pairs: int) -> str:
-        """The metric itself, or `wall` once a launch among the first pairs was not its main thread's work alone.
+        """Return the metric, or `wall` once a launch among the first pairs was not its main thread's work alone.
 
-        Which launches those are does not depend on which side was slower. A pair that ran at the same time has no
-        `wall` of its own: with such ones it is `cpu`, of all threads.
+        Which launches those are does not depend on which side was slower. Pairs in tandem have no `wall` of their own:
+        with such ones it is `cpu`, of all threads.
         """
         if self.metric != "active" or pairs <= self._known_until:
             return self.metric
         return "cpu" if pairs > self._wall_until else "wall"
 
     def judged_otherwise(self, pairs: int) -> int:
-        """Until how many pairs looks were at another metric than the one that judges the first `pairs`; 0 if none was.
+        """Return up to how many pairs looks used another metric than that of the first `pairs`; 0 if none did.
 
-        What these have spent of alpha the others have not.
+        What those looks have spent of alpha, the others have not.
         """
         used = self.used_metric(pairs)
         if used == self.metric:
@@ -98,46 +98,46 @@ class MetricPairs:
         return self._known_until if used == "wall" else max(self._known_until, self._wall_until)
 
     def _or_no_shell(self) -> str:
-        """What else may have left nothing of a launch, where a shell's start was taken out of it."""
+        """Return what else to do if subtracting a shell's start may have left nothing of a launch."""
         if not self.launches.column("overhead_ns").any():
             return ""
         return ", or leave --shell out if it takes longer to start than the commands take"
 
     def count(self) -> int:
-        """How many complete pairs there are."""
+        """Return how many complete pairs there are."""
         return len(self._positions)
 
     def alike(self, pairs: int) -> int | None:
-        """How many of the first `pairs` pairs ran as the newest one did, in tandem or not; None if all did."""
+        """Return how many of the first `pairs` pairs ran as the newest one did, in tandem or not; None if all did."""
         tandem = self.launches.in_tandem()[self._positions[:pairs, 0]]
         alike = tandem == tandem[-1:]
         return None if alike.all() else int(alike.sum())
 
     def layouts(self) -> npt.NDArray[np.int64]:
-        """Which layout each complete pair is of, shape (pairs,)."""
+        """Return the layout of each complete pair, shape (pairs,)."""
         return np.asarray(self.launches.layout, dtype=np.int64)[self._positions[:, 0]]
 
     @property
     def _positions(self) -> npt.NDArray[np.intp]:
-        """Where the launches of each complete pair are, shape (pairs, 2)."""
+        """The positions of the launches of each complete pair, shape (pairs, 2)."""
         return self.launches.complete_pairs(self.benchmark, self.role)
 
     @cached_property
     def _ways(self) -> npt.NDArray[np.int64]:
-        """In which order the launches of each complete pair ran, that of the baseline's, apart for each layout.
+        """The order of each complete pair's launches, as that of the baseline's, distinct for each layout.
 
-        What layouts differ by would seem to be an effect of the order, were they taken together.
+        Taken together, differences between layouts would look like an effect of the order.
         """
         return np.asarray(self.launches.order, dtype=np.int64)[self._positions[:, 0]] + ORDERS * self.layouts()
 
     @cached_property
     def values(self) -> tuple[FloatArray, FloatArray]:
-        """(baseline, candidate) of all of them; NaN where it is not defined for a launch."""
+        """(baseline, candidate) of all pairs; NaN where it is undefined for a launch."""
         return self._of_pairs(self.metric)
 
     @cached_property
     def _known_until(self) -> int:
-        """How many first pairs have the metric."""
+        """How many pairs, from the first on, have the metric."""
         return _known_pairs(self.values)
 
     @cached_property
@@ -161,13 +161,13 @@ class MetricPairs:
 
 
 def _known_pairs(sides: tuple[FloatArray, FloatArray]) -> int:
-    """How many pairs come before the first one of which a side is not known."""
+    """Return how many pairs come before the first one with an unknown side."""
     unknown = np.isnan(sides[0]) | np.isnan(sides[1])
     return int(np.argmax(unknown)) if unknown.any() else len(unknown)
 
 
 def why_unknown(launches: Launches, metric: str) -> str:
-    """Why a metric is not known."""
+    """Return why a metric is not known."""
     if launches.samples and metric in PER_ITERATION:
         return f"the harness does not tell {metric} for every sample: choose --metric wall"
     return f"this machine cannot measure {metric} (it comes from /proc/PID/schedstat): choose --metric wall"

@@ -15,19 +15,19 @@ from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
 from steelyard.report.figures import count, duration
 
-# What the first iterations of a sample take more is lost among so many.
+# Among so many iterations, the extra time of a sample's first ones is lost.
 _MANY_LOOPS = 100
 _UNEVEN = 1.25
-# They tell the time of an iteration alone, which is kept as that of more.
+# These tell only the time of an iteration, which is kept as a sample of several.
 _TELL_NO_LOOPS = ("jmh", "shell")
 
 
 def too_short_to_tell(record: Weighing | Run, benchmark: int, shown: str) -> Finding | None:
-    """That one side's time is an upper bound, as its samples are that short, and those of the other are not."""
+    """Return a finding if one side's time is only an upper bound, as its samples are so short, unlike the other's."""
     chosen, pairs = record.benchmarks[benchmark], _pairs(record, benchmark, shown)
     if chosen.loops is None or not len(pairs):
         return None
-    # The last of each launch: it was judged, and has the caches filled.
+    # The last sample of each launch: it was judged, and found the caches filled.
     last = [[Sample(*record.launches.samples[one][-1]) for one in pairs[:, side]] for side in (0, 1)]
     lengths_ns = [median(sample.ns for sample in own) for own in last]
     short = lengths_ns.index(min(lengths_ns))
@@ -45,10 +45,10 @@ def too_short_to_tell(record: Weighing | Run, benchmark: int, shown: str) -> Fin
 
 
 def uneven_loops(record: Weighing | Run, benchmark: int, shown: str) -> Finding | None:
-    """That the sides' samples have so different numbers of iterations that what comes first in each may matter.
+    """Return a finding if the sides' samples differ so much in iterations that the first of each may matter.
 
     Google Benchmark 1.7 ran 6 iterations of a body that was 5 % faster in the long run, and 9 to 17 of the other: as
-    the first touched fresh memory, the slower side was `faster` by a quarter.
+    the first iteration touched fresh memory, the slower side was `faster` by a quarter.
     """
     pairs = _pairs(record, benchmark, shown)
     chooses_itself = record.benchmarks[benchmark].loops is None and record.settings.harness not in _TELL_NO_LOOPS
@@ -69,7 +69,7 @@ def uneven_loops(record: Weighing | Run, benchmark: int, shown: str) -> Finding 
 
 
 def _pairs(record: Weighing | Run, benchmark: int, shown: str) -> npt.NDArray[np.intp]:
-    """The positions of pairs whose samples are judged by the time of an iteration; none where they are not."""
+    """Return the positions of pairs whose samples are judged by the time of an iteration; none if they are not."""
     if isinstance(record, Run) or shown not in PER_ITERATION or not record.launches.samples:
         return np.empty((0, 2), dtype=np.intp)
     return record.launches.complete_pairs(benchmark)

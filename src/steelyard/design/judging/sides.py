@@ -10,13 +10,13 @@ from steelyard.report.figures import whole_percent
 
 
 def whose(record: Weighing | Run, sides: Collection[int]) -> str:
-    """What follows a noun: ` of either side`, ` of the candidate`; nothing where there is one version only."""
+    """Return what follows a noun: ` of either side`, ` of the candidate`; empty if there is one version only."""
     if not isinstance(record, Weighing):
         return ""
     return " of either side" if len(sides) == 2 else f" of the {SIDES[next(iter(sides))]}"
 
 
 def share_of_each(shares: Collection[float]) -> str:
-    """A share that each side has at least: `40 %`, or `40 % or more` where they differ."""
+    """Return a share that each side has at least: `40 %`, or `40 % or more` where they differ."""
     least, most = whole_percent(min(shares)), whole_percent(max(shares))
     return least if least == most else f"{least} or more"

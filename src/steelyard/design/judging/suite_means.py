@@ -1,4 +1,4 @@
-"""What the benchmarks of a suite say together: the geometric mean of their changes, of each metric."""
+"""What the benchmarks of a suite say together: the geometric mean of their changes, in each metric."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from steelyard.model.records import Weighing
 from steelyard.report.budgets import is_withheld
 from steelyard.stats.geometric_mean import geometric_mean
 
-# (relative change, its interval), each as far as it is known
+# (relative change, its interval), each if it is known
 Change = tuple[float | None, tuple[float, float] | None]
 
 
 def suite_means(record: Weighing, verdicts: Sequence[Verdict]) -> list[SuiteMean]:
-    """The means of its metrics; none of what is no suite, of several candidates, of counts, or of what is withheld."""
+    """Return the means of a suite in its metrics.
+
+    There is none for what is no suite, for several candidates, for counts, or where a verdict is withheld.
+    """
     members = [one for one in verdicts if not one.control]
     sides = {(record.benchmarks[one.index].baseline, record.benchmarks[one.index].candidate) for one in members}
     if record.settings.harness is None or len(sides) != 1:
@@ -33,7 +36,7 @@ def suite_means(record: Weighing, verdicts: Sequence[Verdict]) -> list[SuiteMean
 
 
 def mean_of(metric: str, changes: Sequence[Change], *, independent: bool) -> list[SuiteMean]:
-    """That of those that have an interval, where there are two of them or more; as `geometric_mean`."""
+    """Return the mean of the changes that have an interval, if there are two or more; as `geometric_mean`."""
     known = [(change, *interval) for change, interval in changes if change is not None and interval is not None]
     known = [(change, lower, upper) for change, lower, upper in known if lower > -1]
     if len(known) < 2:

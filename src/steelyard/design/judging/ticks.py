@@ -1,4 +1,4 @@
-"""What a clock's ticks hide of launches: of whole samples, where a harness's clock told these."""
+"""What a clock's ticks hide of launches, or of whole samples where a harness's clock timed these."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Interval = tuple[float, float]
 
 
 def hidden_by_clock(launches: Launches, place: int, metric: str, one: FloatArray, other: FloatArray) -> float:
-    """The largest log-ratio that ticks can hide between positive values, (n,) a side; 0 of what is counted.
+    """Return the largest log-ratio that ticks can hide between positive values, (n,) a side; 0 for counts.
 
-    What one iteration took may have any number of digits. All launches are taken to have run as many as that at
-    `place`, which a factor of both sides shows as well.
+    The time of one iteration may have any number of digits. All launches are taken to have run as many iterations as
+    the one at `place`: with a common factor on both sides, ticks show as well.
     """
     if not METRICS[metric].rounded:
         return 0.0
@@ -28,9 +28,9 @@ def hidden_by_clock(launches: Launches, place: int, metric: str, one: FloatArray
 def with_ticks(
     bounds: Interval | None, launches: Launches, place: int, metric: str, values: FloatArray
 ) -> Interval | None:
-    """Bounds of the median of values (n,), as much wider as a clock's ticks may make each of these wrong."""
+    """Return bounds of the median of values (n,), as much wider as a clock's ticks may make each of these wrong."""
     if bounds is None or not (values > 0).all():
         return bounds
-    # A value has two readings of the clock, and so one tick; what lies between two values has both.
+    # A value has two readings of the clock, and so one tick; the distance of two values has both.
     tick = hidden_by_clock(launches, place, metric, values[::2], values[1::2]) / 2 * float(np.median(values))
     return max(0.0, bounds[0] - tick), bounds[1] + tick

@@ -1,4 +1,4 @@
-"""Pairs that no single change describes: it came in the middle, shows in the noisy ones alone, or in some launches."""
+"""Pairs that no single change describes: it came midway, shows in the noisy ones alone, or in some launches."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from steelyard.stats.midway import Parts, parts_of
 from steelyard.stats.summary import quartile_deviation
 from steelyard.stats.verdict import log_margin
 
-# A pair is far out that differs from the others by so many standard deviations of the middle half of them.
+# A pair is far out if it differs from the others by this many standard deviations of their middle half.
 _FAR = 5.0
-# Of equal programs that many are said at most to be far slower in some launches of one side.
+# No more than this share of equal programs is said to be far slower in some launches of one side.
 _LEVEL = 0.01
-# A program that runs so much longer meets more of what is around it, and what stalls either is another part of it.
+# A program that runs this much longer meets more of what is around it, and a stall is a different share of its time.
 _MOST_LONGER = 1.25
 
 
 def unlike_findings(pairs: tuple[FloatArray, FloatArray], scored: float, margin: float) -> list[Finding]:
-    """How pairs, positive values (n,) a side in order of time whose scores find that log-ratio, are not alike.
+    """Return the findings on pairs that are not alike: positive values, (n,) a side, in order of time.
 
-    One that came in the middle makes either part of the pairs the noisier one, so that the noise is then no matter.
+    `scored` is the log-ratio that their scores find. A change midway makes one part of the pairs the noisier one, so
+    that noise says nothing then.
     """
     baseline, candidate = (np.log(side) for side in pairs)
     d, by = candidate - baseline, log_margin(margin)
@@ -68,7 +69,7 @@ def _storms(d: FloatArray, levels: FloatArray, scored: float, by: float) -> list
 
 
 def _some(d: FloatArray, scored: float, by: float) -> list[Finding]:
-    """That some launches of one side are far off, and surely not as many of the other's."""
+    """Return a finding if some launches of one side are far off, and surely not as many of the other's."""
     far = max(by, _FAR * quartile_deviation(d))
     beyond = np.column_stack([d - scored < -far, d - scored > far])
     if abs(scored) > np.log(_MOST_LONGER) or not beyond.any():

@@ -13,16 +13,17 @@ from steelyard.report import figures
 from steelyard.stats.leaning import Leaning, leaning
 from steelyard.stats.signed_rank import estimate
 
-# Of identical programs that many are called uneven at most, whatever the noise (benchmarks/uneven_waits.py).
+# No more than this share of identical programs is called uneven, whatever the noise (benchmarks/uneven_waits.py).
 LEVEL = 0.001
-# A program that runs so much longer than the other is expected to wait more, and its verdict says enough.
+# A program that runs longer than the other by more than this factor is expected to wait more, and its verdict says
+# enough.
 MOST_LONGER = 1.25
 # The metrics that other work lengthens, or that leave out what it does.
 _TIMES = ("wall", "active", "cpu", "user", "sys")
 
 
 def waits_finding(launches: Launches, benchmark: int, metric: str, alpha: float) -> list[Finding]:
-    """Say that the launches of one side waited more often, and what all pairs together say of wall time."""
+    """Return a finding if the launches of one side waited more often, with what all pairs together say of wall time."""
     pairs = np.concatenate([launches.complete_pairs(benchmark, role) for role in (USED, DISTURBED)])
     if metric not in _TIMES or not len(pairs):
         return []
@@ -39,11 +40,12 @@ def waits_finding(launches: Launches, benchmark: int, metric: str, alpha: float)
 
 
 def lean(wall: FloatArray, delay: FloatArray) -> Leaning | None:
-    """How the launches of one side waited more often, times of shape (pairs, 2); None if they surely did not."""
+    """Return how much more often one side's launches waited, from times (pairs, 2); None if that may be chance."""
     worked = np.median(np.maximum(wall - delay, 1.0), axis=0)
     if np.isnan(worked).any() or worked.max() > MOST_LONGER * worked.min():
         return None
-    # One bar for both launches of a pair: of its own time a longer one would have waited less by as long a wait.
+    # One bar for both launches of a pair: relative to its own time, the longer one would have waited less in an equal
+    # wait.
     disturbed = delay > DISTURBED_SHARE * wall.mean(axis=1, keepdims=True)
     found = leaning(disturbed, float(worked[1] / worked.sum()))
     return found if found.p_value <= LEVEL else None

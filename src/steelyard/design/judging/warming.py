@@ -1,7 +1,7 @@
-"""Samples that are not the same at the end of a launch as at its beginning: code that still warms up, or that piles up.
+"""Samples that differ between the beginning and the end of a launch: code still warms up, or something piles up.
 
 Of two versions of JavaScript that were compiled while they were timed, the one that was 3 % slower came out `faster` by
-two thirds, as other work had kept the other one's compiler waiting.
+two thirds, because other work had kept the other one's compiler waiting.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from steelyard.model.rows import times_ns
 _USED = ROLES.index(USED)
 # As much as `steelyard check` calls a drift.
 _MOST = 0.10
-# A record may have thousands of launches, and these tell it.
+# A record may have thousands of launches, of which this many are enough.
 _ENOUGH = 200
 
 
 def warming_findings(record: Weighing | Run, benchmark: int, shown: str) -> list[Finding]:
-    """Say of which sides the samples become shorter, and of which they become longer, in each launch."""
+    """Return findings on the sides whose samples become shorter, and those whose become longer, in each launch."""
     if not record.launches.samples or shown not in PER_ITERATION:
         return []
     changes = {side: _change(record, benchmark, side, shown) for side in (0, 1)}
@@ -56,7 +56,7 @@ def warming_findings(record: Weighing | Run, benchmark: int, shown: str) -> list
 
 
 def _change(record: Weighing | Run, benchmark: int, side: int, shown: str) -> float:
-    """How much longer the last third of a launch's samples takes than the first, if that is sure, and else 0."""
+    """Return how much longer the last third of a launch's samples takes than the first; 0 unless that is sure."""
     launches = record.launches
     chosen = launches.select(benchmark=benchmark, role=_USED, side=side)
     step = 1 + len(chosen) // _ENOUGH
@@ -70,9 +70,9 @@ def _change(record: Weighing | Run, benchmark: int, side: int, shown: str) -> fl
 
 
 def _late_to_early(samples: Sequence[Sequence[Any]], shown: str) -> float:
-    """What the last third of samples takes over what the first does; 0 where they do not tell it.
+    """Return the time of the last third of samples over that of the first; 0 where they do not tell it.
 
-    Samples of unlike loops do not: what each has but once is another part of their time.
+    Samples with unlike loops do not: what each has only once is another part of their time.
     """
     third = len(samples) // 3
     if third == 0 or len({sample[0] for sample in samples}) > 1:

@@ -1,4 +1,4 @@
-"""The pairing and the processor that are worth taking on this machine, told from pairs run either way."""
+"""The pairing and the processor that are worth choosing on this machine, told from pairs run either way."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from steelyard.design.noise.spreads import Kind
 from steelyard.design.runner.tandem import MOST_CROWDED
 from steelyard.model.noise import Spread, Way, Work
 
-# Less than this part of the time is worth an option.
+# An option has to take less than this part of the time to be worth it.
 _WORTH = 0.6
-# The root of 2 / n is the error of a variance's logarithm, told from n normal differences; those of real noise have
-# longer tails, and there are two processors: so two errors are less than chance brings once in forty times.
+# The root of 2 / n is the error of a variance's logarithm, told from n normal differences. Real noise has longer tails,
+# and there are two processors to try: chance brings two such errors less than once in forty times.
 _TAILS, _ERRORS = 2.0, 2.0
 _LONG_MS = 50.0
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a verdict takes one way, as a part of the time that it takes the usual way; and of how many pairs each."""
+    """What a verdict takes one way, as a part of the time of the usual way; and how many pairs tell of each."""
 
     part: float
     pairs: int
     usual_pairs: int
     is_crowded: bool = False
-    """Whether launches take so much longer that way that `auto` leaves it."""
+    """Whether launches take so much longer that way that `auto` avoids it."""
 
     @property
     def is_less(self) -> bool:
@@ -35,7 +35,7 @@ class Cost:
 
     @property
     def may_be_less(self) -> bool:
-        """Whether what was seen would be worth an option, though so few pairs may show it by chance."""
+        """Whether it would be worth an option, though so few pairs may show that by chance."""
         return self.part < _WORTH and not self.is_less
 
     @property
@@ -49,14 +49,14 @@ class Cost:
 
     @property
     def _chance(self) -> float:
-        """What chance makes of it."""
+        """How large a logarithm chance alone may bring."""
         return _ERRORS * _TAILS * sqrt(2 / self.pairs + 2 / self.usual_pairs)
 
 
 def pairing_of(kinds: Mapping[tuple[Work, Way], Kind], *, begins_beside: bool) -> dict[Work, Way]:
-    """The way in which `auto`, the default of commands, goes on with programs of some length.
+    """Return the way in which `auto`, the default for commands, goes on with programs of some length.
 
-    Where it `begins_beside` it stays in tandem unless that takes clearly more time; else it changes if that takes less.
+    If it `begins_beside`, it stays in tandem unless that takes clearly more time; else it changes if that takes less.
     """
     costs = tandem_costs(kinds)
     gains = any(one.is_less for one in costs.values()) and all(one.part < 1 for one in costs.values())
@@ -67,7 +67,7 @@ def pairing_of(kinds: Mapping[tuple[Work, Way], Kind], *, begins_beside: bool) -
 
 
 def tandem_costs(kinds: Mapping[tuple[Work, Way], Kind]) -> dict[Work, Cost]:
-    """What verdicts take in tandem, of programs of some length."""
+    """Return what verdicts take in tandem, for programs of some length."""
     return {
         work: Cost(_cost(kind) / _cost(usual), kind.pairs, usual.pairs, _rise(kind, usual) > MOST_CROWDED)
         for (work, way), kind in kinds.items()
@@ -76,7 +76,7 @@ def tandem_costs(kinds: Mapping[tuple[Work, Way], Kind]) -> dict[Work, Cost]:
 
 
 def _rise(kind: Kind, usual: Kind) -> float:
-    """By what share launches take longer than the usual ones, of the longest programs that both were measured with."""
+    """Return by what share launches take longer than the usual ones, for the longest programs measured both ways."""
     lengths = {one.wanted_ms: one.median_ns for one in usual.spreads}
     both = [one for one in kind.spreads if one.wanted_ms in lengths]
     return both[-1].median_ns / lengths[both[-1].wanted_ms] - 1 if both else 0.0
@@ -87,7 +87,7 @@ def _cost(kind: Kind) -> float:
 
 
 def pinned_costs(found: Sequence[Spread]) -> dict[int, Cost]:
-    """What verdicts take when pinned to each processor that was tried, beside where the scheduler puts launches."""
+    """Return what verdicts take on each processor that was tried, compared with where the scheduler puts launches."""
     usual = {(one.work, one.wanted_ms): one for one in found if one.cpu is None and one.pairing == "adjacent"}
     return {
         one.cpu: Cost(_spread_cost(one) / _spread_cost(other), len(one.differences), len(other.differences))
@@ -97,7 +97,7 @@ def pinned_costs(found: Sequence[Spread]) -> dict[int, Cost]:
 
 
 def processor_of(found: Sequence[Spread]) -> int | None:
-    """The processor on which verdicts take clearly less time than where the scheduler puts launches."""
+    """Return the processor on which verdicts take clearly less time than where the scheduler puts launches, if any."""
     clear = {cpu: one.part for cpu, one in pinned_costs(found).items() if one.is_less}
     return min(clear, key=lambda cpu: clear[cpu], default=None)
 

@@ -1,4 +1,4 @@
-"""What was measured, as findings: what it costs, and what can be done about it."""
+"""The measurements as findings: what noise costs, and what can be done about it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from steelyard.machine.conditions.words import fine, serious, slight, unknown
 from steelyard.model.conditions import Condition
 from steelyard.model.noise import Beside, Expected, Noise, Way, Work
 
-# Pairs for a change of 1 %: twice, and sixteen times, what a quiet machine takes.
+# The pairs that a change of 1 % takes: twice, and sixteen times, as many as on a quiet machine.
 _MANY, _VERY_MANY = 25, 200
-# A launch ten times as long varies a third as much where what disturbs comes and goes within either. Where it varies by
-# this part, longer launches gain next to nothing; with less than so much noise nobody needs to.
+# A launch ten times as long varies a third as much if what disturbs comes and goes within either. If it varies by this
+# part, longer launches gain next to nothing; with little noise (_WORTH_TELLING) nobody needs to care.
 _PLATEAU, _SHORT_MS, _LONG_MS = 0.7, 30.0, 300.0
 _WORTH_TELLING = 0.003
 _SLOWED, _MUCH_SLOWED = 0.02, 0.2
@@ -28,7 +28,7 @@ _WORKS: Sequence[Work] = ("loop", "memory")
 
 
 def findings(noise: Noise, before: Sequence[Condition]) -> list[Condition]:
-    """All of them, in the order in which they are told; `before` is what was seen of the machine without measuring."""
+    """Return all findings, in the order in which they are told; `before` was seen of the machine without measuring."""
     found = kinds(noise.spreads)
     return [
         *(_resolution(noise, found, work) for work in _WORKS),
@@ -66,7 +66,7 @@ def _pairs(one: Expected) -> str:
 def _phases(found: _Kinds, work: Work) -> Condition:
     code = f"phases-{work}"
     kind = found.get((work, "adjacent"))
-    # They may take less than was wanted, as where others slowed down the first ones, which told how long they take.
+    # Launches may take less than was wanted, as when others slowed down the first ones, which told how long they take.
     if kind is None or max(one.wanted_ms for one in kind.spreads) < _LONG_MS:
         return unknown(code, "programs of such length were not measured")
     short, long = (kind.deviation(ms) for ms in (_SHORT_MS, _LONG_MS))
@@ -105,7 +105,7 @@ def _pinning(noise: Noise) -> Condition:
 
 
 def not_gained(costs: Iterable[Cost]) -> str:
-    """Why none of these ways is advised, for a sentence."""
+    """Say why none of these ways is advised."""
     if any(one.may_be_less for one in costs):
         return "so few pairs as were measured may show that by chance"
     return "that is no clear gain"

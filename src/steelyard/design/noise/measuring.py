@@ -24,29 +24,29 @@ from steelyard.model.metrics import DEFAULT_METRIC
 from steelyard.model.noise import Work
 from steelyard.model.progress import Progress, Watch
 
-# The partner of a launch goes on for longer, so that it is there all the time.
+# The partner of a launch takes longer, so that it is there all the time.
 _PARTNER_TAKES = 1.5
-# Short pairs are measured several at once, for so many seconds, behind a launch of their own kind.
+# Short pairs are measured several at once, for about this long, after a launch of their own kind.
 _AT_ONCE_S = 0.2
 _WARMED_BY_MS = 10.0
-# Of shorter launches much is their start, which is no part of their length.
+# Much of a shorter launch is its start, which is no part of its length.
 _LONG_ENOUGH_MS = 30.0
 
 
 class NoSink:
-    """Where the rows of a weighing go that nobody carries on."""
+    """A sink for the rows of a weighing that nobody carries on."""
 
     def append(self, row: LaunchRow) -> None:
-        """Nothing: the recorder has it."""
+        """Do nothing: the recorder has the row."""
 
     def discard(self, benchmark: int, pair: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def set_aside(self, benchmark: int, pair: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def fail(self, benchmark: int, message: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Turn:
     attempts: int = 0
     spent_s: float = 0.0
     paired_s: float = 0.0
-    """What its pairs took of that."""
+    """How much of that its pairs took."""
     alone_ns: list[int] = field(default_factory=list)
     beside_ns: list[int] = field(default_factory=list)
     refused: str | None = None
@@ -67,18 +67,18 @@ class Turn:
 
     @property
     def each_s(self) -> float:
-        """What a turn takes, as far as is known."""
+        """How long a turn takes, in seconds, as far as is known."""
         return self.spent_s / self.attempts if self.attempts else 0.0
 
     @property
     def seconds_per_pair(self) -> float:
-        """What a pair takes, without what goes before several of them."""
+        """How long a pair takes, in seconds, without what goes before several of them."""
         return self.paired_s / self.attempts if self.attempts else 0.0
 
 
 @dataclass
 class Measuring:
-    """All tasks while they are measured. Of a probe of each kind the `rates` are known."""
+    """All tasks while they are measured; `rates` are those of a probe of each kind."""
 
     tasks: Sequence[Task]
     probes: Probes
@@ -109,7 +109,7 @@ class Measuring:
         self.is_interrupted = False
 
     def run(self, seconds: float) -> None:
-        """Measure for so long; what was measured until the user stops it is there as well."""
+        """Measure for `seconds`; if the user stops it, what was measured until then is kept."""
         end = self.clock() + seconds
         try:
             while (left_s := end - self.clock()) > 0:
@@ -123,7 +123,7 @@ class Measuring:
             self.is_interrupted = True
 
     def _length_s(self, turn: Turn) -> float:
-        """What it will take; of one that had no turn yet as much longer than its launches as those that had one."""
+        """Return how long a turn will take; for a first one, as much longer than its launches as others were."""
         if turn.attempts:
             return turn.each_s
         had = [one for one in self.turns if one.attempts and one.task.ms >= _LONG_ENOUGH_MS]
@@ -131,7 +131,7 @@ class Measuring:
         return _alone_s(turn.task) * max(1.0, slowed)
 
     def _progress(self, seconds: float, left_s: float) -> tuple[int, int]:
-        """In pairs, of which the number is known in the end alone."""
+        """Return the progress in pairs, whose number is known only at the end."""
         done = sum(turn.attempts for turn in self.turns)
         return done, round(done * seconds / max(seconds - left_s, 1e-3))
 
@@ -149,7 +149,7 @@ class Measuring:
         turn.spent_s += max(self.clock() - started, 1e-9)
 
     def _take_pairs(self, turn: Turn, task: Cell) -> None:
-        """As a weighing does it: many short ones behind each other, and what runs first is in nobody's wake."""
+        """Measure pairs as a weighing does: many short ones in a row, and none in the wake of another task."""
         number = turn.attempts
         draw = draw_pair(self.seed, turn.number, number)
         if not self.recorder.follows_its_like(turn.number):
@@ -187,15 +187,15 @@ class Measuring:
 
 
 def _own_ns(target: Target, runner: Runner) -> int:
-    """The processor time of one launch."""
+    """Return the processor time of one launch, in ns."""
     return on_processor_ns(runner.trial(target).measured)
 
 
 def _alone_s(task: Task) -> float:
-    """What two launches take that nobody disturbs."""
+    """Return how long two undisturbed launches take, in seconds."""
     return 2 * task.ms / 1e3
 
 
 def _may_be_refused(task: Task) -> bool:
-    """Whether it asks for a processor, or for two launches on one, which the system may keep from us."""
+    """Whether it asks for a processor, or for two launches on one, which the system may refuse."""
     return isinstance(task, Two) or task.cpu is not None or task.pairing == "tandem"

@@ -1,4 +1,4 @@
-"""What is measured, and which of it next: each has its share of the time, whatever the machine does meanwhile."""
+"""What is measured, and what next: each task has its share of the time, whatever the machine does meanwhile."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Final, get_args
 from steelyard.model.noise import Way, Work
 
 MEASURED_S: Final = 26.0
-"""What all launches take together."""
+"""How long all launches take together, in seconds."""
 LONGEST: Final = 0.1
-"""Pairs that take a larger part of that are left out: those of 1000 ms, on a machine that is busy."""
+"""Pairs that take a larger part of that are left out: those of 1000 ms, on a busy machine."""
 
-# Of the time of each kind of work, by how long a launch takes in ms. Most is for what is weighed most, and for what
-# takes few pairs only because it is long there is little: the curve through all tells the rest.
+# Shares of the time of each kind of work, by how long a launch takes, in ms. Most is for what is weighed most, and
+# little for what takes few pairs only because it is long: the curve through all tells the rest.
 _ADJACENT = {1.0: 0.05, 3.0: 0.07, 10.0: 0.15, 30.0: 0.2, 100.0: 0.25, 300.0: 0.1, 1000.0: 0.02}
-# Where the turns are the scheduler's own, shorter launches gain nothing (docs/tandem.md).
+# Where turns are the scheduler's own, shorter launches gain nothing (docs/tandem.md).
 _TANDEM = {30.0: 0.08, 100.0: 0.12}
-# Where they are short, most of what is weighed, and is as long, runs so.
+# Where turns are short, most of what is weighed and is that long runs in tandem.
 _ADJACENT_BESIDE = _ADJACENT | {100.0: 0.15, 300.0: 0.08}
 _TANDEM_SHORT = {30.0: 0.12, 100.0: 0.25}
 _PINNED_MS, _PINNED = 10.0, 0.04
@@ -28,7 +28,7 @@ _BESIDE = 0.06
 
 @dataclass(frozen=True)
 class Cell:
-    """Pairs of identical programs: of one kind and length, run one way, on one processor if that is said."""
+    """Pairs of identical programs of one kind and length, run one way, on one processor if that is given."""
 
     work: Work
     ms: float
@@ -39,7 +39,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Two:
-    """A launch alone, and one beside another of its like: on two processors."""
+    """A launch alone, and one beside its like, on two processors."""
 
     work: Work
     share: float
@@ -58,10 +58,10 @@ def plan(
     tells_waits: bool,
     begins_beside: bool,
 ) -> list[Task]:
-    """Everything that is measured, where programs of each kind cannot be shorter than is said.
+    """Return everything that is measured; programs of each kind cannot be shorter than `shortest_ms`.
 
-    Of the `processors` that may be used, as many as share a core are in one of the `cores`. Nothing is weighed in
-    tandem by a system that does not tell what a launch waited. Where commands begin in tandem, more is measured so.
+    Those `processors` that share a core are in one of the `cores`. Nothing is weighed in tandem if the system does not
+    tell how long a launch waited. Where commands begin in tandem, more is measured that way.
     """
     ordered = sorted(processors)
     adjacent, tandem = (_ADJACENT_BESIDE, _TANDEM_SHORT) if begins_beside else (_ADJACENT, _TANDEM)
@@ -79,7 +79,7 @@ def plan(
 
 
 def neighbours(ordered: Sequence[int], cores: Sequence[frozenset[int]]) -> list[int]:
-    """Whom the first processor is tried beside: one of its own core, and one of another."""
+    """Return the processors that the first one is tried beside: one of its own core, and one of another."""
     first, *others = ordered
     own = next((core for core in cores if first in core), frozenset({first}))
     inside, outside = ([one for one in others if (one in own) == shares] for shares in (True, False))

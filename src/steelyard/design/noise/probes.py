@@ -1,4 +1,4 @@
-"""The programs that are weighed: of known length, and what they do is nothing but a loop, or a walk over memory."""
+"""The programs that are weighed: of known length, they do nothing but loop, or walk over memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from steelyard.model.settings import Settings
 from steelyard.subjects.command import command_subject, launch_maker, shared_environment
 
 # The loop stays in the first level. The walk over 4 MiB needs the cache that processors share, or the last one of its
-# own, and takes but 1 ms to set up.
+# own, and takes only 1 ms to set up.
 _ELEMENTS: Final[Mapping[Work, tuple[str, int]]] = {"loop": ("linear-i32", 61), "memory": ("random-u64", 131_071)}
 _TRIED = 500_000
 _TRIES = 4
@@ -28,13 +28,13 @@ _LONGEST_S = 60.0
 
 @dataclass(frozen=True)
 class Rate:
-    """What the start of a probe takes, and each of its iterations."""
+    """How long the start of a probe takes, and each of its iterations."""
 
     start_ns: float
     each_ns: float
 
     def iterations(self, ms: float) -> int:
-        """Those of a launch that takes so long."""
+        """Return how many iterations make a launch take this long."""
         return max(0, round((ms * 1e6 - self.start_ns) / self.each_ns))
 
 
@@ -44,11 +44,11 @@ class Probes:
     def __init__(self, source: Mapping[str, str]) -> None:
         program = native.probes()
         self._source = source
-        # Its digest is asked for once, and not for each length.
+        # Its digest is computed once, and not for each length.
         self._subject = command_subject(shlex.quote(str(program)), "probe", "probe", shell=False)
 
     def targets(self, work: Work, iterations: int, cpu: int | None = None) -> Callable[[Draw], Target]:
-        """The launches of one of them, by what their pair draws; all on one processor, if it is given."""
+        """Return the launches of a probe, by what their pair draws; all on one processor, if that is given."""
         pattern, elements = _ELEMENTS[work]
         settings = Settings(timeout_s=_LONGEST_S, cpu=cpu, addresses="shared")  # as those of `compare`
         words = [pattern, str(elements), str(iterations)]
@@ -57,7 +57,7 @@ class Probes:
         return lambda draw: Target(f"the probe {pattern}", make(draw), program=subject.program, remedy=_REMEDY)
 
     def rate(self, work: Work, runner: Runner) -> Rate:
-        """Told from the shortest of some launches; raises as a launch does."""
+        """Return the rate, told from the shortest of some launches; raises as a launch does."""
         start, tried = (
             min(self._own_ns(work, iterations, runner) for _ in range(_TRIES)) for iterations in (0, _TRIED)
         )

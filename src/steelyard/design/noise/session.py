@@ -25,14 +25,15 @@ from steelyard.model.errors import InterruptedBeforeStart
 from steelyard.model.noise import Beside, Counted, Noise, Work
 from steelyard.model.progress import Watch
 
-# Of a length that is hardly more than the start of a probe, which varies by so much.
+# The shortest programs take hardly more than the start of a probe, which itself varies by this much.
 _SHORTEST = 0.9
 
 
 def measure_noise(world: World, watch: Watch, announce: Callable[[], None]) -> Noise:
-    """Measure for MEASURED_S, `announced` when the probes are known to run; if the user stops it, judge what there is.
+    """Measure for MEASURED_S; `announce` is called once the probes are known to run.
 
-    Raises InterruptedBeforeStart if that is nothing, MeasurementError where the probes are missing or fail.
+    If the user stops it, it judges what there is. Raises InterruptedBeforeStart if that is nothing, MeasurementError if
+    the probes are missing or fail.
     """
     started, timer = world.clock(), world.timer()
     measuring, meanwhile = _measured(world, watch, announce)
@@ -97,7 +98,7 @@ class _Meanwhile:
     seconds: float
 
     def interrupts_per_s(self) -> dict[int, float]:
-        """By processor."""
+        """Return the interrupts per second of each processor."""
         return {
             processor: (number - self.before.interrupts[processor]) / max(self.seconds, 1e-9)
             for processor, number in self.after.interrupts.items()
@@ -105,7 +106,7 @@ class _Meanwhile:
         }
 
     def stolen(self) -> float | None:
-        """The share of the processors' time that a hypervisor gave to others; None where the system does not tell."""
+        """Return the share of the processors' time that a hypervisor gave to others; None if nothing tells it."""
         spent = {name: ticks - self.before.ticks.get(name, 0) for name, ticks in self.after.ticks.items()}
         in_all = sum(spent.values())
         return max(0, spent["steal"]) / in_all if "steal" in spent and in_all > 0 else None

@@ -1,4 +1,4 @@
-"""From the pairs of every length to the noise of programs of any, and to the pairs that a change will take."""
+"""From pairs of every length to the noise of programs of any length, and to the pairs that a change will take."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from steelyard.stats.swings import Swing, swing
 
 CHANGES = (0.01, 0.001)
 TOLD_MS = 20.0
-"""The length of program that is told beside those that were measured: the nearest round one to what people weigh."""
+"""The length of program that is told beside those measured: the nearest round one to what people weigh."""
 
-# So often the same is measured anew by drawing from its pairs, of which so many percent on each side are left out.
+# How often the same is measured anew, by drawing from its pairs, and what percentage is left out on each side.
 _AGAIN = 40
 _LEFT_OUT = 10
-# From one half minute to the next noise changes by so much, which no half minute shows. Of 60 weighings beside other
-# people's work, each soon after a measurement, 54 needed pairs within the range, and 30 within one without this.
+# Noise changes by this factor from one half minute to the next, which no half minute shows. Of 60 weighings beside
+# other people's work, each soon after a measurement, 54 needed pairs within the range, and 30 within one without this.
 _LATER = sqrt(2)
 
 
 def spreads(measuring: Measuring) -> list[Spread]:
-    """What was measured in pairs, shortest first; what was not reached or refused is left out."""
+    """Return what was measured in pairs, shortest first; what was not reached or was refused is left out."""
     found = [_spread(turn, turn.task, measuring) for turn in measuring.turns if isinstance(turn.task, Cell)]
     return sorted(
         filter(None, found), key=lambda one: (one.work, one.pairing, -1 if one.cpu is None else one.cpu, one.wanted_ms)
@@ -66,11 +66,11 @@ class Kind:
 
     @property
     def pairs(self) -> int:
-        """How many there are, of all lengths."""
+        """How many pairs there are, of all lengths."""
         return sum(len(one.differences) for one in self.spreads)
 
     def expected(self, seed: int) -> list[Expected]:
-        """For each length that was measured, and for TOLD_MS, the pairs that each change takes."""
+        """Return for each length that was measured, and for TOLD_MS, the pairs that each change takes."""
         generator = np.random.default_rng(seed)
         again = [self._deviations(generator) for _ in range(_AGAIN)]
         lengths = sorted({one.median_ns / 1e6 for one in self.spreads} | {TOLD_MS})
@@ -96,16 +96,16 @@ class Kind:
 
     @cached_property
     def swing(self) -> Swing:
-        """Whether the noise changed meanwhile: all lengths have had their turns all the time."""
+        """Whether the noise changed meanwhile, as all lengths had their turns all the time."""
         scaled = [np.abs(one.differences) / self.deviation(one.median_ns / 1e6) for one in self.spreads]
         return swing(scaled, np.random.default_rng(0))
 
     def deviation(self, ms: float) -> float:
-        """Of a pair of programs that take so long."""
+        """Return the deviation of a pair of programs that take `ms`."""
         return self._as_measured.at(ms / 1e3)
 
     def seconds_per_pair(self, ms: float) -> float:
-        """Told from those measured, of which the elapsed time is a line over the length."""
+        """Return the elapsed time of a pair, by a line over the lengths that were measured."""
         lengths = [one.median_ns / 1e6 for one in self.spreads]
         taken = [one.seconds_per_pair for one in self.spreads]
         if ms > lengths[-1]:
@@ -117,14 +117,14 @@ class Kind:
         return Deviations([_sample(one, np.array(one.differences)) for one in self.spreads])
 
     def _deviations(self, generator: np.random.Generator) -> Deviations:
-        """Those of as many pairs, drawn anew from the pairs of each length."""
+        """Return the deviations of as many pairs, drawn anew from the pairs of each length."""
         return Deviations(
             [_sample(one, generator.choice(one.differences, len(one.differences))) for one in self.spreads]
         )
 
 
 def kinds(found: Sequence[Spread]) -> dict[tuple[Work, Way], Kind]:
-    """Those that were measured wherever the scheduler put them."""
+    """Return the kinds that were measured wherever the scheduler put them."""
     free = [one for one in found if one.cpu is None]
     ways = dict.fromkeys((one.work, one.pairing) for one in free)
     return {way: Kind([one for one in free if (one.work, one.pairing) == way]) for way in ways}

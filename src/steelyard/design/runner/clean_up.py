@@ -1,4 +1,4 @@
-"""The commands that clean up: once, when all is measured, or when that failed or was interrupted on the way."""
+"""The clean-up commands: run once, when all is measured, or when that failed or was interrupted on the way."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ class CleanUp:
 
     launcher: LaunchServer
     another: Callable[[], AbstractContextManager[LaunchServer]]
-    """A server in its place, should it be lost."""
+    """Starts a server in its place if it is lost."""
     cancels: list[Callable[[], None]]
-    """What a signal calls."""
+    """What a signal handler calls."""
     progress: Watch | None = None
-    """Is told of a command that lasts."""
+    """Is told of a command that takes long."""
     begun: list[Callable[[], bool]] = field(default_factory=list)
-    """Each tells of one that may launch whether it has: there is nothing to clean up where nothing ran."""
+    """Of each runner, whether it has launched anything: where nothing ran, there is nothing to clean up."""
     _runner: Runner | None = None
 
     def is_for(self, hooks: Hooks) -> None:
-        """Have these commands run at the end."""
+        """Set the commands to run at the end."""
         self._runner = Runner(self.launcher, hooks=hooks, watch=self.progress)
 
     def watch(self, runner: Runner) -> Runner:
-        """Clean up behind a runner, should it launch anything."""
+        """Clean up after this runner if it launches anything; return it."""
         self.begun.append(lambda: runner.has_begun)
         return runner
 
     def run(self) -> Runner | None:
-        """Run the commands, each once, however often this is called; whoever ran them, if they had to.
+        """Run the commands once, however often this is called; return the runner that ran them, if they had to run.
 
-        An interrupt that came before is no reason to leave them out, as it is for all that is measured. Raises
-        MeasurementError for one that fails, Interrupted for one that the user cuts short.
+        They run even after an interrupt, which ends all that is measured. Raises MeasurementError for one that fails,
+        Interrupted for one that the user cuts short.
         """
         runner, self._runner = self._runner, None
         if runner is None or not any(has_begun() for has_begun in self.begun):

@@ -15,12 +15,12 @@ _HASH_SEEDS = 2**32 - 1
 
 
 def first_side(seed: int, benchmark: int, pair: int) -> int:
-    """The fair coin: 0 if the baseline runs first in this pair, 1 if the candidate does."""
+    """Return the toss of a fair coin: 0 if the baseline runs first in this pair, 1 if the candidate does."""
     return _bits(seed, "order", benchmark, pair) % 2
 
 
 def draw_pair(seed: int, benchmark: int, pair: int, layouts: int = 0) -> Draw:
-    """What the two launches of a pair share; each side has so many build variants, or 0 for but one."""
+    """Return what the two launches of a pair share; each side has `layouts` build variants, or only one if 0."""
     return Draw(
         hash_seed=1 + _bits(seed, "hash seed", benchmark, pair) % _HASH_SEEDS,
         padding_bytes=_bits(seed, "padding", benchmark, pair) % PADDING_BELOW,
@@ -30,17 +30,17 @@ def draw_pair(seed: int, benchmark: int, pair: int, layouts: int = 0) -> Draw:
 
 @lru_cache(maxsize=1024)
 def _layout_order(seed: int, benchmark: int, block: int, layouts: int) -> tuple[int, ...]:
-    """Each layout once, in random order: whenever a weighing ends, it has had each about as often."""
+    """Return each layout once, in random order: whenever a weighing ends, it has used each about equally often."""
     return tuple(sorted(range(1, layouts + 1), key=lambda layout: _bits(seed, f"layout {layout}", benchmark, block)))
 
 
 def draw_places(
     seed: int, benchmark: int, pair: int, role: str, *, tandem: bool = False, layouts: int = 0
 ) -> tuple[Place, Place]:
-    """The two launches of a pair, in the order in which they run; each side has so many build variants, or 0 for one.
+    """Return the two launches of a pair, in the order in which they run; `layouts` as in `draw_pair`.
 
-    In `tandem`, where both run at the same time, in the order in which their processes are made; which of them is let
-    go first is another draw, as either place costs a little.
+    In `tandem`, where both run at the same time, that is the order in which their processes are made; which one is let
+    go first is a separate draw, as either place costs a little.
     """
     first, draw = first_side(seed, benchmark, pair), draw_pair(seed, benchmark, pair, layouts)
     one = Place(benchmark, pair, first, 0, ROLES.index(role), *draw)
@@ -54,11 +54,12 @@ def draw_places(
 def draw_shared_places(
     seed: int, pairs: Mapping[int, int], round_number: int, role: str, layouts: int
 ) -> tuple[list[Place], list[Place]]:
-    """The launches of one pair each of several benchmarks, by their numbers, that have a start a side in common.
+    """Return the launches of one pair of each of several benchmarks, which share a start per side.
 
-    Those of one side, then of the other, whichever comes first; both in the order of `pairs`, and of one draw.
+    `pairs` has the number of each benchmark's pair. The side that runs first comes first. Both lists are in the order
+    of `pairs`, and all launches share one draw.
     """
-    # No benchmark has such a number: what is drawn for pairs with starts of their own is drawn anew.
+    # No benchmark has a negative number, so this draw is independent of those for pairs with starts of their own.
     common = -1 - min(pairs)
     draw = draw_pair(seed, common, round_number, layouts)
     sides: tuple[list[Place], list[Place]] = ([], [])
@@ -69,7 +70,7 @@ def draw_shared_places(
 
 
 def round_order(seed: int, round_number: int, benchmarks: list[int]) -> list[int]:
-    """The random order in which one round visits the benchmarks that are still open."""
+    """Return the random order in which one round visits the benchmarks that are still open."""
     return sorted(benchmarks, key=lambda benchmark: _bits(seed, "round", benchmark, round_number))
 
 

@@ -1,4 +1,4 @@
-"""The rules by which a launch has failed."""
+"""The rules that decide whether a launch has failed."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from steelyard.report.figures import seconds
 from steelyard.subjects.command import command_line
 
 _HOOK_REMEDY = "mend it, or have it end with status 0 where its failure does not matter"
-# The last words of a Python, also of one with `-m`, which leaves the quotes out.
+# The last words of a Python that lacks a module; with `-m` it leaves out the quotes.
 _NO_MODULE = re.compile(rb"No module named '?([A-Za-z_][\w.]*)'?\s*\Z")
 
-# The same of one that asked for a line of input.
+# The last words of a Python that asked for a line of input.
 _NO_INPUT = re.compile(rb"EOFError: EOF when reading a line\s*\Z")
 
-# The last words of what asks for the size of its terminal, or opens it.
+# The last words of a program that asks for the size of its terminal, or opens it.
 _NO_TERMINAL = re.compile(rb"(?:Inappropriate ioctl for device|/dev/tty\b|not a tty|not a terminal)[^\n]*\s*\Z")
 _WITHOUT_TERMINAL = (
     "a launch has no terminal: run it in its batch mode, or by script -qec 'COMMAND' /dev/null, which gives it one and "
     "takes some time itself"
 )
 
-# The last words of a program that checks its addresses, where a library was loaded before its own.
+# The last words of a program with an address sanitizer, where another library was loaded before the sanitizer's.
 _SANITIZED = b"ASan runtime does not come first"
 _WITHOUT_SANITIZER = (
     "a library was preloaded, as counts, --heap and --heap-shuffle need it, which address sanitizers do not bear: "
@@ -44,12 +44,12 @@ class Interrupted(Exception):  # noqa: N818 - it is no error
 
 
 class TookTooLongError(LaunchError):
-    """A launch did not end in its time."""
+    """A launch did not end within its time limit."""
 
     def __init__(self, message: str, subject: int | None = None) -> None:
         super().__init__(message)
         self.subject = subject
-        """Which one of its record it was of."""
+        """The number of its subject in the record."""
 
 
 def check_ended(measured: Measured, target: Target, when_late: str) -> None:
@@ -72,7 +72,7 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
     if how is None:
         return
     if complaint := target.complaint(measured):
-        # A module that is found by a variable of the user's, PYTHONPATH above all, is not found by a launch.
+        # The module may be found by way of a variable of the user's, PYTHONPATH above all, which a launch does not see.
         around = f" {ENVIRONMENT}" if _NO_MODULE.search(complaint.encode()) else ""
         raise LaunchError(f"{target.name} {how} and {without_secrets(complaint, target.spec.env)}{around}")
     if not target.ignore_failure:
@@ -80,7 +80,7 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
 
 
 def beside_its_partner(error: LaunchError) -> LaunchError:
-    """The failure of a launch that ran at the same time as its partner, which may have been in its way."""
+    """Return the error of a launch that ran at the same time as its partner, which may have been in its way."""
     return LaunchError(
         f"{error} (It ran at the same time as the other side: if two at once are in each other's way, choose "
         "--pairing adjacent.)"
@@ -88,7 +88,7 @@ def beside_its_partner(error: LaunchError) -> LaunchError:
 
 
 def for_want_of(left: Sequence[str], error: LaunchError) -> LaunchError:
-    """The failure of a launch before which processes that --prepare had `left` ("PID name" each) were killed."""
+    """Return the error of a launch before which processes that --prepare had `left` ("PID name" each) were killed."""
     said = (
         f"{error} (What --prepare left running was killed when its command ended: {some_processes(left)}. If the "
         "launches need it, start it by --setup, whose processes go on until all is measured.)"
@@ -108,7 +108,7 @@ def check_hook_ended(option: str, spec: LaunchSpec, measured: Measured) -> None:
 
 
 def _remedy(measured: Measured, target: Target) -> str:
-    """What to do about it; of a list a Python that lacks a module says more than that it may be no harness's."""
+    """Return what to do about a failure; of a list, a module that Python lacks says more than the general remedy."""
     if target.spec.stdin is None and target.harness is None and _NO_INPUT.search(measured.stderr or b""):
         return "standard input is empty: --stdin FILE has each launch read a file"
     if target.harness is None and _NO_TERMINAL.search(measured.stderr or b""):

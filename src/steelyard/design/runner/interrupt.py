@@ -8,7 +8,7 @@ from threading import current_thread, main_thread
 from types import FrameType
 from typing import Self
 
-# Wrappers pass a Ctrl-C on that the terminal has sent already: so soon after the first it is the same selection.
+# Wrappers pass on a Ctrl-C that the terminal has sent already: so soon after the first, it is the same request.
 _SAME_WISH_S = 0.3
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -17,7 +17,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Interrupt:
     """While entered, the first signal asks to stop and calls all `cancels` of launches in flight; a second one insists.
 
-    Python has signals handled on its main thread alone: on another, none is taken.
+    Python handles signals on its main thread only: on any other, none is caught.
     """
 
     def __init__(self, cancels: Sequence[Callable[[], None]], clock: Callable[[], float]) -> None:
@@ -28,7 +28,8 @@ class Interrupt:
 
     def __enter__(self) -> Self:
         for number in _SIGNALS if current_thread() is main_thread() else ():
-            # Ignored as nohup has it, or a shell for its background jobs; or a host's that Python cannot give back.
+            # Left alone: signals ignored as under nohup or in a shell's background job, and a host's handlers, which
+            # Python could not restore.
             if signal.getsignal(number) not in (signal.SIG_IGN, None):
                 self._before[number] = signal.signal(number, self._handle)
         return self

@@ -1,13 +1,13 @@
-"""Of what a failed program printed on stderr, the line that says why."""
+"""Find the line on a failed program's stderr that says why it failed."""
 
 from __future__ import annotations
 
 import re
 
-# In characters: some programs print without an end.
+# In characters: some programs print lines without end.
 _MOST_CHARACTERS = 300
 
-# What runtimes print behind the reason: rules and brackets, frames of the stack, their version, how to learn more.
+# What runtimes print after the reason: rules and brackets, stack frames, their version, how to learn more.
 _BEHIND_THE_REASON = re.compile(
     "|".join(
         (
@@ -19,7 +19,7 @@ _BEHIND_THE_REASON = re.compile(
         )
     )
 )
-# Perl lists all folders in which it looked for a module.
+# Perl lists all folders that it searched for a module.
 _LOOKED_THROUGH = re.compile(r" \(@INC [^)]*\)")
 _RUBY_SAYS = re.compile(r"\S.*:\d+:in [`'].*': .*")
 _RUBY_ENDS = re.compile(r"\tfrom .*:\d+:in .*|\s*\^+|Did you mean\?.*")
@@ -30,7 +30,7 @@ _CARETS = re.compile(r"\s*\^+\s*")
 
 
 def last_words(stderr: bytes) -> str:
-    """The line, shortened from its beginning; the last one if none says more than that, "" if there is none."""
+    """Return that line, cut at its beginning if it is long; the last line if none says more, "" if there is none."""
     lines = [line for line in stderr.decode(errors="replace").splitlines() if line.strip()]
     if not lines:
         return ""
@@ -40,7 +40,7 @@ def last_words(stderr: bytes) -> str:
 
 
 def _reason_of_node(lines: list[str]) -> str | None:
-    """What Node.js prints of an exception that nobody catches: its place, carets below that, the reason, the stack."""
+    """Find the reason of an uncaught exception in Node.js; above it are its place and carets, below the stack."""
     if not _NODE_ENDS.fullmatch(lines[-1]):
         return None
     after = (below for above, below in zip(lines[-2::-1], lines[:0:-1], strict=True) if _CARETS.fullmatch(above))
@@ -48,14 +48,14 @@ def _reason_of_node(lines: list[str]) -> str | None:
 
 
 def _reason_of_ruby(lines: list[str]) -> str | None:
-    """What Ruby prints of an exception: the reason, perhaps the line of the program and carets below it, the stack."""
+    """Find the reason of a Ruby exception; below it are perhaps the source line and carets, then the stack."""
     if not _RUBY_ENDS.fullmatch(lines[-1]):
         return None
     return next((line for line in reversed(lines) if _RUBY_SAYS.fullmatch(line)), None)
 
 
 def _reason_of_go(lines: list[str]) -> str | None:
-    """What Go prints of a panic: the reason, and below it what each goroutine was at."""
+    """Find the reason of a panic in Go, which prints it, and below it the stack of each goroutine."""
     if not _GO_ENDS.fullmatch(lines[-1]):
         return None
     return next((line for line in lines if _GO_SAYS.fullmatch(line)), None)

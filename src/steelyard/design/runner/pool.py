@@ -26,7 +26,7 @@ class WorkerPool:
         self, launcher: Callable[[], AbstractContextManager[LaunchServer]], jobs: int, hooks: Hooks | None = None
     ) -> None:
         self._launcher, self._hooks = launcher, hooks or Hooks()
-        # What has to run before each launch must not meet another launch's work.
+        # The commands around one launch must not run beside another launch.
         self._jobs = 1 if self._hooks.prepare or self._hooks.conclude else jobs
         self._programs = Programs()
         self._launchers: list[LaunchServer] = []
@@ -67,10 +67,10 @@ class WorkerPool:
         return any(runner.has_begun for runner in self._runners)
 
     def do_all(self, tasks: Sequence[Callable[[Runner], Result]]) -> Generator[tuple[int, Result], None, None]:
-        """Do every task on whichever runner is free; yield (index of the task, what came of it) as they end.
+        """Do every task on whichever runner is free; yield (index of the task, its result) as they end.
 
-        Ends early, without an error, after `cancel`: a task that raises Interrupted has come to nothing. Raises the
-        first error of a task; those under way are killed, as they are when the iterator is closed.
+        Ends early, without an error, after `cancel`: a task that raises Interrupted has no result. Raises the first
+        error of a task; the tasks under way are killed, as they are when the iterator is closed.
         """
         with ThreadPoolExecutor(self._jobs) as pool:
             futures = {pool.submit(self._do, task): number for number, task in enumerate(tasks)}
@@ -83,7 +83,7 @@ class WorkerPool:
                 raise
 
     def _do(self, task: Callable[[Runner], Result]) -> list[Result]:
-        """What came of a task; nothing if it was cancelled."""
+        """Return the result of a task in a list; an empty list if it was cancelled."""
         runner = self._free.get()
         try:
             return [] if self._cancelled else [task(runner)]
@@ -96,10 +96,9 @@ class WorkerPool:
 def as_they_end(
     futures: Iterable[Future[Result]], waiting: Callable[[], None] | None = None
 ) -> Iterator[Future[Result]]:
-    """The futures as they end; `waiting` is called now and then in between.
+    """Yield the futures as they end; `waiting` is called now and then in between.
 
-    A signal that the system gives to another thread is heard by this one only when its wait ends: so it does now and
-    then.
+    A signal that the system gives to another thread reaches this one only when its wait ends, so no wait is long.
     """
     left = set(futures)
     while left:

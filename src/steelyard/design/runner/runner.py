@@ -26,23 +26,23 @@ Kept = TypeVar("Kept")
 _Together = Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]]
 
 TIMER = Timer()
-# Of what a set-up command prints on stderr, for the sentence that says why it failed.
+# How much of what a set-up command prints on stderr is kept, for the sentence that says why it failed.
 _MOST_SAID = 4096
-# A command around launches that runs for so long is told of.
+# The watch is told of a command around launches that runs for this long.
 _LASTS_S = 2.0
 
 
 LaunchSeries = Callable[[Sequence[Place], Sequence[LaunchSpec], LaunchSpec | None], Sequence[Measured | SteelyardError]]
-"""Runs launches, which stand at places in the plan, one after the other, and keeps all but the last that it returns,
-each before the next began: behind another one, if that is given, of which nothing is kept. It may return fewer than
-asked for, and then began no more."""
+"""Runs the launches at some places of the plan, one after the other, and keeps all that it returns but the last, each
+before the next begins. If another launch is given, the first one runs right behind it, and nothing of it is kept. It
+may return fewer than asked for, and then began no more."""
 
 
 class TargetLauncher(Protocol):
-    """Whatever can run a launch."""
+    """Anything that can run a launch."""
 
     def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:
-        """Run one launch to its end; `waiting`, if it lasts, is told now and then for how long, in seconds.
+        """Run one launch to its end; if it lasts, `waiting` is told now and then for how long, in seconds.
 
         Raises SteelyardError if it cannot be set up or executed.
         """
@@ -50,7 +50,7 @@ class TargetLauncher(Protocol):
     def launch_together(
         self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
     ) -> tuple[Measured, Measured]:
-        """Run two at the same time on one processor; told of what their threads and processes lost if `followed`.
+        """Run two at the same time on one processor; if `followed`, tell what their threads and processes lost.
 
         Raises as `launch`.
         """
@@ -61,39 +61,39 @@ class LaunchServer(TargetLauncher, Protocol):
 
     version: str
     server_pid: int
-    """Of its process, from which all launches descend, and in whose control group they begin."""
+    """The PID of its process, from which all launches descend and in whose control group they begin."""
     offers: dict[str, bool]
     """What it can read on this machine."""
     missing_counters: Mapping[str, int]
     """The events that cannot be counted here, with the system's error numbers."""
     waiting: Callable[[float], None] | None
-    """Is told as that of `launch`, where that has none, and of several at once or one after the other."""
+    """Is called as the `waiting` of `launch` is, for launches without one, and for several in one request."""
 
     def cancel(self) -> None:
         """Kill the launch in flight, or the next one if none is; for a signal handler."""
 
     def forget_cancel(self) -> None:
-        """Whatever is launched from here on was not meant by any cancel before."""
+        """Run whatever is launched from here on: no earlier cancel was meant for it."""
 
     def keep_rows_in(self, journal: int) -> None:
-        """Give it the descriptor of the journal, for the rows of `launch_series`."""
+        """Hand over the descriptor of the journal, for the rows of `launch_series`."""
 
     def launch_series(
         self, specs: Sequence[LaunchSpec], frames: Sequence[Frame | None]
     ) -> Sequence[Measured | SteelyardError]:
-        """Run launches, of which it keeps all but the last; fewer where one did not end well.
+        """Run launches in order, and keep the rows of all but the last; return fewer where one did not end well.
 
-        One without a frame is neither kept nor told of.
+        A launch without a frame is neither kept nor returned.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Reading(Generic[Value]):
-    """What came of a launch that ended well."""
+    """The result of a launch that ended well."""
 
     measured: Measured
     samples: tuple[Sample, ...]
-    """Of a harness; a command has none."""
+    """The samples of a harness; none for a command."""
     value: Value
     """What the instrument saw."""
 
@@ -109,22 +109,22 @@ class Runner:
     left_behind: list[str] = field(default_factory=list)
     """The processes ("PID name" each) that outlived their launch, killed unless they ended by themselves."""
     not_killed: list[str] = field(default_factory=list)
-    """Those of them that could not be, and go on."""
+    """Those left by launches, or by the commands around them, that could not be killed and go on."""
     left_by_hooks: list[str] = field(default_factory=list)
-    """As `left_behind`, of the commands around launches."""
+    """As `left_behind`, but left by the commands around launches."""
     said_by_set_up: list[tuple[str, bytes]] = field(default_factory=list)
-    """Of each set-up command that ended well, the end of what it wrote to standard error."""
+    """For each set-up command that ended well, its command line and the end of its standard error."""
     launches: int = 0
-    """How many were started, without the commands around them."""
+    """How many launches were started, without the commands around them."""
     has_begun: bool = False
-    """Whether anything was started, be it one of those commands."""
+    """Whether anything was started, be it a launch or a command around launches."""
     watch: Watch | None = None
-    """Is told of one of those commands that lasts."""
+    """Is told of a command around launches that lasts."""
     forget_cancel: Callable[[], None] = lambda: None
-    """Has the launcher run what comes next, whoever asked it to stop before."""
+    """Makes the launcher run what comes next, even if it was asked to stop before."""
 
     def launch(self, target: Target, instrument: Instrument[Value], keep: Callable[[Reading[Value]], Kept]) -> Kept:
-        """Run one launch under an instrument; `keep` has what came of it on disk before anything else is done.
+        """Run one launch under an instrument; `keep` puts its reading on disk before anything else is done.
 
         Raises LaunchError if the target failed, Interrupted if the user asked to stop before it or while it ran, and
         SteelyardError for whatever else keeps it from being measured.
@@ -165,7 +165,7 @@ class Runner:
         return measured
 
     def trial(self, target: Target) -> Reading[None]:
-        """As `launch`, for one that tells how to measure and is no measurement itself."""
+        """Run a launch that only tells how to measure, and is no measurement itself; raises as `launch`."""
         return self.launch(target, TIMER, lambda reading: reading)
 
     def launch_series(
@@ -175,9 +175,9 @@ class Runner:
         keep: Callable[[bool, Reading[None]], Kept],
         behind: Target | None = None,
     ) -> Iterator[Kept]:
-        """Run several launches in one request, as far as it comes; raises as `launch`.
+        """Run several launches in one request, as far as they get; raises as `launch`.
 
-        `keep` has of each whether the series has kept it already, and what came of it. The first one runs right
+        `keep` is told of each launch whether the series has kept it already, and its reading. The first one runs right
         `behind` another, if that is given, of which nothing is kept.
         """
         if self.interrupted():
@@ -194,7 +194,7 @@ class Runner:
                 reading = Reading(result, target.samples(result), None)
                 yield self._kept(reading, partial(keep, number < len(results)))
         finally:
-            self._check_programs(targets)  # that a launch has replaced one says more than what came of it
+            self._check_programs(targets)  # a replaced program says more than how the launch ended
 
     def launch_together(
         self,
@@ -204,7 +204,7 @@ class Runner:
         second_begins: bool = False,
         followed: bool = False,
     ) -> tuple[Kept, Kept]:
-        """Run two launches at the same time; raises as `launch`. None of them is kept unless both ended well."""
+        """Run two launches at the same time; raises as `launch`. Neither is kept unless both ended well."""
         together = partial(self.launcher.launch_together, second_begins=second_begins, followed=followed)
         started = self._both_started(targets, together)
         both = self._both(targets, together)
@@ -216,7 +216,7 @@ class Runner:
         return first, second
 
     def _both_started(self, targets: Sequence[Target], together: _Together) -> Sequence[Measured | None]:
-        """What came of the starts of two launches, which run at the same time as well; None where they have none."""
+        """Run the starts of two launches, also at the same time, and return their results; None if they have none."""
         starts = [target.start for target in targets if target.start is not None]
         if len(starts) < len(targets):
             return [None] * len(targets)
@@ -234,7 +234,7 @@ class Runner:
         self.launches += 2
         try:
             both = together(targets[0].spec, targets[1].spec)
-            # One that fails may be what the other one waited for in vain.
+            # A launch that failed may be what the other one waited for in vain, so it is reported first.
             for target, measured in sorted(zip(targets, both, strict=True), key=lambda one: one[1].timed_out):
                 check_ended(measured, target, TIMER.when_late)
         finally:
@@ -246,10 +246,10 @@ class Runner:
         both: Sequence[Shared],
         keep: Callable[[int, int, Reading[None]], Kept],
     ) -> dict[tuple[int, int], Kept | LaunchError]:
-        """The same for one start a side that serves several targets: what came of each, or why it failed.
+        """Run one start per side that serves several targets; return what came of each, or why it failed.
 
-        Each by its place among `both` and its number there, with which `keep` is called, and its reading: in the order
-        in which they ran. Raises as `launch` where a launch as a whole came to nothing.
+        The keys are a side's place among `both` and a target's number there, in the order in which the targets ran;
+        `keep` is called with both and with the reading. Raises as `launch` if a launch as a whole failed.
         """
         together = partial(self.launcher.launch_together, second_begins=False)
         measured = self._both([one.whole for one in both], together)
@@ -264,9 +264,9 @@ class Runner:
         }
 
     def shared_trial(self, shared: Shared) -> tuple[int, list[Reading[None] | LaunchError]]:
-        """As `trial`, for several targets: how long it took, ns, and what came of each, or why it failed.
+        """Try several targets in one launch; return how long it took, in ns, and each reading, or why it failed.
 
-        Raises as `launch` where the launch as a whole came to nothing.
+        Raises as `launch` if the launch as a whole failed.
         """
         self.check_program(shared.whole)
         measured = self.run(shared.whole.spec)
@@ -286,7 +286,7 @@ class Runner:
             return error
 
     def run(self, spec: LaunchSpec) -> Measured:
-        """Run a launch that no rule judges; raises Interrupted if the user asked to stop, before it or meanwhile."""
+        """Run a launch without judging its end; raises Interrupted if the user asked to stop, before or meanwhile."""
         if self.interrupted():
             raise Interrupted
         self.launches += 1
@@ -302,12 +302,12 @@ class Runner:
             self.programs.check(target.program, target.name)
 
     def set_up(self) -> None:
-        """Run the set-up commands, each once; what they leave running goes on. Raises as `launch`."""
+        """Run each set-up command once; what they leave running goes on. Raises as `launch`."""
         for spec in self.hooks.setup:
             if self.interrupted():
                 raise Interrupted
             with room_for("what --setup prints needs"), scratch_folder("setup") as folder:
-                said = folder / "stderr"  # and no pipe, which breaks behind what goes on
+                said = folder / "stderr"  # not a pipe, which would break for what goes on running
                 said.touch()
                 measured = self._run_hook("--setup", replace(spec, stderr=os.fsencode(said), leaves_running=True))
                 measured = replace(measured, stderr=end_of(said, _MOST_SAID))
@@ -324,7 +324,7 @@ class Runner:
         return kept
 
     def survivors(self) -> list[Finding]:
-        """What is to be said of the processes that outlived what they were started by; nothing if there were none."""
+        """Return the findings about processes that outlived what started them; none if there were none."""
         return survivors(self.left_behind, self.not_killed, self.left_by_hooks)
 
     def _note_survivors(self, measured: Measured) -> None:
@@ -338,13 +338,13 @@ class Runner:
             self.run_hook("--prepare", self.hooks.of(self.hooks.prepare, target))
 
     def _conclude(self, target: Target) -> None:
-        """Run what goes behind a launch that has begun, also where the user has asked to stop meanwhile."""
+        """Run the command that follows a launch that has begun, even if the user has asked to stop meanwhile."""
         if self.hooks.conclude:
             self.forget_cancel()
             self.run_hook("--conclude", self.hooks.of(self.hooks.conclude, target))
 
     def _watched(self, option: str, spec: LaunchSpec, watch: Watch) -> Measured:
-        """Run a command that may last, of which nothing else would be seen."""
+        """Run a command that may last, and tell the watch of it, as nothing else would show it."""
         told, name = list[float](), f"{option} {command_line(spec.argv)}"
 
         def waiting(seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""The time in which a command could measure: none passes while it is stopped, as Ctrl-Z does."""
+"""The time in which a command could measure: none passes while it is stopped, as by Ctrl-Z."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from steelyard.model.progress import GOES_ON, Watch
 
 
 class RunningClock:
-    """Seconds of a clock, without those in which this process stood still, as long as this is entered.
+    """A clock in seconds that, while entered, leaves out the time in which this process was stopped.
 
-    A signal tells when it goes on. It stood still since the clock was looked at last, so whoever waits for long looks
-    at it now and then. Python has signals handled on its main thread alone: on another, a clock like any. One that
-    is entered within another is to be of that one's seconds: then both stand still.
+    A signal tells when the process goes on. It is taken to have stood still since the clock was last read, so whoever
+    waits for long reads it now and then. Python handles signals on its main thread only: on any other, this is a plain
+    clock. One entered within another has to count that one's seconds: then both stand still.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -24,7 +24,7 @@ class RunningClock:
         self._before: object = None
 
     def __enter__(self) -> Self:
-        # What is not Python's own could not be given back.
+        # A handler that is not Python's own could not be restored.
         if current_thread() is main_thread() and signal.getsignal(signal.SIGCONT) is not None:
             self._before = signal.signal(signal.SIGCONT, self._goes_on)
         return self
@@ -39,7 +39,7 @@ class RunningClock:
         return self._seen - self._stood_s
 
     def while_waiting(self, watch: Watch) -> None:
-        """Look at the clock, and tell the watch that what is waited for goes on."""
+        """Read the clock, and tell the watch that what is waited for still goes on."""
         self()
         watch(GOES_ON)
 

@@ -1,4 +1,4 @@
-"""Several launches in one request: one after the other, of which the server itself keeps the rows."""
+"""Several launches in one request: they run one after the other, and the server itself keeps their rows."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def _launched(
 
 
 def series_of(settings: Settings, targets: Targets, launcher: LaunchServer, journal: Journal) -> LaunchSeries | None:
-    """How to launch several in one request; None where the driver has something to do between two launches."""
+    """Return how to launch several in one request; None where the driver has something to do between two launches."""
     if events_of(settings.metrics):  # the server keeps only the numbers
         return None
     if settings.has_hooks_around or targets.empty_shell or settings.harness is not None or settings.repeat > 1:
         return None
-    with suppress(MeasurementError):  # a server that has ended since it started is told of by its first launch
+    with suppress(MeasurementError):  # the first launch reports a server that has ended since it started
         launcher.keep_rows_in(journal.fileno())
 
     def series(
@@ -45,7 +45,7 @@ def series_of(settings: Settings, targets: Targets, launcher: LaunchServer, jour
 
 
 def unkept_series_of(launcher: LaunchServer) -> LaunchSeries:
-    """How to launch several in one request, of which no journal has the rows."""
+    """Return how to launch several in one request whose rows go to no journal."""
 
     def series(
         _: Sequence[Place], specs: Sequence[LaunchSpec], behind: LaunchSpec | None

@@ -8,7 +8,7 @@ from steelyard.model.metrics import PER_ITERATION, timed
 from steelyard.model.settings import Settings
 from steelyard.subjects.harness import AUTO, harness_named
 
-# What a partner on the same processor makes of its own, with what would be better.
+# The metrics that a partner on the same processor distorts: what they would hold, and what to do instead.
 _OF_THE_PARTNER = {
     "wall": "its wait for the partner: choose --metric active or cpu",
     "delay": "its wait for the partner: leave it out",
@@ -17,14 +17,14 @@ _OF_THE_PARTNER = {
     "migrations": "nothing, as both share one processor: leave it out",
 }
 
-# The least processor time of launches that may gain by a partner: what each of them has to itself, while the other one
-# leads or has ended, is to be a small part of it, and the scheduler's turns of some ms are to be many.
+# The least processor time of launches that may gain from a partner: the part that each has to itself, while the other
+# one leads or has ended, has to be small, and the scheduler's turns of some ms have to be many.
 SHORTEST_NS = 20_000_000
-# Commands of less than this may well be noisier in tandem, by what each has to itself, so that they begin one
+# Shorter commands may well be noisier in tandem, because of the part that each has to itself, so that they begin one
 # after the other (docs/tandem.md).
 COMMANDS_GAIN_FROM_NS = 40_000_000
-# Beside its like a program has half of the caches. Where it takes so much longer there, it is not the program that runs
-# alone, and a change may take longer, too.
+# Beside its like, a program has half of the caches. If it takes longer there by more than this share, it no longer
+# behaves as it does alone, and a change may cost more, too.
 MOST_CROWDED = 0.2
 
 
@@ -34,9 +34,10 @@ def has_short_turns(offers: Mapping[str, bool]) -> bool:
 
 
 def gains_beside(settings: Settings, offers: Mapping[str, bool]) -> bool:
-    """Whether long launches are known to spread by less beside their like (docs/tandem.md).
+    """Whether long launches are known to spread less beside their like (docs/tandem.md).
 
-    Where turns are short those of commands do, and samples of a suite's harness that tell a time without the partner's.
+    Where turns are short, launches of commands do, and so do samples of harnesses that tell a time without the
+    partner's.
     """
     if not has_short_turns(offers):
         return False
@@ -46,7 +47,7 @@ def gains_beside(settings: Settings, offers: Mapping[str, bool]) -> bool:
 
 
 def gains_from_ns(settings: Settings) -> int:
-    """From which processor time on launches that gain begin beside their like; those of suites all do that may."""
+    """Return the processor time from which launches that gain begin in tandem; for suites, the least that may."""
     return COMMANDS_GAIN_FROM_NS if settings.harness is None else SHORTEST_NS
 
 
@@ -74,12 +75,12 @@ def keeps_step(settings: Settings) -> bool:
 
 
 def out_of_step(settings: Settings) -> str:
-    """Why a program of a harness whose samples can be takes them alone."""
+    """Return why a program does not take its samples in turn, although its harness can."""
     return f"its samples are not taken in turn: {harness_named(settings.harness or '').out_of_step}"
 
 
 def _told(settings: Settings) -> frozenset[str] | None:
-    """The times that samples beside others can be weighed by; None for launches that have none."""
+    """Return the times by which samples in tandem can be judged; None for launches without samples."""
     if settings.harness is None:
         return None
     if settings.harness == AUTO or keeps_step(settings):

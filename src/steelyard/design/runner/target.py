@@ -1,4 +1,4 @@
-"""What one launch runs, and by which rules it is read."""
+"""What one launch runs, and how it is read."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _WENT_ON = (
     "time, too, and that stood still when it was tried: times by both cannot be compared. --metric wall has the plain "
     "clock in all launches"
 )
-# Of `timeit`, whose words name no harness.
+# For `timeit`, where no words of the command name a harness.
 STATEMENT_REMEDY = f"is it a Python that has steelyard installed? {ENVIRONMENT}"
 
 
 def no_module_remedy(module: str) -> str:
-    """Of a list that a Python does not give, as it lacks a module."""
+    """Return what to do about a Python that cannot list its benchmarks because it lacks a module."""
     return f"activate the environment that has {module}, or give the path of its Python in the command. {ENVIRONMENT}"
 
 
@@ -43,31 +43,31 @@ class Target:
     """A launch to come: of a command, or of a program that a harness drives."""
 
     name: str
-    """In errors."""
+    """Its name in errors."""
     spec: LaunchSpec
     subject: int = 0
-    """Which one of its record, whose commands go before and after it where `--prepare` or `--conclude` have several."""
+    """Its number in the record; it chooses among several commands of `--prepare` or `--conclude`."""
     program: str | None = None
     """The file that has to stay what it was at the first launch."""
     harness: Harness | None = None
     work: Work | None = None
     """What the harness was asked to run; None if it was asked for its list."""
     needs_cpu: bool = False
-    """Whether every sample has to tell its time on a processor."""
+    """Whether every sample has to tell its processor time."""
     ignore_failure: bool = False
     remedy: str = COMMAND_REMEDY
     """What to do about a launch that failed."""
     layout: int = 1
-    """Of several builds of its subject, in whose folders those commands run."""
+    """Which of several builds of its subject it runs; the commands around launches run in that build's folder."""
     params: Mapping[str, str] = field(default_factory=dict)
-    """What {name} stands for in its command, and in those before and after it."""
+    """What {name} stands for in its command, and in the commands before and after it."""
     start: Starting | None = None
-    """What is launched before it, to take its processor time off that of this one."""
+    """A launch made before it, whose processor time is subtracted from that of this one."""
     needs_still: bool = False
     """Whether its clock has to stand still while it waits, as it did when the benchmark was tried."""
 
     def within(self, longest_s: float | None) -> Target:
-        """The same launch, which may take so long if that is said, and else as long as it may."""
+        """Return the same launch with this limit on its time; with the limit that it has if this is None."""
         if longest_s is None:
             return self
         timeout_ns = round(longest_s * 1e9)
@@ -75,16 +75,16 @@ class Target:
         return replace(self, spec=replace(self.spec, timeout_ns=timeout_ns), start=start)
 
     def at_own_addresses(self) -> Target:
-        """The same launch, laid out by chance."""
+        """Return the same launch at random addresses, not at those that its pair shares."""
         start = self.start and self.start.changed(lambda spec: replace(spec, mapping_pages=None))
         return replace(self, spec=replace(self.spec, mapping_pages=None), start=start)
 
     def complaint(self, measured: Measured) -> str | None:
-        """What a harness that failed says of it by itself, beside its stderr."""
+        """Return what a harness that failed says about it apart from its stderr."""
         return None if self.harness is None else self.harness.complaint(measured)
 
     def samples(self, measured: Measured, started: Measured | None = None) -> tuple[Sample, ...]:
-        """What the harness took, given what came of the `start`; raises LaunchError for no answer, or one too short."""
+        """Return the samples, given the result of the `start`; raises LaunchError for a missing or unusable answer."""
         if self.harness is None or self.work is None:
             return ()
         try:
@@ -109,7 +109,7 @@ class Shared:
     each: Sequence[Target]
 
     def within(self, longest_s: float | None) -> Shared:
-        """The same launch, in which each may take so long if that is said, and else as long as it may."""
+        """Return the same launch with this time limit for each benchmark; with the limits that they have if None."""
         each = [target.within(longest_s) for target in self.each]
         limits_ns = [target.spec.timeout_ns for target in each]
         known_ns = [limit for limit in limits_ns if limit is not None]
@@ -117,7 +117,7 @@ class Shared:
         return Shared(replace(self.whole, spec=replace(self.whole.spec, timeout_ns=timeout_ns)), each)
 
     def apart(self, measured: Measured) -> list[Measured]:
-        """What each process measured; raises LaunchError if they cannot be told apart."""
+        """Return what each forked process measured; raises LaunchError if they cannot be told apart."""
         if self.whole.harness is None:
             raise AssertionError("only harnesses have several benchmarks")
         try:
@@ -128,7 +128,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Hooks:
-    """Commands around the launches: each has one for all of them, or one for each subject, or each of its layouts."""
+    """The commands around launches: each kind has one for all, one per subject, or one per layout of each subject."""
 
     setup: Sequence[LaunchSpec] = ()
     """Before anything is launched, each once."""
@@ -139,24 +139,24 @@ class Hooks:
     cleanup: Sequence[LaunchSpec] = ()
     """When all is measured, each once."""
     layouts: int = 0
-    """How many of each subject have commands of their own; 0 where all share those of the subject."""
+    """How many layouts of each subject have commands of their own; 0 where all share those of the subject."""
 
     def of(self, specs: Sequence[LaunchSpec], target: Target) -> LaunchSpec:
-        """The one of these commands that goes with a launch."""
+        """Return the one of these commands that goes with a launch."""
         place = target.subject * self.layouts + target.layout - 1 if self.layouts else target.subject
         spec = specs[min(place, len(specs) - 1)]
         return spec_with_parameters(spec, target.params) if target.params else spec
 
 
 def shared_target(each: Sequence[Target], launch: LaunchSpec, name: str, turns: Sequence[int] = ()) -> Shared:
-    """The launch of a program that runs all of these, which are its own.
+    """Return one launch that runs all of these targets, which are benchmarks of one program.
 
     With `turns`, one for each, samples are taken in turn with those of the other side's launch; with 0 it goes first.
     """
     parts = [replace(target, remedy=SHARED_REMEDY) for target in each]
     if turns:
         parts = [replace(part, work=_in_turn(part.work, turn)) for part, turn in zip(parts, turns, strict=True)]
-        # Two at the same time would share one processor, which is not needed where they take turns.
+        # Two launches at once share one processor by default, which those that take turns need not.
         launch = replace(launch, cpus=launch.cpus or tuple(sorted(os.sched_getaffinity(0))))
     first = parts[0]
     if first.harness is None:
@@ -171,19 +171,19 @@ def _in_turn(work: Work | None, turn: int) -> Work | None:
 
 
 def listing_target(harness: Harness, spec: LaunchSpec, name: str, remedy: str, subject: int = 0) -> Target:
-    """The launch that lists the benchmarks of a program."""
+    """Return the launch that lists the benchmarks of a program."""
     return Target(f"the list of {name}", harness.listing(spec), subject, harness=harness, remedy=remedy)
 
 
 def no_benchmark(subject: Subject) -> MeasurementError:
-    """What to raise where a subject's list is empty."""
+    """Return the error to raise if a subject's list is empty."""
     is_suite = "steelyard.harness" in subject.argv
     remedy = "has its suite @bench above a function?" if is_suite else "is it the right program?"
     return MeasurementError(f"{subject.name} lists no benchmark: {remedy}")
 
 
 def read_list(harness: Harness, measured: Measured, name: str) -> list[Listed]:
-    """What that launch listed; raises LaunchError, with the `name`, if that is no list."""
+    """Return what that launch listed; raises LaunchError, with the `name`, if it is no list."""
     try:
         return harness.listed(measured)
     except LaunchError as error:

@@ -1,4 +1,4 @@
-"""What a record's benchmarks launch."""
+"""What the benchmarks of a record launch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from steelyard.subjects.shell_words import needs_shell, shell_words
 
 LOOPS = "loops"
 SideLayout = tuple[int, int, int]
-"""A benchmark, a side of it, and a layout of this."""
+"""A benchmark, one of its sides, and a layout of that side."""
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,16 @@ class Targets:
     """of(benchmark, side, draw)"""
     hooks: Hooks = field(default_factory=Hooks)
     empty_shell: LaunchSpec | None = None
-    """What is measured in each pair and subtracted from its launches, where they are run by a shell."""
+    """An empty shell, measured in each pair and subtracted from its launches, where a shell runs them."""
     in_turn: Callable[[int, int, Draw, int], Target] | None = None
     """in_turn(benchmark, side, draw, order): beside a partner whose samples follow its own (order 0) or go before (1).
 
     None where samples are not taken in turn.
     """
     shared: Callable[[Sequence[int], int, Draw, Sequence[int]], Shared] | None = None
-    """shared(benchmarks, side, draw, turns): one launch for all of these, which goes first in those whose turn is 0.
+    """shared(benchmarks, side, draw, turns): one launch for all of these; it goes first in those whose turn is 0.
 
-    None where each has a start of its own.
+    None where each benchmark has a start of its own.
     """
 
 
@@ -63,11 +63,11 @@ def targets_of(
     hooks: Hooks | None = None,
     copies: Mapping[SideLayout, str] = MappingProxyType({}),
 ) -> Targets:
-    """Every launch of a record; `shared` is the environment that all of them find.
+    """Return every launch of a record; `shared` is the environment that all of them see.
 
-    The commands around launches are the record's, unless they were made before. Of a benchmark's side and layout among
-    the `copies`, that file is launched in the place of its program. Raises UsageError for a hook, or for a program that
-    a parameter names, that is missing.
+    The commands around launches are `hooks`, or those of the record. `copies` names the files that are launched in the
+    place of a program, by benchmark, side and layout. Raises UsageError for a hook that is missing, or a program that a
+    parameter names.
     """
     settings, limited = record.settings, with_time_limit(record)
     launches = _Launches(record, _subjects(record, copies), limited, shared)
@@ -82,7 +82,7 @@ def targets_of(
 
 
 def _subjects(record: Weighing | Run, copies: Mapping[SideLayout, str]) -> dict[SideLayout, Subject]:
-    """What each place launches; of the `copies`, that file in the place of its program."""
+    """Return the subject of each benchmark, side and layout, with its program replaced by that of `copies`, if any."""
     places = product(range(len(record.benchmarks)), range(len(record.subjects[:2])), layouts_of(record.settings))
     subjects = {place: subject_of(record, place[0], place[1], layout=place[2]) for place in places}
     for place, copy in copies.items():
@@ -91,7 +91,7 @@ def _subjects(record: Weighing | Run, copies: Mapping[SideLayout, str]) -> dict[
 
 
 class _Launches:
-    """The launches of a record's subjects, by their places; `limited` are the settings that hold for them."""
+    """The launches of a record's subjects, by their places; `limited` are the settings with the limit on a launch."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class _Launches:
         shared: Mapping[str, str],
     ) -> None:
         settings = record.settings
-        # One for each side: both may run at the same time, and some write to a folder of their harness.
+        # One for each side: both may run at the same time, and some harnesses write to a folder of their own.
         self._harnesses = [None if settings.harness is None else harness_named(settings.harness) for _ in range(2)]
         self._record, self._settings, self._subjects = record, settings, subjects
         self._makers = {place: launch_maker(subject, limited, shared) for place, subject in subjects.items()}
@@ -110,21 +110,21 @@ class _Launches:
         self._needs_cpu, self._first_layout = decides_by_cpu(settings), layouts_of(settings)[0]
 
     def of(self, benchmark: int, side: int, draw: Draw) -> Target:
-        """One launch."""
+        """Return one launch."""
         return self._target(benchmark, side, draw, "")
 
     def in_turn(self, benchmark: int, side: int, draw: Draw, order: int) -> Target:
-        """One beside its partner."""
+        """Return one launch that takes its samples in turn with its partner."""
         return self._target(benchmark, side, draw, str(order))
 
     def shared(self, benchmarks: Sequence[int], side: int, draw: Draw, turns: Sequence[int]) -> Shared:
-        """One launch of several benchmarks, whose side is one subject, beside that of the other side."""
+        """Return one launch of several benchmarks, whose side is one subject, to run beside that of the other side."""
         each = [self.of(benchmark, side, draw) for benchmark in benchmarks]
         place = benchmarks[0], side, draw.layout or self._first_layout
         return shared_target(each, self._makers[place](draw), self._subjects[place].name, turns)
 
     def _target(self, benchmark: int, side: int, draw: Draw, order: str) -> Target:
-        # What is tried before the first pair, or watched beside it, is of the first layout.
+        # What is tried before the first pair, or watched beside the pairs, is of the first layout.
         place = benchmark, side, draw.layout or self._first_layout
         spec, work, start = self._makers[place](draw), None, None
         harness = self._harnesses[side]
@@ -157,7 +157,7 @@ class _Launches:
 
 
 def _remedy(subject: Subject, settings: Settings) -> str:
-    """What to do about a launch that failed; that a shell was forgotten comes first."""
+    """Return what to do about a launch that failed; where a shell may have been forgotten, --shell is named first."""
     if settings.harness is not None:
         return HARNESS_REMEDY
     words = [] if subject.shell else shell_words(subject.command)
@@ -169,7 +169,7 @@ def _remedy(subject: Subject, settings: Settings) -> str:
 
 
 def remedy_of_missing(subject: Subject, settings: Settings) -> str | None:
-    """What to do where a command names a file that its revision has not; None if there is none."""
+    """Return what to do where a command names a file that its revision lacks; None if it names none."""
     missing = _not_checked_out(subject, settings)
     if missing is None:
         return None
@@ -183,11 +183,11 @@ def remedy_of_missing(subject: Subject, settings: Settings) -> str | None:
 
 
 def _not_checked_out(subject: Subject, settings: Settings) -> str | None:
-    """A word of the command that names a file in the user's folder, and none in the checkout that it runs in."""
+    """Return a word of the command that names a file in the user's folder, but none in the checkout where it runs."""
     if subject.revision is None or subject.directory is None:
         return None
     folders = [Path(settings.directory), Path(subject.directory)]
-    words = (word.partition("::")[0] for word in subject.argv[1:])  # of pytest, what is run of the file comes behind
+    words = (word.partition("::")[0] for word in subject.argv[1:])  # of pytest, the part to run follows the file's name
     return next((word for word in words if [_has(one, word) for one in folders] == [True, False]), None)
 
 
@@ -196,13 +196,13 @@ def _has(folder: Path, word: str) -> bool:
 
 
 def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[Subject]) -> Hooks:
-    """The commands around launches; raises UsageError for one that is missing.
+    """Return the commands around launches; raises UsageError for one that is missing.
 
-    A shell runs those that need one: their time is not measured, so it costs nothing. Those that need none are looked
-    up before anything is measured.
+    A shell runs those that need one: their time is not measured, so it costs nothing. The programs of the others are
+    looked up before anything is measured.
 
-    Where `subjects` run in folders of their own, so do they: each in that of its subject and layout, and one for all in
-    every subject's.
+    Where `subjects` run in folders of their own, so do the commands: one given for each subject in the folder of that
+    subject and layout, one given for all in every subject's folder.
     """
     layouts = settings.layouts if any(LAYOUT_PLACE in (one.directory or "") for one in subjects) else 0
     folders = [
@@ -211,12 +211,12 @@ def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[S
         if subject.directory is not None
         for layout in (layouts_of(settings) if layouts else range(1))
     ]
-    # They run as they would from the user's prompt: no time limit of the launches, no pinning, no input, once.
+    # They run as from the user's prompt: once, without the launches' time limit, pinning and input.
     of_launches = ("timeout_s", "cpu", "stdin", "output", "addresses")
     plain = settings.model_copy(update={**dict.fromkeys(of_launches), "repeat": 1})
 
     def by_shell(command: str) -> bool:
-        # It also finds the program that a parameter names, which is another one for each benchmark.
+        # It also finds a program that a parameter names, which differs between benchmarks.
         return needs_shell(command) or names_its_program(command)
 
     def specs(option: str, commands: list[str]) -> list[LaunchSpec]:
@@ -234,11 +234,11 @@ def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[S
 
 
 def with_time_limit(record: Weighing | Run) -> Settings:
-    """The settings of launches that are timed, with a limit for each.
+    """Return the settings of timed launches, with a time limit for each launch.
 
-    One that takes the whole budget alone leaves none for a verdict: without a limit of its own it has that, and but for
-    the first (`longest_at_first_s`) no more. A run has no verdict, and describes a launch however long it takes; but
-    many processes that make up one are the user's choice, and have the budget and as much again.
+    A launch that takes the whole budget leaves nothing for a verdict: one without a limit of its own has the budget as
+    its limit, except at first (`longest_at_first_s`). A run has no verdict and describes a launch however long it
+    takes, so it has no limit; but many processes in one launch are the user's choice, and have twice the budget.
     """
     settings = record.settings
     limit_s = longest_launch_s(settings)
@@ -250,9 +250,9 @@ def with_time_limit(record: Weighing | Run) -> Settings:
 
 
 def longest_at_first_s(record: Weighing | Run) -> float | None:
-    """How long launches of a weighing may take until there is a pair, which may take more than the budget.
+    """Return how long a launch of a weighing may take until there is a pair, which may be more than the budget.
 
-    None where they may take no longer than those after them.
+    None where such launches may take no longer than later ones.
     """
     settings = record.settings
     limit_s = longest_launch_s(settings)
@@ -262,19 +262,22 @@ def longest_at_first_s(record: Weighing | Run) -> float | None:
 
 
 def first_given_up_s(record: Weighing | Run) -> float | None:
-    """After how long the very first launch is given up; None where it may take as long as it likes."""
+    """Return after how many seconds the very first launch is given up; None if it may take as long as it likes."""
     return longest_at_first_s(record) or with_time_limit(record).timeout_s
 
 
 def longest_launch_s(settings: Settings) -> float | None:
-    """The budget; of a longer one that nobody asked for what allows a warm-up and a pair: a hang has to end sooner."""
+    """Return the budget in seconds, or a quarter of a longer one that nobody asked for, if that is more.
+
+    A quarter leaves room for a warm-up and a pair; a launch that hangs has to end sooner than the whole.
+    """
     if settings.max_time_s is None or settings.longest_time_s is None:
         return settings.max_time_s
     return max(settings.max_time_s, settings.longest_time_s / 4)
 
 
 def work_of(record: Weighing | Run, number: int, seed: int = 0, side: int = 0) -> Work:
-    """What a launch of one side of a benchmark of a harness is to run."""
+    """Return what a launch of one side of a harness's benchmark is to run."""
     benchmark = record.benchmarks[number]
     return Work(
         benchmark.entry or benchmark.name,
@@ -287,17 +290,17 @@ def work_of(record: Weighing | Run, number: int, seed: int = 0, side: int = 0) -
 
 
 def decides_by_cpu(settings: Settings) -> bool:
-    """Whether every sample has to tell its time on a processor."""
+    """Whether every sample has to tell its processor time."""
     return timed(settings.metrics)[:1] == ["cpu"]
 
 
 def layouts_of(settings: Settings) -> Sequence[int]:
-    """The layouts of each side, by which its commands are told apart; 0 alone where there is but one."""
+    """Return the numbers of each side's layouts; only 0 where there is a single one."""
     return range(1, settings.layouts + 1) if settings.layouts else range(1)
 
 
 def of_first_layout(subject: Subject, settings: Settings, role: str) -> Subject:
-    """The first build variant of a subject, itself where it has but one; raises UsageError where that is missing."""
+    """Return the first build variant of a subject, itself if it has only one; raises UsageError if that is missing."""
     return with_parameters(_of_build(subject, settings, 1), {LAYOUT: "1"} if settings.layouts else {}, role)
 
 
@@ -306,13 +309,13 @@ def _of_build(subject: Subject, settings: Settings, layout: int) -> Subject:
 
 
 def place_of(record: Weighing | Run, number: int, side: int) -> int:
-    """Which of the subjects one side of a benchmark is."""
+    """Return the number of the subject that is one side of a benchmark."""
     benchmark = record.benchmarks[number]
     return benchmark.candidate if side == 1 else benchmark.baseline
 
 
 def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1, layout: int = 1) -> Subject:
-    """What one side of a benchmark launches of one layout; {loops} in its arguments is so many `times` those asked for.
+    """Return what one side of a benchmark launches in a layout; {loops} is `times` the loops asked for.
 
     Raises UsageError for a program that is missing.
     """
@@ -324,7 +327,7 @@ def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1, l
 
 
 def parameters_of(record: Weighing | Run, number: int, times: int = 1, layout: int = 1) -> dict[str, str]:
-    """What each {name} stands for in a benchmark's commands, and in those before and after its launches."""
+    """Return what each {name} stands for in a benchmark's commands, and in those before and after its launches."""
     counting = record.settings.counting
     loops = {LOOPS: str(times * counting.loops)} if counting and counting.loops else {}
     build = {LAYOUT: str(layout)} if record.settings.layouts else {}
@@ -332,7 +335,7 @@ def parameters_of(record: Weighing | Run, number: int, times: int = 1, layout: i
 
 
 def called(record: Weighing | Run, number: int, name: str, layout: int = 0) -> str:
-    """A subject's name in an error: with the benchmark's parameters, if it has some, and which layout of several."""
+    """Return a subject's name for errors, with the benchmark's parameters, and the layout if there are several."""
     benchmark = record.benchmarks[number]
     values = benchmark.entry or ", ".join(f"{key}={value}" for key, value in benchmark.params.items())
     if any(one.baseline != benchmark.baseline for one in record.benchmarks):  # each has a command of its own
@@ -343,5 +346,5 @@ def called(record: Weighing | Run, number: int, name: str, layout: int = 0) -> s
 
 
 def _times_a_shell(record: Weighing | Run) -> bool:
-    """Whether a shell's start is part of a time; counts have its instructions, as those of any process."""
+    """Whether the start of a shell is part of a time; counts include its instructions, as those of any process."""
     return any(subject.shell for subject in record.subjects) and bool(timed(record.settings.metrics))

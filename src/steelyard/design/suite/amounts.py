@@ -1,4 +1,4 @@
-"""What a benchmark's trial asks for and finds out: how much of it a launch runs, on either side."""
+"""What a trial asks for and finds out about a benchmark: how much of it a launch runs, on either side."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from steelyard.model.launches import Sample
 
 
 class Ask(NamedTuple):
-    """A launch of one benchmark of a subject that is to be tried."""
+    """A launch of one benchmark of a subject, asked for by its trial."""
 
     subject: int
     loops: int
     samples: int
     by_process: bool = False
     is_given_up: bool = False
-    """Whether it is left without samples where it takes far longer than the baseline's: so many loops may be hours."""
+    """Whether it is ended without samples if it takes far longer than the baseline's: its loops may take hours."""
 
 
 class Amounts(NamedTuple):
-    """What each launch of a benchmark runs; no loops where the harness chooses them itself, neither where it failed."""
+    """What each launch of a benchmark runs; no loops if the harness chooses them, neither if the trial failed."""
 
     loops: int | None = None
     samples: int | None = None
     clock: Literal["process", "plain"] | None = None
     own_loops: Mapping[int, int] = MappingProxyType({})
-    """Of the candidates for whose iterations these are far too many or too few, by their numbers."""
+    """The loops of candidates, by their numbers, for whose iterations the common ones are far too many or too few."""
 
     def beside(self, candidate: int) -> dict[str, Any]:
-        """What launches of the baseline, and of this candidate, run, by the names that records have for it."""
+        """Return what launches of the baseline and of this candidate run, by the names that records have for it."""
         own = self.own_loops.get(candidate)
         return {"loops": self.loops, "samples": self.samples, "clock": self.clock, "candidate_loops": own}
 
@@ -44,10 +44,10 @@ class Tried(NamedTuple):
 
     @property
     def sample_ns(self) -> float:
-        """How long a sample of so many loops takes."""
+        """How long a sample of these loops takes, in ns."""
         return self.loops * iteration_ns(self.taken)
 
 
 def long_sides(sides: Mapping[int, Tried]) -> dict[int, int]:
-    """The loops of sides that have their own, one of them in long samples: those of the others are as long."""
+    """Return the loops of sides that have their own, one of them in long samples: the others get samples as long."""
     return {number: max(one.loops, long_loops(one.taken)) for number, one in sides.items()}

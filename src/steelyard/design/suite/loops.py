@@ -1,7 +1,8 @@
 """How much one launch of a harness does: iterations a sample and samples a launch, chosen once for both sides.
 
-A sample has to be long against the clock and short against a scheduler's slice, so that most samples are disturbed by
-nothing (Vaskovic trades iterations for samples for the same reason); a launch takes as many samples as pay.
+A sample has to be long compared with the clock and short compared with a scheduler's slice, so that most samples are
+disturbed by nothing (Vaskovic trades iterations for samples for the same reason); a launch takes as many samples as
+pay.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ TARGET_NS = 1_500_000
 """How long a sample is to take; anything from half of it to twice is good enough."""
 
 TURN_NS = 200_000
-"""The same of samples in turn with those of the other side: what slows a processor down often lasts for a ms or less,
-and has to last for several of them to hit both sides alike. Shorter ones tell little more, and 3 µs or more of each is
-what the turn costs the code behind it (benchmarks/turn_lengths.py)."""
+"""The same for samples in turn with those of the other side: what slows a processor down often lasts for a ms or less,
+and has to last for several samples to hit both sides alike. Shorter ones tell little more, and each turn costs the code
+after it 3 µs or more of its sample (benchmarks/turn_lengths.py)."""
 
 TOLD_NS = 10_000
-"""Shorter ones are told wrongly: reading the clock, and filling caches again, takes some 0.1 us of each."""
+"""Shorter samples are told wrongly: reading the clock, and filling caches again, takes some 0.1 us of each."""
 
 PILOT_LAUNCHES, PILOT_SAMPLES = 3, 6
 
@@ -32,48 +33,51 @@ Ask = TypeVar("Ask")
 Answer = TypeVar("Answer")
 Result = TypeVar("Result")
 
-# The first of several samples is not judged; one iteration that takes so long has no cold caches to speak of.
+# The first of several samples is not judged; a single iteration as long as this has no cold caches to speak of.
 _LONG_NS = 100_000_000
-# A clock that only ticks each ms tells nothing of a shorter sample than this many ticks, and at first nothing at all.
+# A clock that ticks only once a ms tells nothing of shorter samples, and so at first nothing at all: loops grow by this
+# factor at most before the clock is read again.
 _LARGEST_STEP = 1000
-# One side may be slower than another by a bug that squares its time; then both sides' samples give way.
+# One side may be slower than another by a bug that squares its time; then the samples of both sides give way.
 _MUCH_SLOWER = 4
 _SHORTEST_NS = 50_000
-# From here on each side has loops of its own: with those of the other its samples would be too long, or too short.
+# From this factor on, each side has loops of its own: with the other's, its samples would be too long or too short.
 _FAR = 10
-# An iteration that is the first may fill what the others only look up: in so few nothing else is to be seen.
+# The first iteration may fill what the others only look up: among so few, it hides all else.
 _FEW_LOOPS = 3
-# A launch of the slowest side is not to take longer in its samples.
+# The samples of a launch of the slowest side are not to take longer.
 _LONGEST_LAUNCH_NS = 1_000_000_000
 _MOST_LOOPS = 1 << 45
 _MOST_TRIES = 12
 _FEWEST_SAMPLES, _MOST_SAMPLES, _MOST_TURNS = 3, 40, 160
 
 LEAST_SAMPLES = 1 + _FEWEST_SAMPLES
-"""Samples of a launch where there was no time to find out how many pay."""
+"""The samples of a launch if there was no time to find out how many pay."""
 
-# Timed by its processor time, a launch is long beside its start (some 4 ms, give or take a tenth). It has but one
-# sample: each has a start of its own, as that of Go collects garbage before it, and longer ones tell no more.
+# Timed by its processor time, a launch is long compared with its start (some 4 ms, give or take a tenth). It has only
+# one sample: each would have a start of its own, as that of Go collects garbage before it, and longer ones tell no
+# more.
 _PROCESS_NS, _MUCH_FOR_START_NS = 90_000_000, 10_000_000
-# Of so brief iterations the same code takes 0.3 ns or 1.5, by what the processor makes of its stores in this process.
+# The same code takes 0.3 ns or 1.5 for such brief iterations, by what the processor makes of its stores in this
+# process.
 _BRIEF_NS = 5.0
-# The least times of an iteration in few samples differ by no more without a reason.
+# The least times of an iteration in a few samples differ by more than this only for a reason.
 _ALIKE = 0.25
 
 Take = Callable[[int, int], Sequence[Sample]]
-"""take(loops, samples): run one launch, and the samples that it took."""
+"""take(loops, samples): run one launch, and return the samples that it took."""
 
 Amount = tuple[int, int]
 """(loops, samples) that a launch is asked for."""
 
 
 class NeverLongError(VanishedError):
-    """A sample that does not grow with its loops; the message is without the benchmark's name."""
+    """A sample does not grow with its loops; the message lacks the benchmark's name."""
 
 
 @dataclass(frozen=True)
 class Pilot:
-    """One pilot launch: what it took beside its samples, in ns, and the samples themselves.
+    """One pilot launch: how long it took beside its samples, in ns, and the samples themselves.
 
     `start_ns` is its part of a start that it shares with others.
     """
@@ -84,12 +88,12 @@ class Pilot:
 
 
 def choose_loops(take: Take) -> int:
-    """Iterations that make a sample long enough; raises NeverLongError if it does not grow with them."""
+    """Return the iterations that make a sample long enough; raises NeverLongError if it does not grow with them."""
     return answered(asking_loops(), lambda amount: take(*amount))
 
 
 def answered(asking: Generator[Ask, Answer, Result], answer: Callable[[Ask], Answer]) -> Result:
-    """What comes of asking, with each answer as it is asked for."""
+    """Return the result of `asking`, which gets the answer to each thing that it asks for."""
     try:
         ask = next(asking)
         while True:
@@ -100,9 +104,9 @@ def answered(asking: Generator[Ask, Answer, Result], answer: Callable[[Ask], Ans
 
 
 def asking_loops(target_ns: int = TARGET_NS, *, hurried: bool = False) -> Generator[Amount, Sequence[Sample], int]:
-    """As `choose_loops`, for whoever has several launches to run at once: it asks for one after the other.
+    """As `choose_loops`, for callers that have several launches to run at once: it asks for one after the other.
 
-    In a hurry they are what one look more makes of them.
+    In a hurry, one more look settles the iterations.
     """
     first = yield 1, 1
     if is_long(first):
@@ -128,10 +132,10 @@ def asking_loops(target_ns: int = TARGET_NS, *, hurried: bool = False) -> Genera
 
 
 def shared_loops(loops: int, tries: Sequence[Sequence[Sample]], target_ns: int = TARGET_NS) -> int:
-    """Iterations for all sides, given a try of each: those of the baseline, but fewer where another is far slower.
+    """Return the iterations for all sides, from a try of each: the baseline's, but fewer if another is far slower.
 
-    Then the slowest side's samples are long enough, as long as the fastest one's can still be told by a clock. For that
-    they are more, where the baseline is far slower; but no sample is to be a long one.
+    Then the slowest side's samples are long enough, as far as a clock can still tell the fastest one's. For that there
+    are more if the baseline is far slower; but no sample is to be a long one.
     """
     each = [iteration_ns(samples) for samples in tries]
     told = max(1, min(ceil(_SHORTEST_NS / min(each)), int(_LONG_NS / max(each))))
@@ -141,30 +145,30 @@ def shared_loops(loops: int, tries: Sequence[Sequence[Sample]], target_ns: int =
 
 
 def first_samples(loops: int) -> int:
-    """How many samples of all these loops show first how long an iteration of another side takes."""
+    """Return how many samples of `loops` to take first, to see how long another side's iteration takes."""
     return 1 if loops > _FEW_LOOPS else 2
 
 
 def may_hide_more(samples: Sequence[Sample], baseline: Sequence[Sample]) -> bool:
-    """Whether one first sample may be its first iteration, which took as long as the baseline's, and little else."""
+    """Whether a single sample may be little else than its first iteration, which took as long as the baseline's."""
     return len(samples) == 1 and samples[0].ns < 2 * iteration_ns(baseline)
 
 
 def are_far_apart(one: Sequence[Sample], other: Sequence[Sample]) -> bool:
-    """Whether two sides differ by so much that the loops of one are not those of the other."""
+    """Whether two sides differ so much that the loops of one do not suit the other."""
     each = iteration_ns(one), iteration_ns(other)
     return max(each) >= _FAR * min(each)
 
 
 def long_loops(samples: Sequence[Sample]) -> int:
-    """Iterations that make a sample a long one, as such have no cold caches to speak of."""
+    """Return the iterations that make a sample a long one, which has no cold caches to speak of."""
     return max(1, round(_LONG_NS / iteration_ns(samples)))
 
 
 def process_amounts(each_ns: Sequence[float]) -> Amount | None:
-    """What a launch runs that is timed by its processor time, given the time of an iteration on each side.
+    """Return what a launch timed by its processor time runs, given an iteration's time on each side, in ns.
 
-    None where few iterations take long, or one side takes far less time than another: other ways find that out sooner.
+    None if few iterations take long, or one side takes far less time than another: other ways find that out sooner.
     """
     fastest_ns, slowest_ns = min(each_ns), max(each_ns)
     if slowest_ns > min(_MUCH_FOR_START_NS, max(_BRIEF_NS, _MUCH_SLOWER * fastest_ns)):
@@ -175,49 +179,52 @@ def process_amounts(each_ns: Sequence[float]) -> Amount | None:
 def computes_alone(whole: Sample, usual_ns: float, alone_ns: float) -> bool:
     """Whether the processor time of a `whole` launch is the time of its work, which one thread does.
 
-    Given the least elapsed time of an iteration as usual, and where it has one processor: that takes longer if several
-    threads work. It takes more than the processor time if it waits, and less if some work is left out of it.
+    `usual_ns` and `alone_ns` are the least elapsed times of an iteration, as usual and on one processor, where it takes
+    longer if several threads work. Elapsed time is more than the processor time if the work waits, and less if it
+    leaves some of the work out.
     """
     cpu_ns, most_ns = (whole.cpu_ns or 0) / whole.loops, (1 + _ALIKE) * whole.ns / whole.loops
     return abs(alone_ns / usual_ns - 1) <= _ALIKE and (1 - _ALIKE) * alone_ns <= cpu_ns <= most_ns
 
 
 def iteration_ns(samples: Sequence[Sample]) -> float:
-    """The least time of an iteration."""
+    """Return the least time of an iteration, in ns."""
     return min(sample.ns / sample.loops for sample in samples)
 
 
 def is_long(samples: Sequence[Sample]) -> bool:
-    """Whether a sample takes so long that a launch has one only."""
+    """Whether a sample takes so long that a launch has only one."""
     return median(sample.ns for sample in samples) >= _LONG_NS
 
 
 def long_samples_in_step(samples: Sequence[Sample]) -> int:
-    """How many long samples a launch takes in turn with the other side's: half a second of them, as a start is as long.
+    """Return how many long samples a launch takes in turn with the other side's.
 
-    Each is weighed against its neighbour, and the first of several is not judged.
+    Half a second of them, as a start takes as long. Each is weighed against its neighbour, and the first of several is
+    not judged.
     """
     judged = int(_LONGEST_LAUNCH_NS / 2 / median(sample.ns for sample in samples))
     return 1 + judged if judged > 1 else 1
 
 
 def _enough(loops: int, ns: float, target_ns: int) -> int:
-    """Iterations that would make a sample long enough, if so many take `ns`."""
+    """Return the iterations that would make a sample long enough, if `loops` take `ns`."""
     return max(1, min(ceil(loops * target_ns / ns), loops * _LARGEST_STEP))
 
 
 def choose_samples(
     pilots: Sequence[Pilot], slowest_ns: float = 0.0, brief: Pilot | None = None, *, in_step: bool = False
 ) -> int:
-    """Samples a launch, from where the variance is (two-stage sampling: Cochran, Sampling Techniques, 10.6).
+    """Return the samples a launch, by where the variance is (two-stage sampling: Cochran, Sampling Techniques, 10.6).
 
-    `slowest_ns` is what a sample takes on the slowest side, whose launches are not to become too long. A `brief`
-    launch, with fewer samples than the pilots', tells what a sample costs beside its own time, as where a collector
-    of garbage runs before each. Samples that are taken `in_step` with those of the other side lose with them what their
-    launch as a whole is off by.
+    `slowest_ns` is how long a sample takes on the slowest side, whose launches are not to become too long. A `brief`
+    launch, with fewer samples than the pilots', tells what a sample costs beside its own time, as where a garbage
+    collector runs before each. Samples taken `in_step` with those of the other side cancel what their launch as a whole
+    is off by.
 
     With variance w within launches and b between them, and costs c of a sample and s of starting a launch, the least
-    time for a given precision takes sqrt(w / b * s / c) samples a launch; one more is for the first, not judged.
+    time for a given precision takes sqrt(w / b * s / c) samples a launch; one more is for the first, which is not
+    judged.
     """
     times = [[sample.ns / sample.loops for sample in judged_samples(pilot.samples)] for pilot in pilots]
     sample_ns = median(sample.ns for pilot in pilots for sample in pilot.samples)
@@ -226,10 +233,10 @@ def choose_samples(
     between = variance(medians) / fmean(medians) ** 2 - within / len(times[0])
     overhead_ns, taken = median(pilot.overhead_ns for pilot in pilots), len(pilots[0].samples)
     beside_ns = 0.0
-    # A benchmark that says in its code how many there are has as many in each launch.
+    # A benchmark whose code fixes the number of samples has as many in each launch.
     if brief is not None and len(brief.samples) < taken:
         beside_ns = max(0.0, (overhead_ns - brief.overhead_ns) / (taken - len(brief.samples)))
-    # A start that is shared differs from launch to launch by more than any sample takes.
+    # The time of a shared start differs from launch to launch by more than any sample takes.
     starting = median(pilot.start_ns for pilot in pilots) + overhead_ns - taken * beside_ns
     most = _MOST_TURNS if in_step else _MOST_SAMPLES
     # A few launches cannot tell a small variance between them from none.

@@ -1,4 +1,4 @@
-"""What harnesses tell in place of an amount that an iteration processes: passed over, and said."""
+"""What harnesses tell in place of an amount that an iteration processes: it is passed over, and reported."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from steelyard.subjects.harness import Listed
 
 
 def no_amounts_told(listed: Iterable[Listed]) -> str:
-    """What is none, by unit and benchmark, the first of them; empty where nothing of the kind was told."""
+    """Return what is no amount, by unit and benchmark, the first few; empty if nothing of the kind was told."""
     told = (f"{unit} of {value} ({one.name})" for one in listed for unit, value in one.no_amounts.items())
     return some_names([*dict.fromkeys(told)])
 
 
 def no_amounts_finding(listed: Iterable[Listed]) -> list[Finding]:
-    """Say which benchmarks have no throughput, though their harness tells of one."""
+    """Return a finding on benchmarks that have no throughput, though their harness tells of one."""
     told = no_amounts_told(listed)
     if not told:
         return []

@@ -1,4 +1,4 @@
-"""How much of a budget may go into trying benchmarks: half of what their listing has left at most."""
+"""How much of a budget may go into trying benchmarks: at most half of what their listing has left."""
 
 from __future__ import annotations
 
@@ -8,59 +8,59 @@ from statistics import fmean
 
 from steelyard.model.launches import LaunchSpec
 
-# Launches of a benchmark that is tried in full: its loops, the other side, and how many samples pay.
+# The launches of a full trial: of its loops, of the other side, and of how many samples pay.
 _FULL_TRIAL, REFINEMENT = 9, 5
 # The other half is for pairs.
 _SHARE = 0.5
 _LEAST_LIMIT_S, _LEAST_FIRST_S = 1.0, 10.0
-# Nothing is tried in less, and clocks and limits are rounded.
+# Nothing can be tried in less, and clocks and limits are rounded.
 _LEAST_TRIAL_S = 0.001
 
 
 @dataclass
 class PilotTime:
-    """The time for trials, by a clock in seconds; without an `end` they take what they take."""
+    """The time for trials, by a clock in seconds; without an `end`, they may take any time."""
 
     clock: Callable[[], float]
     end: float | None = None
     """When the whole budget is used up."""
     _until: float = 0.0
     _pairs_s: list[float] = field(default_factory=list)
-    """Of each benchmark that can be measured."""
+    """The time of a pair of each benchmark that can be measured."""
     _listing_s: float = 0.0
     _first_s: float = _LEAST_FIRST_S
 
     def begin(self, listings: int, begun: float) -> None:
-        """Share what is left, now that so many listings were made since `begun`, or benchmarks run once for them."""
+        """Share what is left after `listings` listings since `begun`, or single runs of benchmarks made for them."""
         now = self.clock()
         self._listing_s = (now - begun) / max(1, listings)
         self._first_s = max(_LEAST_FIRST_S, 2 * ((self.end or begun) - begun))
         self._until = now + _SHARE * max(0.0, (self.end or now) - now)
 
     def keep(self, pairs_s: float) -> None:
-        """Keep the time for a pair of a benchmark that has been tried and can be measured, with each candidate."""
+        """Keep the time of a pair, with each candidate, of a benchmark that was tried and can be measured."""
         self._pairs_s.append(pairs_s)
 
     def is_up(self, *, tried: bool) -> bool:
-        """Whether no more benchmarks are to be tried: while none can be measured, that is when the budget is used up.
+        """Whether no more benchmarks are to be tried; while none can be measured, only once the budget is used up.
 
-        The first one is `tried` in any case.
+        `tried` tells whether one was tried already: the first one is in any case.
         """
         if self.end is None or not tried:
             return False
         return self.clock() >= (self._deadline() if self._pairs_s else self.end) - _LEAST_TRIAL_S
 
     def is_short(self, left: int, launches: int = _FULL_TRIAL, launch_s: float = 0.0) -> bool:
-        """Whether `left` benchmarks, so many more launches each, would take longer than there is.
+        """Whether `left` benchmarks, each with `launches` more, would take longer than there is.
 
-        A launch takes as long as one that runs nothing, or `launch_s`.
+        A launch takes as long as one that runs nothing, or `launch_s` if that is more.
         """
         if self.end is None:
             return False
         return left * launches * max(launch_s, self._listing_s) > self._deadline() - self.clock()
 
     def limited(self, spec: LaunchSpec) -> LaunchSpec:
-        """A launch that ends with the time for trials, or soon after, once there is a benchmark to measure.
+        """Return a launch limited to about the time left for trials, once there is a benchmark to measure.
 
         Until then it may take more than the whole budget, as the first pair of a command may; but a hang has to end.
         """
@@ -71,7 +71,7 @@ class PilotTime:
         return replace(spec, timeout_ns=min(left_ns, spec.timeout_ns or left_ns))
 
     def _deadline(self) -> float:
-        """When the time for trials ends: that for the pairs of what was tried, and of one more such, is left."""
+        """Return when the time for trials ends, with time left for the pairs of what was tried and of one more such."""
         if self.end is None or not self._pairs_s:
             return self._until
         return min(self._until, self.end - sum(self._pairs_s) - fmean(self._pairs_s))

@@ -19,7 +19,7 @@ from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.harness import Harness, Work
 
-# A launch that is given up has had so many times as long as the one before it, and this at least.
+# A launch is given up after this many times as long as the one before it took, but not before this many seconds.
 _GIVEN_UP_TIMES, _GIVEN_UP_S = 10, 2.0
 
 
@@ -30,24 +30,25 @@ class Pilots:
     settings: Settings
     harness: Harness
     subjects: Sequence[Subject]
-    """What is tried of each: of several layouts the first."""
+    """The subjects as they are tried: of several layouts the first."""
     spec: Callable[[Subject], LaunchSpec]
     runner: Runner
     time: PilotTime
     times_processes: bool
-    """Whether launches may be timed by their processor time, as the harness's own times hold the waiting for it."""
+    """Whether launches may be timed by their processor time, as the harness's own times include waits for a
+    processor."""
     pair_s: dict[str, float] = field(default_factory=dict)
-    """How long a pair takes, as the latest trial went, in seconds."""
+    """How long a pair takes, in seconds, going by the latest trial."""
     processed: dict[tuple[int, str], dict[str, float]] = field(default_factory=dict)
-    """What an iteration of a subject's benchmark processes, as it was told, by the unit."""
+    """What an iteration of a subject's benchmark processes, as it was told, by unit."""
     plain: set[str] = field(default_factory=set)
-    """Of whose sides one at least has a clock that does not stand still, where it was to: none does from there on, as a
-    time without waiting is not to be compared with one that holds it."""
+    """The benchmarks of which at least one side has a clock that went on where it was to stand still. From then on none
+    of their clocks stands still, as times with and without waiting cannot be compared."""
     launch_s: float = 0.0
-    """How long the latest launch of several took."""
+    """How long the latest launch of several benchmarks took, in seconds."""
 
     def of_one(self, entry: str, ask: Ask) -> Pilot:
-        """Run one launch; without samples if it was given up, or timed by its process and that came to nothing."""
+        """Run one launch; return no samples if it was given up, or if it was to be timed by its process and failed."""
         target = self.target(entry, ask)
         if ask.is_given_up:
             target = _given_up_after(self.pair_s[entry] / 2, target)
@@ -61,7 +62,7 @@ class Pilots:
         return self._read(entry, ask, target, reading)
 
     def of_several(self, subject: int, is_given_up: bool, asks: Mapping[str, Ask]) -> dict[str, Pilot | LaunchError]:
-        """Run one launch for several benchmarks of a subject; without samples of any if it was given up."""
+        """Run one launch for several benchmarks of a subject; return no samples of any if it was given up."""
         targets = [self.target(entry, ask) for entry, ask in asks.items()]
         launch = self.time.limited(self.spec(self.subjects[subject]))
         shared = shared_target(targets, launch, self.subjects[subject].name)
@@ -83,7 +84,7 @@ class Pilots:
         }
 
     def target(self, entry: str, ask: Ask) -> Target:
-        """The launch of one."""
+        """Return the launch of one benchmark."""
         still = self.settings.clock == "still" and entry not in self.plain
         samples = self.harness.samples_a_launch or ask.samples
         work = Work(entry, ask.loops, samples, still=still, by_process=ask.by_process)
@@ -101,7 +102,7 @@ class Pilots:
         )
 
     def called(self, number: int, entry: str) -> str:
-        """A subject's benchmark, in errors."""
+        """Return what errors call a subject's benchmark."""
         return f"{self.subjects[number].name} ({entry})"
 
     def _read(self, entry: str, ask: Ask, target: Target, reading: Reading[None], start_ns: float = 0.0) -> Pilot:
@@ -113,7 +114,7 @@ class Pilots:
 
 
 def beside_samples_ns(reading: Reading[None]) -> float:
-    """What a launch took beside its samples, without what both waited for a processor, as far as that is known."""
+    """Return what a launch took beside its samples, in ns, without the waits of both, as far as these are known."""
     waits = [reading.measured.delay_ns, *(sample.delay_ns for sample in reading.samples)]
     known = [wait for wait in waits if wait is not None]
     waited_ns = known[0] - sum(known[1:]) if len(known) == len(waits) else 0
@@ -121,6 +122,6 @@ def beside_samples_ns(reading: Reading[None]) -> float:
 
 
 def _given_up_after(latest_s: float, target: Target) -> Target:
-    """A launch that has not much longer than the latest one of the same benchmarks took."""
+    """Return a launch that may not take much longer than the latest one of the same benchmarks took."""
     most_s = max(_GIVEN_UP_S, _GIVEN_UP_TIMES * latest_s)
     return target.within(min(most_s, (target.spec.timeout_ns or inf) / 1e9))

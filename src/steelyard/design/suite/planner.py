@@ -43,14 +43,14 @@ from steelyard.subjects.command import launch_spec
 from steelyard.subjects.harness import AUTO, Harness, Listed, check_counts, harness_named, recognised_harness
 from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS, STATEMENT_NAME
 
-# A benchmark whose launches are slow to start gets the time for so many pairs, or for the fewest that can show anything
-# among so many benchmarks, if these are more.
+# A benchmark whose launches are slow to start gets time for this many pairs, or for the fewest that can show anything
+# among all the benchmarks, if that is more.
 _FEWEST_PAIRS = 12
 
 
 @dataclass(frozen=True)
 class Planner:
-    """Asks the subjects of a record for their benchmarks, and tries these."""
+    """Asks the subjects of a record for their benchmarks, and tries them."""
 
     record: Weighing | Run
     shared: Mapping[str, str]
@@ -59,9 +59,9 @@ class Planner:
     time: PilotTime = field(default_factory=lambda: PilotTime(lambda: 0.0))
 
     def planned(self, selection: Selection) -> Weighing | Run:
-        """The record with its harness, should it be recognised, and with its benchmarks, their loops and samples.
+        """Return the record with its harness, recognised if need be, and its benchmarks, their loops and samples.
 
-        A benchmark that fails is in it as `failed`, one that the time is too short for as stopped by `time`. Raises
+        A benchmark that fails is in it as `failed`, one for which there was no time as stopped by `time`. Raises
         LaunchError if a harness does not list its benchmarks, UsageError if none is left, Interrupted.
         """
         if self.record.settings.harness == AUTO:
@@ -97,10 +97,10 @@ class Planner:
         )
 
     def _without_baseline(self, lists: Sequence[Sequence[Listed]], selection: Selection) -> Weighing | Run:
-        """The record where the baseline has no benchmark yet: those of the candidate are named in it, and not measured.
+        """Return the record if the baseline has no benchmark yet: it names the candidate's, which are not measured.
 
-        That the program is the right one is known of one command in two revisions, where the candidate's tells its
-        list; raises MeasurementError for any other, and UsageError as where benchmarks are chosen.
+        The program is known to be the right one only of one command in two revisions, where the candidate's lists
+        benchmarks; raises MeasurementError for any other, and UsageError as where benchmarks are chosen.
         """
         subjects = self.record.subjects
         new = [one for listed in lists[1:] for one in listed]
@@ -114,7 +114,7 @@ class Planner:
         return self.record.model_copy(update={"findings": [*self.record.findings, found]})
 
     def _chosen(self, lists: Sequence[Sequence[Listed]], selection: Selection) -> tuple[list[Benchmark], Settings]:
-        """The benchmarks that were asked for, and the settings, which say what part of the suite they are."""
+        """Return the benchmarks that were asked for, and the settings, with the part of the suite that they are."""
         known = {one.name for one in lists[0]}
         new = [one for listed in lists[1:] for one in listed if one.name not in known]
         whose = "the baseline's" if isinstance(self.record, Weighing) else "its"
@@ -129,9 +129,9 @@ class Planner:
         return benchmarks, settings
 
     def going_on(self) -> Weighing | Run:
-        """The record of one that is carried on, with those of its open benchmarks tried that there was no time for.
+        """Return a record that is carried on, with its open benchmarks tried for which there was no time before.
 
-        Raises LaunchError if a harness does not list its benchmarks any more, Interrupted.
+        Raises LaunchError if a harness no longer lists its benchmarks, Interrupted.
         """
         if self._harness.lists_first:
             self.lists()
@@ -178,9 +178,9 @@ class Planner:
     def _found_best(
         self, settings: Settings, selection: Selection, trials: Trials, tried: Sequence[Benchmark]
     ) -> dict[str, Any]:
-        """How those that were tried are to be measured, as settings, and for how long."""
+        """Return how those that were tried are to be measured, and for how long, as settings."""
         found: dict[str, Any] = {"starts": "shared"} if trials.shares_starts else {}
-        # Benchmarks are known to be weighed sooner beside their like, of whatever kind they are.
+        # In either case benchmarks of whatever kind are known to be weighed sooner beside their like.
         is_better_beside = trials.pilots.times_processes or gains_beside(settings, self.record.machine.offers)
         if selection.any_pairing and isinstance(self.record, Weighing) and is_better_beside:
             found["pairing"] = "auto"
@@ -194,7 +194,7 @@ class Planner:
         return found
 
     def lists(self, not_in_baseline: str | None = None) -> list[list[Listed]]:
-        """What each subject lists; of a baseline without the file that its command names nothing, where it fails."""
+        """Return what each subject lists; nothing for a baseline that fails, if it lacks the file its command names."""
         baseline, *candidates = self._subjects
         first = self._listed(0, baseline) if not_in_baseline is None else self._listed_if_there(baseline)
         return [first, *(self._listed(number, subject) for number, subject in enumerate(candidates, 1))]
@@ -208,9 +208,9 @@ class Planner:
             return []
 
     def _recognised(self, selection: Selection) -> Planner:
-        """A planner for the same record, with the harness that its programs are of; raises UsageError.
+        """Return a planner for the same record, with the harness that its programs are of; raises UsageError.
 
-        What the baseline has not cannot be looked at there.
+        The baseline is not looked at if it lacks the file that the command names.
         """
         looked_at = self._subjects if selection.not_in_baseline is None else self._subjects[1:]
         name = recognised_harness([self._spec(subject) for subject in looked_at])
@@ -222,7 +222,7 @@ class Planner:
         return replace(self, record=self.record.model_copy(update={"settings": settings}))
 
     def _can_stand_still(self) -> bool:
-        """Whether what a harness tells as elapsed time shall be without waiting, and can be."""
+        """Whether the elapsed time that a harness tells is wanted without waits for a processor, and can be had so."""
         times = timed(self.record.settings.metrics)
         is_wanted = self._harness.stands_still and "active" in times and "wall" not in times
         return is_wanted and all(can_stand_still(Path(subject.program)) for subject in self._subjects)
@@ -235,7 +235,7 @@ class Planner:
 
     @cached_property
     def _subjects(self) -> list[Subject]:
-        """What is asked and tried: of several layouts the first."""
+        """The subjects as they are asked and tried: of several layouts the first."""
         settings, roles = self.record.settings, ["baseline", *["candidate"] * (len(self.record.subjects) - 1)]
         named = zip(self.record.subjects, roles, strict=True)
         return [of_first_layout(subject, settings, role) for subject, role in named]
@@ -246,7 +246,7 @@ class Planner:
 
     def _spec(self, subject: Subject) -> LaunchSpec:
         settings = self.record.settings
-        # Of a suite many may hang: none of them has the longer time that slow launches are granted unasked.
+        # In a suite many benchmarks may hang: none has the longer time that slow launches are granted unasked.
         usual = self.record.model_copy(update={"settings": settings.model_copy(update={"longest_time_s": None})})
         return launch_spec(subject, with_time_limit(usual), self.shared, draw_pair(settings.seed, 0, 0))
 
@@ -259,7 +259,7 @@ def may_time_processes(settings: Settings, harness: Harness) -> bool:
 
 
 def may_share_starts(record: Weighing | Run, harness: Harness) -> bool:
-    """Whether benchmarks of a suite may be measured out of common starts: nothing is to be done for each launch."""
+    """Whether benchmarks of a suite may be measured out of shared starts: nothing is to be done for each launch."""
     settings = record.settings
     is_plain = settings.pairing == "adjacent" and not settings.has_hooks_around
     times = timed(settings.metrics)
@@ -268,7 +268,7 @@ def may_share_starts(record: Weighing | Run, harness: Harness) -> bool:
 
 
 def _as_tried(benchmark: Benchmark, trials: Trials, processed: Sequence[Processed]) -> Benchmark:
-    """With what its launches run, and what that processes: as the user says, else as its sides tell."""
+    """Return a benchmark with what its launches run and process: as the user says, else as its sides tell."""
     entry = benchmark.entry or ""
     if not processed:
         places = (benchmark.baseline, benchmark.candidate)
@@ -278,21 +278,21 @@ def _as_tried(benchmark: Benchmark, trials: Trials, processed: Sequence[Processe
 
 
 def _stop_of(benchmark: Benchmark, trials: Trials) -> StopReason:
-    """Why its measuring has stopped before it began, or `interrupted`, as long as it has not."""
+    """Return why a benchmark stopped before it was measured, or `interrupted` if it has not."""
     if benchmark.entry not in trials.known:
         return "time"
     return "failed" if benchmark.entry in trials.failures else "interrupted"
 
 
 def _missed(settings: Settings, trials: Trials) -> list[Finding]:
-    """Name those that were not reached, if nobody does so who measures the others for a time."""
+    """Return a finding that names those that were not reached, unless the timing of the others will do so."""
     return [] if timed(settings.metrics) else not_measured_finding(trials.missed, of_harness=True)
 
 
 def _shared_benchmarks(
     record: Weighing | Run, lists: Sequence[Sequence[Listed]], chosen: Sequence[Listed]
 ) -> list[Benchmark]:
-    """The chosen benchmarks that the baseline and a candidate have."""
+    """Return the chosen benchmarks that both the baseline and a candidate have."""
     candidates = range(1, len(lists)) if len(lists) > 1 else range(1)
     names = [{one.name for one in listed} for listed in lists]
     several = len(candidates) > 1
@@ -316,7 +316,7 @@ def _shared_benchmarks(
 
 
 def _nothing_in_common(record: Weighing | Run, chosen: Sequence[Listed], theirs: Sequence[str]) -> MeasurementError:
-    """What is said where no candidate has any that is chosen of the baseline's, but what is among `theirs`."""
+    """Return the error if no candidate has any of the baseline's chosen benchmarks; they have `theirs`."""
     have = "the candidates have" if len(record.subjects) > 2 else "the candidate has"
     if not theirs:
         way_out = ""
@@ -334,12 +334,12 @@ def _nothing_in_common(record: Weighing | Run, chosen: Sequence[Listed], theirs:
 
 
 def _named(candidate: str, listed: str) -> str:
-    """A benchmark of one of several candidates."""
+    """Return the name of a benchmark of one of several candidates."""
     return candidate if listed == STATEMENT_NAME else f"{candidate}, {listed}"
 
 
 def _one_sided(record: Weighing | Run, lists: Sequence[Sequence[Listed]]) -> list[Finding]:
-    """What is said of benchmarks that only the baseline or only a candidate has."""
+    """Return findings on benchmarks that only the baseline or only a candidate has."""
     found = []
     for candidate in range(1, len(lists)):
         name = record.subjects[candidate].name

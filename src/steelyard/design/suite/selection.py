@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Selection:
-    """What the user asked of a harness's benchmarks."""
+    """What the user asked for of a harness's benchmarks."""
 
     only: Sequence[str] = ()
-    """Patterns of names (as in a shell), `!PATTERN` for all but those; without any, all benchmarks."""
+    """Patterns of names (as in a shell), `!PATTERN` for all but those; if empty, all benchmarks."""
     tags: Sequence[str] = ()
-    """Patterns of tags, of which a benchmark has to have one that fits, on any side; without any, all benchmarks."""
+    """Patterns of tags, one of which has to match a tag of the benchmark, on any side; if empty, all benchmarks."""
     of_several: bool = False
-    """Whether the patterns choose from other programs' benchmarks too, which may have what this one has not."""
+    """Whether the patterns choose from other programs' benchmarks too, which may have what this one lacks."""
     seconds_each: float | None = None
-    """How long each may take, if that is more in all than the time limit."""
+    """How long each may take, if that is more in total than the time limit."""
     shard: ShardAsked | None = None
     """Which part of them, if not all."""
     control: bool = False
     """Whether the baseline's first benchmark is weighed against itself."""
     own_starts: bool = False
-    """Whether each launch is to have a start of its own, also where one could serve several benchmarks."""
+    """Whether each launch is to have a start of its own, even where one could serve several benchmarks."""
     any_pairing: bool = True
-    """Whether launches of a pair may be there at the same time where that is known to be better."""
+    """Whether both launches of a pair may exist at the same time where that is known to be better."""
     not_in_baseline: str | None = None
-    """The file that the command names and the baseline's revision has not: if its list fails, it has no benchmark."""
+    """The file that the command names and the baseline's revision lacks: if its list fails, it has no benchmark."""
     processed: Sequence[Processed] = ()
-    """What an iteration of each processes, whatever the harness tells of it; nothing, to take its word."""
+    """What an iteration of each processes, whatever the harness tells of it; empty to take the harness's word."""
 
 
 def chosen_benchmarks(
@@ -52,11 +52,11 @@ def chosen_benchmarks(
     new: Sequence[Listed] = (),
     of_several: bool = False,
 ) -> list[Listed]:
-    """Those whose name the patterns choose and one of whose tags fits one of `tags`; all, where none are given.
+    """Return those whose name the patterns choose and one of whose tags fits `tags`; all if neither is given.
 
-    Raises UsageError for a pattern that fits none of these, nor of those that are `new` in a candidate, and where
-    nothing is left. Patterns that are `of_several` programs may fit none here: then only NothingChosenError is raised,
-    where nothing is left.
+    Raises UsageError for a pattern that fits none of these, nor of those that are `new` in a candidate, and if nothing
+    is left. Patterns that are `of_several` programs may fit none here: then only NothingChosenError is raised, if
+    nothing is left.
     """
     chosen = fitting(listed, patterns, tags)
     if not of_several:
@@ -84,7 +84,7 @@ def _check_patterns(
 def _none_chosen(
     listed: Sequence[Listed], lacking: Sequence[str], whose: str, tags: Sequence[str], *, of_several: bool
 ) -> UsageError:
-    """What is said where nothing is left; `lacking` are those asked for that only a candidate has."""
+    """Return the error for an empty choice; `lacking` are those asked for that only a candidate has."""
     lacks = f"the baseline lacks what is asked for, {some_names(lacking)}"
     if of_several:
         why = lacks if lacking else f"none of {whose} benchmarks is among those asked for"
@@ -99,9 +99,9 @@ def _none_chosen(
 
 
 def tagged_alike(lists: Sequence[Sequence[Listed]]) -> list[list[Listed]]:
-    """What each subject lists, a benchmark with the tags that it has in any of them.
+    """Return what each subject lists, a benchmark with the tags that it has in any of them.
 
-    A revision that tags a benchmark anew, or no more, is weighed by it all the same.
+    A benchmark that a revision tags anew, or no longer, is still weighed by that tag.
     """
     known: dict[str, dict[str, None]] = {}
     for one in chain.from_iterable(lists):
@@ -110,5 +110,5 @@ def tagged_alike(lists: Sequence[Sequence[Listed]]) -> list[list[Listed]]:
 
 
 def fitting(listed: Sequence[Listed], patterns: Sequence[str], tags: Sequence[str]) -> list[Listed]:
-    """Those that the patterns choose and that fit one of the tags, as far as there are any."""
+    """Return those that the patterns choose and that fit one of the tags, as far as there are any."""
     return [one for one in listed if is_chosen([one.name], patterns) and (not tags or fits(one.tags, tags))]

@@ -1,4 +1,4 @@
-"""A suite that several machines share: each has whole benchmarks, which their names alone deal out."""
+"""A suite that several machines share: each has whole benchmarks, dealt out by their names alone."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class ShardAsked:
 
 
 def dealt(benchmarks: Sequence[Benchmark], asked: ShardAsked) -> tuple[list[Benchmark], Shard]:
-    """The part's benchmarks, in their order, and what the record says of it; raises UsageError if it has none.
+    """Return the part's benchmarks in order, and what the record says of it; raises UsageError if it has none.
 
-    The names are dealt out in their own order, one to each part in turn: whatever lists them, and in which order, each
-    has its place, and the parts differ by one benchmark at most. All candidates of a benchmark are in one part.
+    The sorted names are dealt out, one to each part in turn: whatever lists them, and in which order, each has its
+    place, and the parts differ by one benchmark at most. All candidates of a benchmark are in one part.
     """
     suite = [benchmark for benchmark in benchmarks if not benchmark.control]
     names = sorted({_name(benchmark) for benchmark in suite})
     mine = {*names[asked.number - 1 :: asked.of]}
-    if asked.of > len(names):  # a part without any could not be measured, nor the others be merged without it
+    if asked.of > len(names):  # an empty part could not be measured, nor the others be merged without it
         most = "is one benchmark: leave it out" if len(names) == 1 else f"are {len(names)} benchmarks: make it as many"
         raise UsageError(f"--shard {asked} makes {asked.of} parts, and there {most}")
     from steelyard.model.settings import Shard
@@ -44,7 +44,7 @@ def dealt(benchmarks: Sequence[Benchmark], asked: ShardAsked) -> tuple[list[Benc
 
 
 def _name(benchmark: Benchmark) -> str:
-    """That of the work, whoever is weighed by it."""
+    """Return the name of the work, whichever candidate does it."""
     if benchmark.entry is not None or not benchmark.params:
         return benchmark.entry or benchmark.name
     return values_told(benchmark.params)

@@ -44,10 +44,11 @@ from steelyard.model.progress import Progress, Watch
 from steelyard.model.subject import Benchmark
 from steelyard.report.figures import count, seconds
 
-# What is left to do at least when several have been tried once at the same time: their loops, and a pair.
+# At least this many launches are left once several benchmarks have been tried together: for their loops, and for a
+# pair.
 _MORE_LAUNCHES = 4
-# How often processor time is tried beside elapsed time, which other work may have made longer; more often where only
-# that speaks against it.
+# How often processor time is tried beside elapsed time, which other work may have lengthened; more often if only that
+# speaks against it.
 _TRIES, _MOST_TRIES, _TRY_SAMPLES, _FEWEST_LOOPS = 3, 6, 8, 8
 
 _Found = TypeVar("_Found")
@@ -63,11 +64,11 @@ class _Trial:
     amounts: Amounts | None = None
 
     def go_on(self, pilot: Pilot | LaunchError | None = None) -> None:
-        """Ask for the next launch, or come to an end: without amounts if one failed."""
+        """Ask for the next launch, or end: without amounts if a launch failed."""
         self.ask = None
         if isinstance(pilot, LaunchError):
             return
-        with suppress(LaunchError):  # it says so again when it is tried by itself
+        with suppress(LaunchError):  # the error comes again when it is tried by itself
             try:
                 self.ask = next(self.asking) if pilot is None else self.asking.send(pilot)
             except StopIteration as end:
@@ -76,7 +77,7 @@ class _Trial:
 
 @dataclass
 class Trials:
-    """Tries the benchmarks of one suite, and keeps what came of that, by their entries."""
+    """Tries the benchmarks of one suite, and keeps the results by their entries."""
 
     pilots: Pilots
     watch: Watch
@@ -85,14 +86,14 @@ class Trials:
     known: dict[str, Amounts] = field(default_factory=dict)
     failures: dict[str, Finding] = field(default_factory=dict)
     missed: list[str] = field(default_factory=list)
-    """Those that were not reached."""
+    """The entries of those that were not reached."""
     findings: list[Finding] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._settings, self._harness, self._time = self.pilots.settings, self.pilots.harness, self.pilots.time
 
     def try_all(self, benchmarks: Sequence[Benchmark]) -> None:
-        """Try each once, however many candidates have it; raises Interrupted."""
+        """Try each benchmark once, however many candidates have it; raises Interrupted."""
         found: dict[str, set[int]] = {}
         for one in benchmarks:
             has_candidate = len(self.pilots.subjects) > 1 and not one.control
@@ -106,7 +107,7 @@ class Trials:
                 self._try(entry, candidates, len(sides) - number)
 
     def _try(self, entry: str, candidates: Sequence[int], left: int) -> None:
-        """Try one by itself, with so many to try, this one included."""
+        """Try one benchmark by itself; `left` are still to be tried, this one included."""
         tried = bool(self.known)
         if self._time.is_up(tried=tried):
             self.missed.append(entry)
@@ -129,10 +130,10 @@ class Trials:
     def _amounts(
         self, entry: str, candidates: Sequence[int], left: int, at_once: int = 1, *, in_step: bool = False
     ) -> _Asking[Amounts]:
-        """The amounts for all sides of a benchmark: the baseline decides, unless a candidate is much slower.
+        """Find the amounts for all sides of a benchmark: the baseline decides, unless a candidate is much slower.
 
-        One that is far slower or faster has loops of its own, where only times of an iteration are asked for.
-        With too little time for the `left` benchmarks, of which so many are tried `at_once`, they are rougher.
+        A candidate that is far slower or faster has loops of its own, if only times of an iteration are asked for. With
+        too little time for the `left` benchmarks, of which so many are tried `at_once`, the amounts are rougher.
         """
         fixed = self._harness.samples_a_launch
         if not self._harness.fixes_loops:
@@ -161,7 +162,7 @@ class Trials:
             return Amounts(loops, LEAST_SAMPLES, own_loops=own_loops)
         if self.pilots.times_processes and not own and (found := (yield from self._by_process(tries, candidates))):
             return found
-        # Where sides have loops of their own, that whose samples cost most tells how many of them pay.
+        # Where sides have loops of their own, the one whose samples cost most tells how many samples pay.
         pilot = Ask(longest, tried[longest].loops, PILOT_SAMPLES)
         pilots = list[Pilot]()
         for _ in range(PILOT_LAUNCHES):
@@ -173,10 +174,10 @@ class Trials:
     def _beside(
         self, baseline: Tried, entry: str, candidates: Sequence[int], target_ns: int, *, hurried: bool
     ) -> _Asking[tuple[list[Sequence[Sample]], dict[int, Tried]]]:
-        """What the baseline took, and candidates that can have its loops; then those that have loops of their own.
+        """Try the candidates; return the samples of the sides that have the baseline's loops, and those with their own.
 
-        A candidate is tried with the loops of the baseline. Where that takes far longer, or its iteration far less, it
-        is tried as the baseline was, with few loops first.
+        A candidate is tried with the baseline's loops. If that takes far longer, or its iteration far less, it is tried
+        as the baseline was, with few loops first.
         """
         tries, own = [baseline.taken], dict[int, Tried]()
         for number in candidates:
@@ -187,7 +188,7 @@ class Trials:
                 tries.append(taken)
                 continue
             if taken and baseline.loops == 1 and iteration_ns(taken) > iteration_ns(baseline.taken):
-                found = Tried(1, taken)  # fewer there are not
+                found = Tried(1, taken)  # there are no fewer
             else:
                 found = yield from self._loops(number, entry, target_ns, hurried=hurried)
             if self._may_differ(baseline.taken, found.taken):
@@ -199,9 +200,9 @@ class Trials:
     def _beside_long(
         self, baseline: Tried, samples: int, entry: str, candidates: Sequence[int], left: int
     ) -> _Asking[dict[int, Tried]]:
-        """The candidates that are far faster than a baseline of which one iteration is a long sample.
+        """Find the candidates that are far faster than a baseline whose single iteration is a long sample.
 
-        All others run one, too, as do all where there is too little time to find that out.
+        All others run one iteration, too, as do all if there is too little time to find that out.
         """
         faster = dict[int, Tried]()
         for number in candidates if self._judges_iterations else ():
@@ -213,18 +214,18 @@ class Trials:
         return faster
 
     def _may_differ(self, one: Sequence[Sample], other: Sequence[Sample]) -> bool:
-        """Whether sides have loops of their own."""
+        """Whether these sides have loops of their own."""
         return self._judges_iterations and are_far_apart(one, other)
 
     @property
     def _judges_iterations(self) -> bool:
-        """Whether nothing is asked for that is of the whole launch, of which both sides have to do the same."""
+        """Whether no metric is of a launch as a whole, for which both sides would have to do the same amount."""
         return self._settings.heap is None and set(self._settings.metrics) <= set(PER_ITERATION)
 
     def _by_process(self, tries: Sequence[Sequence[Sample]], candidates: Sequence[int]) -> _Asking[Amounts | None]:
-        """The amounts of launches that are timed by their processor time; None where that is another time.
+        """Find the amounts of launches timed by their processor time; None if that is not the time of their work.
 
-        Both sides have to be such that this is the time of their work (`computes_alone`); `tries` have a try of each.
+        It has to be so on both sides (`computes_alone`); `tries` have a try of each.
         """
         each = [0, *candidates]
         usual_ns, alone_ns = [iteration_ns(samples) for samples in tries], [inf] * len(each)
@@ -234,7 +235,8 @@ class Trials:
         for tried in range(1, _MOST_TRIES + 1):
             if not (yield from self._least_times(each, loops, usual_ns, alone_ns)):
                 return None
-            # Other work may have made the first times many times as long: so few iterations would be lost in the start.
+            # Other work may have made the first times many times too long: so few iterations would be lost in the
+            # start.
             amounts = process_amounts([*map(min, usual_ns, alone_ns)])
             if amounts is None or (wholes := (yield from self._wholes(each, amounts))) is None:
                 return None
@@ -247,7 +249,7 @@ class Trials:
     def _least_times(
         self, each: Sequence[int], loops: int, usual_ns: list[float], alone_ns: list[float]
     ) -> _Asking[bool]:
-        """Lower what is known of the least times of an iteration, as usual and on one processor; whether it is told."""
+        """Lower the known least times of an iteration, as usual and on one processor; return whether it tells them."""
         for place, number in enumerate(each):
             usual = yield Ask(number, loops, _TRY_SAMPLES)
             alone = yield Ask(number, loops, _TRY_SAMPLES, by_process=True)
@@ -258,7 +260,7 @@ class Trials:
         return True
 
     def _wholes(self, each: Sequence[int], amounts: Amount) -> _Asking[list[Sample] | None]:
-        """The one sample of a launch of each side that is timed by its processor time; None where one tells none."""
+        """Return the one sample of each side's launch timed by its processor time; None if one tells none."""
         wholes = []
         for number in each:
             whole = yield Ask(number, *amounts, by_process=True)
@@ -268,7 +270,7 @@ class Trials:
         return wholes
 
     def _loops(self, number: int, entry: str, target_ns: int, *, hurried: bool) -> _Asking[Tried]:
-        """The iterations that the samples of a subject need."""
+        """Find the iterations that a subject's samples need."""
         asking, taken = asking_loops(target_ns, hurried=hurried), list[Sample]()
         try:
             amount = next(asking)
@@ -283,7 +285,7 @@ class Trials:
             raise LaunchError(f"{self.pilots.called(number, entry)} {error}") from error
 
     def _try_together(self, sides: Mapping[str, Sequence[int]]) -> None:
-        """Try all of them at once; those of which nothing comes that way are left to be tried by themselves."""
+        """Try all of them at once; those that come to nothing that way are left to be tried by themselves."""
         many = len(sides)
         self.watch(Progress(f"trying {count(many, 'benchmark')} at once", 0, many, noun="benchmark"))
         trials = {
@@ -307,9 +309,9 @@ class Trials:
                 self._keep(entry, sides[entry], trial.amounts)
 
     def _round(self, trials: Mapping[str, _Trial]) -> bool:
-        """Run what the trials ask for, one launch for each subject; whether they asked for anything."""
+        """Run what the trials ask for, one launch for each subject; return whether they asked for anything."""
         asks = {entry: trial.ask for entry, trial in trials.items() if trial.ask}
-        # What may be given up has launches of its own: others have longer.
+        # What may be given up has launches of its own: the others may take longer.
         for launch in sorted({(ask.subject, ask.is_given_up) for ask in asks.values()}):
             theirs = {entry: ask for entry, ask in asks.items() if (ask.subject, ask.is_given_up) == launch}
             for entry, pilot in self.pilots.of_several(*launch, theirs).items():

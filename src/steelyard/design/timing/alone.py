@@ -21,9 +21,9 @@ _LEAST_LIMIT_S = 1.0
 
 
 class Measuring:
-    """One run while it is measured; `run` has the shape of a weighing's.
+    """One run while it is measured; its `run` has the shape of a weighing's.
 
-    However long a launch takes, there is one; from then on the budget holds, of which `spent_s` have been used before.
+    There is one launch, however long it takes; from then on the budget holds, of which `spent_s` were used before.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Measuring:
         )
 
     def _measure(self) -> StopReason:
-        """Launch every benchmark that has not stopped, in rounds; why they all ended at last."""
+        """Launch every benchmark that has not stopped, in rounds; return why the last of them ended."""
         warm_up, done = self._settings.warm_up, 0
         left_s = first_given_up_s(self._header)
         self._watch(Progress(self._name(), 0, self._limit, seconds_left=left_s, noun="launch", is_first=True))
@@ -103,22 +103,22 @@ class Measuring:
         raise AssertionError("counting has no end")
 
     def _is_over(self) -> bool:
-        """Whether one more launch would end after the limit, once there was one."""
+        """Whether one more launch would end after the limit; never before the first launch."""
         now = self._clock()
         return self._begun > 0 and self._budget.time_is_up(now, (now - self._budget.started) / self._begun, 0)
 
     def _longest_s(self) -> float | None:
-        """How long a launch may take for the budget's sake; a busy machine may well delay it for a moment."""
+        """Return how long a launch may take within the budget; not too little, as a busy machine may delay it."""
         limit = self._settings.max_time_s if self._settings.timeout_s is None else None
         return None if limit is None else max(limit, _LEAST_LIMIT_S)
 
     def _is_cut_short(self, error: SteelyardError) -> bool:
-        """Whether a launch was killed for the budget's sake, and not because it was to take no longer."""
+        """Whether a launch was killed for the budget's sake, and not by a limit of its own."""
         limited = self._begun > 1 and self._settings.timeout_s is None and self._settings.max_time_s is not None
         return limited and isinstance(error, TookTooLongError)
 
     def _tell_which(self, benchmark: int, done: int) -> None:
-        """Of several, say which was launched: a round of them may take minutes."""
+        """Tell which of several benchmarks was launched: a round of them may take minutes."""
         name = self._header.benchmarks[benchmark].name
         self._watch(Progress(name, done, self._limit, seconds_left=self._left_s, noun="launch"))
 
@@ -135,7 +135,7 @@ class Measuring:
         """Launch once; a failure ends only its benchmark where that is one of many in a harness."""
         try:
             draw = draw_pair(self._settings.seed, benchmark, number)
-            # The first describes the program however long it takes; none after it takes all the time once more.
+            # The first launch describes the program however long it takes; no later one may use up all the time again.
             longest_s = self._longest_s() if self._begun else None
             self._begun += 1
             self._recorder.launch(Place(benchmark, number, 0, 0, ROLES.index(role), *draw), longest_s)

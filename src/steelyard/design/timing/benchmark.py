@@ -20,7 +20,7 @@ from steelyard.stats.verdict import CHANGED
 
 @dataclass
 class OpenBenchmark:
-    """What is known of it."""
+    """How far a benchmark has come."""
 
     number: int
     repeats: Repeats
@@ -28,7 +28,7 @@ class OpenBenchmark:
     control: bool
     warm_ups: int = 0
     is_half_warm: bool = False
-    """Whether an earlier session was ended within a pair of its warm-up."""
+    """Whether an earlier session ended within a pair of its warm-up."""
     attempts: int = 0
     together: int = 1
     """How many benchmarks its next pair is measured with."""
@@ -48,7 +48,7 @@ class OpenBenchmark:
 
 
 def resumed(number: int, header: Weighing, rows: Iterable[LaunchRow]) -> OpenBenchmark:
-    """A benchmark where an earlier session with these rows of it left it: at its beginning, if there was none."""
+    """Return a benchmark as an earlier session, with these rows of it, left it: at its beginning if there was none."""
     metric, benchmark = timed(header.settings.metrics)[0], header.benchmarks[number]
     repeats = Repeats(metric, header.machine.cores_logical)
     pairing = Pairing(
@@ -67,7 +67,7 @@ def resumed(number: int, header: Weighing, rows: Iterable[LaunchRow]) -> OpenBen
     warm_ups = [len(launches) for launches in begun.values() if ROLES[launches[0].role] == WARM_UP]
     found.warm_ups, found.is_half_warm = warm_ups.count(2), 1 in warm_ups
     for launches in begun.values():
-        # A pair that was cut in two stays in the record, unused; the next one has a number, and so a draw, of its own.
+        # A pair that was cut in two stays in the record, unused; the next one has its own number, and so its own draw.
         if len(launches) == 2:
             _note(found, (launches[0], launches[1]))
     found.attempts = max(0, max(begun, default=-1) + 1 - header.settings.warm_up)
@@ -76,7 +76,7 @@ def resumed(number: int, header: Weighing, rows: Iterable[LaunchRow]) -> OpenBen
 
 
 def _note(found: OpenBenchmark, pair: Pair) -> None:
-    """Have a pair that an earlier session measured count as it did there."""
+    """Count a pair that an earlier session measured as that session did."""
     role = ROLES[pair[0].role]
     if role != WARM_UP:
         found.repeats.count(*pair, repeated=role == DISTURBED)

@@ -13,24 +13,25 @@ from steelyard.model.settings import Settings
 class Budget:
     """Counts one experiment's elapsed seconds against its settings; times come from the injected clock.
 
-    `done` pairs of a benchmark are measured. While they are fewer than can ever decide, its budget may be a longer one.
+    `done` is how many pairs of a benchmark are measured. While they are fewer than can ever decide, its budget may be a
+    longer one.
     """
 
     settings: Settings
     started: float
     spent_s: float = 0.0
-    """What was used of it before that."""
+    """What was used of it before `started`."""
     members: int = 1
-    """How many benchmarks share alpha: the more, the more pairs it takes for any of them."""
+    """How many benchmarks share alpha: the more there are, the more pairs each of them takes."""
     is_extended: bool = False
     """Whether more time was granted than the usual budget."""
 
     def time_left(self, now: float, done: int) -> float | None:
-        """Seconds left, or None without a limit on time."""
+        """Return the seconds left, or None without a limit on time."""
         return self._left(self._limit_s(done), now)
 
     def usual_time_left(self, now: float) -> float | None:
-        """Seconds left of what a benchmark has that has enough pairs; None without a limit on time."""
+        """Return the seconds left for a benchmark that has enough pairs; None without a limit on time."""
         return self._left(self.settings.max_time_s, now)
 
     def time_is_up(self, now: float, next_seconds: float, done: int) -> bool:
@@ -42,7 +43,7 @@ class Budget:
         return next_seconds > left
 
     def pairs_in_all(self, done: int, now: float, seconds_per_pair: float) -> int | None:
-        """How many pairs will fit, those done included; None if nothing limits them."""
+        """Return how many pairs will fit, those done included; None if nothing limits them."""
         limits = [] if self.settings.pairs is None else [self.settings.pairs]
         usual, longest = self.usual_time_left(now), self.time_left(now, done)
         if usual is not None and longest is not None and seconds_per_pair > 0:
@@ -59,5 +60,5 @@ class Budget:
 
     @cached_property
     def fewest(self) -> int:
-        """The fewest pairs that can ever decide; asked for at every pair."""
+        """The fewest pairs that can ever decide; kept, as it is asked for at every pair."""
         return fewest_pairs(self.settings.alpha, self.settings.reserve, self.members)

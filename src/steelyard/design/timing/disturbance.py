@@ -1,4 +1,4 @@
-"""When a pair is repeated: decided from the covariates alone, blind to the values and equal for both sides."""
+"""Decides when a pair is repeated: from the covariates alone, blind to the values and equal for both sides."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ from steelyard.model.rows import tells_active, waited_ns
 
 # A pair is disturbed if this share of its time went to other work in a way that its metric does not correct for.
 DISTURBED_SHARE = 0.02
-# Repeats are worth their time on a machine that is quiet now and then; on one that never is they only cost the budget.
-# Judged by wall time, these take +1 % on the `bursts` trace from 45 pairs to 38, repeats included, and leave 4 %
-# instead of 13 % of identical pairs undecided; on `ambient` 29 to 24 (benchmarks/repeats_on_traces.py).
+# Repeats are worth their time on a machine that is quiet now and then; on one that never is, they only cost the budget.
+# Judged by wall time, they take +1 % on the `bursts` trace from 45 pairs to 38, repeats included, and leave 4 % instead
+# of 13 % of identical pairs undecided; on `ambient` 29 to 24 (benchmarks/repeats_on_traces.py).
 REPEATS_PER_PAIR = 0.25
 # Most waits of a program that nearly always waits are its own doing: its threads wait for each other's processor.
 MOST_DISTURBED = 0.5
-# The kernel tells stolen time in such ticks: USER_HZ is 100 on every architecture that Steelyard runs on.
+# The kernel tells stolen time in ticks of this length: USER_HZ is 100 on every architecture that Steelyard runs on.
 STEAL_TICK_NS = 10_000_000
 
 
 def is_disturbed(first: LaunchRow, second: LaunchRow, metric: str, processors: int) -> bool:
     """Whether the pair lost too much time to others: stolen time, and waiting where it is part of the metric.
 
-    What is no time loses none; a metric that is the waiting itself would be judged by its own values.
+    A metric that is not a time loses none; one that is the waiting itself would be judged by its own values.
     """
     if METRICS[metric].unit != "ns":
         return False
     together = max if first.order >= IN_TANDEM else sum  # at the same time both see the same
     lost_ns = surely_stolen_ns(together((first.steal_ns or 0, second.steal_ns or 0)), processors)
-    if metric == "wall" and first.order < IN_TANDEM:  # there the turns of the partner are most of it
+    if metric == "wall" and first.order < IN_TANDEM:  # in tandem the partner's turns are most of it
         lost_ns += (waited_ns(first) or 0) + (waited_ns(second) or 0)
     return lost_ns > DISTURBED_SHARE * together((first.wall_ns, second.wall_ns))
 
 
 def surely_stolen_ns(counted_ns: float, processors: int) -> float:
-    """What one processor surely lost while the machine's counter grew by so much.
+    """Return what one processor surely lost while the machine's counter of stolen time grew by this much.
 
-    The counter is of all processors and grows by ticks, of which the first may have been lost long before: as many
-    ticks say that more than all but one went by meanwhile.
+    The counter covers all processors and grows by ticks, the first of which may have been lost long before: n ticks
+    prove only that more than n - 1 passed meanwhile.
     """
     return max(0.0, counted_ns - STEAL_TICK_NS) / max(1, processors)
 
 
 @dataclass
 class Repeats:
-    """Decides of one benchmark's pairs, in their order, which are repeated; `metric` is the one that judges them."""
+    """Decides which pairs of one benchmark, in their order, are repeated; `metric` is the one that judges them."""
 
     metric: str
     processors: int
@@ -60,7 +60,7 @@ class Repeats:
         return self.count(first, second, repeated=allowed and self._is_disturbed(first, second))
 
     def count(self, first: LaunchRow, second: LaunchRow, *, repeated: bool) -> bool:
-        """Count the next pair as `repeated` or kept, as it was decided, and return that."""
+        """Count the next pair as `repeated` or kept, and return which."""
         self._disturbed += self._is_disturbed(first, second)
         if repeated:
             self.repeated += 1
@@ -77,6 +77,6 @@ class Repeats:
         return is_disturbed(first, second, self._metric_with(first, second), self.processors)
 
     def _metric_with(self, first: LaunchRow, second: LaunchRow) -> str:
-        """The metric that judges all pairs if this one is kept: `active` falls back to `wall` where it is not known."""
+        """Return the metric that judges all pairs if this one is kept: `active` becomes `wall` where it is unknown."""
         known = self.metric != "active" or (tells_active(first) and tells_active(second))
         return self.metric if known else "wall"

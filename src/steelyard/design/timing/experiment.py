@@ -1,4 +1,4 @@
-"""The experiment: random pairs, looks at growing numbers of them, until the verdict stands or the budget ends."""
+"""The experiment: random pairs, with looks as their number grows, until the verdict stands or the budget ends."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from steelyard.model.records import StopReason, Weighing
 
 
 class Experiment:
-    """One weighing while it is measured. The recorder, the clock and the watcher come from outside.
+    """One weighing while it is measured; the recorder, the clock and the watcher come from outside.
 
-    Of its budget `spent_s` have been used before. Benchmarks that an earlier session `stopped` for good stay as they
-    are.
+    `spent_s` seconds of its budget were used before. Benchmarks that an earlier session `stopped` for good stay
+    stopped.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Experiment:
         self.error: SteelyardError | None = None
 
     def run(self) -> Weighing:
-        """Measure until every benchmark has stopped; the record holds all that was measured, however it ended.
+        """Measure until every benchmark has stopped; the record holds all that was measured, however that ended.
 
         A failed launch does not raise: it stops the weighing with `failed`, and `error` says why.
         """
@@ -103,25 +103,26 @@ class Experiment:
         return self._record()
 
     def _leave(self, stopped: Sequence[StopReason]) -> None:
-        """Leave those that stopped as they are, and those that have failed since, when they were counted."""
+        """Keep the benchmarks stopped that an earlier session stopped, or that failed since, while being counted."""
         for one, reason in zip(self._open, stopped, strict=bool(stopped)):
             if one.stop != "failed":
                 one.stop = None if reason == "interrupted" else reason
         self._looks.look_back(stopped)
 
     def _begun_at(self, clock: Callable[[], float], spent_s: float) -> Pace:
-        """The pace of what an earlier session may have begun."""
+        """Return the pace, which continues that of an earlier session if there was one."""
         rows = self._recorder.rows
-        # The seconds of a record without pairs are those of its counting, which takes no part of the budget.
+        # Without pairs, a record's seconds are those of its counting, which takes no part of the budget.
         earlier_s = self._header.seconds if len(rows) else 0.0
         began = clock() - max(earlier_s, rows.wall_s())
         budget = Budget(self._settings, began, spent_s, members_of(self._header))
         return Pace(budget, clock, len(rows) // 2, sum(one.stop is None for one in self._open))
 
     def _still_open(self) -> list[int]:
-        """The benchmarks to visit in this round.
+        """Return the numbers of the benchmarks to visit in this round.
 
-        A control goes on for as long as any other does, and until it excludes what was found.
+        A control goes on for as long as any other benchmark does, and until it rules out that it differs by what was
+        found.
         """
         if self._until_one_changed and any(benchmark.is_changed for benchmark in self._open):
             self._stop_all("decided")
@@ -130,7 +131,7 @@ class Experiment:
         return [benchmark.number for benchmark in self._open if benchmark.stop is None]
 
     def _stop_controls(self) -> None:
-        """Stop the controls that leave no room for the smallest change that was found, or cannot tell in time."""
+        """Stop the controls that have ruled out the smallest change found, or cannot tell in time."""
         found = [one.judgement for one in self._open if one.is_changed and not one.control]
         size = min((abs(one.estimate.centre) for one in found if one is not None), default=None)
         for one in self._open:
@@ -138,7 +139,7 @@ class Experiment:
                 one.stop = "decided"
 
     def _may_tell(self, control: OpenBenchmark, size: float) -> bool:
-        """Whether a control does not know yet if it differs from itself by so much, a log-ratio, and yet may."""
+        """Whether a control does not know yet, but may still tell, if it differs from itself by `size`, a log-ratio."""
         is_futile = self._looks.is_futile(control, self._pace.limit(control), margin=expm1(size))
         return not is_futile and self._looks.leaves_open(control, size)
 
@@ -147,14 +148,14 @@ class Experiment:
             cold = [one for one in self._open if one.warm_ups <= pair and one.stop is None]
             due = {one.number: self._another_number(one) if one.is_half_warm else pair for one in cold}
             while due := {number: pair for number, pair in due.items() if self._open[number].stop is None}:
-                # Asked again each time: what has failed to start with the others starts by itself.
+                # Grouped anew each time: a benchmark that failed in a shared start starts by itself.
                 group = self._starts.groups([*due])[0]
                 if self._pace.pairs and self._pace.is_up(len(group), 0):
                     return  # with many benchmarks, not all may be reached
                 self._warm_up_group(group, due)
 
     def _warm_up_group(self, group: Sequence[int], due: dict[int, int]) -> None:
-        """Warm up what is launched together, each in the pair that it is `due` with; with another if that failed."""
+        """Warm up benchmarks that are launched together, each in the pair that is `due`; in another if that failed."""
         benchmarks = [self._open[number] for number in group]
         if not self._starts.serve(group[0]):
             number = due.pop(group[0])
@@ -168,7 +169,7 @@ class Experiment:
                 due[benchmark.number] = self._another_number(benchmark)
 
     def _another_number(self, benchmark: OpenBenchmark) -> int:
-        """That of a pair of its warm-up, as one side may have measured the pair that it was to be."""
+        """Return the number of another warm-up pair, as one side may have measured the one that was due."""
         benchmark.is_half_warm = False
         benchmark.attempts += 1
         return self._settings.warm_up + benchmark.attempts - 1
@@ -198,7 +199,7 @@ class Experiment:
             self._standing.tell(benchmark)
 
     def _advance_together(self, group: Sequence[OpenBenchmark], round_number: int) -> None:
-        """The same for several benchmarks, out of one start a side."""
+        """Advance several benchmarks by one pair each, out of one start per side."""
         for benchmark in group:
             if self._pace.end(benchmark):
                 self._stop_or_go_on(benchmark)
@@ -218,7 +219,7 @@ class Experiment:
         return measured
 
     def _count(self, benchmark: OpenBenchmark, rows: Pair, role: str) -> None:
-        """Have a pair that was measured be judged, or repeated."""
+        """Count a pair that was measured: it is judged, or repeated."""
         benchmark.attempts += 1
         if benchmark.repeats.is_to_repeat(*rows):
             self._recorder.discard_pair(benchmark.number, rows[0].pair)
@@ -229,7 +230,7 @@ class Experiment:
             benchmark.repeats.set_aside()
 
     def _follow(self, benchmark: OpenBenchmark, chosen: Chosen) -> Chosen:
-        """Have what a target that is none for tandem left there not be judged, and say what there is to say once."""
+        """Set aside tandem pairs of a target that turned out unfit for tandem; note findings, each to be said once."""
         for pair in chosen.left:
             self._recorder.set_aside(benchmark.number, pair)
             benchmark.repeats.set_aside()
@@ -238,13 +239,13 @@ class Experiment:
         return chosen
 
     def _at_once(self, benchmark: OpenBenchmark) -> int:
-        """How many pairs to measure until something else may have to be done: a look, another benchmark, an end."""
+        """Return how many pairs to measure before something else may be due: a look, another benchmark, an end."""
         if self._pace.visited > 1 or self._may_wait_s > 0 or not self._pace.pairs or not benchmark.pairing.is_settled:
             return 1
         return self._pace.at_once(benchmark, self._recorder.most_pairs())
 
     def _wait_for_quiet(self) -> None:
-        """Use some of the time that may be waited; it does not count as measuring."""
+        """Use some of the time allowed for waiting; it does not count as measuring."""
         if self._may_wait_s > 0:
             waited = self._settle(self._may_wait_s)
             self._may_wait_s -= waited
@@ -253,7 +254,7 @@ class Experiment:
     def _measure(
         self, benchmark: OpenBenchmark, pair: int, role: str, many: int = 1, *, tandem: bool = False
     ) -> list[Pair]:
-        """Measure `many` pairs from number `pair` on; none if that failed and does not end all."""
+        """Measure `many` pairs from number `pair` on; return none if that failed without ending the weighing."""
         longest_s = None if self._pace.pairs else longest_at_first_s(self._header)
         draw = partial(
             draw_places,
@@ -282,10 +283,11 @@ class Experiment:
         return measured
 
     def _is_cut_short(self, benchmark: OpenBenchmark, error: LaunchError) -> bool:
-        """Whether a command that was never measured took all the time by itself: the others have their verdicts.
+        """Whether a command that was never measured took all the time alone, so that the others keep their verdicts.
 
-        Or may have, if it is the first of all: but where two of them take so long, nobody waits for a third, and where
-        one verdict is enough all are of one command, which is then the one that takes so long.
+        Before the first pair of all, the others may still get theirs. But once two commands take so long, nobody waits
+        for a third; and where one verdict is enough, all benchmarks are of one command, which is then the one that
+        takes so long.
         """
         limited = self._settings.timeout_s is None and self._settings.harness is None
         hanging = self._hanging(benchmark, error)
@@ -295,7 +297,10 @@ class Experiment:
         return limited and isinstance(error, TookTooLongError) and may_go_on and not self._has_pair(benchmark)
 
     def _hanging(self, benchmark: OpenBenchmark, error: LaunchError) -> list[OpenBenchmark]:
-        """Those that are not measured because a launch of this one took too long: all with this baseline, if it is."""
+        """Return the benchmarks that go unmeasured because this launch took too long.
+
+        If it was of a baseline that no pair has yet, these are all benchmarks with that baseline; else only its own.
+        """
         baselines = [(one.baseline, one.params) for one in self._header.benchmarks]
         mine = baselines[benchmark.number]
         alike = [one for one in self._open if baselines[one.number] == mine]
@@ -307,7 +312,7 @@ class Experiment:
         return any(MetricPairs(launches, benchmark.number, "wall", role).count() for role in (USED, WARM_UP))
 
     def _fail(self, benchmark: OpenBenchmark, error: SteelyardError, message: str) -> None:
-        """End one benchmark of a harness; what is wrong with a plain command ends all, so that is raised again."""
+        """Stop one benchmark of a harness as failed; a failure of a plain command ends all, so it is raised again."""
         if self._settings.harness is None:
             raise error
         self.error = self.error or LaunchError(message)
@@ -339,7 +344,7 @@ class Experiment:
             benchmark.stop = benchmark.stop or reason
 
     def _cold(self, stop: Sequence[StopReason | None]) -> list[Finding]:
-        """Say which of several benchmarks are shown by their warm-up; of a single one its verdict says so."""
+        """Return a finding on those of several benchmarks shown by their warm-up; a single one's verdict says so."""
         cold = [
             self._header.benchmarks[number].name
             for number in self._recorder.cold(stop, "time", "interrupted")
@@ -348,7 +353,7 @@ class Experiment:
         return cold_finding(cold, len(self._open)) if len(self._open) > 1 else []
 
     def _of_ways(self) -> list[Finding]:
-        """Why pairs ran one after the other; of several benchmarks with the names of those that did."""
+        """Return why pairs ran one after the other; of several benchmarks, with the names of those that did."""
         several = sum(not benchmark.control for benchmark in self._open) > 1
         return each_once(self._ways) if several else [finding for _, finding in self._ways]
 
@@ -358,7 +363,7 @@ class Experiment:
     def _record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
         said = self._recorder.said.findings(self._header)
-        again = {COLD, *(SAID if said else ())}  # it has been carried on since
+        again = {COLD, *(SAID if said else ())}  # said anew, as it has been carried on since
         before = not_again(self._header.findings, self._ways)
         return self._header.model_copy(
             update={

@@ -1,4 +1,4 @@
-"""The launches of a weighing while it goes on, in few bytes a launch."""
+"""The launches of a weighing in progress, in few bytes a launch."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class KeptRows:
             column.append(_NONE if value is None else value)
 
     def give_role(self, benchmark: int, pair: int, role: int) -> None:
-        """Give the rows of a benchmark's pair, which is among its newest, another role."""
+        """Change the role of a pair's rows; the pair is among the newest of its benchmark."""
         for position in reversed(self._of_benchmark[benchmark]):
             if self._columns[_PAIR][position] < pair:
                 break
@@ -57,18 +57,18 @@ class KeptRows:
                 self._columns[_ROLE][position] = role
 
     def use_warm_ups(self, benchmark: int) -> None:
-        """Have what warmed a benchmark up be what was measured of it."""
+        """Use the warm-up of a benchmark as its measurement."""
         for position in self._of_benchmark[benchmark]:
             if self._columns[_ROLE][position] == ROLES.index(WARM_UP):
                 self._columns[_ROLE][position] = ROLES.index(USED)
 
     def benchmarks_of(self, role: int) -> set[int]:
-        """Those that have launches in a role."""
+        """Return the benchmarks that have launches in a role."""
         pairs = zip(self._columns[_BENCHMARK], self._columns[_ROLE], strict=True)
         return {benchmark for benchmark, theirs in pairs if theirs == role}
 
     def wall_s(self) -> float:
-        """What all launches took, in seconds; two at the same time took what one of them did."""
+        """Return how long all launches took, in seconds; two at the same time took as long as one of them."""
         orders = zip(self._columns[_WALL], self._columns[_ORDER], strict=True)
         return sum(wall / 2 if order >= IN_TANDEM else wall for wall, order in orders) / 1e9
 

@@ -20,7 +20,7 @@ from steelyard.stats.sequential import level_at_end
 
 
 class Looks:
-    """Looks at the pairs of each benchmark as they stand in `rows`, and notes there what was seen."""
+    """Looks at the pairs of each benchmark, as they stand in `rows`, and notes what it sees in the benchmark."""
 
     def __init__(self, header: Weighing, rows: KeptRows, members: Sequence[OpenBenchmark]) -> None:
         self._header, self._settings, self._rows = header, header.settings, rows
@@ -29,7 +29,7 @@ class Looks:
         self._left_open: dict[tuple[int, int, float], bool] = {}
 
     def take(self, benchmark: OpenBenchmark, *, ended: bool) -> None:
-        """Look at a benchmark, of which the budget may have ended; raises MeasurementError if it has no figures."""
+        """Look at a benchmark, whose budget may have ended; raises MeasurementError if it has no figures."""
         pairs = MetricPairs(self._rows.launches_of(benchmark.number), benchmark.number, self._metric)
         judged_by, budgets = self._judged_by(benchmark), self._budgets(benchmark)
         members = self._among(benchmark)
@@ -37,35 +37,35 @@ class Looks:
         benchmark.look_at = next_look(benchmark.kept, budgets)
 
     def look_back(self, stopped: Sequence[StopReason]) -> None:
-        """Note what was seen of those that an earlier session stopped: their share of alpha is the others' now."""
+        """Judge the benchmarks that an earlier session stopped: their share of alpha is the others' now."""
         sharing = self._sharing
         if all(one.stop is None for one in sharing):
             return
         record = self._header.model_copy(update={"stop": list(stopped)})
-        # With those that go on, as these have their share of alpha, too.
+        # Together with those that go on, which have their share of alpha, too.
         judged = judged_members(by_benchmark(record), [one.number for one in sharing], self._metric, {})
         for one, judgement in zip(sharing, judged, strict=True):
             if one.stop is not None:
                 one.judgement = judgement
 
     def is_futile(self, benchmark: OpenBenchmark, limit: int | None, margin: float | None = None) -> bool:
-        """Whether so many pairs in all cannot decide any more, by all that can be foreseen: by its own margin, or that.
+        """Whether `limit` pairs in all can no longer decide, as far as can be foreseen.
 
-        A margin is relative.
+        `margin` is relative; without it, the benchmark's own holds.
         """
         if benchmark.judgement is None or limit is None or limit <= benchmark.kept:
             return False
         if benchmark.pairing.may_improve(limit):
-            return False  # what varies too much one after the other may do so far less in tandem
+            return False  # pairs that vary too much one after the other may vary far less in tandem
         level = level_at_end(limit, self._settings.alpha, self._budgets(benchmark))
         margin = self._judged_by(benchmark).margin if margin is None else margin
         return is_futile(benchmark.judgement, margin, limit, level)
 
     def leaves_open(self, control: OpenBenchmark, size: float) -> bool:
-        """Whether a control may yet turn out to differ from itself by as much as a change of that size, a log-ratio.
+        """Whether a control may still turn out to differ from itself by as much as `size`, a log-ratio.
 
-        By the interval that the record will have, which takes as long as many pairs of a short program: it is asked for
-        only once all others have stopped, and pairs between two looks do not move it.
+        Told by the interval that the record will have. It takes as long as many pairs of a short program, so it is
+        asked for only once all others have stopped, and kept until the next look, as pairs in between do not move it.
         """
         asked = (control.number, control.look_at, size)
         if asked not in self._left_open:
@@ -85,11 +85,11 @@ class Looks:
 
     @property
     def _sharing(self) -> list[OpenBenchmark]:
-        """Those that share alpha."""
+        """The benchmarks that share alpha."""
         return [one for one in self._members if one.stop != "failed"]
 
     def _among(self, benchmark: OpenBenchmark) -> float:
-        """Among how many benchmarks alpha is shared at this look."""
+        """Return among how many benchmarks alpha is shared at this look."""
         if benchmark.control:
             return 1
         sharing = self._sharing

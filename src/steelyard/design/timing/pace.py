@@ -9,7 +9,7 @@ from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.budget import Budget
 from steelyard.model.records import StopReason
 
-# Short pairs are measured several at once, for so many seconds.
+# Short pairs are measured several at once, for about this long.
 _AT_ONCE_S = 0.1
 
 
@@ -25,37 +25,40 @@ class Pace:
     """How many benchmarks have their turn in a round."""
 
     def elapsed_s(self) -> float:
-        """Since the beginning, without what was waited for a quiet machine."""
+        """Return the seconds since the beginning, without those spent waiting for a quiet machine."""
         return self.clock() - self.budget.started
 
     def pause(self, seconds: float) -> None:
-        """Leave out what was not measured in."""
+        """Leave out seconds in which nothing was measured."""
         self.budget.started += seconds
 
     def pair_s(self) -> float:
-        """Elapsed seconds of a pair."""
+        """Return the elapsed seconds per pair."""
         return self.elapsed_s() / max(1, self.pairs)
 
     def round_s(self) -> float:
-        """Elapsed seconds until a benchmark has its next pair: all that are still open take their turn."""
+        """Return the seconds until a benchmark has its next pair: all that are still open take their turn."""
         return self.pair_s() * max(1, self.visited)
 
     def limit(self, benchmark: OpenBenchmark) -> int | None:
-        """How many pairs of it there will be; None if nothing limits them."""
+        """Return how many pairs of it there will be; None if nothing limits them."""
         return self.budget.pairs_in_all(benchmark.kept, self.clock(), self.round_s())
 
     def end(self, benchmark: OpenBenchmark) -> StopReason | None:
-        """What of its budget is used up, if any of it is."""
+        """Return what of a benchmark's budget is used up; None if there is some left."""
         if self.budget.settings.pairs is not None and benchmark.kept >= self.budget.settings.pairs:
             return "pairs"
         return "time" if self.is_up(benchmark.together, benchmark.kept) else None
 
     def is_up(self, together: int, kept: int) -> bool:
-        """Whether the time is, for so many pairs at once."""
+        """Whether the time is up for `together` pairs at once."""
         return self.budget.time_is_up(self.clock(), self.pair_s() * together, kept)
 
     def seconds_left(self, benchmark: OpenBenchmark) -> float | None:
-        """What is left of the budget, or the time for the pairs that are still to come, if that is all that limits."""
+        """Return the seconds left of the budget, or for the pairs still to come if nothing else limits.
+
+        If the budget may become a longer one, the larger of both.
+        """
         limit = self.limit(benchmark)
         pairs_s = None if limit is None else max(0.0, (limit - benchmark.kept) * self.round_s())
         usual_s = self.budget.usual_time_left(self.clock())
@@ -64,7 +67,7 @@ class Pace:
         return max(usual_s, pairs_s)
 
     def at_once(self, benchmark: OpenBenchmark, most: int) -> int:
-        """How many of its pairs are measured in one go, if nothing else has to be done until its next look.
+        """Return how many of its pairs to measure in one go, if nothing else has to be done until its next look.
 
         `most` is how many pairs can be in one request.
         """

@@ -1,8 +1,8 @@
-"""Whether the launches of a pair run one after the other, or at the same time on one processor (in tandem).
+"""Decides whether the launches of a pair run one after the other, or at the same time on one processor (in tandem).
 
-Which way is gone on with may be chosen by what was measured, as long as it is by the sizes of the differences and never
-by their signs: without a change these are fair coins whatever the sizes are, so that no choice by sizes makes a false
-alarm likelier.
+Measurements may choose the way to go on, as long as only the sizes of the differences count and never their signs:
+without a change the signs are fair coins whatever the sizes are, so that a choice by sizes makes no false alarm
+likelier.
 """
 
 from __future__ import annotations
@@ -36,28 +36,29 @@ from steelyard.stats.looks import FIRST_LOOK
 from steelyard.stats.native import effects_of_order
 from steelyard.stats.summary import quartile_deviation
 
-# A program of several processes that runs for more than this of its own time runs some of them at the same time.
+# A program of several processes whose processor time is more than this many times its own time runs some of them at the
+# same time.
 MOST_AT_ONCE = 1.1
-# So many first pairs are looked at together, whether their target is one for tandem; then each by itself.
+# So many first pairs are looked at together to see whether their target is fit for tandem; then each by itself.
 FIRST_PAIRS = 12
-# A target that spends more of its time than this, and that many ns, without a processor or waiting for one waits for
-# something else.
+# A target that spends more than this share of its time, and more than this many ns, neither on a processor nor waiting
+# for one waits for something else.
 MOST_WAITING, LEAST_WAITING_NS = 0.1, 2_000_000
-# The standard error of a median of normal values, in that of their mean.
+# The standard error of a median of normal values, relative to that of their mean.
 _MEDIAN_TO_MEAN = 1.253
-# Two at once that take more of the memory than this may leave too little for what else is there.
+# Two launches at once that take more than this share of the memory may leave too little for everything else.
 MOST_OF_MEMORY = 0.25
 
 
 @dataclass
 class Chosen:
-    """How the next pair runs, and what changes with that."""
+    """How the next pair runs, and what changes with it."""
 
     tandem: bool
     role: str
-    """`tried` for a pair that is to tell which way is the better one, and is not judged."""
+    """`tried` for a pair that only tells which way is better, and is not judged."""
     left: list[int]
-    """Numbers of pairs in tandem of a target that turned out to be none for it: they are not judged."""
+    """The numbers of tandem pairs whose target turned out unfit for tandem: they are not judged."""
     findings: list[Finding]
 
 
@@ -66,7 +67,7 @@ _MEASURED = (_USED, ROLES.index(TRIED))
 
 
 class Pairing:
-    """How the pairs of one benchmark run; what was measured of them is noted here first."""
+    """Decides how the pairs of one benchmark run; `note` has to be told first what was measured of them."""
 
     def __init__(
         self,
@@ -77,10 +78,10 @@ class Pairing:
         is_judged: bool = False,
         by_process: bool = False,
     ) -> None:
-        """What the launch server `offers` tells whether turns can be short; `memory_bytes` are all that there is.
+        """`offers` of the launch server tell whether turns can be short; `memory_bytes` is all the memory there is.
 
-        `is_judged` tells that pairs have been judged before as many are there as for the first look. What is timed
-        `by_process` is known to be one for tandem, and to be far less noisy there.
+        `is_judged` tells that pairs were judged before there were enough for the first look. Benchmarks timed
+        `by_process` are known to be fit for tandem, and to be far less noisy there.
         """
         self._gains_beside = gains_beside(settings, offers)
         self._settings, self._is_judged, self._by_process = settings, is_judged, by_process
@@ -102,23 +103,23 @@ class Pairing:
         return self._way == "adjacent"
 
     def may_improve(self, pairs: int) -> bool:
-        """Whether so many pairs in all are enough to tell that others to come run in tandem, and vary less."""
+        """Whether `pairs` in all are enough to find that later ones vary less in tandem."""
         return self._way == "auto" and not self._begun().begins_beside and pairs > ENOUGH_TO_CHOOSE
 
     @property
     def may_give_up(self) -> bool:
-        """Whether a failure in tandem is one of the way alone, as nobody asked for it."""
+        """Whether a failure in tandem ends only that way of pairing, as nobody asked for it."""
         return not self._is_asked
 
     def note(self, *pairs: Pair) -> None:
-        """Have pairs that were measured, in their order, decide about those to come."""
+        """Let measured pairs, in their order, decide how those to come run."""
         for pair in pairs:
             if not self.is_settled:
                 self._pairs.append(pair)
                 self._consider(pair)
 
     def choose(self) -> Chosen:
-        """How the next pair runs."""
+        """Return how the next pair runs."""
         left, findings, self._left, self._findings = self._left, self._findings, [], []
         if self._way != "auto":
             return Chosen(self._way == "tandem", USED, left, findings)
@@ -128,7 +129,7 @@ class Pairing:
         return Chosen(trial.begins_beside and not self._may_write(), USED, left, findings)
 
     def give_up(self, why: str) -> Chosen:
-        """Go on one after the other, as a pair in tandem failed."""
+        """Go on one after the other because a pair in tandem failed."""
         self._settle(f"in tandem {why}")
         return self.choose()
 
@@ -153,12 +154,12 @@ class Pairing:
         return [pair[0].pair for pair in self._pairs if pair[0].role == _USED and _is_tandem(pair)]
 
     def _may_leave(self) -> bool:
-        """Whether no look may have judged the pairs so far: the looks at others would spend its part of alpha again."""
+        """Whether no look can have judged the pairs so far: looks at others would spend that part of alpha again."""
         used = sum(pair[0].role == _USED for pair in self._pairs)
         return used < FIRST_LOOK and not self._is_judged
 
     def _begun(self) -> Trial:
-        """The trial, which begins in the way that the warm-up launches say."""
+        """Return the trial, which begins in the way that the warm-up launches suggest."""
         if self._trial is None:
             self._trial = Trial(begins_beside=self._is_surely_better_beside())
         return self._trial
@@ -172,13 +173,13 @@ class Pairing:
         return is_one_for_it and ran >= gains_from_ns(self._settings)
 
     def _computes_one_by_one(self, row: LaunchRow) -> bool:
-        """Whether one process at a time did the work of a launch, and it is known what that waited."""
+        """Whether one process at a time did the work of a launch, and it is known how long that waited."""
         if worked_alone(row) or self._settings.harness is not None:
             return worked_alone(row)
         return row.lost_ns is not None and _share_run(row) <= MOST_AT_ONCE
 
     def _compare(self, pair: Pair) -> None:
-        """Have one more pair tell which way is the better one."""
+        """Use one more pair to tell which way is better."""
         trial, is_tandem = self._begun(), _is_tandem(pair)
         ways = ("tandem", "adjacent") if trial.begins_beside else ("adjacent", "tandem")
         is_other = is_tandem != trial.begins_beside
@@ -198,7 +199,7 @@ class Pairing:
     def _begin_alone(self) -> None:
         """Begin anew, one after the other.
 
-        Few pairs and a warm-up before them may be told apart by a stretch in which the machine was slow. Those that are
+        A few pairs and the warm-up before them may differ only because the machine was slow for a while. Pairs that are
         tried in tandem from now on have others around them.
         """
         self._left = self._used_in_tandem()
@@ -206,7 +207,7 @@ class Pairing:
         self._trial = Trial(begins_beside=False)
 
     def _crowded(self) -> str | None:
-        """What speaks against tandem where two have too little of the caches."""
+        """Return what speaks against tandem if two launches have too little of the caches; None if they have enough."""
         rise, error = self._rise()
         if rise - error <= log1p(MOST_CROWDED):
             return None
@@ -222,7 +223,7 @@ class Pairing:
         return bool(launches) and float(np.median(launches)) < SHORTEST_NS
 
     def _unfit(self) -> str | None:
-        """Why the target is none for tandem, going by its launches so far."""
+        """Return why the target is unfit for tandem, going by its launches so far; None if it is fit."""
         if self._by_process:
             return None
         newest = self._pairs if len(self._pairs) <= FIRST_PAIRS else self._pairs[-1:]
@@ -237,14 +238,15 @@ class Pairing:
             return out_of_step(self._settings) if alone else None
         if self._settings.harness is not None and np.isnan(np.concatenate(self._values(newest))).any():
             return f"its samples do not tell {self._metric}"
-        # Of each pair the longer wait: whose it is must not count, and of two in each other's way either may wait.
+        # The longer wait of each pair: which side's it is must not count, and of two in each other's way either may
+        # wait.
         waiting = [max(map(_waiting, pair)) for pair in newest]
         if len(newest) > 1 and np.median(waiting) > MOST_WAITING:
             return "it waits for something else than a processor"
         return None
 
     def _risk(self, pair: Pair) -> str | None:
-        """What two commands at once may do to each other, which nobody asked for."""
+        """Return what speaks against running two commands at once when nobody asked for it; None if nothing does."""
         if self._settings.harness is not None:
             return None
         if pair[0].role != _WARM_UP and any(map(self._writes, pair)):
@@ -254,7 +256,7 @@ class Pairing:
         return None
 
     def _may_write(self) -> bool:
-        """Whether the warm-up wrote to files: it may have filled a cache, which one pair by itself tells."""
+        """Whether the warm-up wrote to files: it may only have filled a cache, as one pair run by itself will tell."""
         newest = self._pairs[-1:]
         return any(pair[0].role == _WARM_UP and any(map(self._writes, pair)) for pair in newest)
 
@@ -263,9 +265,9 @@ class Pairing:
         return self._settings.harness is None and bool(row.written_blocks)
 
     def _of_several(self) -> str | None:
-        """Why what others than the main thread do speaks against tandem; as processes one by one do, it does not."""
+        """Return why the work of other threads or processes speaks against tandem; that of one at a time does not."""
         others = [row for pair in self._pairs[-FIRST_PAIRS:] for row in pair if not worked_alone(row)]
-        # An interrupt at the end of one launch looks so, too.
+        # An interrupt at the end of a single launch looks the same.
         if max(sum(row.side == side for row in others) for side in (0, 1)) <= 1:
             return None
         if self._settings.harness is not None:
@@ -293,12 +295,12 @@ class Pairing:
         return in_step(launches, (places[::2], places[1::2]), sides, self._metric) if self._in_turn else sides
 
     def _rise(self) -> tuple[float, float]:
-        """The logarithm of how much longer the program takes beside its like, and how far off that may be by chance.
+        """Return the logarithm of how much longer the program takes beside its like, and how far chance may move it.
 
-        Both launches of a pair have the machine in about the same state, so that they are one value.
+        The launches of a pair find the machine in about the same state, so they count as one value.
         """
         beside = self._tandem()
-        # Where few others ran alone, the warm-up tells it, too: its launches take longer, if anything.
+        # Where few other pairs ran alone, the warm-up counts, too: its launches take longer, if anything.
         among = self._pairs if self._begun().begins_beside else self._measured()
         alone = [pair for pair in among if not _is_tandem(pair)]
         if len(beside) < FEWEST_TRIED or not alone:
@@ -307,13 +309,13 @@ class Pairing:
             levels = [np.log(np.array(self._values(pairs))).mean(axis=0) for pairs in (beside, alone)]
         if not np.isfinite(np.concatenate(levels)).all():
             return 0.0, 0.0
-        # A single one tells nothing of its spread: it has that of the others.
+        # A single value has no spread of its own: it gets that of the others.
         spread = max(map(quartile_deviation, levels))
         error = _MEDIAN_TO_MEAN * spread * sqrt(sum(1 / len(one) for one in levels))
         return float(np.median(levels[0]) - np.median(levels[1])), 2 * error
 
     def _note_size(self, pair: Pair) -> float:
-        """Note its log-ratio, and return the size of that without what its order makes of it, as those before tell."""
+        """Note a pair's log-ratio; return its size without the effect of its order, as earlier pairs tell that."""
         with np.errstate(divide="ignore", invalid="ignore"):
             baseline, candidate = map(np.log, self._values([pair]))
             difference = float((candidate - baseline)[0])
@@ -328,24 +330,24 @@ def _is_tandem(pair: Pair) -> bool:
 
 
 def _waiting(row: LaunchRow) -> float:
-    """The share of a launch's own time in which it neither ran nor waited for a processor; 0 for a little of it."""
+    """Return the share of a launch's own time that it neither ran nor waited for a processor; 0 if that is short."""
     own_ns = _own_ns(row)
     waiting_ns = own_ns - ran_ns(row)
     return waiting_ns / own_ns if waiting_ns > LEAST_WAITING_NS else 0.0
 
 
 def _share_run(row: LaunchRow) -> float:
-    """The processor time of all of a launch, in its own time."""
+    """Return the processor time of all of a launch, relative to its own time."""
     return ran_ns(row) / max(_own_ns(row), 1)
 
 
 def _own_ns(row: LaunchRow) -> int:
-    """What a launch took without its waits for a processor."""
+    """Return how long a launch took, in ns, without its waits for a processor."""
     return row.wall_ns - (waited_ns(row) or 0)
 
 
 def _seconds(pair: Pair) -> float:
-    """What a pair took."""
+    """Return how long a pair took, in seconds."""
     if not _is_tandem(pair):
         return sum(row.wall_ns for row in pair) / 1e9
     return (max(row.start_ns + row.wall_ns for row in pair) - min(row.start_ns for row in pair)) / 1e9

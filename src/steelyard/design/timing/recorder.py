@@ -41,8 +41,9 @@ from steelyard.model.subject import Benchmark
 
 _MOST_PAIRS = 8
 _SHELL_STARTS = 9
-# After a pause a launch takes 0.05 to 0.3 ms longer than its like right behind another one, and varies by more
-# (docs/statistics.md#after-a-pause): of shorter ones than this, that is worth a launch of which nothing is kept.
+# After a pause a launch takes 0.05 to 0.3 ms longer than right after another like it, and varies more
+# (docs/statistics.md#after-a-pause): for launches shorter than this, that is worth one more launch, of which nothing is
+# kept.
 PAUSE_MATTERS_BELOW_NS = 20_000_000
 _numbers = attrgetter(*NUMBERS)
 
@@ -57,7 +58,7 @@ class RowSink(Protocol):
         """Note that a pair that was kept as used is disturbed and will be repeated."""
 
     def set_aside(self, benchmark: int, pair: int) -> None:
-        """Note that a pair that was kept as used is of a way of pairing that was only tried."""
+        """Note that a pair that was kept as used belongs to a way of pairing that was only tried."""
 
     def fail(self, benchmark: int, message: str) -> None:
         """Note that a benchmark failed, and the others go on."""
@@ -65,7 +66,7 @@ class RowSink(Protocol):
 
 @dataclass
 class Recorder:
-    """Launches what stands at places in the plan, and keeps every row."""
+    """Runs the launches at places of the plan, and keeps every row."""
 
     targets: Targets
     runner: Runner
@@ -73,29 +74,30 @@ class Recorder:
     rows: KeptRows = field(default_factory=KeptRows)
     """All rows so far; those of an earlier session first."""
     series: LaunchSeries | None = None
-    """What launches places several at once, so that the driver is woken less often; None: one after the other. Not
-    where something else has to be done or measured in between."""
+    """Runs the launches of several places at once, so that the driver is woken less often. None runs them one by one:
+    then something else has to be done or measured in between."""
     watched: Watched = field(default_factory=Watched)
-    """What is seen meanwhile, if anybody looks."""
+    """What is seen of the machine meanwhile, if anybody looks."""
     said: Said = field(default_factory=Said)
-    """What those that are no warm-up wrote to standard error."""
+    """What launches other than warm-ups wrote to standard error."""
     files: NamedFiles = field(default_factory=NamedFiles)
-    """Those that the commands name."""
+    """The files that the commands name."""
     _shell_starts_ns: deque[int] = field(default_factory=lambda: deque(maxlen=_SHELL_STARTS))
     _of_several: set[int] = field(default_factory=set)
-    """Benchmarks with other threads or processes. New threads take longer where the stack may be as large as it has to
-    be for addresses that are drawn."""
+    """Benchmarks with other threads or processes. New threads take longer to start where the stack may be as large as
+    drawn addresses need it."""
     _followed: set[int] = field(default_factory=set)
-    """Those of them that are commands: what they lose beside a partner is told of them as a whole."""
+    """Those of them that are commands: what they lose beside a partner is told of all their threads and processes
+    together."""
     _latest_ns: dict[int, float] = field(default_factory=dict)
-    """What the last launch of each benchmark took; infinite for one that failed."""
+    """How long the last launch of each benchmark took, without its waits; infinite if it failed."""
 
     def __post_init__(self) -> None:
         for row in self.rows:
             self._consider(row)
 
     def follows_its_like(self, benchmark: int) -> bool:
-        """Whether the next pairs of a benchmark run right behind another launch of it, which is not kept."""
+        """Whether the next pairs of a benchmark run right after one more launch of it, which is not kept."""
         return self.series is not None and self._latest_ns.get(benchmark, inf) < PAUSE_MATTERS_BELOW_NS
 
     def most_pairs(self) -> int:
@@ -105,7 +107,7 @@ class Recorder:
     def pairs(self, places: Sequence[Place], longest_s: float | None = None) -> list[Pair]:
         """Run, check and keep the launches of some pairs, two places a pair; raises as `launch` does.
 
-        What an empty shell takes is measured once for all of them.
+        The start of an empty shell is measured once for all of them.
         """
         self._start_pair()
         if places[0].order >= IN_TANDEM:
@@ -117,9 +119,9 @@ class Recorder:
         return pairs
 
     def shared_pair(self, sides: Sequence[Sequence[Place]], longest_s: float | None) -> list[Pair | LaunchError]:
-        """One pair each of several benchmarks, from one launch a side; of one that failed why.
+        """Return one pair each of several benchmarks, from one launch per side, or why it failed.
 
-        Raises as `launch` does where a launch as a whole came to nothing.
+        Raises as `launch` does if a launch as a whole failed.
         """
         both = [self._shared(places).within(longest_s) for places in sides]
         rows = self.runner.launch_both_shared(
@@ -138,7 +140,7 @@ class Recorder:
         return self.targets.shared(benchmarks, first.side, draw, turns)
 
     def launch(self, place: Place, longest_s: float | None = None) -> LaunchRow:
-        """Run, check and keep one launch, which may take so long if that is said, and else as long as the plan has it.
+        """Run, check and keep one launch, limited to `longest_s` if that is given, and else as planned.
 
         Raises LaunchError if it failed, Interrupted if cut short.
         """
@@ -167,13 +169,13 @@ class Recorder:
 
         if self.series is not None:
             targets = [self._target(place, longest_s) for place in places]
-            # Its side is that of the second launch: whichever the first is, it follows one of the other side.
+            # Of the second launch's side: whichever side comes first, it then follows one of the other side.
             behind = targets[1] if self.follows_its_like(places[0].benchmark) else None
             yield from self.runner.launch_series(targets, partial(self.series, places), keep, behind)
         yield from map(partial(self.launch, longest_s=longest_s), left)
 
     def _start_pair(self) -> None:
-        """Measure what the coming pair's launches have in common beside the commands: the start of a shell."""
+        """Measure what the launches of the coming pair have in common besides the commands: the start of a shell."""
         if self.targets.empty_shell is not None:
             self._shell_starts_ns.append(start_ns(self.runner.run(self.targets.empty_shell)))
 
@@ -183,18 +185,18 @@ class Recorder:
             target = self.targets.in_turn(place.benchmark, place.side, draw, place.order - IN_TANDEM)
         else:
             target = self.targets.of(place.benchmark, place.side, draw)
-        # Of two at once it takes as long for both, and equal addresses matter more.
+        # Beside a partner, new threads take as long on both sides, and equal addresses matter more.
         if place.benchmark in self._of_several and place.order < IN_TANDEM:
             target = target.at_own_addresses()
         return target.within(longest_s)
 
     def _consider(self, row: LaunchRow) -> None:
         waited = waited_ns(row) if knows_waits(row) else 0
-        # A series ends behind one that does not end well.
+        # A series ends at a launch that does not end well: such a benchmark gets none to run after.
         self._latest_ns[row.benchmark] = inf if row.exit_code != 0 else row.wall_ns - (waited or 0)
         if worked_alone(row):
             return
-        # Only what is not judged may say so: all that is has one kind of addresses.
+        # Only what is not judged may say so: all launches that are judged have the same kind of addresses.
         if ROLES[row.role] == WARM_UP:
             self._of_several.add(row.benchmark)
         if not row.samples:
@@ -202,7 +204,7 @@ class Recorder:
 
     def _keep(self, reading: Reading[None], place: Place, *, journaled: bool = False) -> LaunchRow:
         measured = reading.measured
-        # Of the last few, as a single one that was disturbed may take longer than a whole command.
+        # The median of the last few, as a single disturbed start may take longer than a whole command.
         overhead_ns = median_low(self._shell_starts_ns) if self._shell_starts_ns else 0
         inner = (overhead_ns, reading.samples, measured.counters)
         row = LaunchRow._make((*place, *_numbers(measured), *inner))
@@ -215,19 +217,19 @@ class Recorder:
         return row
 
     def discard_pair(self, benchmark: int, pair: int) -> None:
-        """Give a pair that is complete the role `disturbed`: it is known as such only after its second launch."""
+        """Give a complete pair the role `disturbed`: this is known only after its second launch."""
         self.sink.discard(benchmark, pair)
         self.rows.give_role(benchmark, pair, ROLES.index(DISTURBED))
 
     def set_aside(self, benchmark: int, pair: int) -> None:
-        """Give a pair the role `tried`: it is of a way of pairing that is not gone on with."""
+        """Give a pair the role `tried`: it belongs to a way of pairing that is not continued."""
         self.sink.set_aside(benchmark, pair)
         self.rows.give_role(benchmark, pair, ROLES.index(TRIED))
 
     def settle(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
-        """When a run was cut off: take the warm-up of a benchmark that came no further for what was measured.
+        """Use the warm-up as the measurement of each benchmark that came no further when a run was cut off.
 
-        The findings say of which benchmarks; the journal does not say so.
+        Returns a finding that names these benchmarks; the journal does not.
         """
         cold = self.cold(stop, "time", "interrupted")
         for number in cold:
@@ -235,12 +237,12 @@ class Recorder:
         return cold_finding([benchmarks[number].name for number in cold], len(benchmarks))
 
     def cold(self, stop: Sequence[StopReason | None], *reasons: StopReason) -> list[int]:
-        """The benchmarks that came no further than their warm-up before they stopped for one of these reasons."""
+        """Return the benchmarks that came no further than their warm-up and stopped for one of these reasons."""
         used, warmed = self._reached(USED), self._reached(WARM_UP)
         return [number for number, reason in enumerate(stop) if reason in reasons and number in warmed - used]
 
     def not_reached(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
-        """Name the benchmarks that the time was up before."""
+        """Return a finding that names the benchmarks for which there was no time."""
         reached = self._reached(USED) | self._reached(WARM_UP)
         missed = [
             one
@@ -254,19 +256,19 @@ class Recorder:
         return self.rows.benchmarks_of(ROLES.index(role))
 
     def fail(self, benchmark: int, message: str) -> Finding:
-        """Keep that one benchmark of many failed, and return the finding that says so."""
+        """Keep the failure of one benchmark of many, and return the finding that says so."""
         self.sink.fail(benchmark, message)
         return Finding(code="failed", message=message)
 
 
 def _as_it_ran(place: Place, samples: Sequence[Sample]) -> Place:
-    """At the same time as its partner, where the samples were taken in turn; else they went one after the other."""
+    """Return the place as it ran: beside its partner if samples were taken in turn; else one after the other."""
     is_in_turn = bool(samples) and samples[-1].order is not None
     return place._replace(order=place.order + IN_TANDEM) if is_in_turn else place
 
 
 def _pair_of(one: LaunchRow | LaunchError, other: LaunchRow | LaunchError) -> Pair | LaunchError:
-    """In the order in which they ran."""
+    """Return the rows in the order in which they ran, or the error of a side that failed."""
     if isinstance(one, LaunchError):
         return one
     if isinstance(other, LaunchError):

@@ -1,4 +1,4 @@
-"""Benchmarks of a harness that are measured out of one start a side, each in a process forked from there."""
+"""Benchmarks of a harness that share one start per side, each measured in a process forked from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from steelyard.model.records import Weighing
 
 @dataclass
 class SharedStarts:
-    """Which benchmarks of a weighing have their starts in common; those that cannot have starts of their own."""
+    """Tells which benchmarks of a weighing share their starts; those that cannot have starts of their own."""
 
     header: Weighing
     recorder: Recorder
@@ -27,7 +27,7 @@ class SharedStarts:
     _alone: set[int] = field(default_factory=set)
 
     def groups(self, order: Sequence[int]) -> list[list[int]]:
-        """What is launched together, in this order: in each group either side is one program."""
+        """Return what is launched together, in this order: within a group, each side is one program."""
         groups: dict[object, list[int]] = {}
         for number in order:
             one = self.header.benchmarks[number]
@@ -36,7 +36,7 @@ class SharedStarts:
         return list(groups.values())
 
     def serve(self, number: int) -> bool:
-        """Whether a benchmark runs in a process forked from such a start, if only by itself."""
+        """Whether a benchmark runs in a process forked from a shared start, even if only by itself."""
         return self.header.settings.starts == "shared" and not self._is_over and number not in self._alone
 
     def measure(
@@ -47,9 +47,9 @@ class SharedStarts:
         role: str,
         longest_s: float | None,
     ) -> Iterator[tuple[OpenBenchmark, Pair]]:
-        """The next of the `pairs` of each, but for those that fail: only starts of their own show if they do so anyhow.
+        """Yield the next pair of each benchmark but those that fail: starts of their own show if they always do.
 
-        A benchmark has a number of its own for it, as one side alone may have measured those that the others are at.
+        `pairs` has a number for each benchmark, as one side alone may have measured the pair that the others are at.
         """
         settings = self.header.settings
         places = draw_shared_places(settings.seed, pairs, round_number, role, settings.layouts)
@@ -64,7 +64,7 @@ class SharedStarts:
                 yield benchmark, pair
                 continue
             if role != WARM_UP:
-                benchmark.attempts += 1  # what one side may have measured has this number
+                benchmark.attempts += 1  # one side may have measured the pair of this number
             if not self._is_over:
                 self._alone.add(benchmark.number)
                 self.findings.append(own_start_finding(str(pair)))

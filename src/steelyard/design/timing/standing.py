@@ -15,9 +15,9 @@ from steelyard.model.records import Weighing
 from steelyard.report.budgets import allowance
 from steelyard.stats.paired import Judgement
 
-# Trying takes half of a budget at most: with so much of it, it has been cut short.
+# Trials take half of a budget at most: those that took this share have been cut short.
 _CUT_SHORT = 0.4
-# What is over sooner than so long a pair is told what is inside of its commands at its end.
+# If pairs are shorter than this, the user is told at the end what is inside the commands.
 _LONG_S = 1.0
 
 
@@ -30,11 +30,11 @@ class Standing:
     pace: Pace
     watch: Watch
     upcoming: Sequence[int] = ()
-    """The numbers of those that are measured next."""
+    """The numbers of the benchmarks that are measured next."""
     _is_allowance_told: bool = False
 
     def tell_first(self) -> None:
-        """Tell that the first launch of all begins."""
+        """Tell that the very first launch begins."""
         if not self.pace.pairs:
             name, given_up_s = self._name(self.benchmarks[0]), first_given_up_s(self.header)
             self.watch(Progress(name, 0, None, is_first=True, seconds_left=given_up_s))
@@ -44,7 +44,7 @@ class Standing:
         self.watch(self._progress(benchmark))
 
     def tell_allowance(self) -> None:
-        """Say once what the budget allows, if that is too little; the first pair has to show how long one takes."""
+        """Tell once what the budget allows, if that is too little; the first pair has to show how long one takes."""
         if self._is_allowance_told or not self.pace.pairs:
             return
         self._is_allowance_told = True
@@ -61,7 +61,7 @@ class Standing:
             self.watch(replace(self._progress(first), allowance=told))
 
     def _preparing_s(self, each_s: float) -> float:
-        """What of a longer budget goes into trying benchmarks: as much as into their pairs, where it was too short."""
+        """Return how much of a longer budget goes into trials: as much as into the pairs, if they were cut short."""
         spent_s, whole_s = self.pace.budget.spent_s, self.header.settings.max_time_s or 0.0
         return max(spent_s, self.pace.budget.fewest * each_s) if spent_s > _CUT_SHORT * whole_s else spent_s
 
@@ -81,7 +81,7 @@ class Standing:
         return [self._member(one) for one in self.benchmarks]
 
     def _member(self, benchmark: OpenBenchmark) -> Member:
-        """One benchmark of several: one that stopped without a verdict is undecided."""
+        """Return how one of several benchmarks stands; one that stopped without a verdict is undecided."""
         judgement, stop = benchmark.judgement, benchmark.stop
         change, interval = _known(judgement)
         word = "failed" if stop == "failed" else judgement.verdict if judgement is not None else "undecided"
@@ -93,7 +93,7 @@ class Standing:
 
 
 def _known(judgement: Judgement | None) -> tuple[float | None, tuple[float, float] | None]:
-    """(change, interval) of the last look, relative; None before there is an interval."""
+    """Return (change, interval) of the last look, relative; None before there is an interval."""
     if judgement is None or not isfinite(judgement.estimate.lower):
         return None, None
     return expm1(judgement.estimate.centre), (expm1(judgement.lower), expm1(judgement.upper))

@@ -1,7 +1,7 @@
-"""Which way of running pairs takes less time to a verdict, told from a few of the other way that are tried in between.
+"""Tells which way of running pairs comes to a verdict in less time, from a few pairs tried the other way in between.
 
-What is tried is not judged. Among the judged pairs the first few of a noisier way cost far more than their time, and
-nobody knows yet which way that is; so set apart, they cost a known part of the time, whatever they come to.
+Tried pairs are not judged. Among the judged ones, the first few pairs of a noisier way would cost far more than their
+time, and nobody knows yet which way that is; set apart, they cost a known part of the time, whatever they show.
 """
 
 from __future__ import annotations
@@ -14,26 +14,27 @@ import numpy as np
 
 from steelyard.stats.summary import median_distance
 
-# Pairs that are judged for each one that is tried. A twelfth, which takes some 5 % longer beside its like, is less than
-# the tenth that a weighing may lose by it (benchmarks/pairing_choice.py). Those that begin in tandem need far fewer
-# pairs already, and can afford to know sooner.
+# How many pairs are judged for each one that is tried. A twelfth, which takes some 5 % longer beside its like, is less
+# than the tenth that a weighing may lose by it (benchmarks/pairing_choice.py). Weighings that begin in tandem need far
+# fewer pairs already, and can afford to know sooner.
 FOR_EACH_TRIED, FOR_EACH_ALONE = 12, 7
-# What ends with fewer pairs has nothing to gain.
+# Weighings that end with fewer pairs have nothing to gain.
 FIRST_AFTER, FIRST_ALONE_AFTER = 20, 14
-# Two pairs of the noisier way lie next to each other too often to be believed; what eight leave open is about the same.
+# Two pairs of the noisier way lie close together too often to be believed; ways that eight leave open are about equal.
 FEWEST_TRIED, MOST_TRIED = 3, 8
-# Judged pairs beside which that many are tried.
+# So many pairs are judged when FEWEST_TRIED have been tried.
 ENOUGH_TO_CHOOSE = FOR_EACH_TRIED * FEWEST_TRIED
-# The logarithm of a variance of n normal values has a standard deviation of about sqrt(2 / (n - 1)): 1.7 times that.
+# The logarithm of a variance of n normal values has a standard deviation of about sqrt(2 / (n - 1)); this is 1.7 times
+# that, times sqrt(n - 1).
 UNCERTAINTY = 2.4
-# What the other way may take of this one's time to be worth a change.
+# Below this part of the time, the other way is worth a change.
 CLEARLY_LESS = 0.8
-# Having so many pairs of the way that was chosen by a few, one sees whether that still holds.
+# After this many pairs of a way that a few pairs chose, it is checked whether the choice still holds.
 LOOKS_BACK = (6, 8, 12, 24, 48)
 
 
 class Ran(NamedTuple):
-    """A pair that was run: the size of its log-ratio, without the sign, and what it took."""
+    """A pair that ran: the size of its log-ratio, without the sign, and how long it took."""
 
     size: float
     seconds: float
@@ -44,9 +45,9 @@ class Trial:
     """The pairs of one benchmark by their way, in the order in which they ran."""
 
     begins_beside: bool
-    """Whether those that are judged begin in tandem, so that what is tried runs one after the other."""
+    """Whether judged pairs begin in tandem, so that tried ones run one after the other."""
     judged: list[Ran] = field(default_factory=list)
-    """Of the way that it began with."""
+    """Pairs of the way that it began with."""
     other: list[Ran] = field(default_factory=list)
 
     @property
@@ -56,9 +57,9 @@ class Trial:
         return len(self.judged) >= max(first, each * (len(self.other) + 1))
 
     def is_better(self, *, chosen: bool) -> bool | None:
-        """Whether to go on in the other way, or as it began for good; None if the newest pair changes nothing.
+        """Whether to go on in the other way, or for good as it began; None if the newest pair changes nothing.
 
-        Once the other way is `chosen`, only whether it still is the better one.
+        Once the other way is `chosen`: False if it is no longer the better one, else None.
         """
         tried = len(self.other)
         if chosen:
@@ -71,12 +72,12 @@ class Trial:
         return False if tried >= MOST_TRIED or part > CLEARLY_LESS * uncertain else None
 
     def part(self) -> float:
-        """What a verdict takes in the other way of the time that it takes in that of the beginning."""
+        """Return how long a verdict takes in the other way, relative to the way of the beginning."""
         return _cost(self.other) / _cost(self.judged)
 
 
 def _cost(pairs: list[Ran]) -> float:
-    """As many pairs are needed as the square of their spread says; one that hung for once says nothing."""
+    """Return the cost of a verdict: pairs needed, by the square of their spread, times the median time of one."""
     # A change of every pair moves all sizes, and drops out of the distances between them.
     spread = max(median_distance(np.array([pair.size for pair in pairs])), 1e-9)
     return spread**2 * float(np.median([pair.seconds for pair in pairs]))

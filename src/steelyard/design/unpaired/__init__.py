@@ -1,1 +1,1 @@
-"""Two kept runs or imports, whose launches stand in no pairs."""
+"""Two kept runs or imports, whose launches were not made in pairs."""

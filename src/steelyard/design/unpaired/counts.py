@@ -20,10 +20,10 @@ _OF_CACHES = ("--cache-sim=", "--I1=", "--D1=", "--LL=")
 def compare_counts(
     baseline: Run, candidate: Run, *, margin: float, alpha: float, metrics: list[str], force: bool = False
 ) -> Weighing:
-    """A weighing made of two runs' counts, with its verdicts.
+    """Return a weighing made of two runs' counts, with its verdicts.
 
-    Raises UsageError, naming what differs, for counts of different tools, versions, flags or libraries (unless
-    forced), and for runs with no benchmark in common.
+    Raises UsageError, naming what differs, for counts of different tools, versions, flags or libraries (unless forced),
+    and for runs with no benchmark in common.
     """
     differences = list(_mixture(baseline, candidate, metrics))
     if differences and not force:
@@ -72,7 +72,7 @@ def _mixture(baseline: Run, candidate: Run, metrics: list[str]) -> Iterator[str]
 
 
 def _beginning(run: Run) -> str:
-    """Valgrind has one flag for both."""
+    """Return where counting begins, as an option: Valgrind has one flag for both."""
     settings = run.settings.counting or CountSettings()
     return "--body" if settings.body else "--after-start" if settings.after_start else "the launch"
 
@@ -88,7 +88,7 @@ def _counting(run: Run) -> Counting:
 
 
 def _flags(counting: Counting, metrics: list[str]) -> list[str]:
-    """The flags that matter: Cachegrind counts as many instructions whether caches are simulated or not."""
+    """Return the flags that matter: Cachegrind counts as many instructions whether caches are simulated or not."""
     if counting.tool.tool != "cachegrind" or metrics != ["instructions"]:
         return counting.tool.flags
     return [flag for flag in counting.tool.flags if not flag.startswith(_OF_CACHES)]
@@ -99,7 +99,7 @@ def _unlike(mine: list[str], theirs: list[str]) -> str:
 
 
 def _iterations(baseline: Run, candidate: Run, pair: tuple[int, int]) -> tuple[int, int]:
-    """How many iterations the counts of a benchmark are of; 1 each where they are of launches."""
+    """Return how many iterations the counts of a benchmark are of; 1 each if they are of launches."""
     loops = [run.benchmarks[place].loops for run, place in zip((baseline, candidate), pair, strict=True)]
     if candidate.settings.harness is None or None in loops:
         return 1, 1
@@ -107,7 +107,7 @@ def _iterations(baseline: Run, candidate: Run, pair: tuple[int, int]) -> tuple[i
 
 
 def _of_other_iterations(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
-    """Say of which benchmarks one iteration is known from other numbers of them."""
+    """Yield a finding on benchmarks of which A and B counted different numbers of iterations."""
     differ = [
         candidate.benchmarks[pair[1]].name for pair in shared if len({*_iterations(baseline, candidate, pair)}) > 1
     ]
@@ -124,7 +124,7 @@ def _together(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> C
     for side, run in enumerate((baseline, candidate)):
         counting = _counting(run)
         places = {pair[side]: number for number, pair in enumerate(shared)}
-        # Of the iterations that the record tells, which are the candidate's.
+        # They become counts of the iterations that the record tells, which are the candidate's.
         ratios = [Fraction(*reversed(_iterations(baseline, candidate, pair))) if side == 0 else 1 for pair in shared]
         counts += [
             _scaled(count, ratios[place]).model_copy(update={"benchmark": place, "side": side})
@@ -140,7 +140,7 @@ def _together(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> C
 
 
 def _scaled(count: Count, ratio: Fraction | int) -> Count:
-    """What a count would be of so many times the iterations."""
+    """Return what a count would be for `ratio` times the iterations."""
     if ratio == 1:
         return count
     processes = [one.model_copy(update={"events": _times(one.events, ratio)}) for one in count.processes]

@@ -1,4 +1,4 @@
-"""What differs between A and B beside their values, as findings: of two kept runs and of two imports alike."""
+"""What differs between A and B beside their values, as findings: for two kept runs and two imports alike."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SIDES = ("A", "B")
 
 
 def other_machine_finding() -> Finding:
-    """Say that the two were measured on different machines."""
+    """Return the finding that the two were measured on different machines."""
     return Finding(
         code="other-machine",
         message="A and B were measured on different machines: a verdict is about these as well",
@@ -20,12 +20,12 @@ def other_machine_finding() -> Finding:
 
 
 def difference_finding(what: str, one: str, other: str) -> Finding:
-    """Say what A has and what B has."""
+    """Return the finding that tells what A has and what B has."""
     return Finding(code="differs", message=f"{what} differs: {one} in A, {other} in B")
 
 
 def left_out_findings(lonely: Sequence[Sequence[str]]) -> Iterator[Finding]:
-    """Name the benchmarks, of A and of B, that the other one does not have."""
+    """Yield findings that name the benchmarks of A, and of B, that the other one lacks."""
     for side, names in zip(SIDES, lonely, strict=True):
         if names:
             message = f"measured in {side} only, so not compared: {some_names(names)}"

@@ -1,12 +1,12 @@
-"""Imports described one by one, and two of them judged: as two kept runs, as far as that applies.
+"""Describes imports one by one, and judges two of them: as two kept runs, as far as that applies.
 
 A process counts as one launch does, by the median of its samples, since samples of one process are not independent.
-When a process began is not told, only the order of the processes, and neither is how long it waited for a processor.
-Of runs, that waiting is what keeps a burst of other work from looking like a change: without it, 20 processes a side of
-one program were called different 6.6 % of the time on the trace `bursts`, 30 1.2 %, and 40 or more never in 500 tries
-(benchmarks/diff_imports.py). So there can be verdicts from 40 on, with as much drift assumed as of short runs. With
-fewer there is none, whatever the change: it is shown with an interval that has the drift in it that could be seen.
-A machine that changed between two imports shows in neither: 47 of 780 pairs of live ones were called different under a
+Only the order of the processes is told, not when each began, nor how long it waited for a processor. In runs, knowing
+that wait keeps a burst of other work from looking like a change: without it, 20 processes a side of one program were
+called different 6.6 % of the time on the trace `bursts`, 30 1.2 %, and 40 or more never in 500 tries
+(benchmarks/diff_imports.py). So there can be verdicts from 40 on, with as much drift assumed as for short runs. With
+fewer there is none, whatever the change: it is shown with an interval that includes the drift that could be seen. A
+machine that changed between two imports shows in neither: 47 of 780 pairs of live ones were called different under a
 changing load. So whoever wants a verdict has to vouch for the same conditions.
 """
 
@@ -44,17 +44,17 @@ if TYPE_CHECKING:
     from steelyard.model.launches import FloatArray
 
 FEWEST_PROCESSES = 40
-# Of units that are one of these, alone or for each of something, a clock tells the values.
+# Values in one of these units, alone or per something, come from a clock.
 _TIMES = ("ns", "us", "µs", "ms", "s", "min")
-# Of a log-ratio: no number holds a ratio of more.
+# No number can hold the ratio of a larger log-ratio.
 _FARTHEST = 700.0
 
 _BY_COMMAND = "hyperfine"
-"""Its benchmarks are called by their commands, which are others where two builds are compared."""
+"""Its benchmarks are called by their commands, which differ where two builds are compared."""
 
 
 def levels(benchmarks: Sequence[ForeignBenchmark]) -> list[Level]:
-    """Each of some benchmarks of an import, described."""
+    """Return a description of each of some benchmarks of an import."""
     return [described.level for described in _described(benchmarks)]
 
 
@@ -80,7 +80,7 @@ def _described(benchmarks: Sequence[ForeignBenchmark]) -> list[_Described]:
 
 
 def _level(over: tuple[float, float], within: FloatArray, samples: npt.NDArray[np.intp]) -> Level:
-    """Described by the median and spread `over` its processes, the spreads within them, and their samples."""
+    """Return the level of a benchmark, from the median and spread `over` its processes and the spreads within them."""
     return Level(
         median=float(over[0]),
         between=float(over[1]) if len(samples) > 1 else None,
@@ -99,9 +99,9 @@ def compare_foreign(
     same_conditions: bool = False,
     force: bool = False,
 ) -> ForeignReport:
-    """Judge the candidate against the baseline, each benchmark that both have; these share alpha evenly.
+    """Judge the candidate against the baseline, in each benchmark that both have; these share alpha evenly.
 
-    Unless somebody vouches that both were measured under the `same_conditions` every verdict is `undecided`.
+    Unless somebody vouches that both were measured under the `same_conditions`, every verdict is `undecided`.
 
     Raises UsageError for results that cannot be compared: of different tools, machines (unless forced), units.
     """
@@ -116,13 +116,13 @@ def compare_foreign(
 
 
 def _means(verdicts: Sequence[ForeignVerdict]) -> list[SuiteMean]:
-    """Those of what can be meant together: of one unit, and better in one direction."""
+    """Return the means of the changes that can be averaged: those in one unit, with the same direction."""
     kinds: dict[tuple[str, bool], list[Change]] = defaultdict(list)
     for one in verdicts:
         kinds[one.unit, one.higher_is_better].append((one.change, one.interval))
     if all(len(changes) == 1 for changes in kinds.values()):
         return []
-    # What weighings are made of takes as long to load as all else here.
+    # Imported here, as what weighings need takes as long to load as all else in this module.
     from steelyard.design.judging.suite_means import mean_of
 
     return [mean for (unit, _), changes in kinds.items() for mean in mean_of(unit, changes, independent=False)]
@@ -142,7 +142,7 @@ def _check(baseline: ForeignResults, candidate: ForeignResults, *, force: bool) 
 
 
 def _shared(baseline: ForeignResults, candidate: ForeignResults) -> list[tuple[ForeignBenchmark, ForeignBenchmark]]:
-    """The benchmarks of both, by name; but a single command with a single one, whatever their names."""
+    """Return the benchmarks of both, by name; but a single command with a single one, whatever their names."""
     theirs = {benchmark.name: benchmark for benchmark in candidate.benchmarks}
     shared = [(one, theirs[one.name]) for one in baseline.benchmarks if one.name in theirs]
     if baseline.provenance.format == _BY_COMMAND and len(baseline.benchmarks) == len(candidate.benchmarks) == 1:
@@ -208,7 +208,7 @@ class _Limits(NamedTuple):
 
 def _verdict(baseline: _Described, candidate: _Described, limits: _Limits) -> ForeignVerdict:
     one, other = baseline.benchmark, candidate.benchmark
-    sign = -1 if one.higher_is_better else 1  # judged is the cost: what takes more of it is slower
+    sign = -1 if one.higher_is_better else 1  # the cost is judged: what takes more of it is slower
     sides = _values_of(baseline, sign), _values_of(candidate, sign)
     hidden = clock_quantisation(baseline.medians, candidate.medians) if one.unit.split("/")[0] in _TIMES else 0.0
     judgement = judge_unpaired(*sides, limits.margin, limits.alpha, quantisation=hidden)
@@ -233,12 +233,12 @@ def _verdict(baseline: _Described, candidate: _Described, limits: _Limits) -> Fo
 
 
 def _values_of(described: _Described, sign: int) -> RunValues:
-    """Its processes, as a run that took no longer than it has to: what lay between them is not told."""
+    """Return its processes as a run that took no longer than it has to: the time between them is not told."""
     return RunValues(sign * np.log(described.medians), min(described.benchmark.seconds or 0.0, FEWEST_SECONDS))
 
 
 def _at_least(judgement: UnpairedJudgement, alpha: float) -> tuple[float, float]:
-    """The interval with the least drift in it, where more cannot be ruled out: shown, but never judged."""
+    """Return the interval with the least drift in it, where more cannot be ruled out: shown, but never judged."""
     allowance = least_allowance(judgement.floor, alpha) + judgement.quantisation
     return judgement.shift.lower - allowance, judgement.shift.upper + allowance
 
@@ -246,7 +246,7 @@ def _at_least(judgement: UnpairedJudgement, alpha: float) -> tuple[float, float]
 def _findings(
     one: ForeignBenchmark, other: ForeignBenchmark, judgement: UnpairedJudgement, limits: _Limits
 ) -> Iterator[Finding]:
-    """Why there can be no verdict, if there can be none."""
+    """Yield why there can be no verdict, if there can be none."""
     if min(len(one.values), len(other.values)) < FEWEST_PROCESSES:
         yield Finding(
             code="cannot-tell",

@@ -37,8 +37,8 @@ from steelyard.stats.unpaired import (
     resolution,
 )
 
-# Of a launch with threads or children only the machine's pressure tells how long something waited, and it may have been
-# others that did: never more than this share of a launch is put down to it.
+# For a launch with threads or children, only the machine's pressure tells how long something waited, and it may have
+# been others that did: no more than this share of a launch is put down to it.
 _MOST_PRESSURE = 0.9
 
 
@@ -75,7 +75,7 @@ _SUBJECT = {"command": "command", _PATH: "program", "--shell": "shell"}
 
 
 def run_of(record: Weighing | Run | ForeignResults, path: Path) -> Run:
-    """The run in that file; raises UsageError, saying what to do, for what is none, failed, or is empty."""
+    """Return the run in that file; raises UsageError, saying what to do, for what is none, failed, or is empty."""
     if isinstance(record, ForeignResults):
         raise UsageError(
             f"{path} was imported from {record.provenance.tool}, and the other was measured by steelyard: these do not "
@@ -126,7 +126,7 @@ def _means(verdicts: Sequence[UnpairedVerdict]) -> list[SuiteMean]:
     metrics: dict[str, list[Change]] = defaultdict(list)
     for one in verdicts:
         metrics[one.metric].append((one.change, one.interval))
-    # What drifted from one run to the other is common to all.
+    # Drift from one run to the other is common to all benchmarks.
     return [mean for metric, changes in metrics.items() for mean in mean_of(metric, changes, independent=False)]
 
 
@@ -142,9 +142,10 @@ def _check(baseline: Run, candidate: Run, *, force: bool) -> None:
 
 
 def shared_benchmarks(baseline: Run, candidate: Run) -> list[tuple[int, int]]:
-    """Places of the benchmarks to compare: by name, but a single command with a single one whatever their names.
+    """Return the places of the benchmarks to compare, by name.
 
-    Those of a harness that failed in either run are left out.
+    A single command is compared with a single one whatever their names. Benchmarks of a harness that failed in either
+    run are left out.
     """
     kinds = [run.settings.harness for run in (baseline, candidate)]
     if kinds[0] != kinds[1]:
@@ -177,7 +178,7 @@ def _is_measured(baseline: Run, candidate: Run, places: tuple[int, int]) -> bool
 
 
 def left_out(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
-    """Name the benchmarks that only one of the two has measured."""
+    """Yield findings that name the benchmarks that only one of the two has measured."""
     lonely = []
     for side, run in enumerate((baseline, candidate)):
         taken = {places[side] for places in shared} | _failed(run)
@@ -210,7 +211,7 @@ def _of_subjects(one: Subject, other: Subject) -> Iterator[Finding]:
 
 
 def counted_differently(baseline: Run, candidate: Run) -> Iterator[Finding]:
-    """What differs, beside the programs, of what counts depend on: which work is done, and what libraries choose by."""
+    """Yield what differs, beside the programs, of what counts depend on: the work, and what libraries choose by."""
     yield from _of_fields({"processor": "cpu_model"}, baseline.machine, candidate.machine)
     yield from _of_fields({"--shell": "shell"}, baseline.subjects[0], candidate.subjects[0])
     names = {what: field for what, field in _SETTINGS.items() if field not in _OF_TIMES}
@@ -230,7 +231,7 @@ def _of_variables(baseline: Run, candidate: Run) -> Iterator[Finding]:
 
 
 def _clocks(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
-    """Benchmarks that were timed in different ways."""
+    """Yield findings on benchmarks that were timed in different ways."""
     for mine, theirs in shared:
         name = candidate.benchmarks[theirs].name
         yield from _difference(f"clock of {name}", _clock(baseline, mine), _clock(candidate, theirs))
@@ -307,7 +308,7 @@ def _used(run: Run, benchmark: int) -> list[int]:
 
 
 def _used_metric(runs: tuple[Run, Run], used: list[list[int]], metric: str) -> str:
-    """The metric itself, or `wall` for both where `active` is not defined for a launch of one, as in a weighing."""
+    """Return the metric, or `wall` for both if `active` is undefined for a launch of one, as in a weighing."""
     if metric != "active":
         return metric
     known = [run.launches.metric("active")[chosen] for run, chosen in zip(runs, used, strict=True)]
@@ -331,14 +332,14 @@ def _positive(one: FloatArray, other: FloatArray, *, metric: str) -> tuple[Float
 
 
 def _unwaited(run: Run, chosen: list[int]) -> FloatArray | None:
-    """The logs of wall time less the waiting for a processor; None where the machine cannot tell."""
+    """Return the logs of wall time without waits for a processor; None if the machine cannot tell."""
     launches = run.launches
     wall = launches.column("wall_ns")[chosen] - launches.of_shell_ns()[chosen]
     pressed = np.minimum(launches.column("pressure_ns")[chosen], _MOST_PRESSURE * wall)
     waited = np.where(launches.knows_waits()[chosen], launches.waited_ns()[chosen], pressed)
     rest = (wall - waited) / run.settings.repeat
     if launches.samples:
-        # A harness tells of its samples how long they waited; else they waited as long as the whole launch did.
+        # A harness may tell how long its samples waited; else they waited for as large a share as the whole launch did.
         told = launches.metric("active")[chosen]
         rest = np.where(np.isnan(told), launches.metric("wall")[chosen] * rest / wall, told)
     return None if np.isnan(rest).any() or (rest <= 0).any() else np.log(rest)
