@@ -76,6 +76,18 @@ def seeded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(secrets, "randbelow", drawn.randrange)
 
 
+@pytest.fixture(autouse=True)
+def handled() -> Iterator[None]:
+    """Fail a test that leaves another handler of a signal than it found: Ctrl-C would not end whatever runs next."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCONT)
+    before = {number: signal.getsignal(number) for number in numbers}
+    yield
+    left = {number: handler for number in numbers if (handler := signal.getsignal(number)) != before[number]}
+    for number in left:
+        signal.signal(number, before[number])
+    assert not left
+
+
 @pytest.fixture
 def tool(tmp_path: Path) -> Iterator[Tool]:
     """The installed command; every process that it starts must be gone at the end of the test."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,19 +68,14 @@ def _compared(options: CompareOptions, world: World) -> int:
             raise UsageError(RESUME_LACKS_VALUE)
         _refuse_other_options(options)
         (path,) = kept_by_name(world, options.resume)
-        with ExitStack() as meanwhile, watching(world) as watch:
 
-            def announce(record: Weighing) -> None:
-                _announce(path, record)
-                meanwhile.enter_context(tuned(options.tuned, record.settings.cpu, world))
+        def around(record: Weighing) -> AbstractContextManager[None]:
+            _announce(path, record)
+            return tuned(options.tuned, record.settings.cpu, world)
 
+        with watching(world) as watch:
             outcome = session.resume(
-                path,
-                watch,
-                world,
-                announce=announce,
-                trusted=options.trust_journal,
-                more=_more(options),
+                path, watch, world, around=around, trusted=options.trust_journal, more=_more(options)
             )
         status = shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
         _say_where(path, outcome)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,25 +95,24 @@ def resume(
     watch: Watch,
     world: World,
     *,
-    announce: Callable[[Weighing], None],
+    around: Callable[[Weighing], AbstractContextManager[None]],
     trusted: bool = False,
     more: More | None = None,
 ) -> Outcome:
     """Carry on a weighing that was interrupted or killed, by the same plan, and keep the whole of it.
 
-    With `more` of a budget, one that ended undecided goes on, in a record of its own. `announce` is told of the record
-    before it is measured. Raises UsageError for a record that is no weighing, came to another end, is of another
-    machine or program, or that others may have written and that is not `trusted`.
+    With `more` of a budget, one that ended undecided goes on, in a record of its own. It is measured within the context
+    that `around` makes for the record. Raises UsageError for a record that is no weighing, came to another end, is of
+    another machine or program, or that others may have written and that is not `trusted`.
     """
     record = resumable(path, trusted=trusted, more=more)
     with Journal.carried_on(path) if more is None and is_journal(path) else nullcontext() as journal:
         if journal is not None:
             record = resumable(path, trusted=trusted)  # again, now that nobody else writes it
-        with in_its_folder(record, path), _session(world, watch, record.settings) as session:
-            if _facts(session).key != record.machine.key:
-                raise UsageError(f"{path} was measured on another machine: pairs of two machines cannot be mixed")
-            shared_environment(record.settings, world.environment)  # it asks for values that no record holds
-            announce(record)
+        if world.facts().key != record.machine.key:
+            raise UsageError(f"{path} was measured on another machine: pairs of two machines cannot be mixed")
+        shared_environment(record.settings, world.environment)  # it asks for values that no record holds
+        with in_its_folder(record, path), around(record), _session(world, watch, record.settings) as session:
             if record.settings.setup:
                 found = _set_up(record.settings, record.subjects, session)
                 check_programs(record, path)
