@@ -1,4 +1,4 @@
-"""What `steelyard bisect` found, and by which decisions."""
+"""What `steelyard bisect` found, and the decisions that led there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORDS: Final[dict[Sought, dict[Side, str]]] = {
 
 
 def word_of(side: Side, sought: Sought) -> str:
-    """What a side is called: of a search for what became faster, the newer one is not the bad one."""
+    """The name of a side: in a search for what became faster, the newer one is not called bad."""
     return _WORDS[sought][side]
 
 
@@ -38,12 +38,12 @@ class Commit(Record):
 
     @property
     def short(self) -> str:
-        """As people name it."""
+        """The short hash that people use."""
         return self.hash[:10]
 
 
 class Compared(Record):
-    """What one weighing of a step says of two commits."""
+    """What one weighing of a step says about two commits."""
 
     baseline: str
     candidate: str
@@ -74,7 +74,7 @@ class Step(Record):
 
 
 class Bisection(Record):
-    """A whole bisection, also one that did not come to its end."""
+    """A whole bisection, even one that did not reach its end."""
 
     format: Literal["steelyard-bisection"] = BISECTION_FORMAT
     version: Literal[1] = 1

@@ -1,6 +1,6 @@
-"""A calibration: what a hit of each level takes on one machine, with the measurements that say so.
+"""A calibration: what a hit of each level costs on one machine, and the measurements that show it.
 
-And one that was interrupted, or failed: the measurements until then, which say nothing yet.
+Also an interrupted or failed calibration: the measurements so far, from which nothing follows yet.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Positive = Annotated[Count, Field(gt=0)]
 class PointTimes(Record):
     """One pattern at one size: iterations of its walk, timed natively.
 
-    Each was run up to the beginning of the walk and beyond it; the walk is the difference.
+    Each repeat was run up to the beginning of the walk and to its end; the walk is the difference.
     """
 
     pattern: str
@@ -32,7 +32,7 @@ class PointTimes(Record):
 
 
 class Point(PointTimes):
-    """The same, counted as well, with this machine's cache sizes."""
+    """One pattern at one size, timed and also counted, with this machine's cache sizes."""
 
     counted_iterations: _Positive = Field(description="of the walk, under Valgrind")
     ns: float = Field(gt=0, allow_inf_nan=False, description="CPU time of an iteration, from the lists above")
@@ -43,7 +43,7 @@ class Point(PointTimes):
 
 
 class Fit(Record):
-    """Weights, as fitted to points: in hits of the first level, and what such a hit takes."""
+    """Weights fitted to points: the time of a hit of each level, and their ratios to that of the first level."""
 
     l1_ns: float = Field(ge=0, allow_inf_nan=False)
     ll_ns: float = Field(ge=0, allow_inf_nan=False)
@@ -51,12 +51,12 @@ class Fit(Record):
     weights: Weights | None = Field(default=None, description="the same over l1_ns; null where that is 0")
 
     def predicted_ns(self, point: Point) -> float:
-        """What an iteration of a point's walk would take."""
+        """The predicted time of an iteration of a point's walk."""
         return self.l1_ns * point.l1 + self.ll_ns * point.ll + self.ram_ns * point.ram
 
 
 class PatternFit(Record):
-    """What the points of one pattern say, and how well each cost follows its CPU time (Pearson's correlation)."""
+    """The fit to one pattern's points, and how well each cost follows its CPU time (Pearson's correlation)."""
 
     pattern: str
     fit: Fit = Field(description="to this pattern alone")
@@ -66,14 +66,14 @@ class PatternFit(Record):
 
 
 class LastLevel(Record):
-    """A size of the last level that was simulated, and how well weights can explain the times with it."""
+    """A simulated size of the last level, and how well weights explain the times with it."""
 
     size_bytes: _Positive
     error: float = Field(ge=0, allow_inf_nan=False, description="root mean square of predicted / measured - 1")
 
 
 class Calibration(Record):
-    """All that one calibration measured, and the weights that came of it."""
+    """All that one calibration measured, and the resulting weights."""
 
     format: Literal["steelyard-calibration"] = "steelyard-calibration"
     version: Literal[1] = 1
@@ -96,14 +96,14 @@ class Calibration(Record):
 
 
 class CountedPoints(Record):
-    """What was counted with some caches: points that were timed in all their repeats before."""
+    """Points counted with some caches, after all their repeats had been timed."""
 
     caches: Caches
     points: list[Point]
 
 
 class InterruptedCalibration(Record):
-    """What one calibration had measured when the user stopped it, or it failed: no weights can be fitted to a part."""
+    """What one calibration had measured when the user stopped it or it failed: weights cannot be fitted to a part."""
 
     format: Literal["steelyard-interrupted-calibration"] = "steelyard-interrupted-calibration"
     version: Literal[1] = 1
@@ -119,7 +119,7 @@ class InterruptedCalibration(Record):
     times: list[PointTimes] = Field(description="of the points that were timed and not counted yet")
 
     def measurements(self) -> int:
-        """How many launches it is made of."""
+        """The number of launches that it consists of."""
         counts = [point for each in self.counted for point in each.points]
         timed = {(point.pattern, point.elements): point for point in [*self.times, *counts]}.values()
         return sum(len(point.cpu_before_ns) + len(point.cpu_with_ns) for point in timed) + 2 * len(counts)

@@ -1,4 +1,4 @@
-"""What `steelyard doctor` says of a machine: one condition for each thing that can disturb measurements."""
+"""What `steelyard doctor` says about a machine: one condition for each thing that can disturb measurements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Severity = Literal["serious", "slight", "fine", "unknown"]
 
 
 class Condition(Record):
-    """One thing that was looked at."""
+    """One thing that was examined."""
 
     code: str = Field(description="what was looked at, as docs/doctor.md names it")
     severity: Severity = Field(description="how much it disturbs; unknown where the system does not tell")
@@ -28,7 +28,7 @@ class Condition(Record):
 
 
 class Examination(Record):
-    """All that was looked at on one machine."""
+    """All that was examined on one machine."""
 
     format: Literal["steelyard-doctor"] = DOCTOR_FORMAT
     version: Literal[1] = 1
@@ -39,5 +39,5 @@ class Examination(Record):
     noise: Noise | None = Field(default=None, description="what was measured, where that was asked for")
 
     def of(self, severity: Severity) -> list[Condition]:
-        """The conditions of one severity, in the order in which they were looked at."""
+        """The conditions of one severity, in the order in which they were examined."""
         return [one for one in self.conditions if one.severity == severity]

@@ -20,7 +20,7 @@ _Shape = tuple[_Positive, _Positive, _Positive]
 
 
 class Weights(Record):
-    """What a hit of each level costs, in hits of the first: a named convention, not a time."""
+    """What a hit of each level costs, in hits of the first level: a named convention, not a time."""
 
     name: str = "default"
     l1: _Weight = 1
@@ -38,11 +38,11 @@ class Caches(Record):
 
 
 class CountSettings(Record):
-    """What is counted, and how: two counts can be compared only if all of this is the same."""
+    """What is counted, and how: two counts can be compared only if all of this is equal."""
 
     tool: Tool = "cachegrind"
     cache_simulation: bool = False
-    # Made without their validators, which every start would have to build for it.
+    # Constructed without validation, for which every start would have to build the validators.
     caches: Caches = Caches.model_construct()
     weights: Weights = Weights.model_construct()
     call_graph: bool = Field(default=False, description="count what each function calls, too (callgrind)")
@@ -57,7 +57,7 @@ class CountSettings(Record):
 
 
 class CountTool(Record):
-    """What counted: counts of different tools, versions or C libraries are not comparable."""
+    """The tool that counted: counts of different tools, versions or C libraries are not comparable."""
 
     tool: Tool
     version: str = Field(description="as the tool says it, e.g. 3.19.0")
@@ -77,7 +77,7 @@ class CountedProcess(Record):
 
 
 class Count(Record):
-    """One counted launch: the events of the target and of the programs that it executed, added up."""
+    """One counted launch: the summed events of the target and of the programs that it executed."""
 
     benchmark: int = Field(ge=0, description="index into `benchmarks`")
     side: int = Field(ge=0, le=1, description="0 baseline, 1 candidate")
@@ -94,7 +94,7 @@ class Count(Record):
 
 
 class Functions(Record):
-    """The functions of one side of one benchmark, one list a column; they add up to its first count that is judged."""
+    """The functions of one side of a benchmark, one list per column; they add up to its first judged count."""
 
     benchmark: int = Field(ge=0)
     side: int = Field(ge=0, le=1)
@@ -102,7 +102,7 @@ class Functions(Record):
     file: list[str] = Field(description="source file; ??? without debug information")
     object: list[str] = Field(description="program or library; empty where the tool does not say")
     line: list[_Number] = Field(description="the line with the most instructions; 0 without debug information")
-    # A number that is printed has a digit less after twice the loops: what prints it did less then.
+    # A difference is negative if, say, a printed number has a digit less after twice the loops: printing it did less.
     events: dict[str, list[Difference]] = Field(
         description="event to self counts; with `loops` differences, some of which may be less than 0"
     )
@@ -128,7 +128,7 @@ class Counting(Record):
     functions: list[Functions] = Field(default_factory=list)
 
     def by_benchmark(self, number: int) -> list[Self]:
-        """The counts of each of so many benchmarks, apart."""
+        """Return the counts of each of `number` benchmarks separately."""
         counts: list[list[Count]] = [[] for _ in range(number)]
         for count in self.counts:
             counts[count.benchmark].append(count)

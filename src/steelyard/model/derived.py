@@ -14,7 +14,7 @@ from steelyard.model.parts import Record
 from steelyard.model.throughput import is_empty
 from steelyard.model.watch import Disturber
 
-# Of the counts of one program: equal; within 1e-5 of each other; anything else.
+# How well the counts of one program repeat: equal; within 1e-5 of each other; anything else.
 Stability = Literal["exact", "stable", "noisy"]
 
 
@@ -30,7 +30,7 @@ class Side(Record):
 
 
 class Verdict(Record):
-    """What the launches say of one benchmark in one metric. Derived: `steelyard show` derives it anew."""
+    """What the launches say about one benchmark in one metric. Derived: `steelyard show` derives it anew."""
 
     benchmark: str
     index: int = Field(default=0, ge=0, description="of the benchmark in `benchmarks`")
@@ -42,7 +42,7 @@ class Verdict(Record):
     ratio: float | None = Field(default=None, description="1 + change: how many times as much the candidate takes")
     interval: tuple[float, float] | None = Field(description="repeated interval of `change` at 1 - alpha")
     p_value: float | None = Field(description="of no change, at the look that was judged")
-    # Asked for by what derived it, and not kept: whatever reads a record derives its verdicts anew.
+    # Used only in the process that derived it, and not kept: a reader of a record derives its verdicts anew.
     is_change: SkipJsonSchema[bool] = Field(
         default=False, exclude=True, description="chance is excluded, as surely as for all that share alpha together"
     )
@@ -83,7 +83,7 @@ class SuiteMean(Record):
 
 
 class Summary(Record):
-    """What a run says of one benchmark in one metric; derived, and no verdict."""
+    """What a run says about one benchmark in one metric; derived, and no verdict."""
 
     benchmark: str
     index: int = Field(default=0, ge=0, description="of the benchmark in `benchmarks`")
@@ -122,11 +122,11 @@ class Derived(Record):
     summaries: list[Summary] = Field(default_factory=list)
 
     def deciding(self) -> list[Verdict]:
-        """The verdict of each benchmark but controls, in its first metric: of several that decides."""
+        """The verdict of each benchmark except controls, in its first metric, which is the deciding one."""
         return [verdict for verdict in deciding_of(self.verdicts) if not verdict.control]
 
 
 def deciding_of(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Of each benchmark the verdict in its own first metric, in their order: where one fell back, that is another."""
+    """The verdict of each benchmark in its first metric, in order; that metric differs where one fell back."""
     found = {verdict.index: verdict for verdict in reversed(verdicts)}
     return [found[index] for index in sorted(found)]

@@ -1,4 +1,4 @@
-"""Foreign results, which Steelyard did not measure: as another tool's file tells them, a record of its own kind.
+"""Foreign results, which Steelyard did not measure but read from another tool's file: a separate kind of record.
 
 Nothing is known of their launches but the values: neither when each began nor what ran beside it. So they are shown,
 and compared with each other, but never with what Steelyard measured.
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 PROCESSOR: Final = "processor"
 CORES: Final = "cores"
-"""What tells in `machine` that results are of two different machines; other facts of it may be called anything."""
+"""The facts in `machine` that show whether results are of different machines; its other facts may have any name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignFile(Kept):
-    """One file that was read: what it was called, and what was in it."""
+    """One file that was read: its name, and the digest of its contents."""
 
     name: str
     sha256: str = said("of the file as it stood there", pattern=r"^[0-9a-f]{64}$")
@@ -57,7 +57,7 @@ class ForeignBenchmark(Kept):
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignResults(Kept):
-    """Results of another tool, kept to look at them and to compare them with more of its results."""
+    """Results of another tool, kept to be shown and to be compared with other results of that tool."""
 
     kind: Literal["import"] = "import"
     format: Literal["steelyard"] = FORMAT
@@ -74,7 +74,7 @@ class ForeignResults(Kept):
 
 
 def other_machine(one: dict[str, str], other: dict[str, str]) -> str:
-    """What tells that two descriptions are of different machines; empty if nothing does."""
+    """The fact that shows two descriptions to be of different machines; empty if none does."""
     for name in (PROCESSOR, CORES):
         if name in one and name in other and one[name] != other[name]:
             return f"{name} {one[name]}, {name} {other[name]}"
@@ -85,8 +85,8 @@ def other_machine(one: dict[str, str], other: dict[str, str]) -> str:
 class Level:
     """One benchmark described: the median of its processes' medians, in its unit.
 
-    `between` is the relative spread of the processes' medians, `within` that of the samples within a process (their
-    median); None where there is only one.
+    `between` is the relative spread of the processes' medians, `within` the median over the processes of the spread of
+    their samples; None where there is only one.
     """
 
     median: float
@@ -98,10 +98,11 @@ class Level:
 
 @dataclass(frozen=True)
 class ForeignVerdict:
-    """One benchmark of two such results. `change` is that of the value: of a throughput, -0.1 is slower.
+    """One benchmark of two such results. `change` is that of the value: for a throughput, -0.1 is slower.
 
-    `interval` has as much drift in it as is `assumed` at least, and more if `block_spreads` are larger: the relative
-    between-block spreads within A and B, None where they cannot be seen. `findings` say why there is no verdict.
+    `interval` allows for at least as much drift as is `assumed`, and for more if `block_spreads` are larger: these are
+    the relative between-block spreads within A and B, None where they cannot be seen. `findings` say why there is no
+    verdict.
     """
 
     benchmark: str
@@ -128,4 +129,4 @@ class ForeignReport:
     verdicts: list[ForeignVerdict]
     findings: list[Finding]
     means: list[SuiteMean] = field(default_factory=list)
-    """Those of each unit, of which either lower values are better or higher ones."""
+    """The means of each unit, separately for values where lower is better and where higher is."""

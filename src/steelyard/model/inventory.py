@@ -1,4 +1,4 @@
-"""What is kept, told in a few words each: records in the store, and the runs that were given names."""
+"""Short descriptions of what is kept: records in the store, and the runs that were given names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from steelyard.model.parts import Record
 
 
 class Entry(Record):
-    """One kept file. Of one that cannot be read only its place is known."""
+    """One kept file; if it cannot be read, only its path is known."""
 
     path: str
     name: str | None = Field(default=None, description="of a baseline that was saved by name")

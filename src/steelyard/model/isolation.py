@@ -9,7 +9,7 @@ from steelyard.model.parts import Record
 
 
 class Isolation(Record):
-    """The control group of the launches; of several weighings each has its own."""
+    """The control group of a weighing's launches; each weighing has its own."""
 
     group: str | None = Field(description="its folder; null where there could be none")
     processors: list[Count] = Field(default_factory=list, description="those that it is confined to; empty: to none")

@@ -1,4 +1,4 @@
-"""What several builds of each side say beside the verdict: how they differ, and where more measuring would help."""
+"""What several builds of each side show beside the verdict: how they differ, and where more measuring would help."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 from steelyard.model.parts import Record
 
 MOST_LAYOUTS: Final = 1000
-# Below it layouts are said to differ by more than equal builds do by chance.
+# With a p-value below this, layouts are said to differ by more than equal builds do by chance.
 UNLIKE_BELOW: Final = 0.05
 Level = Literal["layout", "launch", "sample"]
 
@@ -23,7 +23,7 @@ class VariancePart(Record):
 
 
 class LayoutFacts(Record):
-    """What the pairs of several layouts say; a layout is one build of each side."""
+    """What the pairs of several layouts show; a layout is one build of each side."""
 
     changes: dict[int, float] = Field(description="layout to the relative change in its pairs alone")
     p_value: float | None = Field(

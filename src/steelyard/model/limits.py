@@ -28,7 +28,7 @@ class Limit(Record):
     metric: str | None = Field(default=None, description="a metric's name; of the deciding metric, if it is null")
 
     def is_of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> bool:
-        """Whether it holds for a benchmark in a metric, of any of these names, which may be the `deciding` one."""
+        """Whether it applies to a benchmark in a metric, which has one of these names and may be the `deciding` one."""
         in_metric = deciding if self.metric is None else self.metric in metrics
         return in_metric and (self.benchmark is None or fits([benchmark], [self.benchmark]))
 
@@ -39,7 +39,7 @@ class Limit(Record):
 
 
 class Limits(Record):
-    """What a gate holds a weighing to. Without a limit a benchmark fails where its verdict is `slower`."""
+    """What a gate holds a weighing to. Without a limit a benchmark fails if its verdict is `slower`."""
 
     limits: list[Limit] = Field(default_factory=list)
     strict: bool = Field(default=False, description="what stays undecided fails too")
@@ -50,7 +50,7 @@ class Limits(Record):
     def of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> Limit | None:
         """The limit of a benchmark in a metric: the one that names most (a metric before a pattern), then the last.
 
-        The metric has two names where the one that was asked for is not defined, and another serves.
+        The metric has two names where the requested one is not defined, and another one stands in for it.
         """
         fitting = [limit for limit in self.limits if limit.is_of(benchmark, metrics, deciding=deciding)]
         return max(reversed(fitting), key=_names, default=None)
@@ -63,7 +63,7 @@ def _names(limit: Limit) -> int:
 def limit_from(text: str) -> Limit:
     """Read `[PATTERN][:METRIC]=PERCENT`, or `PERCENT` alone; raises UsageError that says what is wrong with it.
 
-    What stands alone before the last `=` is a metric if there is one of that name, else a pattern of benchmarks.
+    A single name before the last `=` is a metric if there is one of that name, otherwise a pattern of benchmarks.
     """
     of, _, amount = text.strip().rpartition("=")
     pattern, metric = parted(of.strip())

@@ -1,4 +1,4 @@
-"""What `steelyard doctor --measure` measured of a machine's noise, and how many pairs follow from it."""
+"""What `steelyard doctor --measure` measured of a machine's noise, and how many pairs weighings need with it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Timer(Record):
 
 
 class Counted(Record):
-    """What the system has counted since its start, at one moment."""
+    """The system's counters since its start, at one moment."""
 
     interrupts: dict[int, int] = Field(default_factory=dict, description="by processor; empty where it does not tell")
     ticks: dict[str, int] = Field(default_factory=dict, description="of all processors, by what they were spent on")
 
 
 class Spread(Record):
-    """How far the two launches of a pair of identical programs lie apart."""
+    """How far the two launches of a pair of identical programs are apart."""
 
     work: Work
     pairing: Way
@@ -41,7 +41,7 @@ class Spread(Record):
 
 
 class Expected(Record):
-    """The pairs that a change of a program of this kind and length takes here."""
+    """The pairs that finding a change takes here, for a program of this kind and length."""
 
     work: Work
     pairing: Way
@@ -58,7 +58,7 @@ class Expected(Record):
 
 
 class Beside(Record):
-    """A launch alone on a processor, against one with another of its like on a second processor."""
+    """Launches alone on a processor, and launches with another one like them on a second processor."""
 
     work: Work
     cpus: tuple[int, int]
@@ -67,7 +67,7 @@ class Beside(Record):
 
 
 class Noise(Record):
-    """All of it."""
+    """The noise of a machine: all that was measured, and what follows from it."""
 
     seconds: float
     interrupted: bool = Field(description="whether the user stopped it before its time was up")

@@ -1,7 +1,7 @@
-"""The numbers of a launch: each is declared here, once.
+"""The numbers of a launch, each declared here once.
 
-What is measured, journaled and kept is made of this declaration. Only the launch server has it a second time
-(`native/launch/src/protocol.rs`), and `tests/native` holds the two together.
+The fields that are measured, journaled and kept are derived from this declaration. Only the launch server repeats it
+(`native/launch/src/protocol.rs`), and `tests/native` checks that the two agree.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from typing import Annotated, Any, get_args, get_type_hints
 
 from steelyard.model.structs import Within
 
-# What a kernel can count. More would be no measurement, and has no place in an array of floats either.
+# The most that a kernel can count. More would be no measurement, and does not fit into an array of floats either.
 MOST_COUNT = 2**63
 Count = Annotated[int, Within(ge=0, lt=MOST_COUNT)]
 Difference = Annotated[int, Within(gt=-MOST_COUNT, lt=MOST_COUNT)]
 Time = Annotated[int, Within(gt=0, lt=MOST_COUNT)]
-# Thirty thousand years: longer is no time, and the sum of such need not be finite.
+# Thirty thousand years: anything longer is no real time, and sums of such might not be finite.
 MOST_SECONDS = 1e12
 Seconds = Annotated[float, Within(ge=0, le=MOST_SECONDS, allow_inf_nan=False)]
-# No unit makes a result of anything else, and of these the ratio and the square are finite.
+# In no unit does a result lie outside of these, and within them ratios and squares are finite.
 LEAST_VALUE = 1e-100
 MOST_VALUE = 1e100
 
 
 @dataclass(frozen=True)
 class Column:
-    """What is said of one number of a launch, beside its name and its type."""
+    """The description of one number of a launch, beside its name and type."""
 
     description: str
     adds_up: bool = False
-    """Whether several processes that make up one launch have it in sum."""
+    """Whether it is summed over the processes of a launch that consists of several."""
 
 
-# Without methods of its own: `Measured` makes them for all of its fields, and a row is a tuple that has them.
+# No generated methods: `Measured` makes them for all of its fields, and a row, as a tuple, has them already.
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class Numbers:
     """What one launch measured, in numbers: their names, order and types. None where the machine cannot tell."""
@@ -73,7 +73,7 @@ class Numbers:
 
 @cache
 def declared(fields: type) -> dict[str, tuple[Any, Column]]:
-    """Name to type and description of each field of a class that is declared as one column, in their order."""
+    """Map the names of a class's fields that are declared as columns to type and description, in their order."""
     return {
         name: (hint, said)
         for name, hint in get_type_hints(fields, include_extras=True).items()
@@ -83,12 +83,12 @@ def declared(fields: type) -> dict[str, tuple[Any, Column]]:
 
 
 NUMBERS = tuple(declared(Numbers))
-"""Their names."""
+"""The names of the numbers."""
 
 ADD_UP = tuple(name for name, (_, column) in declared(Numbers).items() if column.adds_up)
-"""The names of those that are summed over the processes of a launch."""
+"""The names of the numbers that are summed over the processes of a launch."""
 
 ALWAYS_KNOWN = tuple(
     name for name, (hint, _) in declared(Numbers).items() if type(None) not in get_args(get_args(hint)[0])
 )
-"""The names of those that every machine can tell."""
+"""The names of the numbers that every machine can provide."""

@@ -1,4 +1,4 @@
-"""What a project's file says: what is built, what is weighed and how. Units are read as those of the command line."""
+"""What a project's file says: what is built, what is weighed and how. Units are read as on the command line."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Value = TypeVar("Value")
 
 
 def key_of(field: str) -> str:
-    """What a field is called in the file."""
+    """The key of a field in the file."""
     return field.replace("_", "-")
 
 
@@ -53,7 +53,7 @@ def _refused(sentence: str) -> PydanticCustomError:
 
 
 def _by(read: Callable[[str, str], Value]) -> BeforeValidator:
-    """Have a value be read by read(key, text), as the words of an option are."""
+    """Validate a value by read(key, text), as the value of an option is read."""
 
     def validate(value: Any, info: ValidationInfo) -> Any:
         key = key_of(info.field_name or "")
@@ -68,7 +68,7 @@ def _by(read: Callable[[str, str], Value]) -> BeforeValidator:
 
 
 def margin_of(key: str, value: Any) -> float:
-    """A margin, which has to say its unit; raises UsageError naming the key."""
+    """Read a margin, which has to have a unit; raises UsageError naming the key."""
     if not isinstance(value, str):  # beside `alpha = 0.01`, which is 1 %, nobody would take `margin = 0.01` for 0.01 %
         shown = f" {value}" if isinstance(value, (int, float)) else ""
         raise UsageError(f'{key}{shown} has to say its unit: write for example "1%"')
@@ -165,7 +165,7 @@ class Build(_Section):
 
 
 class Measuring(_Section):
-    """How something is launched and measured. Each key means what the option of `steelyard compare` does."""
+    """How something is launched and measured. Each key means the same as the option of `steelyard compare`."""
 
     metrics: Metrics | None = Field(default=None, description="what is measured; the first decides")
     pairs: Annotated[int, *_PAIRS] | None = Field(default=None, description="most pairs")

@@ -51,19 +51,19 @@ class _Kept(Record):
         return self.watch
 
     def is_empty(self) -> bool:
-        """Whether nothing was measured, and nothing is known without."""
+        """Whether nothing was measured, and there is no answer without measuring either."""
         counts = self.counting.counts if self.counting else []
         watched = self.heap.launches if self.heap else []
         return not (len(self.launches) or counts or watched or self.identical or self.new_suite)
 
     @property
     def identical(self) -> Finding | None:
-        """What says that both sides are one program, so that nothing had to be measured."""
+        """The finding that both sides are one program, so that nothing had to be measured; None without it."""
         return self._said(IDENTICAL)
 
     @property
     def new_suite(self) -> Finding | None:
-        """What says that the baseline has no benchmark yet, so that there was nothing to compare."""
+        """The finding that the baseline has no benchmark yet, so that there was nothing to compare; None without it."""
         return None if self.benchmarks else self._said(NEW_SUITE)
 
     def _said(self, code: str) -> Finding | None:
@@ -85,7 +85,7 @@ class _Kept(Record):
 
 
 class Part(Record):
-    """One of the weighings that a merged one was made of."""
+    """One of the weighings that a merged one consists of."""
 
     created: str = Field(description="start, ISO 8601 in UTC")
     tool: str = Field(description="the Steelyard version that measured")
@@ -99,8 +99,8 @@ class Part(Record):
 class Weighing(_Kept):
     """One comparison of candidates with a baseline over all their benchmarks.
 
-    `verdict`, `change`, `ratio`, `interval` and `pairs` repeat the first benchmark's first metric at the top level, for
-    scripts; they are derived, like all that `derived` holds.
+    `verdict`, `change`, `ratio`, `interval` and `pairs` repeat those of the first benchmark's first metric at the top
+    level, for scripts; they are derived, like everything in `derived`.
     """
 
     kind: Literal["weighing"] = "weighing"
@@ -114,7 +114,7 @@ class Weighing(_Kept):
     derived: Derived | None = None
 
     def watch_of(self, benchmark: int) -> Watch | None:
-        """What went on beside a benchmark's launches: where several were merged, on the machine that it ran on."""
+        """What went on beside a benchmark's launches; in a merged weighing, on the machine that it ran on."""
         return next((part.watch for part in self.parts if benchmark in part.benchmarks), self.watch)
 
     def sides(self) -> tuple[list[str], list[str]]:

@@ -1,4 +1,4 @@
-"""How it was measured and judged, as a record keeps it."""
+"""How a record was measured and judged, as it keeps that."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Shard(Record):
     def _is_one_of_them(self) -> Self:
         if self.number > self.of:
             raise ValueError(f"a suite of {self.of} parts has no part {self.number}")
-        if self.of > len(self.suite):  # those that are missing would be named, however many they are said to be
+        if self.of > len(self.suite):  # missing parts are listed by name, however many a file claims
             raise ValueError(f"a suite of {len(self.suite)} benchmarks has no {self.of} parts")
         return self
 
 
 class Settings(Record):
-    """How it was measured: whatever would be needed to measure the same again."""
+    """How it was measured: everything needed to repeat the measurement."""
 
     margin: Margin = Field(default=0.005, description="relative change that matters")
     margins: dict[str, Margin] = Field(
@@ -106,22 +106,22 @@ class Settings(Record):
     shard: Shard | None = Field(default=None, description="which part of a suite it is, if it is not all of it")
 
     def hooks(self) -> dict[str, list[str]]:
-        """The commands around launches, by when they run, in that order."""
+        """The hooks around launches, by the time when they run, in that order."""
         return {"setup": self.setup, "prepare": self.prepare, "conclude": self.conclude, "cleanup": self.cleanup}
 
     @property
     def has_hooks_around(self) -> bool:
-        """Whether something runs before or after each launch."""
+        """Whether a hook runs before or after each launch."""
         return bool(self.prepare or self.conclude)
 
     def judged_by(self, benchmark: Benchmark, metric: str) -> Self:
-        """The same settings, with the margin that holds for a benchmark in a metric."""
+        """The same settings, with the margin that applies to a benchmark in a metric."""
         margin = said_of(self.margins, benchmark.names(), metric, self.margin)
         return self if margin == self.margin else self.model_copy(update={"margin": margin})
 
     @field_serializer("variables")
     def _without_secrets(self, variables: dict[str, str | None]) -> dict[str, str | None]:
-        """Whoever measures knows them; whatever is written goes this way, and has only their names."""
+        """Replace secret values by None in everything that is written; the process that measures has them in memory."""
         return {name: None if is_secret(name, value or "") else value for name, value in variables.items()}
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""What `steelyard check` says of benchmarks: one finding a rule and benchmark, with its figure and its threshold."""
+"""What `steelyard check` says about benchmarks: one finding per rule and benchmark, with its figure and threshold."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Looked(Record):
 
 
 class Allocating(Record):
-    """What a benchmark asks of the allocator; null where nothing was seen, and `note` says why."""
+    """What a benchmark requests from the allocator; null where nothing was seen, and `note` says why."""
 
     benchmark: str
     each: Literal["iteration", "launch"] = Field(description="what the numbers are of")
@@ -42,7 +42,7 @@ class Allocating(Record):
 
 
 class Soundness(Record):
-    """All that was looked at in one target."""
+    """All that was checked in one target."""
 
     format: Literal["steelyard-check"] = CHECK_FORMAT
     version: Literal[1] = 1
@@ -63,7 +63,7 @@ class Soundness(Record):
 
 @dataclass(frozen=True)
 class Checked:
-    """One rule of the protocol that was tried; `trouble` says what was seen where it does not hold."""
+    """One rule of the protocol that was tried; `trouble` says what was seen if it does not hold."""
 
     rule: str
     trouble: str | None

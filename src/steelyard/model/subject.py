@@ -10,7 +10,7 @@ from steelyard.model.numbers import Count
 from steelyard.model.parts import Record
 from steelyard.model.throughput import Processed, is_empty
 
-# A record of more is not read, and the level of an end takes time and memory for each.
+# A record of more pairs is not read, and the level at the end of a budget takes time and memory for each pair.
 MOST_PAIRS = 2_000_000
 
 
@@ -40,14 +40,14 @@ class Subject(Record):
     revision: RevisionFacts | None = None
 
     def is_statement(self) -> bool:
-        """Whether it is a statement of `timeit`: its one benchmark's name is Steelyard's, not the user's."""
+        """Whether it is a `timeit` statement, whose only benchmark is named by Steelyard, not by the user."""
         return "--timeit" in self.argv
 
 
 class Benchmark(Record):
     """One named piece of work inside the subjects; a plain command is one benchmark.
 
-    Of more than two subjects, each candidate's comparison with its baseline is a benchmark of its own.
+    With more than two subjects, each comparison of a candidate with its baseline is a benchmark of its own.
     """
 
     name: str
@@ -87,14 +87,14 @@ class Benchmark(Record):
 
     @property
     def is_untried(self) -> bool:
-        """Whether it is one of a harness of which it is not known how much a launch runs: there was no time for that.
+        """Whether it is a harness's benchmark that was not tried, so that it is unknown how much a launch runs.
 
-        Or that failed, which is why it stopped.
+        Either there was no time to try it, or that failed, which is why it stopped.
         """
         return self.entry is not None and self.samples is None
 
     def names(self) -> list[str]:
-        """What it is called: by people, and in its harness."""
+        """Its names: the one shown to people, and that in its harness."""
         return [self.name, *([self.entry] if self.entry else [])]
 
     def loops_of(self, side: int) -> int | None:
@@ -102,5 +102,5 @@ class Benchmark(Record):
         return self.candidate_loops if side == 1 and self.candidate_loops else self.loops
 
     def in_command(self) -> dict[str, str]:
-        """The values of {name} in its command; a harness knows those of its benchmarks."""
+        """The values of {name} in its command; empty for a harness, which sets those of its benchmarks itself."""
         return self.params if self.entry is None else {}

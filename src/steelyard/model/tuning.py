@@ -1,4 +1,4 @@
-"""What `steelyard tune` changes on a machine, and the state before, as it is kept on disk."""
+"""What `steelyard tune` changes on a machine, and the state before it, as kept on disk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 from steelyard.model.parts import Record
 
 TUNING_FORMAT: Final = "steelyard-tuning"
-# What a setting begins with that is no file, but whether a service's process runs.
+# The prefix of a setting that is not a file, but whether a service's process runs.
 PROCESS: Final = "process:"
 
 
@@ -24,7 +24,7 @@ class Change(Record):
     @field_validator("setting")
     @classmethod
     def _is_one(cls, setting: str) -> str:
-        """Nothing else is ever written to, whatever a file says."""
+        """Accept only files below /proc and /sys, and processes: nothing else is ever changed, whatever a file says."""
         parts = setting.split("/")
         if not setting.startswith(PROCESS) and (parts[0] not in ("proc", "sys") or {"", ".", ".."} & {*parts}):
             raise ValueError("is no setting of a machine")

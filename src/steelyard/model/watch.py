@@ -1,4 +1,4 @@
-"""What went on beside the launches: looks at the machine while they ran, and what took place between two of them."""
+"""What went on beside the launches: looks at the machine while they ran, and what happened between two looks."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _Number = Annotated[int, Field(ge=0, lt=2**63)]
-# Of the usual clock rate; what follows a governor moves by a few percent all the time.
+# A low clock rate, as a part of the usual one: with a governor it moves by a few percent all the time.
 _LOW_CLOCK = 0.9
-# Of what fixed work takes in the quicker quarter of the looks; within a phase it varies by under 1 %.
+# Slow work, relative to the time of the fixed work in the quickest quarter of the looks; within a phase it varies by
+# under 1 %.
 _SLOW_WORK = 1.03
 
-# Interrupts in a second, more than in the quieter quarter of the looks. A rule of thumb: one takes a few µs with all
-# that it begins, so these are about half a percent of a processor.
+# Interrupts per second, beyond those of the quietest quarter of the looks. A rule of thumb: one takes a few µs with
+# all that it triggers, so these are about half a percent of a processor.
 _MANY_INTERRUPTS = 2000.0
 
 Kind = Literal["program", "hidden", "steal", "limit", "heat", "clock", "speed", "interrupts"]
@@ -29,7 +30,7 @@ Cause: TypeAlias = tuple[Kind, str]
 
 
 class Beside(Record):
-    """The processes of one name that were no part of the measuring."""
+    """The processes of one name that had no part in the measuring."""
 
     name: str = Field(
         description="as the kernel has it, with an interpreter's script; that of a kernel thread in brackets"
@@ -40,7 +41,7 @@ class Beside(Record):
 
 
 class Interrupting(Record):
-    """What interrupted, by a device, the kernel or other processors."""
+    """A source of interrupts: a device, the kernel or other processors."""
 
     source: str = Field(description="in words: the timer, the network card virtio2, ...")
     times: _Number
@@ -77,7 +78,7 @@ class Watch(Record):
     stretches: list[Stretch] = Field(default_factory=list)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same was seen, whatever has been computed of either."""
+        """Whether the same was seen, whatever has been computed from either."""
         return isinstance(other, Watch) and are_alike(self, other)
 
     @cached_property
@@ -89,18 +90,18 @@ class Watch(Record):
 
     @cached_property
     def ran_ns(self) -> npt.NDArray[np.float64]:
-        """The processor time that all programs beside had in every stretch, as far as they are named."""
+        """The processor time of all named programs beside the launches in every stretch."""
         import numpy as np
 
         return np.array([sum(each.ran_ns for each in one.beside) for one in self.stretches], dtype=np.float64)
 
     @cached_property
     def amounts(self) -> dict[Cause, npt.NDArray[np.float64]]:
-        """How much there was of each cause in every stretch: ns, and for heat and a low clock rate all of it or none.
+        """How much there was of each cause in every stretch, in ns; some causes have all of a stretch or nothing.
 
-        The cause ("clock", "") is where the clock rate was below nine tenths of its usual one, ("speed", "") where
-        fixed work took 3 % longer than in the quicker quarter of the looks, and ("interrupts", "the timer") where that
-        interrupted 2,000 times a second more than in the quarter of the looks with the fewest.
+        These are heat, ("clock", "") where the clock rate was below nine tenths of the usual one, ("speed", "") where
+        fixed work took 3 % longer than in the quickest quarter of the looks, and, say, ("interrupts", "the timer")
+        where the timer interrupted 2,000 times a second more than in the quarter of the looks with the fewest.
         """
         import numpy as np
 
@@ -128,7 +129,7 @@ class Watch(Record):
 
     @cached_property
     def _storms(self) -> dict[str, npt.NDArray[np.bool_]]:
-        """In which stretches each source interrupted more than usual; where it is not told, it was seldom."""
+        """In which stretches each source interrupted more than usual; a source that is not listed did so rarely."""
         import numpy as np
 
         found: dict[str, npt.NDArray[np.float64]] = {}
@@ -140,7 +141,7 @@ class Watch(Record):
 
 
 class Disturber(Record):
-    """Something that went on beside some launches of a benchmark; derived from what was watched."""
+    """Something that went on beside some launches of a benchmark; derived from the watch."""
 
     kind: Kind = Field(
         description="a program; hidden: work that is not seen from here; steal: the host's other machines; limit: our "
