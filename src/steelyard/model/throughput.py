@@ -27,8 +27,8 @@ class Processed(Kept):
     """How much one execution processes: an iteration with a harness, otherwise the command, run once."""
 
     unit: WorkUnit
-    amount: _Amount = said("of the baseline, or of the only side")
-    candidate: _Amount | None = said("of the candidate, where that is another amount", default=None)
+    amount: _Amount = said("how much the baseline, or the only side, processes")
+    candidate: _Amount | None = said("how much the candidate processes; null if as much as the baseline", default=None)
 
     def of(self, side: int) -> float:
         """The amount of a side: 0 is the baseline, 1 the candidate."""
