@@ -123,20 +123,24 @@ else:
 
 
 class Launches(_Columns):
-    """The raw launches of a record, one list per column, in the order in which they ran (fields as in LaunchRow)."""
+    """The raw launches of a record, one list per column, in the order in which they ran (fields as in LaunchRow).
+
+    A number that the machine cannot tell is null.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     samples: list[list[_KeptSample]] = Field(
         default_factory=_no_launches,
-        description="of a harness: each launch's samples as [loops, ns, cpu_ns, delay_ns], the first one not judged; "
-        "behind that the order of those that both launches of a pair took in turn, 0 first or 1 second; else empty",
+        description="with a harness, the samples of each launch, each as [loops, ns, cpu_ns, delay_ns] with times "
+        "of all its loops; the first of several is not judged. Those that both launches of a pair took in turn have "
+        "a fifth number, their order: 0 first, 1 second. Empty without a harness",
     )
     counters: list[list[Counted | None]] = Field(
         default_factory=_no_launches,
         exclude_if=is_empty,
-        description="where they were asked for: of each launch, for each of " + ", ".join(EVENTS) + ", [count, ns for "
-        "which it was to be taken, ns for which it was], or null",
+        description="the counters of each launch: for each of " + ", ".join(EVENTS) + ", [count, ns that it should "
+        "cover, ns that it does cover], or null if it was not asked for; left out if none was",
     )
 
     @model_validator(mode="before")

@@ -23,9 +23,11 @@ _EXAMPLE = "write for example 5%, 'BM_sort*=2%', instructions=0.5% or 'BM_sort*:
 class Limit(Record):
     """One limit: of the benchmarks of a pattern (all of them, if there is none), in a metric (the deciding one)."""
 
-    above: float | None = Field(ge=0, description="relative change above which it fails; null for one that never does")
-    benchmark: str | None = Field(default=None, description="a pattern of names; * and ? as in a shell")
-    metric: str | None = Field(default=None, description="a metric's name; of the deciding metric, if it is null")
+    above: float | None = Field(ge=0, description="relative change above which the gate fails; null if it never does")
+    benchmark: str | None = Field(
+        default=None, description="pattern of benchmarks' names, with * and ? as in a shell; null for all benchmarks"
+    )
+    metric: str | None = Field(default=None, description="name of the metric; null for the deciding metric")
 
     def is_of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> bool:
         """Whether it applies to a benchmark in a metric, which has one of these names and may be the `deciding` one."""
@@ -42,9 +44,9 @@ class Limits(Record):
     """What a gate holds a weighing to. Without a limit a benchmark fails if its verdict is `slower`."""
 
     limits: list[Limit] = Field(default_factory=list)
-    strict: bool = Field(default=False, description="what stays undecided fails too")
+    strict: bool = Field(default=False, description="whether results that stay undecided fail too")
     require: list[str] = Field(
-        default_factory=list, description="patterns: each has to be of a benchmark with a verdict"
+        default_factory=list, description="patterns of names; each has to fit a benchmark that has a verdict"
     )
 
     def of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> Limit | None:

@@ -16,13 +16,21 @@ class MachineFacts(Record):
     architecture: str
     cores_logical: Count
     cores_physical: Count | None = None
-    caches: dict[str, str] = Field(default_factory=dict, description='level and kind to size, e.g. "L1d": "48K"')
+    caches: dict[str, str] = Field(
+        default_factory=dict, description='sizes of the caches by level and kind, e.g. "L1d": "48K"'
+    )
     microcode: str | None = None
-    memory_bytes: Count | None = Field(default=None, description="as much as the control group may use of it")
+    memory_bytes: Count | None = Field(
+        default=None,
+        description="memory that may be used, in bytes: all that the machine has, or what its control group is "
+        "limited to; null if unknown",
+    )
     kernel: str = ""
     libc: str = ""
     virtualization: str | None = None
     governor: str | None = None
     clock_source: str | None = None
     aslr: Count | None = None
-    offers: dict[str, bool] = Field(default_factory=dict, description="what the launcher can do here")
+    offers: dict[str, bool] = Field(
+        default_factory=dict, description="what the launch server can do or measure on this machine, by name"
+    )

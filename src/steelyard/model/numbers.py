@@ -41,34 +41,60 @@ class Numbers:
 
     __slots__ = ()
 
-    start_ns: Annotated[Count, Column("monotonic clock just before the spawn, ns")]
-    wall_ns: Annotated[Time, Column("elapsed time, ns", adds_up=True)]
-    spawn_ns: Annotated[Count, Column("time the spawn itself took, ns", adds_up=True)]
-    cpu_ns: Annotated[Count | None, Column("scheduler's run time, main thread, ns", adds_up=True)]
+    start_ns: Annotated[Count, Column("monotonic clock just before the spawn, in ns")]
+    wall_ns: Annotated[Time, Column("elapsed time, in ns", adds_up=True)]
+    spawn_ns: Annotated[
+        Count, Column("part of `wall_ns` that went by until the program was executing, in ns", adds_up=True)
+    ]
+    cpu_ns: Annotated[Count | None, Column("run time of the main thread, as the scheduler has it, in ns", adds_up=True)]
     delay_ns: Annotated[
         Count | None,
-        Column("runnable but waiting, main thread, and the launch server behind its end, ns", adds_up=True),
+        Column(
+            "time that the main thread was ready but waited for a processor, and that the launch server waited after "
+            "its end, in ns",
+            adds_up=True,
+        ),
     ]
-    timeslices: Annotated[Count | None, Column("times put on a processor", adds_up=True)]
-    user_ns: Annotated[Count, Column("user time of all threads, ns", adds_up=True)]
-    sys_ns: Annotated[Count, Column("system time of all threads, ns", adds_up=True)]
-    max_rss_bytes: Annotated[Count, Column("largest resident set, bytes")]
-    minor_faults: Annotated[Count, Column("page faults without I/O", adds_up=True)]
-    major_faults: Annotated[Count, Column("page faults with I/O", adds_up=True)]
-    voluntary_switches: Annotated[Count, Column("voluntary context switches", adds_up=True)]
-    involuntary_switches: Annotated[Count, Column("involuntary context switches", adds_up=True)]
-    others_ns: Annotated[Count | None, Column("cpu of other threads and children, ns", adds_up=True)]
-    pressure_ns: Annotated[Count | None, Column("machine's CPU pressure meanwhile, ns", adds_up=True)]
-    steal_ns: Annotated[Count | None, Column("machine's stolen time meanwhile, ns", adds_up=True)]
+    timeslices: Annotated[
+        Count | None, Column("number of times that the main thread was put on a processor", adds_up=True)
+    ]
+    user_ns: Annotated[
+        Count, Column("processor time in user mode, of all threads and waited-for children, in ns", adds_up=True)
+    ]
+    sys_ns: Annotated[
+        Count, Column("processor time in the kernel, of all threads and waited-for children, in ns", adds_up=True)
+    ]
+    max_rss_bytes: Annotated[Count, Column("largest resident set, in bytes; of several processes, that of the largest")]
+    minor_faults: Annotated[Count, Column("number of page faults served without I/O", adds_up=True)]
+    major_faults: Annotated[Count, Column("number of page faults that needed I/O", adds_up=True)]
+    voluntary_switches: Annotated[
+        Count, Column("number of voluntary context switches, in which it gave its processor up", adds_up=True)
+    ]
+    involuntary_switches: Annotated[
+        Count, Column("number of involuntary context switches, in which it lost its processor", adds_up=True)
+    ]
+    others_ns: Annotated[
+        Count | None,
+        Column("processor time of threads other than the main one, and of waited-for children, in ns", adds_up=True),
+    ]
+    pressure_ns: Annotated[
+        Count | None,
+        Column("time meanwhile in which some task on the machine waited for a processor, in ns", adds_up=True),
+    ]
+    steal_ns: Annotated[
+        Count | None,
+        Column("time meanwhile that the hypervisor gave to others, summed over all processors, in ns", adds_up=True),
+    ]
     lost_ns: Annotated[
         Count | None,
-        Column("lost by waiting for processors, all threads and processes as a whole, ns", adds_up=True),
+        Column("time that all threads and processes, as a whole, lost by waiting for processors, in ns", adds_up=True),
     ]
     written_blocks: Annotated[
-        Count | None, Column("blocks of 512 bytes that were to be written to files on disks", adds_up=True)
+        Count | None,
+        Column("number of blocks of 512 bytes that it gave the kernel to write to files on disks", adds_up=True),
     ]
     exit_code: Annotated[Count | None, Column("exit status; null if a signal ended it")]
-    signal: Annotated[Count | None, Column("the signal that ended it; else null")]
+    signal: Annotated[Count | None, Column("number of the signal that ended it; null if none did")]
 
 
 @cache

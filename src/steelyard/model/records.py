@@ -27,23 +27,42 @@ StopReason = Literal["decided", "pairs", "time", "futile", "interrupted", "faile
 class _Kept(Record):
     format: Literal["steelyard"] = FORMAT
     version: Literal[2] = VERSION
-    tool: str = Field(description="the Steelyard version that measured")
-    created: str = Field(description="start, ISO 8601 in UTC")
+    tool: str = Field(description="version of Steelyard that measured; of a merged record, that merged")
+    created: str = Field(description="when the measuring began, ISO 8601 in UTC")
     machine: MachineFacts
     settings: Settings
     benchmarks: list[Benchmark]
-    stop: list[StopReason] = Field(description="why each benchmark stopped")
-    preparing_s: Seconds = Field(default=0, description="elapsed time before it: a suite's benchmarks are tried")
-    seconds: Seconds = Field(description="elapsed time of the measuring")
-    findings: list[Finding] = Field(default_factory=list, description="seen while measuring")
+    stop: list[StopReason] = Field(
+        description="why the measuring of each benchmark stopped, in the order of `benchmarks`: decided; pairs or "
+        "time, when the budget was used up; futile, when it was no longer likely to be decided within the budget; "
+        "interrupted; failed"
+    )
+    preparing_s: Seconds = Field(
+        default=0,
+        description="elapsed time before the measuring, in which a suite's benchmarks were listed and tried, in "
+        "seconds; 0 for commands",
+    )
+    seconds: Seconds = Field(description="elapsed time of the measuring, in seconds")
+    findings: list[Finding] = Field(
+        default_factory=list, description="what the user should know, as noticed while measuring"
+    )
     launches: Launches
-    counting: Counting | None = Field(default=None, description="what was counted, since version 2")
-    heap: Heap | None = Field(default=None, description="what was seen of the heap, since version 2")
+    counting: Counting | None = Field(
+        default=None,
+        description="what was counted under Valgrind; null if nothing was, and in records before version 2",
+    )
+    heap: Heap | None = Field(
+        default=None,
+        description="what was seen of the heap; null if it was not watched, and in records before version 2",
+    )
     isolation: Isolation | None = Field(
-        default=None, exclude_if=is_empty, description="the control group of the launches, if they had one"
+        default=None, exclude_if=is_empty, description="control group of the launches; left out if none was asked for"
     )
     watch: Watch | None = Field(
-        default=None, exclude_if=is_empty, description="what went on beside the launches, if it was watched"
+        default=None,
+        exclude_if=is_empty,
+        description="what went on beside the launches; left out if they were not watched, or in a merged weighing, "
+        "whose parts have it",
     )
 
     def watch_of(self, benchmark: int) -> Watch | None:  # noqa: ARG002 - as of merged ones
@@ -87,13 +106,17 @@ class _Kept(Record):
 class Part(Record):
     """One of the weighings that a merged one consists of."""
 
-    created: str = Field(description="start, ISO 8601 in UTC")
-    tool: str = Field(description="the Steelyard version that measured")
+    created: str = Field(description="when the measuring began, ISO 8601 in UTC")
+    tool: str = Field(description="version of Steelyard that measured")
     machine: MachineFacts
     seed: Count
-    seconds: Seconds = Field(description="elapsed time of the measuring")
-    benchmarks: list[Count] = Field(description="indexes into `benchmarks`")
-    watch: Watch | None = Field(default=None, exclude_if=is_empty, description="what went on beside its launches")
+    seconds: Seconds = Field(description="elapsed time of the measuring, in seconds")
+    benchmarks: list[Count] = Field(description="indexes of its benchmarks in `benchmarks`")
+    watch: Watch | None = Field(
+        default=None,
+        exclude_if=is_empty,
+        description="what went on beside its launches; left out if they were not watched",
+    )
 
 
 class Weighing(_Kept):
@@ -109,8 +132,12 @@ class Weighing(_Kept):
     ratio: float | None = None
     interval: tuple[float, float] | None = None
     pairs: int | None = None
-    subjects: list[Subject] = Field(min_length=2, description="the baselines and candidates of the benchmarks")
-    parts: list[Part] = Field(default_factory=list, description="of several weighings that were merged; else empty")
+    subjects: list[Subject] = Field(
+        min_length=2, description="baselines and candidates of the benchmarks, which refer to them by index"
+    )
+    parts: list[Part] = Field(
+        default_factory=list, description="weighings that were merged into this one; empty if none were"
+    )
     derived: Derived | None = None
 
     def watch_of(self, benchmark: int) -> Watch | None:

@@ -65,14 +65,25 @@ class Place(Row):
 
     __slots__ = ()
 
-    benchmark: Annotated[Count, Column("index into `benchmarks`")]
-    pair: Annotated[Count, Column("number of the pair within its benchmark")]
-    side: Annotated[Count, Column("0 baseline, 1 candidate")]
-    order: Annotated[Count, Column("0 ran first in its pair, 1 second; 2 and 3: both at once, let go in this order")]
-    role: Annotated[Count, Column("0 warm-up, 1 used, 2 disturbed and repeated, 3 tried in tandem and not judged")]
+    benchmark: Annotated[Count, Column("index of the benchmark in `benchmarks`")]
+    pair: Annotated[Count, Column("number of the pair within its benchmark, from 0")]
+    side: Annotated[Count, Column("0 for the baseline, 1 for the candidate")]
+    order: Annotated[
+        Count,
+        Column("0 if it ran first in its pair, 1 if second; 2 or 3 if both ran at once, 2 for the one let go first"),
+    ]
+    role: Annotated[
+        Count,
+        Column(
+            "0 warm-up; 1 used; 2 disturbed, its pair was repeated; 3 tried, to choose the way of pairing, and not "
+            "judged"
+        ),
+    ]
     hash_seed: Annotated[Count, Column("hash seed drawn for the pair")]
-    padding_bytes: Annotated[Count, Column("environment padding drawn for the pair")]
-    layout: Annotated[Count, Column("build variant drawn for the pair, from 1; 0 where each side has but one")]
+    padding_bytes: Annotated[Count, Column("size of the environment padding drawn for the pair, in bytes")]
+    layout: Annotated[
+        Count, Column("number of the build variant drawn for the pair, from 1; 0 where each side has only one build")
+    ]
 
 
 class Frame(NamedTuple):
@@ -146,7 +157,10 @@ class LaunchRow(Numbers, Place):
 
     __slots__ = ()
 
-    overhead_ns: Annotated[Count, Column("start of an empty shell, as the last few took, ns, or 0")]
+    overhead_ns: Annotated[
+        Count,
+        Column("time that an empty shell takes to start, the median of the last few starts, in ns; 0 without a shell"),
+    ]
     samples: tuple[Sample, ...] = ()
     counters: Counters = ()
 
