@@ -28,17 +28,19 @@ class ForeignFile(Kept):
     """One file that was read: its name, and the digest of its contents."""
 
     name: str
-    sha256: str = said("of the file as it stood there", pattern=r"^[0-9a-f]{64}$")
+    sha256: str = said("SHA-256 of the file as it was stored, before anything was unpacked", pattern=r"^[0-9a-f]{64}$")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance(Kept):
     """Where the results come from."""
 
-    format: str = said("as --format names it")
-    tool: str = said("the program that measured")
-    version: str | None = said("its version, if it says so", default=None)
-    measured: list[str] = said("when, of each file that says so, in its own words", default_factory=list)
+    format: str = said("name of the files' format, as --format takes it")
+    tool: str = said("program that measured")
+    version: str | None = said("version of that program, several joined by commas; null if no file says", default=None)
+    measured: list[str] = said(
+        "when it was measured, of each file that says so, in its own words", default_factory=list
+    )
     files: list[ForeignFile] = said(min_length=1)
 
 
@@ -48,11 +50,13 @@ class ForeignBenchmark(Kept):
 
     name: str = said(min_length=1)
     params: dict[str, str] = field(default_factory=dict)
-    unit: str = said('such as "ns", "s" or "ops/s"; of one iteration', min_length=1)
+    unit: str = said('unit of the values, such as "ns", "s" or "ops/s"; they are of one iteration', min_length=1)
     higher_is_better: bool = False
     values: Samples = said("one list of samples for each process, in the order in which they ran")
-    processed: list[Processed] = said("what one iteration processes", default_factory=list)
-    seconds: Seconds | None = said("what the samples took in all, as far as that is told", default=None)
+    processed: list[Processed] = said("what one iteration processes; empty if unknown", default_factory=list)
+    seconds: Seconds | None = said(
+        "elapsed time that all samples took together, in seconds; null if any file does not say", default=None
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,14 +66,17 @@ class ForeignResults(Kept):
     kind: Literal["import"] = "import"
     format: Literal["steelyard"] = FORMAT
     version: Literal[2] = VERSION
-    tool: str = said("the Steelyard version that imported")
+    tool: str = said("version of Steelyard that imported")
     created: str = said("when it was imported, ISO 8601 in UTC")
     provenance: Provenance
-    machine: dict[str, str] = said("as the files describe it", default_factory=dict)
+    machine: dict[str, str] = said(
+        "facts of the machine on which all files agree, as they describe it", default_factory=dict
+    )
     benchmarks: list[ForeignBenchmark] = said(min_length=1)
-    findings: list[Finding] = said("seen while importing", default_factory=list)
+    findings: list[Finding] = said("what the user should know, as noticed while importing", default_factory=list)
     originals: list[str] = said(
-        "of pyperf: what each file told beside the values, as JSON, compressed by zlib, in base64", default_factory=list
+        "of pyperf, all that each file held except the values, as JSON that is compressed by zlib and in base64",
+        default_factory=list,
     )
 
 

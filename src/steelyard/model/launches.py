@@ -140,7 +140,7 @@ class Launches(_Columns):
         default_factory=_no_launches,
         exclude_if=is_empty,
         description="the counters of each launch: for each of " + ", ".join(EVENTS) + ", [count, ns that it should "
-        "cover, ns that it does cover], or null if it was not asked for; left out if none was",
+        "cover, ns that it does cover], or null if it was not counted; left out if none were asked for",
     )
 
     @model_validator(mode="before")

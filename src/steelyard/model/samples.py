@@ -123,18 +123,18 @@ class _Packed:
         """Return the schema of both forms that samples have in a file."""
         many = {
             "type": "object",
-            "description": f"of {FEWEST_ENCODED:,} samples or more: those of one process behind those of the other",
+            "description": f"{FEWEST_ENCODED:,} samples or more: those of all processes, one process after the other",
             "properties": {
                 _LENGTHS: {
                     "type": "array",
                     "minItems": 1,
                     "items": {"type": "integer", "minimum": 1},
-                    "description": "how many samples each process has",
+                    "description": "number of samples of each process, in the same order",
                 },
                 _BITS: {
                     "type": "string",
                     "contentEncoding": "base64",
-                    "description": "IEEE 754 numbers of 64 bits, the lowest byte first",
+                    "description": "the samples as IEEE 754 numbers of 64 bits, the lowest byte first, in base64",
                 },
             },
             "required": [_LENGTHS, _BITS],

@@ -122,10 +122,18 @@ class Settings(Record):
         default=0, description="longest time to wait, in all, for other work on the machine to calm down, in seconds"
     )
     watch: bool = Field(default=True, description="whether to watch what else runs while launches do")
-    setup: list[str] = Field(default_factory=list, description="commands run once before all launches")
-    prepare: list[str] = Field(default_factory=list, description="commands run before each launch")
-    conclude: list[str] = Field(default_factory=list, description="commands run after each launch")
-    cleanup: list[str] = Field(default_factory=list, description="commands run once after all launches")
+    setup: list[str] = Field(
+        default_factory=list, description="command run once before all launches, or one for each side; empty for none"
+    )
+    prepare: list[str] = Field(
+        default_factory=list, description="command run before each launch, or one for each side; empty for none"
+    )
+    conclude: list[str] = Field(
+        default_factory=list, description="command run after each launch, or one for each side; empty for none"
+    )
+    cleanup: list[str] = Field(
+        default_factory=list, description="command run once after all launches, or one for each side; empty for none"
+    )
     counting: CountSettings | None = Field(
         default=None, description="how launches are counted under Valgrind; null if none are"
     )

@@ -16,8 +16,8 @@ PROCESS: Final = "process:"
 class Change(Record):
     """One setting of the machine."""
 
-    code: str = Field(description="the operation that it belongs to, as docs/tune.md names it")
-    setting: str = Field(description="a file below /proc or /sys, without its first slash, or `process:NAME`")
+    code: str = Field(description="code of the operation that it belongs to, as docs/tune.md names it")
+    setting: str = Field(description="file below /proc or /sys, without the slash at its beginning, or `process:NAME`")
     before: str
     after: str
 
@@ -37,7 +37,7 @@ class Tuning(Record):
     format: Literal["steelyard-tuning"] = TUNING_FORMAT
     version: Literal[1] = 1
     tool: str
-    created: str = Field(description="when, UTC, ISO 8601")
+    created: str = Field(description="when the machine was tuned, ISO 8601 in UTC")
     changes: list[Change] = Field(
-        description="in the order in which they are made; they are undone the other way round"
+        description="changes in the order in which they are made; they are undone in the opposite order"
     )
