@@ -29,7 +29,10 @@ class Weights(Record):
 
 
 class Caches(Record):
-    """The simulated caches: each is (bytes, ways, bytes a line)."""
+    """The simulated caches: each is (bytes, ways, bytes a line).
+
+    `i1` and `d1` are the first level, for instructions and for data; `ll` is the last level.
+    """
 
     name: str = "article"
     i1: _Shape = (32 << 10, 8, 64)

@@ -66,7 +66,8 @@ class Verdict(Record):
         "stopped; of counts, from the smallest to the largest change between any two of both sides; null if unknown"
     )
     p_value: float | None = Field(
-        description="p-value of no change, at the look that was judged; null for counts, and where there was no look"
+        description="p-value of the hypothesis of no change, at the look that was judged; null for counts, and "
+        "where there was no look"
     )
     # Used only in the process that derived it, and not kept: a reader of a record derives its verdicts anew.
     is_change: SkipJsonSchema[bool] = Field(
@@ -94,8 +95,8 @@ class Verdict(Record):
     )
     seconds_needed: float | None = Field(
         default=None,
-        description="elapsed seconds of the whole weighing until there are `pairs_needed` pairs, including what was "
-        "measured already; null if unknown",
+        description="elapsed seconds of the whole weighing, or of its part of a merged one, until there are "
+        "`pairs_needed` pairs, including what was measured already; null if unknown",
     )
     pairs_even: int | None = Field(
         default=None,
@@ -103,8 +104,8 @@ class Verdict(Record):
     )
     seconds_even: float | None = Field(
         default=None,
-        description="elapsed seconds of the whole weighing until there are `pairs_even` pairs, including what was "
-        "measured already; null if unknown",
+        description="elapsed seconds of the whole weighing, or of its part of a merged one, until there are "
+        "`pairs_even` pairs, including what was measured already; null if unknown",
     )
     margin_needed: float | None = Field(
         default=None,
@@ -153,7 +154,7 @@ class SuiteMean(Record):
 
     metric: str = Field(description="metric; of results of another tool, their unit")
     change: float = Field(
-        description="geometric mean of the benchmarks' changes, relative; of times, +0.01 is 1 % slower"
+        description="geometric mean of the benchmarks' changes, relative; +0.01 is 1 % more, which for times is slower"
     )
     interval: tuple[float, float] = Field(
         description="interval of `change`, at the confidence of the benchmarks' own intervals"

@@ -39,7 +39,7 @@ class Provenance(Kept):
     tool: str = said("program that measured")
     version: str | None = said("version of that program, several joined by commas; null if no file says", default=None)
     measured: list[str] = said(
-        "when it was measured, of each file that says so, in its own words", default_factory=list
+        "when each file was measured, in its own words, for those that say so", default_factory=list
     )
     files: list[ForeignFile] = said(min_length=1)
 

@@ -132,9 +132,10 @@ class Launches(_Columns):
 
     samples: list[list[_KeptSample]] = Field(
         default_factory=_no_launches,
-        description="with a harness, the samples of each launch, each as [loops, ns, cpu_ns, delay_ns] with times "
-        "of all its loops; the first of several is not judged. Those that both launches of a pair took in turn have "
-        "a fifth number, their order: 0 first, 1 second. Empty without a harness",
+        description="with a harness, the samples of each launch as [loops, ns, cpu_ns, delay_ns], the times being "
+        "those of all loops together, or null if unknown; the first of several is not judged; those that both "
+        "launches of a pair took in turn have a fifth number, 0 if it came before the other's, 1 if after it; empty "
+        "without a harness",
     )
     counters: list[list[Counted | None]] = Field(
         default_factory=_no_launches,

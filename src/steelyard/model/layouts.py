@@ -35,8 +35,8 @@ class LayoutFacts(Record):
         "% slower"
     )
     p_value: float | None = Field(
-        description="p-value of layouts that do not differ, such as identical copies; null with fewer than two "
-        "pairs a layout"
+        description="p-value of the hypothesis that the layouts differ no more than identical copies; null with "
+        "fewer than two pairs a layout"
     )
     parts: list[VariancePart] = Field(
         description="variance of a pair's change by level, the outermost first; empty with fewer than two pairs a "

@@ -9,7 +9,11 @@ from steelyard.model.parts import Record
 
 
 class MachineFacts(Record):
-    """One host. `key` is made of stable facts only: model, cores, caches, microcode; never clock rates."""
+    """One host. `key` is made of stable facts only: model, cores, caches, microcode; never clock rates.
+
+    `aslr` is the kernel's `randomize_va_space`: 0 where addresses are not randomised. What the machine does not tell is
+    null or empty.
+    """
 
     key: str
     cpu_model: str

@@ -78,11 +78,13 @@ class Expected(Record):
 
 
 class Beside(Record):
-    """Launches alone on a processor, and launches with another one like them on a second processor."""
+    """Launches alone on the first of two processors, and launches there with another one like them on the second."""
 
     work: Work
     cpus: tuple[int, int]
-    alone_ns: list[int] = Field(description="processor time of each launch that ran alone, in ns")
+    alone_ns: list[int] = Field(
+        description="processor time of each launch that ran alone, in ns; `beside_ns` is that of those with another one"
+    )
     beside_ns: list[int]
 
 

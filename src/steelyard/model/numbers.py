@@ -41,8 +41,10 @@ class Numbers:
 
     __slots__ = ()
 
-    start_ns: Annotated[Count, Column("monotonic clock just before the spawn, in ns")]
-    wall_ns: Annotated[Time, Column("elapsed time, in ns", adds_up=True)]
+    start_ns: Annotated[Count, Column("time just before the spawn, by the monotonic clock, in ns")]
+    wall_ns: Annotated[
+        Time, Column("elapsed time, from just before the spawn to the wake-up at its end, in ns", adds_up=True)
+    ]
     spawn_ns: Annotated[
         Count, Column("part of `wall_ns` that went by until the program was executing, in ns", adds_up=True)
     ]

@@ -27,22 +27,23 @@ StopReason = Literal["decided", "pairs", "time", "futile", "interrupted", "faile
 class _Kept(Record):
     format: Literal["steelyard"] = FORMAT
     version: Literal[2] = VERSION
-    tool: str = Field(description="version of Steelyard that measured; of a merged record, that merged")
+    tool: str = Field(description="version of Steelyard that measured, or that merged what was measured")
     created: str = Field(description="when the measuring began, ISO 8601 in UTC")
     machine: MachineFacts
     settings: Settings
     benchmarks: list[Benchmark]
     stop: list[StopReason] = Field(
         description="why the measuring of each benchmark stopped, in the order of `benchmarks`: decided; pairs or "
-        "time, when the budget was used up; futile, when it was no longer likely to be decided within the budget; "
-        "interrupted; failed"
+        "time, when the budget was used up; futile, when no verdict was within reach any more; interrupted; failed"
     )
     preparing_s: Seconds = Field(
         default=0,
         description="elapsed time before the measuring, in which a suite's benchmarks were listed and tried, in "
-        "seconds; 0 for commands",
+        "seconds; of a merged weighing, that of all parts added up; 0 for commands",
     )
-    seconds: Seconds = Field(description="elapsed time of the measuring, in seconds")
+    seconds: Seconds = Field(
+        description="elapsed time of the measuring, in seconds; of a merged weighing, that of all parts added up"
+    )
     findings: list[Finding] = Field(
         default_factory=list, description="what the user should know, as noticed while measuring"
     )

@@ -70,8 +70,8 @@ class Settings(Record):
     longest_time_s: Seconds | None = Field(
         default=None,
         gt=0,
-        description="longer budget of elapsed time, in seconds, for as many pairs as the fewest that can ever "
-        "decide; null if there is none",
+        description="longer budget of elapsed time, in seconds, that applies until there are as few pairs as can "
+        "ever decide; null if `max_time_s` is the only one",
     )
     warm_up: Count = Field(
         default=1,
@@ -82,7 +82,10 @@ class Settings(Record):
         description="seed of the plan (orders, hash seeds, padding and other draws): the same seed repeats it",
     )
     timeout_s: Seconds | None = Field(
-        default=None, gt=0, description="longest time that one launch may take, in seconds; null if none was set"
+        default=None,
+        gt=0,
+        description="longest time that one launch may take, in seconds; null if none was set, and a limit may "
+        "follow from the budget",
     )
     cpu: Count | None = Field(
         default=None, description="processor that every launch is pinned to; null if they are not pinned"
@@ -154,8 +157,8 @@ class Settings(Record):
     addresses: Literal["shared"] | None = Field(
         default=None,
         exclude_if=is_empty,
-        description="shared: both launches of a pair map their memory at the same addresses, drawn for the pair, "
-        "while one thread does all the work; left out if each launch has addresses of its own",
+        description="shared: both launches of a pair map their memory at the same addresses, drawn for the pair, as "
+        "long as one thread does all the work; left out if each launch has addresses of its own",
     )
     heap_shuffle: bool = Field(
         default=False, description="whether launches begin with the heap in a state drawn for the pair"

@@ -37,7 +37,7 @@ class Subject(Record):
         description="arguments that are executed, the program first; bytes that are not UTF-8 are surrogate escapes"
     )
     program: str = Field(
-        description="path of the file that argv[0] was found to be; {layout} in it is the number of a build"
+        description="path of the file that argv[0] was found to be, with {layout} for the number of a build"
     )
     shell: bool = Field(
         default=False, description="whether it is run by /bin/sh -c, whose start is then part of every launch"

@@ -44,7 +44,7 @@ class Beside(Record):
 
 
 class Interrupting(Record):
-    """A source of interrupts: a device, the kernel or other processors."""
+    """A source of interrupts (a device, the kernel or other processors), and how many `times` it interrupted."""
 
     source: str = Field(
         description="where the interrupts come from, in words: the timer, the network card virtio2, ..."
