@@ -1,4 +1,4 @@
-"""Python's garbage collector, kept from running meanwhile."""
+"""Keep Python's garbage collector from running for a while."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Make many objects, none of them in a cycle, or time launches, which leave none behind, without a collection."""
+    """Suspend collection: for making many objects, none in a cycle, or for timing launches, which leave none behind."""
     enabled = gc.isenabled()
     gc.disable()
     try:

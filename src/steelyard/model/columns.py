@@ -1,4 +1,4 @@
-"""Columns of numbers, packed: eight bytes a number, where a list of Python's own takes forty."""
+"""Packed columns of numbers: eight bytes per number, where a Python list takes forty."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 INTEGERS: Final = "q"
-"""The type code of whole numbers, 64 bits with a sign."""
+"""The type code of signed integers of 64 bits."""
 
 Packed: TypeAlias = "array[int] | list[Any]"
-"""Numbers, packed; those of which the machine could not tell some are a list with None for these."""
+"""A packed column; if the machine could not tell some of its numbers, a list with None for these."""
 
-# numpy takes a quarter of the start of a command that computes nothing, and looks at so many no faster than Python.
+# Importing numpy takes a quarter of the start of a command that computes nothing, and for fewer it is no faster.
 _FEW = 1000
 
 
 def column_of(values: Iterable[Any]) -> Packed:
-    """The values as a column."""
+    """Pack the values into a column."""
     found = values if isinstance(values, list) else list(values)
     try:
         return array(INTEGERS, found)
@@ -33,7 +33,7 @@ def column_of(values: Iterable[Any]) -> Packed:
 
 
 def extended(column: Packed, values: Sequence[Any]) -> Packed:
-    """The column with more values at its end."""
+    """Return the column with more values at its end, changing it in place if possible."""
     more = column_of(values)
     if type(column) is type(more) or isinstance(column, list):
         column.extend(more)
@@ -60,7 +60,7 @@ def highest(column: Packed) -> float:
 
 
 def are_distinct(*columns: Packed) -> bool:
-    """Whether no two places of columns of one length hold the same in all of them."""
+    """Whether no two rows of columns of equal length are the same."""
     length = len(columns[0])
     if length < _FEW:
         return len(set(zip(*columns, strict=True))) == length
@@ -72,7 +72,7 @@ def are_distinct(*columns: Packed) -> bool:
 
 
 def places_of(column: Packed, count: int) -> list[npt.NDArray[np.intp]]:
-    """Where in a column each number below `count` stands."""
+    """The positions in a column of each number below `count`."""
     import numpy as np
 
     numbers = np.asarray(column, dtype=np.int64)
@@ -81,7 +81,7 @@ def places_of(column: Packed, count: int) -> list[npt.NDArray[np.intp]]:
 
 
 def picked(column: Packed, positions: npt.NDArray[np.intp]) -> Packed:
-    """What a column has at some places."""
+    """The values of a column at some positions."""
     import numpy as np
 
     if isinstance(column, list):
@@ -92,7 +92,7 @@ def picked(column: Packed, positions: npt.NDArray[np.intp]) -> Packed:
 
 
 def packed_from(least: int) -> WrapValidator:
-    """Let a list of integers from `least` on become a column at once; any other is looked at one by one."""
+    """Validate a list of integers of at least `least` as a whole, and any other value by value; both are packed."""
 
     def checked(told: Any, one_by_one: ValidatorFunctionWrapHandler) -> Packed:
         if isinstance(told, list) and told[:1] == [None] and told.count(None) == len(told):
@@ -110,4 +110,4 @@ def _unpacked(column: Any, information: SerializationInfo) -> Any:
 
 
 AS_LIST: Final = PlainSerializer(_unpacked, return_type=Any)
-"""In JSON a list; elsewhere as it is, for the file's own writer (`json_text`)."""
+"""Serialises a column as a list in JSON, and unchanged elsewhere, for the writer of files (`json_text`)."""

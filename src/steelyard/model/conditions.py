@@ -1,4 +1,4 @@
-"""What `steelyard doctor` says of a machine: one condition for each thing that can disturb measurements."""
+"""What `steelyard doctor` says about a machine: one condition for each thing that can disturb measurements."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ Severity = Literal["serious", "slight", "fine", "unknown"]
 
 
 class Condition(Record):
-    """One thing that was looked at."""
+    """One thing that was examined."""
 
-    code: str = Field(description="what was looked at, as docs/doctor.md names it")
-    severity: Severity = Field(description="how much it disturbs; unknown where the system does not tell")
+    code: str = Field(description="code of what was examined, as docs/doctor.md names it")
+    severity: Severity = Field(description="how much it disturbs measurements; unknown where the system does not tell")
     evidence: str = Field(description="what was seen")
     remedy: str = Field(
         default="",
-        description="what can be done about it, its lines behind the first commands; empty where nothing has to be",
+        description="what can be done about it, with commands in all lines but the first; empty where nothing has "
+        "to be done",
     )
 
 
 class Examination(Record):
-    """All that was looked at on one machine."""
+    """All that was examined on one machine."""
 
     format: Literal["steelyard-doctor"] = DOCTOR_FORMAT
     version: Literal[1] = 1
-    tool: str = Field(description="the Steelyard version that looked")
-    created: str = Field(description="when, UTC, ISO 8601")
+    tool: str = Field(description="version of Steelyard that examined")
+    created: str = Field(description="when it was examined, ISO 8601 in UTC")
     machine: MachineFacts
     conditions: list[Condition]
-    noise: Noise | None = Field(default=None, description="what was measured, where that was asked for")
+    noise: Noise | None = Field(default=None, description="noise that was measured; null if that was not asked for")
 
     def of(self, severity: Severity) -> list[Condition]:
-        """The conditions of one severity, in the order in which they were looked at."""
+        """The conditions of one severity, in the order in which they were examined."""
         return [one for one in self.conditions if one.severity == severity]

@@ -1,4 +1,4 @@
-"""What the kernel and the processor count of a launch while it is timed (`perf_event_open`)."""
+"""What the kernel and the processor count during a launch while it is timed (`perf_event_open`)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Final, TypeAlias
 from steelyard.model.numbers import Count
 
 EVENTS: Final = ("task_clock", "migrations", "cycles", "retired_instructions", "branch_misses", "cache_misses")
-"""By their places in a launch's counters; metrics of these names are counted so."""
+"""The events in the order of a launch's counters; the metrics of these names are counted this way."""
 
 Counted: TypeAlias = tuple[Count, Count, Count]
-"""A count, for how many ns (of all threads) it was to be taken, and for how many it was: counters take turns."""
+"""A count, the ns (of all threads) that it should cover, and the ns that it does cover: counters take turns."""
 
 Counters: TypeAlias = tuple[Counted | None, ...]
-"""Of each event, where it was asked for; empty where none was."""
+"""The count of each event, None where it was not requested; empty if none was."""
 
 
 def events_of(metrics: Sequence[str]) -> tuple[str, ...]:
@@ -24,7 +24,7 @@ def events_of(metrics: Sequence[str]) -> tuple[str, ...]:
 
 
 def scaled(counted: Sequence[int] | None) -> float:
-    """The count of the whole launch, if it went on as in the part that was counted; NaN where none was."""
+    """Extrapolate a count from the counted part to the whole launch; NaN if nothing was counted."""
     if counted is None or not counted[2]:
         return nan
     count, enabled_ns, running_ns = counted
@@ -32,11 +32,11 @@ def scaled(counted: Sequence[int] | None) -> float:
 
 
 def part(counted: Sequence[int] | None) -> float:
-    """For which part of its time a launch was counted; NaN where it was not to be."""
+    """The part of a launch's time that was counted; NaN if no count was requested."""
     return counted[2] / counted[1] if counted and counted[1] else nan
 
 
 def added(one: Counters, other: Counters) -> Counters:
-    """Those of two processes as of one launch."""
+    """Add the counters of two processes of one launch."""
     pairs = zip(one, other, strict=False)
     return tuple(None if a is None or b is None else (a[0] + b[0], a[1] + b[1], a[2] + b[2]) for a, b in pairs)

@@ -20,7 +20,7 @@ _Shape = tuple[_Positive, _Positive, _Positive]
 
 
 class Weights(Record):
-    """What a hit of each level costs, in hits of the first: a named convention, not a time."""
+    """What a hit of each level costs, in hits of the first level: a named convention, not a time."""
 
     name: str = "default"
     l1: _Weight = 1
@@ -29,7 +29,10 @@ class Weights(Record):
 
 
 class Caches(Record):
-    """The simulated caches: each is (bytes, ways, bytes a line)."""
+    """The simulated caches: each is (bytes, ways, bytes a line).
+
+    `i1` and `d1` are the first level, for instructions and for data; `ll` is the last level.
+    """
 
     name: str = "article"
     i1: _Shape = (32 << 10, 8, 64)
@@ -38,53 +41,75 @@ class Caches(Record):
 
 
 class CountSettings(Record):
-    """What is counted, and how: two counts can be compared only if all of this is the same."""
+    """What is counted, and how: two counts can be compared only if all of this is equal."""
 
     tool: Tool = "cachegrind"
     cache_simulation: bool = False
-    # Made without their validators, which every start would have to build for it.
+    # Constructed without validation, for which every start would have to build the validators.
     caches: Caches = Caches.model_construct()
     weights: Weights = Weights.model_construct()
-    call_graph: bool = Field(default=False, description="count what each function calls, too (callgrind)")
-    body: bool = Field(default=False, description="only between the target's own start and stop requests (callgrind)")
-    after_start: bool = Field(default=False, description="only once the program is loaded (callgrind)")
+    call_graph: bool = Field(
+        default=False,
+        description="whether the counts of a function are also known together with those of all that it calls "
+        "(callgrind only)",
+    )
+    body: bool = Field(
+        default=False,
+        description="whether counting is limited to what runs between the target's own start and stop requests "
+        "(callgrind only)",
+    )
+    after_start: bool = Field(
+        default=False, description="whether counting begins only once the program is loaded (callgrind only)"
+    )
     loops: int | None = Field(
         default=None,
         ge=1,
         lt=2**63,
-        description="count {loops} = this and twice this, and take the difference: the body alone",
+        description="iterations of the body: each count is the difference of two launches, with {loops} set to "
+        "twice this and to this; null if whole launches are counted",
     )
 
 
 class CountTool(Record):
-    """What counted: counts of different tools, versions or C libraries are not comparable."""
+    """The tool that counted: counts of different tools, versions or C libraries are not comparable."""
 
     tool: Tool
-    version: str = Field(description="as the tool says it, e.g. 3.19.0")
-    program: str = Field(description="the file that was run")
-    flags: list[str] = Field(description="without those that only name output files")
+    version: str = Field(description="version of the tool, as it says it, e.g. 3.19.0")
+    program: str = Field(description="path of the tool's executable")
+    flags: list[str] = Field(description="options that the tool was run with, except those that only name output files")
     fingerprint: dict[str, str] = Field(
-        default_factory=dict, description="SHA-256 of files whose code is counted along: C library, loader, preload"
+        default_factory=dict,
+        description="SHA-256 of the files whose code is counted with every program (C library, loader, preloaded "
+        "library), by file name",
     )
-    not_pinned: list[str] = Field(default_factory=list, description="what may move counts and could not be fixed")
+    not_pinned: list[str] = Field(default_factory=list, description="what may change counts and could not be fixed")
 
 
 class CountedProcess(Record):
     """One process of a counted launch: the target itself, or a program that it executed."""
 
     command: str
-    events: dict[str, Difference] = Field(description="with `loops` a difference, which may be less than 0")
+    events: dict[str, Difference] = Field(
+        description="counts by event; with `loops` differences of two launches, which may be less than 0"
+    )
 
 
 class Count(Record):
-    """One counted launch: the events of the target and of the programs that it executed, added up."""
+    """One counted launch: the summed events of the target and of the programs that it executed."""
 
-    benchmark: int = Field(ge=0, description="index into `benchmarks`")
-    side: int = Field(ge=0, le=1, description="0 baseline, 1 candidate")
-    events: dict[str, _Number] = Field(description="event to count; with `loops` the difference of two launches")
-    processes: list[CountedProcess] = Field(default_factory=list, description="each process, if there were several")
-    forked: _Number = Field(default=0, description="processes that forked and executed nothing: not in `events`")
-    seconds: Seconds = Field(description="how long the counting took")
+    benchmark: int = Field(ge=0, description="index of the benchmark in `benchmarks`")
+    side: int = Field(ge=0, le=1, description="0 for the baseline, 1 for the candidate")
+    events: dict[str, _Number] = Field(
+        description="counts by event, summed over all counted processes; with `loops` differences of two launches, "
+        "0 or more"
+    )
+    processes: list[CountedProcess] = Field(
+        default_factory=list, description="counts of each process, if there were several; otherwise empty"
+    )
+    forked: _Number = Field(
+        default=0, description="number of processes that forked and executed no program; they are not in `events`"
+    )
+    seconds: Seconds = Field(description="elapsed time of the counting, in seconds")
 
     @model_validator(mode="after")
     def _counts_instructions(self) -> Self:
@@ -94,20 +119,24 @@ class Count(Record):
 
 
 class Functions(Record):
-    """The functions of one side of one benchmark, one list a column; they add up to its first count that is judged."""
+    """The functions of one side of a benchmark, one list per column; they add up to its first judged count."""
 
     benchmark: int = Field(ge=0)
     side: int = Field(ge=0, le=1)
-    name: list[str] = Field(description="as Valgrind demangles it")
+    name: list[str] = Field(description="name of the function, as Valgrind demangles it")
     file: list[str] = Field(description="source file; ??? without debug information")
     object: list[str] = Field(description="program or library; empty where the tool does not say")
-    line: list[_Number] = Field(description="the line with the most instructions; 0 without debug information")
-    # A number that is printed has a digit less after twice the loops: what prints it did less then.
+    line: list[_Number] = Field(
+        description="line of the function with the most instructions; 0 without debug information"
+    )
+    # A difference is negative if, say, a printed number has a digit less after twice the loops: printing it did less.
     events: dict[str, list[Difference]] = Field(
-        description="event to self counts; with `loops` differences, some of which may be less than 0"
+        description="counts of each function by event, without those of what it calls; with `loops` differences of "
+        "two launches, some of which may be less than 0"
     )
     inclusive: list[Difference] | None = Field(
-        default=None, description="instructions with those of callees (callgrind)"
+        default=None,
+        description="instructions of each function with those of all that it calls; null without a call graph",
     )
 
     @model_validator(mode="after")
@@ -124,11 +153,11 @@ class Counting(Record):
     """All that was counted for a record."""
 
     tool: CountTool
-    counts: list[Count] = Field(default_factory=list, description="in the order in which they were begun")
+    counts: list[Count] = Field(default_factory=list, description="all counts, in the order in which they ended")
     functions: list[Functions] = Field(default_factory=list)
 
     def by_benchmark(self, number: int) -> list[Self]:
-        """The counts of each of so many benchmarks, apart."""
+        """Return the counts of each of `number` benchmarks separately."""
         counts: list[list[Count]] = [[] for _ in range(number)]
         for count in self.counts:
             counts[count.benchmark].append(count)

@@ -14,99 +14,198 @@ from steelyard.model.parts import Record
 from steelyard.model.throughput import is_empty
 from steelyard.model.watch import Disturber
 
-# Of the counts of one program: equal; within 1e-5 of each other; anything else.
+# How well the counts of one program repeat: equal; within 1e-5 of each other; anything else.
 Stability = Literal["exact", "stable", "noisy"]
 
 
 class Side(Record):
-    """One side's summary in one metric, in the metric's unit."""
+    """One side's launches, or counts, summarised in one metric, in that metric's unit.
+
+    With a harness, `wall`, `active` and `cpu` are per iteration.
+    """
 
     median: float
-    spread: float = Field(description="interquartile range / 1.349 over the median: a relative standard deviation")
+    spread: float = Field(
+        description="relative standard deviation, estimated as the interquartile range / 1.349 over the median; of "
+        "counts, their range over the median"
+    )
     launches: int
     per_second: dict[str, float] = Field(
-        default_factory=dict, exclude_if=is_empty, description="throughput at the median, by its unit"
+        default_factory=dict,
+        exclude_if=is_empty,
+        description="amount processed per second at the median time, by unit; left out if unknown",
     )
 
 
 class Verdict(Record):
-    """What the launches say of one benchmark in one metric. Derived: `steelyard show` derives it anew."""
+    """What the launches say about one benchmark in one metric. Derived: `steelyard show` derives it anew.
+
+    `seconds` is the elapsed time from the start of the benchmark's first launch to the end of its last; of counts, how
+    long the counting took.
+    """
 
     benchmark: str
-    index: int = Field(default=0, ge=0, description="of the benchmark in `benchmarks`")
-    control: bool = Field(default=False, description="the baseline against itself")
+    index: int = Field(default=0, ge=0, description="index of the benchmark in `benchmarks`")
+    control: bool = Field(default=False, description="whether this is the baseline weighed against itself")
     metric: str
     verdict: VerdictName
-    margin: float | None = Field(default=None, description="by which it was judged")
-    change: float | None = Field(description="relative change of the candidate; +0.01 is 1 % slower")
-    ratio: float | None = Field(default=None, description="1 + change: how many times as much the candidate takes")
-    interval: tuple[float, float] | None = Field(description="repeated interval of `change` at 1 - alpha")
-    p_value: float | None = Field(description="of no change, at the look that was judged")
-    # Asked for by what derived it, and not kept: whatever reads a record derives its verdicts anew.
-    is_change: SkipJsonSchema[bool] = Field(
-        default=False, exclude=True, description="chance is excluded, as surely as for all that share alpha together"
+    margin: float | None = Field(
+        default=None,
+        description="smallest relative change that matters, by which the verdict was judged; null where nothing had "
+        "to be measured",
     )
-    pairs: int = Field(description="pairs that were judged")
-    looks: int = Field(description="looks taken at the data, the judged one included")
+    change: float | None = Field(
+        description="relative change from the baseline to the candidate, +0.01 is 1 % slower (1 % more); null if "
+        "unknown"
+    )
+    ratio: float | None = Field(
+        default=None, description="1 + `change`: how many times as much the candidate takes; null if `change` is"
+    )
+    interval: tuple[float, float] | None = Field(
+        description="repeated interval of `change` at confidence 1 - alpha, valid at whichever look the measuring "
+        "stopped; of counts, from the smallest to the largest change between any two of both sides; null if unknown"
+    )
+    p_value: float | None = Field(
+        description="p-value of the hypothesis of no change, at the look that was judged; null for counts, and "
+        "where there was no look"
+    )
+    # Used only in the process that derived it, and not kept: a reader of a record derives its verdicts anew.
+    is_change: SkipJsonSchema[bool] = Field(
+        default=False,
+        exclude=True,
+        description="whether chance is ruled out, as surely as it has to be for all benchmarks that share alpha "
+        "together",
+    )
+    pairs: int = Field(
+        description="number of pairs that the verdict is based on; of counts, how many there are of each side"
+    )
+    looks: int = Field(
+        description="number of looks taken at the data, including the judged one; 0 where there were too few pairs "
+        "for one"
+    )
     seconds: float
-    resolution: float | None = Field(description="change that would have been found 9 times out of 10")
-    pairs_needed: int | None = Field(default=None, description="pairs that would decide, if undecided")
-    seconds_needed: float | None = Field(default=None, description="elapsed time of so many, all that was measured too")
-    pairs_even: int | None = Field(default=None, description="pairs that would in half of all cases")
-    seconds_even: float | None = Field(default=None, description="elapsed time of so many, all that was measured too")
-    margin_needed: float | None = Field(default=None, description="margin that as many pairs would decide")
+    resolution: float | None = Field(
+        description="smallest relative change that so many pairs with this noise would have found 9 times out of "
+        "10; null for counts, and if unknown"
+    )
+    pairs_needed: int | None = Field(
+        default=None,
+        description="number of pairs in all (of counts, how many a side) that would probably decide, 4 times out of "
+        "5; null if decided or unknown",
+    )
+    seconds_needed: float | None = Field(
+        default=None,
+        description="elapsed seconds of the whole weighing, or of its part of a merged one, until there are "
+        "`pairs_needed` pairs, including what was measured already; null if unknown",
+    )
+    pairs_even: int | None = Field(
+        default=None,
+        description="number of pairs in all that would decide in half of all cases; null if decided or unknown",
+    )
+    seconds_even: float | None = Field(
+        default=None,
+        description="elapsed seconds of the whole weighing, or of its part of a merged one, until there are "
+        "`pairs_even` pairs, including what was measured already; null if unknown",
+    )
+    margin_needed: float | None = Field(
+        default=None,
+        description="relative margin at which as many new pairs as these would decide 4 times out of 5; null if "
+        "decided or unknown",
+    )
     baseline: Side | None = None
     candidate: Side | None = None
-    disturbed: int = Field(default=0, description="launches that waited for a processor for over 1 % of their time")
-    worst_delay: float | None = Field(default=None, description="largest share of a launch spent waiting")
-    repeated: int = Field(default=0, description="disturbed pairs that were repeated")
+    disturbed: int = Field(
+        default=0, description="number of judged launches that waited for a processor for over 1 % of their time"
+    )
+    worst_delay: float | None = Field(
+        default=None,
+        description="largest share of its time that a judged launch waited for a processor; null if unknown",
+    )
+    repeated: int = Field(default=0, description="number of disturbed pairs that were repeated")
     disturbers: list[Disturber] = Field(
-        default_factory=list, exclude_if=is_empty, description="what went on beside the launches, if it was watched"
+        default_factory=list,
+        exclude_if=is_empty,
+        description="what went on beside the launches, those of repeated pairs included; what took most of their "
+        "time comes first; left out if nothing did, or if they were not watched",
     )
     switches_per_s: float | None = Field(
-        default=None, description="involuntary switches in a second of the launches, but for those in tandem"
+        default=None,
+        description="involuntary context switches per second of the judged launches' elapsed time, without those in "
+        "tandem; null if unknown",
     )
     findings: list[Finding] = Field(default_factory=list)
-    stability: Stability | None = Field(default=None, description="of counts: how equal those of one side are")
-    floor: float | None = Field(default=None, description="of counts: relative spread of the same program's")
-    layouts: LayoutFacts | None = Field(default=None, description="of several builds of each side: how they differ")
+    stability: Stability | None = Field(
+        default=None,
+        description="how well the counts of one side repeat, by the worse side: exact (all equal), stable (within "
+        "1e-5 of each other) or noisy; null for times",
+    )
+    floor: float | None = Field(
+        default=None,
+        description="noise floor of counts: their range over their median, on the side where that is larger; null "
+        "for times",
+    )
+    layouts: LayoutFacts | None = Field(
+        default=None, description="with several builds of each side, how these layouts differ; null with one build"
+    )
 
 
 class SuiteMean(Record):
     """What the benchmarks of a suite say together in one metric: the geometric mean of their changes."""
 
-    metric: str = Field(description="or, of results of another tool, the unit")
-    change: float = Field(description="relative; +0.01 is 1 % slower")
-    interval: tuple[float, float] = Field(description="of `change`, as sure as those of the benchmarks")
-    benchmarks: int = Field(description="whose mean it is")
-    left_out: int = Field(default=0, description="benchmarks that have no interval, and are not in it")
+    metric: str = Field(description="metric; of results of another tool, their unit")
+    change: float = Field(
+        description="geometric mean of the benchmarks' changes, relative; +0.01 is 1 % more, which for times is slower"
+    )
+    interval: tuple[float, float] = Field(
+        description="interval of `change`, at the confidence of the benchmarks' own intervals"
+    )
+    benchmarks: int = Field(description="number of benchmarks that the mean is taken of")
+    left_out: int = Field(
+        default=0, description="number of benchmarks that are not in the mean, as they have no interval"
+    )
 
 
 class Summary(Record):
-    """What a run says of one benchmark in one metric; derived, and no verdict."""
+    """What a run says about one benchmark in one metric; derived, and no verdict.
+
+    Its values are in the metric's unit; `spread`, `seconds`, `disturbed` and `worst_delay` are as in a verdict and its
+    sides. `quality` is disturbed if a launch waited for a processor for over 10 % of its time, else noisy if `spread`
+    is over 2 % (of counts, over 1e-5), else quiet.
+    """
 
     benchmark: str
-    index: int = Field(default=0, ge=0, description="of the benchmark in `benchmarks`")
+    index: int = Field(default=0, ge=0, description="index of the benchmark in `benchmarks`")
     metric: str
     median: float
     spread: float
-    interval: tuple[float, float] | None = Field(description="of the median, at 1 - alpha")
+    interval: tuple[float, float] | None = Field(
+        description="interval of the median at confidence 1 - alpha; null for counts, and with too few launches"
+    )
     lowest: float
     highest: float
-    modes: list[float] = Field(description="median of each mode; more than one is worth a look")
+    modes: list[float] = Field(
+        description="median of each mode, lowest first: two or more are worth a look; empty for counts"
+    )
     launches: int
     seconds: float
     quality: Literal["quiet", "noisy", "disturbed"]
     disturbed: int = 0
     worst_delay: float | None = None
     disturbers: list[Disturber] = Field(
-        default_factory=list, exclude_if=is_empty, description="what went on beside the launches, if it was watched"
+        default_factory=list,
+        exclude_if=is_empty,
+        description="what went on beside the launches, those of repeated pairs included; what took most of their "
+        "time comes first; left out if nothing did, or if they were not watched",
     )
     switches_per_s: float | None = Field(
-        default=None, description="involuntary switches in a second of the launches, but for those in tandem"
+        default=None,
+        description="involuntary context switches per second of the judged launches' elapsed time, without those in "
+        "tandem; null if unknown",
     )
     per_second: dict[str, float] = Field(
-        default_factory=dict, exclude_if=is_empty, description="throughput at the median, by its unit"
+        default_factory=dict,
+        exclude_if=is_empty,
+        description="amount processed per second at the median time, by unit; left out if unknown",
     )
     findings: list[Finding] = Field(default_factory=list)
 
@@ -117,16 +216,18 @@ class Derived(Record):
     note: str = "derived from `launches`; `steelyard show` derives it anew"
     verdicts: list[Verdict] = Field(default_factory=list)
     means: list[SuiteMean] = Field(
-        default_factory=list, exclude_if=is_empty, description="of a suite, those of each metric that is timed"
+        default_factory=list,
+        exclude_if=is_empty,
+        description="geometric means of a suite's changes, one for each timed metric; left out if there are none",
     )
     summaries: list[Summary] = Field(default_factory=list)
 
     def deciding(self) -> list[Verdict]:
-        """The verdict of each benchmark but controls, in its first metric: of several that decides."""
+        """The verdict of each benchmark except controls, in its first metric, which is the deciding one."""
         return [verdict for verdict in deciding_of(self.verdicts) if not verdict.control]
 
 
 def deciding_of(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Of each benchmark the verdict in its own first metric, in their order: where one fell back, that is another."""
+    """The verdict of each benchmark in its first metric, in order; that metric differs where one fell back."""
     found = {verdict.index: verdict for verdict in reversed(verdicts)}
     return [found[index] for index in sorted(found)]

@@ -1,4 +1,4 @@
-"""Every kind of file that Steelyard keeps, read by what it says it is."""
+"""Read every kind of file that Steelyard keeps, by the format that the file names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KINDS: Final[dict[str, type[BaseModel]]] = {
 
 
 def load_document(path: Path) -> Document:
-    """Read what any command has kept; raises UsageError, naming the file and what is wrong with it."""
+    """Read the file of any command; raises UsageError, naming the file and what is wrong with it."""
     with within_memory(path):
         fields = fields_of(path)
         kind = _KINDS.get(str(fields.get("format"))) if isinstance(fields, dict) else None

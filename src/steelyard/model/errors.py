@@ -20,7 +20,7 @@ class SteelyardError(Exception):
 
     exit_status = 3
     lines: tuple[str, ...] = ()
-    """What stands below the sentence: the last words of a tool, say."""
+    """Lines shown below the message, such as the last output of a tool."""
 
 
 class UsageError(SteelyardError):
@@ -30,7 +30,7 @@ class UsageError(SteelyardError):
 
 
 class NotMeasuredError(UsageError):
-    """What was read is an import, where a record was wanted that Steelyard measured."""
+    """The file is an import, where a record that Steelyard measured is needed."""
 
     def __init__(self, message: str, record: ForeignResults) -> None:
         super().__init__(message)
@@ -38,7 +38,7 @@ class NotMeasuredError(UsageError):
 
 
 class NothingChosenError(UsageError):
-    """A program has none of the benchmarks that were asked for; another one beside it may."""
+    """A program has none of the requested benchmarks; another program may have them."""
 
 
 class InterruptedBeforeStart(SteelyardError):  # noqa: N818 - it is no error
@@ -63,27 +63,27 @@ class MeasurementError(SteelyardError):
 
 
 class NoRatioError(MeasurementError):
-    """Values of which some are nothing and others are not: they are known, but no change is relative to them."""
+    """Some values are 0 and others are not: they are known, but a relative change is not defined."""
 
 
 class UnwrittenError(MeasurementError):
-    """What was measured cannot be put on disk, so that nothing more is; what is there already stands."""
+    """A measurement cannot be written to disk, so nothing more is measured; what was written before is kept."""
 
 
 class LaunchError(MeasurementError):
-    """One launch that failed, by what its target did; other benchmarks may still be measured."""
+    """One launch failed because of its target; other benchmarks may still be measured."""
 
 
 class SelectionError(LaunchError):
-    """A launch in which a harness did not run the benchmark that was asked for by its name, or not that one alone."""
+    """A launch in which a harness did not run the requested benchmark, or not that one alone."""
 
 
 class VanishedError(LaunchError):
-    """A launch whose benchmark took no time that could be told: most likely the compiler removed its body."""
+    """A launch whose benchmark took no measurable time: most likely the compiler removed its body."""
 
 
 class LineError(ValueError):
-    """A line of a journal, counted from 1, that is damaged."""
+    """A damaged line of a journal, counted from 1."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f"line {number} is damaged")

@@ -1,4 +1,4 @@
-"""The bytes of a file before anything is known of them: read and unpacked, refused where there are too many; packed."""
+"""The bytes of a file, before anything is known about them: read, unpacked, refused if too many; and compressed."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ from steelyard.model.kept import KEPT_NAME
 
 _GZIP_MAGIC, _AS_GZIP = b"\x1f\x8b", 31
 _STDIN: Final = "/dev/stdin"
-# Of a record of 100,000 launches, 15 MB: 3.1 MB in 0.16 s, where level 6 has 2.9 MB in 0.49 s, and 1 3.6 MB in 0.08 s.
+# For a record of 100,000 launches, 15 MB, it gives 3.1 MB in 0.16 s; level 6 gives 2.9 MB in 0.49 s, level 1 3.6 MB in
+# 0.08 s.
 _LEVEL = 4
-# A weighing of a million launches is about 150 MB; what is larger is not one, and is not read into memory to find out.
+# A weighing of a million launches is about 150 MB; a larger file is not one, and is not read into memory to find out.
 _LARGEST_BYTES = 1 << 28
-# The same million has 29 values a launch, in one list each (a line of a journal), and some may be repeated.
+# The same million launches have 29 values each, in one list each (a line of a journal), and some may be repeated.
 MOST_VALUES = 35_000_000
 MOST_LISTS = 4_000_000
-# Texts take several times as much: of a weighing they are names alone, and of other tools' files the names of fields.
+# Texts take several times the memory: in a weighing they are only names, in other tools' files the names of fields.
 MOST_TEXTS = 6_000_000
 _MOST_LINES = 2_000_000
-# Behind the comma among the characters, and all other punctuation of JSON but its brackets and colon.
+# Follows the comma in ASCII, and all other punctuation of JSON but its brackets and colon.
 _DIGITS_FROM = ord("-")
-# Looked through at once: what the processor's caches hold.
+# The bytes searched at once: what the processor's caches hold.
 _STRETCH = 1 << 18
-# How long a pipe may be without a writer.
+# How long a pipe may be without a writer, and how often to look.
 _LONGEST_WAIT_S, _STEP_S = 3.0, 0.02
 
 
 def read_bytes(path: Path, largest_bytes: int | None = None) -> bytes:
-    """What is in a file or comes through a pipe; raises UsageError if it cannot be read, or is too large."""
+    """Read a file or what comes through a pipe; raises UsageError if it cannot be read, or is too large."""
     most = largest_bytes or _LARGEST_BYTES
     try:
         with open(path, "rb", opener=_open_at_once) as file:
@@ -57,7 +58,7 @@ def read_bytes(path: Path, largest_bytes: int | None = None) -> bytes:
 
 
 def is_too_large(size_bytes: int) -> bool:
-    """Whether no record has so many bytes, nor a file that is imported."""
+    """Whether a file is too large for a record or an import."""
     return size_bytes > _LARGEST_BYTES
 
 
@@ -68,26 +69,26 @@ def _open_at_once(path: str, flags: int) -> int:
     except OSError as error:
         if error.errno != errno.ENXIO or path != _STDIN:
             raise
-        return os.dup(0)  # a socket, as Node.js has it: none is opened by a name
+        return os.dup(0)  # a socket, as Node.js uses for stdin: it cannot be opened by its name
 
 
 def _begun(path: Path, pipe: int) -> bytes:
-    """What a pipe has to begin with, once somebody writes to it; raises UsageError if nobody does."""
+    """Return the first bytes of a pipe, once it has a writer; raises UsageError if it gets none."""
     limit = time.monotonic() + _LONGEST_WAIT_S
     while time.monotonic() < limit:
         try:
             if data := os.read(pipe, 1 << 16):
                 return data
         except BlockingIOError:
-            return b""  # a writer that has not written yet
+            return b""  # it has a writer that has not written yet
         if select.select([pipe], [], [], 0)[0]:
-            return b""  # one that came and went
+            return b""  # a writer came and went
         time.sleep(_STEP_S)
     raise UsageError(f"cannot read {path}: it is a pipe that nobody writes to; check the path")
 
 
 def unpacked(path: Path, data: bytes, largest_bytes: int | None = None) -> bytes:
-    """What was compressed by gzip, or else the data themselves; raises UsageError if that is damaged or too large."""
+    """Return the data, unpacked if they are gzipped; raises UsageError if they are damaged or too large."""
     if not data.startswith(_GZIP_MAGIC):
         return data
     most = largest_bytes or _LARGEST_BYTES
@@ -113,14 +114,14 @@ def _too_large(path: Path, largest_bytes: int) -> UsageError:
 
 
 def compressed(text: Iterable[bytes]) -> Iterator[bytes]:
-    """The text as gzip writes it, but without the time: the same record gives the same bytes."""
+    """Compress text as gzip does, but without a time, so that the same record gives the same bytes."""
     packer = zlib.compressobj(level=_LEVEL, wbits=_AS_GZIP)
     yield from map(packer.compress, text)
     yield packer.flush()
 
 
 def gzipped(data: bytes | Iterable[bytes]) -> Iterator[bytes]:
-    """The same as gzip writes it, if it is not yet."""
+    """Compress the data as gzip does, unless they already are."""
     parts = iter([data] if isinstance(data, bytes) else data)
     first = next(parts, b"")
     whole = chain([first], parts)
@@ -128,9 +129,12 @@ def gzipped(data: bytes | Iterable[bytes]) -> Iterator[bytes]:
 
 
 def plausible(path: Path, data: bytes) -> bytes:
-    """The data, if it may hold a weighing; else its values, as Python's objects, could take many times its memory."""
+    """Return the data if they may be a weighing; raises UsageError for more values than any weighing has.
+
+    As Python's objects these could take many times the memory.
+    """
     most = {b",": MOST_VALUES, b"[{": MOST_LISTS, b'"': 2 * MOST_TEXTS, b"\n": _MOST_LINES}
-    # What is shorter cannot have so many, and numpy need not start for it.
+    # Shorter data cannot have too many, and need not import numpy.
     counted = _counted(data, list(most)) if len(data) > min(most.values()) else {}
     if any(number > most[one] for one, number in counted.items()):
         raise UsageError(f"{path} holds more values than any weighing: is it the right file?")
@@ -138,13 +142,13 @@ def plausible(path: Path, data: bytes) -> bytes:
 
 
 def _counted(data: bytes, wanted: list[bytes]) -> dict[bytes, int]:
-    """How often one of some characters stands in the data; numpy looks through them six times as fast as `bytes`."""
+    """Count each of some sets of characters in the data; numpy is six times as fast as `bytes.count`."""
     import numpy as np
 
     every = np.frombuffer(data, dtype=np.uint8)
     stretches = [every[start : start + _STRETCH] for start in range(0, len(every), _STRETCH)]
     below = sum(int(np.count_nonzero(stretch < _DIGITS_FROM)) for stretch in stretches)
-    if below <= _MOST_LINES:  # so few are commas, quotes and ends of lines in all
+    if below <= _MOST_LINES:  # commas, quotes and ends of lines are too few even together
         wanted = [some for some in wanted if some[0] >= _DIGITS_FROM]
     return {
         some: sum(int(np.count_nonzero(stretch == one)) for stretch in stretches for one in some) for some in wanted

@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from steelyard.model.foreign import ForeignResults
     from steelyard.model.records import Run, Weighing
 
-# What pydantic says of a dataclass, and of a model: of a record's parts it says the same, whichever they are.
+# Pydantic's messages about a dataclass, and about a model, so that all parts of a record have the same messages.
 _OF_PARTS: Final = {
     "Unexpected keyword argument": "Extra inputs are not permitted",
     "a dictionary or an instance of": "a valid dictionary or instance of",
 }
-# As the names of baselines are given: without a folder, and without the ending of a file.
+# A name as given to a baseline: without a folder and without a file's ending.
 _PLAIN_NAME = re.compile(r"[A-Za-z]\w{0,99}")
 _RELEASE = re.compile(r"\d{1,6}(?:\.\d{1,6}){0,3}")
 
 
 def with_derived(record: Weighing | Run, derived: Derived) -> Weighing | Run:
-    """The record with what was derived from it, and the first verdict at the top level, for other programs."""
+    """Return the record with what was derived from it, and the first verdict at the top level, for other programs."""
     derived = with_ratios(record.benchmarks, derived)
     if record.kind == "run" or not derived.verdicts:
         return record.model_copy(update={"derived": derived})
@@ -52,21 +52,21 @@ def with_derived(record: Weighing | Run, derived: Derived) -> Weighing | Run:
 
 
 def save(record: Weighing | Run | ForeignResults, path: Path, *, private: bool = False) -> None:
-    """Write a record, as `write_atomically`; raises MeasurementError where that fails."""
+    """Write a record by `write_atomically`; raises MeasurementError if that fails."""
     write_atomically(path, as_saved(record, path), private=private)
 
 
 def as_saved(record: Weighing | Run | ForeignResults, path: Path) -> Iterator[bytes]:
-    """What a file of that name holds of a record, piece by piece."""
+    """Yield the bytes of a record's file of that name, piece by piece."""
     fields = _dumped(record)
     text = pieces({"format": fields.pop("format"), "version": fields.pop("version"), **fields})
     return compressed(text) if path.suffix == ".gz" else iter(text)
 
 
 def plain_json(found: BaseModel | Sequence[BaseModel]) -> str:
-    """What was found, as a file of JSON holds it.
+    """Return what was found as the text of a JSON file.
 
-    Not by pydantic's own writer, which refuses the surrogates that stand for bytes which are not UTF-8.
+    Not by pydantic's own writer, which refuses surrogates, which stand for bytes that are not UTF-8.
     """
     told = (
         [one.model_dump(mode="json") for one in found] if isinstance(found, Sequence) else found.model_dump(mode="json")
@@ -75,7 +75,7 @@ def plain_json(found: BaseModel | Sequence[BaseModel]) -> str:
 
 
 def _dumped(record: Weighing | Run | ForeignResults) -> dict[str, Any]:
-    """The fields as JSON has them, but what is packed, which `pieces` writes."""
+    """The fields as values for JSON, except packed columns, which `pieces` writes."""
     if record.kind != "import":
         fields = record.model_dump(mode="json", exclude={"launches"})
         return _in_order(record, {**fields, "launches": record.launches.model_dump()})
@@ -98,9 +98,9 @@ def _in_order(model: BaseModel, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def load(path: Path, largest_bytes: int | None = None) -> Weighing | Run:
-    """Read what Steelyard measured, a record or a journal; raises UsageError, and NotMeasuredError for an import.
+    """Read a record or journal that Steelyard measured; raises UsageError, and NotMeasuredError for an import.
 
-    What is larger than `largest_bytes`, as it is or unpacked, is refused before it is parsed.
+    A file larger than `largest_bytes`, as it is or unpacked, is refused before it is parsed.
     """
     record = load_any(path, largest_bytes)
     if record.kind == "import":
@@ -120,7 +120,7 @@ def load_any(path: Path, largest_bytes: int | None = None) -> Weighing | Run | F
 
 @contextmanager
 def within_memory(path: Path) -> Iterator[None]:
-    """Read a file as far as memory lasts; raises UsageError where it does not."""
+    """Turn a lack of memory while a file is read into a UsageError."""
     try:
         yield
     except MemoryError as error:
@@ -128,7 +128,7 @@ def within_memory(path: Path) -> Iterator[None]:
 
 
 def fields_of(path: Path, largest_bytes: int | None = None) -> Any:
-    """What a file holds as JSON, or a journal's as those of a record; raises UsageError where it is none."""
+    """Return the JSON value in a file, or a journal's as the fields of a record; raises UsageError if it is neither."""
     if _PLAIN_NAME.fullmatch(str(path)) and not path.exists():
         raise UsageError(
             f"cannot read {path}: No such file, and no record of that name is kept: steelyard list has the names"
@@ -150,9 +150,9 @@ def fields_of(path: Path, largest_bytes: int | None = None) -> Any:
 
 
 def record_of(path: Path, fields: Any) -> Weighing | Run | ForeignResults:
-    """The record that was read from a file; raises UsageError where it is none."""
+    """Return the record of the fields read from a file; raises UsageError if they are none."""
     _check_format(path, fields)
-    fields["version"] = VERSION  # what it becomes when it is written again: later versions only added fields
+    fields["version"] = VERSION  # the version when it is written again: later ones only added fields
     try:
         if fields.get("kind") == "import":
             from steelyard.model.foreign import ForeignResults
@@ -160,13 +160,13 @@ def record_of(path: Path, fields: Any) -> Weighing | Run | ForeignResults:
             return validated(ForeignResults, fields)
         if fields.get("kind") in ("weighing", "run"):
             return _measured(path, fields)
-        return _any_record().validate_python(fields)  # which says what kinds there are
+        return _any_record().validate_python(fields)  # its error lists the kinds there are
     except ValidationError as error:
         raise invalid(path, fields, error) from error
 
 
 def _measured(path: Path, fields: dict[str, Any]) -> Weighing | Run:
-    """One of a known kind: to build what reads any takes half as long again."""
+    """Validate a record of a known kind: building the validator for all kinds takes half as long again."""
     from steelyard.model.records import Run, Weighing
 
     try:
@@ -176,9 +176,9 @@ def _measured(path: Path, fields: dict[str, Any]) -> Weighing | Run:
 
 
 def invalid(path: Path, fields: dict[str, Any], error: ValidationError, *within: str) -> UsageError:
-    """What to raise for a file of ours that does not hold what it should: one of a later version may hold more.
+    """Return the error for a file of ours with wrong contents: a file of a later version may hold more.
 
-    Where it is wrong is told from the file on, `within` which the error was found.
+    `within` is where in the file the validated part lies.
     """
     if (release := _release(fields.get("tool"))) > _release(__version__):
         return UsageError(
@@ -189,7 +189,7 @@ def invalid(path: Path, fields: dict[str, Any], error: ValidationError, *within:
 
 
 def _release(tool: Any) -> list[int]:
-    """The numbers of a version, to compare; none of what is no version."""
+    """The numbers of a version, for comparison; empty if it is no version."""
     found = _RELEASE.match(tool) if isinstance(tool, str) else None
     return [int(number) for number in found[0].split(".")] if found else []
 
@@ -214,13 +214,13 @@ def _any_record() -> TypeAdapter[Weighing | Run | ForeignResults]:
 
 
 def _fields(data: bytes) -> Any:
-    """The fields of a record, or of a journal: that is one whose first line is an object without launches."""
+    """The fields of a record or of a journal, which is a file whose first line is an object without launches."""
     found = data.find(b"\n")
     end = len(data) if found < 0 else found
     try:
         first = parse(data[:end])
     except ValueError:
-        return parse(data)  # a record whose JSON was laid out anew, over several lines
+        return parse(data)  # a record whose JSON was reformatted over several lines
     is_ours = isinstance(first, dict) and first.get("format", FORMAT) == FORMAT
     if is_ours and "launches" not in first and first.get("kind") != "import":
         from steelyard.model.journal import assemble
@@ -229,7 +229,7 @@ def _fields(data: bytes) -> Any:
     return parse(data) if data[end:].strip() else first
 
 
-# What other files of the tool are, by their format.
+# What the tool's other files are, by their format.
 _OTHERS = {
     "steelyard-bisection": "a bisection, and no weighing: steelyard report {} makes a page of it",
     "steelyard-check": "what steelyard check found, and no weighing: steelyard report {} makes a page of it",
@@ -261,7 +261,7 @@ def _taken_over(path: Path) -> str:
 
 
 def described(error: ValidationError, *within: str) -> str:
-    """The first thing that is wrong, and where, `within` which the error was found."""
+    """The first error and its place; `within` is where in the file the validated part lies."""
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(map(str, (*within, *first["loc"])))
     what = first["msg"].removeprefix("Value error, ")

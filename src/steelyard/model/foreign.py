@@ -1,4 +1,4 @@
-"""Foreign results, which Steelyard did not measure: as another tool's file tells them, a record of its own kind.
+"""Foreign results, which Steelyard did not measure but read from another tool's file: a separate kind of record.
 
 Nothing is known of their launches but the values: neither when each began nor what ran beside it. So they are shown,
 and compared with each other, but never with what Steelyard measured.
@@ -20,25 +20,27 @@ if TYPE_CHECKING:
 
 PROCESSOR: Final = "processor"
 CORES: Final = "cores"
-"""What tells in `machine` that results are of two different machines; other facts of it may be called anything."""
+"""The facts in `machine` that show whether results are of different machines; its other facts may have any name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignFile(Kept):
-    """One file that was read: what it was called, and what was in it."""
+    """One file that was read: its name, and the digest of its contents."""
 
     name: str
-    sha256: str = said("of the file as it stood there", pattern=r"^[0-9a-f]{64}$")
+    sha256: str = said("SHA-256 of the file as it was stored, before anything was unpacked", pattern=r"^[0-9a-f]{64}$")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance(Kept):
     """Where the results come from."""
 
-    format: str = said("as --format names it")
-    tool: str = said("the program that measured")
-    version: str | None = said("its version, if it says so", default=None)
-    measured: list[str] = said("when, of each file that says so, in its own words", default_factory=list)
+    format: str = said("name of the files' format, as --format takes it")
+    tool: str = said("program that measured")
+    version: str | None = said("version of that program, several joined by commas; null if no file says", default=None)
+    measured: list[str] = said(
+        "when each file was measured, in its own words, for those that say so", default_factory=list
+    )
     files: list[ForeignFile] = said(min_length=1)
 
 
@@ -48,33 +50,38 @@ class ForeignBenchmark(Kept):
 
     name: str = said(min_length=1)
     params: dict[str, str] = field(default_factory=dict)
-    unit: str = said('such as "ns", "s" or "ops/s"; of one iteration', min_length=1)
+    unit: str = said('unit of the values, such as "ns", "s" or "ops/s"; they are of one iteration', min_length=1)
     higher_is_better: bool = False
     values: Samples = said("one list of samples for each process, in the order in which they ran")
-    processed: list[Processed] = said("what one iteration processes", default_factory=list)
-    seconds: Seconds | None = said("what the samples took in all, as far as that is told", default=None)
+    processed: list[Processed] = said("what one iteration processes; empty if unknown", default_factory=list)
+    seconds: Seconds | None = said(
+        "elapsed time that all samples took together, in seconds; null if any file does not say", default=None
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignResults(Kept):
-    """Results of another tool, kept to look at them and to compare them with more of its results."""
+    """Results of another tool, kept to be shown and to be compared with other results of that tool."""
 
     kind: Literal["import"] = "import"
     format: Literal["steelyard"] = FORMAT
     version: Literal[2] = VERSION
-    tool: str = said("the Steelyard version that imported")
+    tool: str = said("version of Steelyard that imported")
     created: str = said("when it was imported, ISO 8601 in UTC")
     provenance: Provenance
-    machine: dict[str, str] = said("as the files describe it", default_factory=dict)
+    machine: dict[str, str] = said(
+        "facts of the machine on which all files agree, as they describe it", default_factory=dict
+    )
     benchmarks: list[ForeignBenchmark] = said(min_length=1)
-    findings: list[Finding] = said("seen while importing", default_factory=list)
+    findings: list[Finding] = said("what the user should know, as noticed while importing", default_factory=list)
     originals: list[str] = said(
-        "of pyperf: what each file told beside the values, as JSON, compressed by zlib, in base64", default_factory=list
+        "of pyperf, all that each file held except the values, as JSON that is compressed by zlib and in base64",
+        default_factory=list,
     )
 
 
 def other_machine(one: dict[str, str], other: dict[str, str]) -> str:
-    """What tells that two descriptions are of different machines; empty if nothing does."""
+    """The fact that shows two descriptions to be of different machines; empty if none does."""
     for name in (PROCESSOR, CORES):
         if name in one and name in other and one[name] != other[name]:
             return f"{name} {one[name]}, {name} {other[name]}"
@@ -85,8 +92,8 @@ def other_machine(one: dict[str, str], other: dict[str, str]) -> str:
 class Level:
     """One benchmark described: the median of its processes' medians, in its unit.
 
-    `between` is the relative spread of the processes' medians, `within` that of the samples within a process (their
-    median); None where there is only one.
+    `between` is the relative spread of the processes' medians, `within` the median over the processes of the spread of
+    their samples; None where there is only one.
     """
 
     median: float
@@ -98,10 +105,11 @@ class Level:
 
 @dataclass(frozen=True)
 class ForeignVerdict:
-    """One benchmark of two such results. `change` is that of the value: of a throughput, -0.1 is slower.
+    """One benchmark of two such results. `change` is that of the value: for a throughput, -0.1 is slower.
 
-    `interval` has as much drift in it as is `assumed` at least, and more if `block_spreads` are larger: the relative
-    between-block spreads within A and B, None where they cannot be seen. `findings` say why there is no verdict.
+    `interval` allows for at least as much drift as is `assumed`, and for more if `block_spreads` are larger: these are
+    the relative between-block spreads within A and B, None where they cannot be seen. `findings` say why there is no
+    verdict.
     """
 
     benchmark: str
@@ -128,4 +136,4 @@ class ForeignReport:
     verdicts: list[ForeignVerdict]
     findings: list[Finding]
     means: list[SuiteMean] = field(default_factory=list)
-    """Those of each unit, of which either lower values are better or higher ones."""
+    """The means of each unit, separately for values where lower is better and where higher is."""

@@ -1,4 +1,4 @@
-"""What a gate says of weighings: derived from their records whenever it is asked for, and kept nowhere."""
+"""What a gate says about weighings: derived from their records whenever it is needed, and kept nowhere."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from steelyard.model.limits import Limit, Limits
 from steelyard.model.records import StopReason, Weighing
 
 Standing = Literal["above", "within", "open"]
-"""Of a change and its limit: a change surely, and by its estimate above; surely not above; neither."""
+"""How a change stands to its limit: certain, and above it by its estimate; certainly not above it; neither."""
 GateVerdict = Literal["slower", "failed", "undecided", "passed"]
 
 
 @dataclass(frozen=True)
 class Judged:
-    """One benchmark in one metric against its limit, of the weighing in the record `source`.
+    """One benchmark in one metric against its limit, in the weighing of the record `source`.
 
-    `limit` is None where the verdict itself decides, by its own margin or that of its weighing. What is not
-    `deciding` is shown and changes nothing. `reason` is why its measuring stopped.
+    `limit` is None where the verdict itself decides, by its own margin or that of its weighing. A result that is not
+    `deciding` is shown without affecting the answer. `reason` is why its measuring stopped.
     """
 
     source: str
@@ -47,7 +47,7 @@ class Judged:
 class GateReport:
     """All that a gate read, benchmark by benchmark. `sources` are the names of the records of the `weighings`.
 
-    `problems` are why there is no answer, wholly or in part: no data, a missing baseline, benchmarks that failed.
+    `problems` say why there is no answer, or only part of one: no data, a missing baseline, benchmarks that failed.
     `findings` are about the gate itself, not about a weighing.
     """
 
@@ -60,32 +60,32 @@ class GateReport:
 
     @cached_property
     def deciding(self) -> list[Judged]:
-        """Those that the answer hangs on."""
+        """The results that the answer depends on."""
         return [one for one in self.judged if one.deciding]
 
     @cached_property
     def slower(self) -> list[Judged]:
-        """Those above their limits, the worst first."""
+        """The results above their limits, the worst first."""
         return worst_first([one for one in self.deciding if one.standing == "above"])
 
     @cached_property
     def undecided(self) -> list[Judged]:
-        """Those of which it is not known."""
+        """The results of which it is open whether they are above their limits."""
         return [one for one in self.deciding if one.standing == "open"]
 
     @property
     def new_suites(self) -> list[Finding]:
-        """What says of weighings that the baseline has no benchmark yet: they have no verdict, and need none."""
+        """The findings that a weighing's baseline has no benchmark yet: it has no verdict, and needs none."""
         return [one.new_suite for one in self.weighings if one.new_suite is not None]
 
     @property
     def is_all_new(self) -> bool:
-        """Whether there is nothing else."""
+        """Whether all weighings are such new suites."""
         return bool(self.new_suites) and len(self.new_suites) == len(self.weighings)
 
     @property
     def verdict(self) -> GateVerdict:
-        """The answer as a word. What is incomplete has none: `failed` comes first."""
+        """The answer as a word. `failed` comes first, as incomplete results give no answer."""
         if self.problems:
             return "failed"
         if self.slower:
@@ -94,10 +94,10 @@ class GateReport:
 
     @property
     def is_too_open(self) -> bool:
-        """Whether it fails for what stayed open alone, as it is strict."""
+        """Whether the gate fails only for what stayed open, because it is strict."""
         return self.verdict == "undecided" and self.limits.strict
 
 
 def worst_first(judged: Sequence[Judged]) -> list[Judged]:
-    """The same by their changes, the largest slowdown first."""
+    """Sort results by their changes, the largest slowdown first."""
     return sorted(judged, key=lambda one: -(one.verdict.change or 0.0))

@@ -14,26 +14,35 @@ _Number = Annotated[int, Field(ge=0, lt=2**63)]
 class HeapUse(Record):
     """What one launch, with the processes that it started, asked of its allocator."""
 
-    allocations: _Number = Field(description="blocks handed out; one given another size (realloc) counts again")
-    frees: _Number = Field(description="blocks taken back; the same holds")
-    reallocations: _Number = Field(description="of both: blocks given another size")
-    bytes: _Number = Field(description="asked for in all, bytes")
-    peak_bytes: _Number = Field(description="most in use at a time, as the allocator rounds; of the largest process")
-    allocator_ns: _Number | None = Field(
-        default=None, description="estimate of the time in the allocator, all threads, ns; null where it is not timed"
+    allocations: _Number = Field(
+        description="number of blocks handed out; a block that is resized (realloc) is one more"
     )
-    processes: _Number = Field(default=1, description="programs that were executed, the target included")
-    forked: _Number = Field(default=0, description="processes that were forked")
+    frees: _Number = Field(description="number of blocks taken back; a block that is resized (realloc) is one more")
+    reallocations: _Number = Field(
+        description="number of times that a block was resized; `allocations` and `frees` include them"
+    )
+    bytes: _Number = Field(description="bytes requested in all")
+    peak_bytes: _Number = Field(
+        description="most bytes in use at a time, as the allocator rounds them; of several processes, in the one "
+        "where that was the most"
+    )
+    allocator_ns: _Number | None = Field(
+        default=None, description="estimated time in the allocator, of all threads, in ns; null where it is not timed"
+    )
+    processes: _Number = Field(
+        default=1, description="number of processes that executed a program, the target included"
+    )
+    forked: _Number = Field(default=0, description="number of processes that were forked")
 
 
 class HeapLaunch(Record):
     """One launch under the preloaded library. Its times are no measurement: the library is part of them."""
 
-    benchmark: int = Field(ge=0, description="index into `benchmarks`")
-    side: int = Field(ge=0, le=1, description="0 baseline, 1 candidate")
+    benchmark: int = Field(ge=0, description="index of the benchmark in `benchmarks`")
+    side: int = Field(ge=0, le=1, description="0 for the baseline, 1 for the candidate")
     use: HeapUse
-    wall_ns: _Number = Field(description="elapsed time, ns")
-    cpu_ns: _Number = Field(description="processor time of all threads and waited-for children, ns")
+    wall_ns: _Number = Field(description="elapsed time, in ns")
+    cpu_ns: _Number = Field(description="processor time of all threads and waited-for children, in ns")
 
     def share(self) -> float | None:
         """The part of its processor time that was spent in the allocator, estimated; None where that is not known."""

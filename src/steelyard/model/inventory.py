@@ -1,4 +1,4 @@
-"""What is kept, told in a few words each: records in the store, and the runs that were given names."""
+"""Short descriptions of what is kept: records in the store, and the runs that were given names."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from steelyard.model.parts import Record
 
 
 class Entry(Record):
-    """One kept file. Of one that cannot be read only its place is known."""
+    """One kept file; if it cannot be read, only its path is known."""
 
     path: str
-    name: str | None = Field(default=None, description="of a baseline that was saved by name")
+    name: str | None = Field(default=None, description="name that the run was saved under; null for other records")
     kind: Literal["weighing", "run", "unreadable"]
     state: Literal["ended", "running", "interrupted", "failed", "unreadable"]
-    created: str | None = Field(default=None, description="start, ISO 8601 in UTC")
-    subjects: list[str] = Field(default_factory=list, description="names; of a weighing the baseline's first")
+    created: str | None = Field(default=None, description="when the measuring began, ISO 8601 in UTC; null if unknown")
+    subjects: list[str] = Field(
+        default_factory=list, description="names of the subjects, in a weighing the baseline's first"
+    )
     benchmarks: int = 0
-    metric: str | None = Field(default=None, description="the first one that was asked for")
-    verdicts: dict[str, int] = Field(default_factory=dict, description="how many of each, in the deciding metric")
+    metric: str | None = Field(default=None, description="first metric that was asked for; null if unknown")
+    verdicts: dict[str, int] = Field(
+        default_factory=dict, description="number of benchmarks with each verdict, in the deciding metric"
+    )

@@ -1,12 +1,12 @@
-"""The journal: a record while it is being measured, one JSON line a launch, on disk before the next launch starts.
+"""The journal: a record while it is being measured, one JSON line per launch, on disk before the next launch starts.
 
-First line: the record without its launches. Then one array a launch, in LaunchRow's order of fields, and
-{"discard": [benchmark, pair]} after a disturbed pair; {"aside": [benchmark, pair]} for one of a way of pairing that was
-left; {"failed": [benchmark, why]} where one of a harness ends so;
+First line: the record without its launches. Then one array per launch, in LaunchRow's order of fields, and
+{"discard": [benchmark, pair]} after a disturbed pair; {"aside": [benchmark, pair]} for a pair of a way of pairing that
+was given up; {"failed": [benchmark, why]} where a harness's benchmark fails;
 {"count": ..., "functions": ...} after a counted launch; {"heap_launch": ...} after one whose heap was watched;
-{"stretch": ...} of what went on beside launches, behind some of them.
+{"stretch": ...} after some launches, with what went on beside them.
 Last line: how it ended.
-Whatever is cut off at the end, by a kill or a full disk, costs at most the line that was being written.
+If a kill or a full disk cuts off the end, at most the line that was being written is lost.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ _BLOCK_BYTES = 1 << 16
 # The record of ten thousand benchmarks with long names, less its launches.
 _LONGEST_HEADER_BYTES = 1 << 25
 
-# Made once: json.dumps makes one for each call that has separators of its own.
+# Made once: json.dumps makes a new encoder at each call with other separators than its own.
 _COMPACT = json.JSONEncoder(separators=(",", ":"))
 
-# Lines of launches, and nothing but such: numbers, the lists of a harness's samples, and those of counters.
+# Consecutive lines of launches: numbers, the lists of a harness's samples, and the lists of counters.
 _ROWS: Final = re.compile(rb"(?:\[N(?:\[N(?:\[N\]N)*+\]N){0,2}+\]\n)++".replace(b"N", rb'[^][{}"\r\n]*+'))
 _AT_ONCE: Final = 4 << 20
 _NO_SAMPLES: Final[list[Any]] = []
 _NO_COUNTERS: Final[list[Any]] = []
-# What came later than the others, the latest one last: where it stands, and what it is where it was not journaled yet.
+# Columns added in later versions, the latest one last: their position, and their value in journals without them.
 _LATER: Final = [
     (COLUMNS.index(name), unknown) for name, unknown in (("layout", 0), ("lost_ns", None), ("written_blocks", None))
 ]
-# How long a launch's line is, at most without these, and without its lists of samples and of counters.
+# The possible lengths of a launch's line: it may lack these columns, and its lists of samples and of counters.
 _LENGTHS: Final = {len(LaunchRow._fields) - lacking for lacking in range(len(_LATER) + 3)}
 
 
@@ -55,7 +55,7 @@ class Journal:
     """Appends to one journal file. Every `append` has reached the operating system when it returns."""
 
     def __init__(self, path: Path, header: Weighing | Run) -> None:
-        """Create the file; raises MeasurementError where it cannot be written."""
+        """Create the file; raises MeasurementError if it cannot be written."""
         self.path = path
         try:
             self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -63,22 +63,22 @@ class Journal:
             raise MeasurementError(f"cannot write the journal {path}: {_explained(error)}") from error
         try:
             self._lock()
-            # json.dumps, because pydantic's own writer refuses the surrogates that stand for bytes which are not UTF-8.
+            # json.dumps, because pydantic's own writer refuses surrogates, which stand for bytes that are not UTF-8.
             self._write(json.dumps(header.model_dump(mode="json", exclude={"launches", "derived"})).encode())
         except BaseException:
             os.close(self._file)
             with suppress(OSError):
-                path.unlink()  # without its first line it says nothing
+                path.unlink()  # without its first line it is useless
             raise
 
     @classmethod
     def carried_on(cls, path: Path) -> Self:
-        """Open a journal that nobody writes any more, to append to it; what a kill left of a last line is cut off.
+        """Open a journal that nobody writes to any more, to append to it; an incomplete last line is cut off.
 
-        Raises UsageError for one that is still being written, or cannot be.
+        Raises UsageError if it is still being written, or cannot be opened.
         """
         journal = cls.__new__(cls)
-        journal.path = path.resolve()  # the file itself, from whichever folder it is carried on
+        journal.path = path.resolve()  # valid whatever the working directory becomes
         try:
             journal._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError as error:
@@ -95,7 +95,7 @@ class Journal:
         return journal
 
     def _lock(self) -> None:
-        """Keep others from carrying it on meanwhile; raises BlockingIOError if another process keeps us from it."""
+        """Keep others from carrying it on meanwhile; raises BlockingIOError if another process holds the lock."""
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -125,12 +125,12 @@ class Journal:
         self._write(_COMPACT.encode((*row[: len(COLUMNS)], samples, *counters)).encode())
 
     def fileno(self) -> int:
-        """The descriptor that it writes to, for whoever writes a row in its place."""
+        """The descriptor that it writes to, for the launch server, which may write rows itself."""
         return self._file
 
     @staticmethod
     def frame(place: Place, overhead_ns: int) -> Frame:
-        """What stands around the numbers of a launch that has no samples."""
+        """The text of a row before and after the numbers of a launch that has no samples."""
         return Frame(f"[{','.join(map(str, place))},", f",{overhead_ns},[]]")
 
     def size(self) -> int:
@@ -138,7 +138,7 @@ class Journal:
         return os.fstat(self._file).st_size
 
     def rows_after(self, size: int) -> list[LaunchRow]:
-        """The launches that were written after so many bytes, by whomever."""
+        """The launches written after the first `size` bytes, by any process."""
         with self.path.open("rb") as file:
             file.seek(size)
             entries = _whole_lines(file.read().splitlines())
@@ -149,7 +149,7 @@ class Journal:
         self._write(json.dumps({"discard": [benchmark, pair]}).encode())
 
     def set_aside(self, benchmark: int, pair: int) -> None:
-        """Write that a pair is of a way of pairing that was only tried."""
+        """Write that a pair was run in a way of pairing that was only tried."""
         self._write(json.dumps({"aside": [benchmark, pair]}).encode())
 
     def fail(self, benchmark: int, message: str) -> None:
@@ -167,7 +167,7 @@ class Journal:
 
     def stretch(self, stretch: Stretch) -> None:
         """Write what went on beside launches."""
-        # Not by pydantic's serializer, which is built at its first use, for 2 ms, and this is done between launches.
+        # Not by pydantic's serializer: building it at its first use takes 2 ms, and this runs between launches.
         self._write(json.dumps({"stretch": stretch}, separators=(",", ":"), default=vars).encode())
 
     def end(self, outcome: dict[str, Any]) -> None:
@@ -181,7 +181,7 @@ class Journal:
             while written < len(line):
                 written += os.write(self._file, line[written:])
         except OSError as error:
-            with suppress(OSError):  # half a line would spoil those that may yet follow
+            with suppress(OSError):  # half a line would spoil the lines that may yet follow
                 os.ftruncate(self._file, os.fstat(self._file).st_size - written)
             raise UnwrittenError(f"cannot write the journal {self.path}: {_explained(error)}") from error
 
@@ -195,7 +195,7 @@ def _explained(error: OSError) -> str:
 
 
 def is_still_written(path: Path) -> bool:
-    """Whether a process has the journal for itself; not where the file system has no locks."""
+    """Whether a process holds the journal's lock; always False where the file system has no locks."""
     with path.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -207,15 +207,15 @@ def is_still_written(path: Path) -> bool:
 
 
 def is_being_measured(path: Path) -> bool:
-    """Whether a file is a journal that a process has for itself: what it says is what was measured so far."""
+    """Whether a file is a journal that a process is writing: it holds what was measured so far."""
     try:
         return is_journal(path) and is_still_written(path)
-    except OSError:  # its record has taken its place in between
+    except OSError:  # its record has replaced it in between
         return False
 
 
 def is_journal(path: Path) -> bool:
-    """Whether a file that can be read as a weighing is a journal, and not a record."""
+    """Whether a file that can be read as a weighing is a journal rather than a record."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -228,7 +228,7 @@ def is_journal(path: Path) -> bool:
 
 
 def assemble(data: bytes) -> dict[str, Any]:
-    """Turn a journal into a record's fields; a torn last line is left out. ValueError if it is no journal."""
+    """Turn a journal into a record's fields; a torn last line is left out. Raises ValueError if it is no journal."""
     batches = _batches(data)
     (fields,) = next(batches)
     columns = _Columns()
@@ -290,7 +290,7 @@ def _add_to(fields: dict[str, Any], part: str, name: str, added: dict[str, Any])
 
 
 def _batches(data: bytes) -> Iterator[list[Any]]:
-    """What the lines hold, each one alone, but those of launches many at a time; without a torn last line."""
+    """Yield the parsed lines: launches many at a time, all others one by one; a torn last line is left out."""
     place = 0
     while place < len(data):
         rows = _ROWS.match(data, place, place + _AT_ONCE)
@@ -299,7 +299,7 @@ def _batches(data: bytes) -> Iterator[list[Any]]:
         try:
             together = parse(b"[%b]" % lines[:-1].replace(b"\n", b",")) if rows else None
         except ValueError:
-            together = None  # which of them is none, and whether it is the last, is found one by one
+            together = None  # parsed one by one, to find the bad line and whether it is the last
         if together is None:
             above = data.count(b"\n", 0, place)
             yield from ([entry] for entry in _whole_lines(lines.splitlines(), above, is_end=end == len(data)))
@@ -319,7 +319,7 @@ def _whole_lines(lines: list[bytes], above: int = 0, *, is_end: bool = True) -> 
 
 
 def _as_now(entry: list[Any]) -> list[Any]:
-    """A launch with what its line lacks: counters, or what was not journaled once, back to before harnesses."""
+    """Add what a launch's line lacks: counters, or columns of later versions, back to before there were harnesses."""
     lists = [part for part in entry[-2:] if isinstance(part, list)]
     numbers = entry[: len(entry) - len(lists)]
     lacking = len(COLUMNS) - len(numbers)
@@ -329,7 +329,7 @@ def _as_now(entry: list[Any]) -> list[Any]:
 
 
 class _Columns:
-    """The launches of a journal, in columns: packed, or the many of a long weighing would take gigabytes."""
+    """The launches of a journal, in packed columns, as those of a long weighing would otherwise take gigabytes."""
 
     def __init__(self) -> None:
         self.unused: dict[tuple[int, int], str] = {}
@@ -338,7 +338,7 @@ class _Columns:
         self._counters: list[list[Any]] = []
 
     def without_launches(self, entries: list[Any]) -> list[Any]:
-        """Take the launches, and give the rest back."""
+        """Take the launches out of the entries, and return the rest."""
         if not all(isinstance(entry, list) for entry in entries):
             return entries
         lengths = set(map(len, entries))

@@ -1,8 +1,8 @@
-"""JSON as Python's own reader understands it, and as its own writer writes it; faster where it is long.
+"""Read and write JSON as Python's own reader and writer do, but faster for long texts.
 
-pydantic brings a fast reader and writer: 45 MB of numbers are read as fast as by orjson and msgspec, and in no more
-memory. What that reader refuses, Python's reads again: it takes more (halves of surrogate pairs, deep nesting), and its
-words are those of the error. So the length of a text changes nothing but the time.
+pydantic comes with a fast reader and writer: it reads 45 MB of numbers as fast as orjson and msgspec, and in no more
+memory. What that reader refuses is read again by Python's, which accepts more (lone surrogates, deep nesting) and gives
+the error its message. So the length of a text affects only the time.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from pydantic_core import from_json, to_json
 
 from steelyard.model.collector import without_collection
 
-# Below, Python's own reader takes less than a fiftieth of a second.
+# Python's own reader takes less than 20 ms for shorter texts.
 _LONG = 1 << 20
-# Made once: json.dumps makes one for each call that is not as its defaults are.
+# Made once: json.dumps makes a new encoder at each call with other options than its defaults.
 _ENCODE = json.JSONEncoder(allow_nan=False).encode
 
 
 def parse(text: bytes) -> Any:
-    """JSON in UTF-8; ValueError for what is no finite number, too, which Python's reader would take."""
+    """Read JSON in UTF-8; raises ValueError, also for numbers that are not finite, which Python's reader accepts."""
     if len(text) >= _LONG:
         try:
             return _finite_throughout(_quickly(text, allow_inf_nan=False))
@@ -35,7 +35,7 @@ def parse(text: bytes) -> Any:
 
 
 def parse_anything(text: bytes, decoded: Callable[[bytes], str]) -> Any:
-    """JSON, with the NaN and Infinity that other tools write; raises ValueError for anything else."""
+    """Read JSON, accepting the NaN and Infinity that other tools write; raises ValueError for anything else."""
     if len(text) >= _LONG:
         try:
             return _quickly(text, allow_inf_nan=True)
@@ -45,9 +45,9 @@ def parse_anything(text: bytes, decoded: Callable[[bytes], str]) -> Any:
 
 
 def pieces(value: Any) -> Iterator[bytes]:
-    """The JSON of a record's fields, piece by piece; raises ValueError for a number that is not finite.
+    """Yield the JSON of a record's fields, piece by piece; raises ValueError for a number that is not finite.
 
-    Packed numbers are lists there, and have been found to be finite; bytes are text without a quote in it.
+    Packed numbers become lists, and are known to be finite; bytes are text without a quote in it.
     """
     if isinstance(value, bytes):
         yield from (b'"', value, b'"')
@@ -67,7 +67,7 @@ def pieces(value: Any) -> Iterator[bytes]:
 
 
 def _of_fields(fields: dict[str, Any]) -> Iterator[bytes]:
-    """Those of an object; fields that are next to each other and have nothing packed in them are encoded together."""
+    """Yield the JSON of an object; adjacent fields without packed numbers are encoded together."""
     before = b"{"
     for is_packed, some in groupby(fields.items(), lambda field: _holds_packed(field[1])):
         if not is_packed:
@@ -86,7 +86,7 @@ def _encoded(value: Any) -> bytes:
 
 
 def _holds_packed(value: Any) -> bool:
-    """Whether there are packed numbers somewhere in it; the items of a list are alike."""
+    """Whether a value contains packed numbers; the items of a list are assumed to be alike."""
     if isinstance(value, dict):
         return any(map(_holds_packed, value.values()))
     return isinstance(value, array | bytes) or (isinstance(value, list) and any(map(_holds_packed, value[:1])))
@@ -105,7 +105,7 @@ def _finite(text: str) -> float:
 
 
 def _finite_throughout(value: Any) -> Any:
-    """What was read; raises ValueError for a number beyond all floats, which the fast reader takes for infinity."""
+    """Return the value; raises ValueError for a number beyond all floats, which the fast reader takes for infinity."""
     if not _is_finite(value):
         raise ValueError("there is a number beyond all floats")
     return value
@@ -117,10 +117,10 @@ def _is_finite(value: Any) -> bool:
     if not isinstance(value, list):
         return not isinstance(value, float) or isfinite(value)
     try:
-        return isfinite(sum(value))  # where only the sum is beyond all floats, Python's reader will find so
+        return isfinite(sum(value))  # if only the sum is beyond all floats, Python's reader will accept the text
     except (TypeError, OverflowError):
         pass
-    some = list(filter(None, value))  # many a column has None or 0 where nothing was to be told
+    some = list(filter(None, value))  # many columns have None or 0 where nothing is known
     if len(some) < len(value):
         return _is_finite(some)
     if set(map(type, some)) == {list}:

@@ -10,39 +10,39 @@ from steelyard.model.structs import Kept
 
 FORMAT: Final = "steelyard"
 VERSION: Final = 2
-# What a record on the store is called, without its ending, or by its time alone.
+# The name of a record in the store, without its ending, or its time alone.
 KEPT_NAME: Final = re.compile(r"\d{8}T\d{6}(?:\.\d{6}(?:-[a-z]+-\d+)?)?")
-# The code of the finding that both sides are one program.
+# The constants below are codes of findings. Both sides are one program.
 IDENTICAL: Final = "identical"
-# That of the finding that the baseline has none of the candidate's benchmarks yet, so that nothing was compared.
+# The baseline has none of the candidate's benchmarks yet, so nothing was compared.
 NEW_SUITE: Final = "new-suite"
-# Of those that say what revisions share where each should have its own.
+# Revisions share something that each should have for itself.
 SHARED: Final = "shared"
-# What only a shell would have understood, and no shell read.
+# A command has words that only a shell understands, but no shell read it.
 SHELL_WORDS: Final = "shell-words"
-# Scripts, input and the like, which were others in the middle.
+# Scripts, input files and the like changed during the measuring.
 CHANGED_FILES: Final = "changed-files"
-# That a program does less, as what it prints goes nowhere.
+# A program does less because its output goes nowhere.
 UNREAD_OUTPUT: Final = "unread-output"
-# What commands that ended well wrote to standard error: as those do that fail, or only one of two.
+# Commands that ended well wrote to standard error: what failing commands write, or only one of the two did.
 SAID_FAILURE, SAID_BY_ONE = SAID = ("stderr-failure", "stderr")
-# That --setup did, as those do that fail.
+# --setup ended well, but wrote what failing commands write.
 SAID_BY_SET_UP: Final = "set-up-stderr"
-# With which a verdict may not be of what was asked for.
+# With these, a verdict may not be about what was asked for.
 NOT_AS_ASKED: Final = frozenset({SHARED, SHELL_WORDS, CHANGED_FILES, UNREAD_OUTPUT, SAID_FAILURE, SAID_BY_SET_UP})
-# Those of noisy pairs that ran one after the other and may need fewer in tandem: by what `auto` tries, or by what it
-# does not, as the program writes to files.
+# Pairs that ran one after the other are noisy, and fewer may do in tandem: which `auto` would try, or would not try as
+# the program writes to files.
 NOISY_ALONE: Final = "adjacent-noise"
 WRITING_ALONE: Final = "adjacent-files"
-# Of pairs that no single change describes: it came in the middle, shows in the noisy ones, or in some launches.
+# No single change describes the pairs: it came midway, or shows only in the noisy pairs, or only in some launches.
 MIDWAY: Final = "midway"
 STORMS_DIFFER: Final = "storms-differ"
 SOME_LAUNCHES: Final = "some-launches"
-# Of what is seen in the values of one metric, and may be otherwise in another of the same launches.
+# These are about the values of one metric, and need not hold in another metric of the same launches.
 OF_ITS_METRIC: Final = frozenset(
     {"between-looks", "coarse-clock", "medians-differ", "order", "shared-alpha", MIDWAY, SOME_LAUNCHES, STORMS_DIFFER}
 )
-# That of a verdict that is withheld, as the control found the baseline different from itself.
+# A verdict is withheld, as the control found the baseline different from itself.
 CONTROL_ALARM: Final = "control-alarm"
 
 VerdictName = Literal["slower", "faster", "same", "undecided"]

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 MAPPING_PAGES = 1 << 16
-"""How many places there are for what a launch maps into its memory."""
+"""How many different base addresses the memory mappings of a launch may have."""
 
 
 @dataclass(frozen=True)
 class LaunchSpec:
-    """Everything that fixes one launch: what to execute and the surroundings it finds.
+    """Everything that fixes one launch: what to execute, and the environment it finds.
 
-    Bytes, because paths, arguments and environments are bytes to the kernel. `stdin`, `stdout` and `stderr` are paths;
-    None is /dev/null to read from and /dev/zero to write to, and an int keeps the last so many bytes of an output for
+    Paths, arguments and environments are bytes, as they are to the kernel. `stdin`, `stdout` and `stderr` are paths;
+    None is /dev/null to read from and /dev/zero to write to, and an int keeps that many of an output's last bytes for
     error messages.
     """
 
@@ -30,18 +30,18 @@ class LaunchSpec:
     repeat: int = 1
     """How many processes, one after the other, make up this launch; its numbers are their sums."""
     fixed_layout: bool = False
-    """Whether addresses are the same in every launch, where the system allows that; else they are random."""
+    """Whether addresses are the same in every launch, where the system allows that; otherwise they are random."""
     mapping_pages: int | None = None
-    """Where what it maps into its memory lies, below `MAPPING_PAGES`: equal numbers, equal addresses, where the system
-    allows that; None leaves it to chance. Of no effect where the layout is fixed."""
+    """Where its memory mappings lie, below `MAPPING_PAGES`: equal numbers give equal addresses, where the system allows
+    that; None leaves it to chance. It has no effect if the layout is fixed."""
     results: int | None = None
-    """Of what it writes to fd 3, where a harness puts its results, the last so many bytes are kept; None closes it."""
+    """How many of the last bytes written to fd 3, for a harness's results, are kept; None closes fd 3."""
     counters: tuple[str, ...] = ()
-    """The events (`model/counters.py`) that are counted of it."""
+    """The events (`model/counters.py`) that are counted during the launch."""
     leaves_running: bool = False
-    """Whether what it leaves running goes on until its launch server ends, and is told of as not killed."""
+    """Whether processes that it leaves running go on until their launch server ends, and are reported as not killed."""
     lockstep: bool = False
-    """Whether fd 4 is a socket, at the other end of which is the launch that runs at the same time."""
+    """Whether fd 4 is a socket whose other end the launch that runs at the same time has."""
 
 
 class Draw(NamedTuple):
@@ -50,4 +50,4 @@ class Draw(NamedTuple):
     hash_seed: int
     padding_bytes: int
     layout: int = 0
-    """Which build variant of its side each launch runs, from 1; 0 where there is but one."""
+    """Which build variant of its side each launch runs, from 1; 0 if there is only one."""

@@ -1,4 +1,4 @@
-"""Launches as a record keeps them: in columns."""
+"""Launches as a record keeps them, in columns."""
 
 from __future__ import annotations
 
@@ -77,13 +77,14 @@ __all__ = [
     "most_of_others",
 ]
 
-# numpy takes a quarter of the start of `steelyard count`, which has no use for it: whoever computes imports it.
+# Importing numpy takes a quarter of the start of `steelyard count`, which does not use it: only functions that compute
+# import it.
 FloatArray: TypeAlias = "npt.NDArray[np.float64]"
 
 DISTURBED_FROM: Final = 0.01
 """A launch that waited for a processor for longer than this share of its time counts as disturbed in the report."""
 
-# Those that cannot be 0.
+# The columns that cannot be 0.
 _TIMES = frozenset({"wall_ns"})
 
 _Order = Annotated[int, Field(ge=0, le=1)]
@@ -93,7 +94,7 @@ _KeptSample = Annotated[
 ]
 
 
-# Not `list` itself: pydantic asks for the signature, which for a builtin takes 0.2 ms a column at every start.
+# Not `list` itself: pydantic inspects the signature, which for a builtin takes 0.2 ms a column at every start.
 def _no_launches() -> list[Any]:
     return []
 
@@ -107,7 +108,7 @@ if TYPE_CHECKING:
     class _Columns(BaseModel):
         def __getattr__(self, name: str) -> Packed: ...
 else:
-    # Built as part of Launches, and not before.
+    # Its validators are built as part of Launches, and not before.
     _Columns = create_model(
         "_Columns",
         __config__=ConfigDict(defer_build=True),
@@ -122,26 +123,31 @@ else:
 
 
 class Launches(_Columns):
-    """The raw launches of a record, one list a column, in the order in which they ran (fields as in LaunchRow)."""
+    """The raw launches of a record, one list per column, in the order in which they ran (fields as in LaunchRow).
+
+    A number that the machine cannot tell is null.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     samples: list[list[_KeptSample]] = Field(
         default_factory=_no_launches,
-        description="of a harness: each launch's samples as [loops, ns, cpu_ns, delay_ns], the first one not judged; "
-        "behind that the order of those that both launches of a pair took in turn, 0 first or 1 second; else empty",
+        description="with a harness, the samples of each launch as [loops, ns, cpu_ns, delay_ns], the times being "
+        "those of all loops together, or null if unknown; the first of several is not judged; those that both "
+        "launches of a pair took in turn have a fifth number, 0 if it came before the other's, 1 if after it; empty "
+        "without a harness",
     )
     counters: list[list[Counted | None]] = Field(
         default_factory=_no_launches,
         exclude_if=is_empty,
-        description="where they were asked for: of each launch, for each of " + ", ".join(EVENTS) + ", [count, ns for "
-        "which it was to be taken, ns for which it was], or null",
+        description="the counters of each launch: for each of " + ", ".join(EVENTS) + ", [count, ns that it should "
+        "cover, ns that it does cover], or null if it was not counted; left out if none were asked for",
     )
 
     @model_validator(mode="before")
     @classmethod
     def _with_later_columns(cls, told: Any) -> Any:
-        """Records from before there were layouts have none in any pair; older ones do not tell what came later."""
+        """Fill in the columns that older records lack: no layout in any pair, and unknown values for the others."""
         if isinstance(told, dict) and isinstance(told.get("pair"), list | array):
             launches = len(told["pair"])
             unknown = [None] * launches
@@ -161,7 +167,7 @@ class Launches(_Columns):
 
     @classmethod
     def of_rows(cls, rows: list[LaunchRow]) -> Launches:
-        """Turn journaled rows into columns without validating each number again: they were measured, not read."""
+        """Turn journaled rows into columns, without validating the numbers, as they were measured and not read."""
         if not rows:
             return cls()
         columns: dict[str, Any] = dict(zip(LaunchRow._fields, map(list, zip(*rows, strict=True)), strict=True))
@@ -171,9 +177,9 @@ class Launches(_Columns):
         return cls.model_construct(**packed, samples=kept, counters=[*map(list, counters)] if any(counters) else [])
 
     def by_benchmark(self, count: int) -> list[Launches]:
-        """The launches of each of `count` benchmarks, apart: what asks for one of them need not search them all.
+        """Return the launches of each of `count` benchmarks separately, so that callers need not search all of them.
 
-        They are the same ones each time, so that what is computed of them is computed once.
+        The same objects are returned each time, so whatever is computed from them is computed once.
         """
         if count == 1:
             return [self]
@@ -188,7 +194,7 @@ class Launches(_Columns):
         return Launches.model_construct(**columns, samples=samples if any(samples) else [], counters=counters)
 
     def rows(self) -> list[LaunchRow]:
-        """The launches as rows again, to go on from."""
+        """Return the launches as rows again, to continue from."""
         numbers = zip(*(getattr(self, name) for name in COLUMNS), strict=True)
         samples = (tuple(starmap(Sample, launch)) for launch in self.samples or repeat((), len(self)))
         counters = (tuple(launch) for launch in self.counters or repeat((), len(self)))
@@ -199,11 +205,11 @@ class Launches(_Columns):
         return len(self.wall_ns)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same was measured, whatever has been computed of either."""
+        """Whether the same was measured, whatever has been computed from either."""
         return isinstance(other, Launches) and are_alike(self, other)
 
     def column(self, name: str) -> FloatArray:
-        """One raw column as floats, not to be changed; NaN where the machine could not tell."""
+        """One raw column as read-only floats; NaN where the machine could not tell."""
         return self._once(f"column {name}", lambda: self._column(name))
 
     def _column(self, name: str) -> FloatArray:
@@ -212,7 +218,7 @@ class Launches(_Columns):
         return np.array(getattr(self, name), dtype=np.float64)
 
     def _once(self, what: str, compute: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
-        """What is computed at the first time that it is asked for, and shared."""
+        """Return an array that is computed when it is first needed, and shared from then on."""
         if what not in self._computed:
             self._computed[what] = compute()
             self._computed[what].flags.writeable = False
@@ -227,13 +233,14 @@ class Launches(_Columns):
         return {}
 
     def metric(self, name: str) -> FloatArray:
-        """A metric of every launch, in its unit, not to be changed; NaN where it is not defined for a launch.
+        """A metric of every launch, in its unit, read-only; NaN where it is not defined for a launch.
 
-        `wall` is what was measured less the start of an empty shell, where a shell was asked for; `active` is
-        wall - delay where the main thread did all the work (`worked_alone`), and else wall - lost, where that is known;
-        `cpu` is the scheduler's exact run time in the first case, and the kernel's total of user and sys in the other.
-        With a harness these three are of one iteration: the median over a launch's samples. The `wall` of a launch that
-        ran at the same time as its partner is no time of its own, and not defined, unless their samples took turns.
+        `wall` is the measured time, less the start of an empty shell where a shell was requested. `active` is
+        wall - delay where the main thread did all the work (`worked_alone`), and otherwise wall - lost, where that is
+        known; `cpu` is the scheduler's exact run time in the first case, and the kernel's total of user and sys
+        otherwise. With a harness these three are per iteration: the median over a launch's samples. The `wall` of a
+        launch that ran at the same time as its partner is not its own time, and not defined, unless their samples took
+        turns.
         """
         return self._once(f"metric {name}", lambda: self._metric(name))
 
@@ -258,17 +265,17 @@ class Launches(_Columns):
         raise MeasurementError(f"no launch has a metric named {name!r}")
 
     def of_counters(self, name: str, figure: Callable[[Sequence[int] | None], float]) -> FloatArray:
-        """A figure of every launch's count of an event; NaN where there is none."""
+        """Apply `figure` to every launch's count of an event; NaN where there is none."""
         import numpy as np
 
         place = EVENTS.index(name)
         launches = self.counters or repeat((), len(self))
-        # Of a file from before there was this event, or that was made up, a launch may have fewer.
+        # In files from before this event existed, or made by hand, a launch may have fewer.
         counted = (launch[place] if place < len(launch) else None for launch in launches)
         return np.array([figure(one) for one in counted], dtype=np.float64)
 
     def _is_shared(self) -> npt.NDArray[np.bool_]:
-        """Whether a launch of a harness ran beside its partner, and samples of both at the same time."""
+        """Whether a launch of a harness ran beside its partner, with samples of both at the same time."""
         import numpy as np
 
         tandem = self.in_tandem()
@@ -280,7 +287,7 @@ class Launches(_Columns):
         return self.column("wall_ns") - self.of_shell_ns()
 
     def of_shell_ns(self) -> FloatArray:
-        """What of each launch was the start of a shell; 0 in all of a benchmark's if that leaves nothing of one."""
+        """How long the shell's start took in each launch; 0 for a benchmark if nothing would be left of one launch."""
         return self._once("overhead", self._of_shell_ns)
 
     def _of_shell_ns(self) -> FloatArray:
@@ -298,27 +305,27 @@ class Launches(_Columns):
         return np.asarray(self.order, dtype=np.int64) >= IN_TANDEM
 
     def spans_ns(self) -> FloatArray:
-        """Start and end of every launch, shape (n, 2), not to be changed."""
+        """Start and end of every launch, shape (n, 2), read-only."""
         import numpy as np
 
         start = self.column("start_ns")
         return self._once("spans", lambda: np.stack([start, start + self.column("wall_ns")], axis=1))
 
     def taken_ns(self) -> FloatArray:
-        """What each launch took of the weighing's time: all of its own, or half of what it shared with its partner."""
+        """How much of the weighing's time each launch took: its own, or half of the time shared with its partner."""
         import numpy as np
 
         return self._once("taken", lambda: np.where(self.in_tandem(), 0.5, 1.0) * self.column("wall_ns"))
 
     def share_of_elapsed(self, name: str) -> FloatArray:
-        """The share of each launch's elapsed time that a column of ns is; NaN where the machine could not tell."""
+        """A column of ns as a share of each launch's elapsed time; NaN where the machine could not tell."""
         return self._once(f"share {name}", lambda: self.column(name) / self.column("wall_ns"))
 
     def waiting_share(self) -> FloatArray:
-        """The share of each launch's elapsed time in which it waited for a processor, but for its turns with a partner.
+        """The share of each launch's elapsed time in which it waited for a processor, not counting its partner's turns.
 
-        Of two at the same time that is what neither of them ran, the share that other work had of their processor, but
-        no more than it was ready to run: it may have slept.
+        For two at the same time it is the time that neither ran, when other work had their processor, but no more than
+        the launch was ready to run: it may have slept.
         """
         import numpy as np
 
@@ -331,14 +338,14 @@ class Launches(_Columns):
         return share
 
     def waited_ns(self) -> FloatArray:
-        """How long each launch waited for a processor, as `waited_ns` says of one; NaN where that is not known."""
+        """How long each launch waited for a processor, like the function `waited_ns`; NaN where that is not known."""
         import numpy as np
 
         delay, lost = self.column("delay_ns"), self.column("lost_ns")
         return np.where(self.worked_alone() | np.isnan(lost), delay, lost)
 
     def knows_waits(self) -> npt.NDArray[np.bool_]:
-        """Whether that is what each launch as a whole waited, as `knows_waits` says of one."""
+        """Whether `waited_ns` covers each launch as a whole, like the function `knows_waits`."""
         import numpy as np
 
         return np.asarray(self.worked_alone() | ~np.isnan(self.column("lost_ns")))
@@ -352,7 +359,7 @@ class Launches(_Columns):
             return np.asarray(others <= most_of_others(cpu))
 
     def of(self, benchmark: int, *roles: str) -> npt.NDArray[np.bool_]:
-        """Which launches are of a benchmark, and in one of these roles where some are given."""
+        """Which launches are of a benchmark, and have one of the given roles, if any are given."""
         import numpy as np
 
         mine: npt.NDArray[np.bool_] = np.asarray(self.benchmark, dtype=np.int64) == benchmark
@@ -369,7 +376,7 @@ class Launches(_Columns):
         return positions[np.argsort(pairs[positions], kind="stable")]
 
     def judged(self, benchmark: int) -> npt.NDArray[np.intp]:
-        """Positions of the judged launches of a run's benchmark, of a weighing's baseline, in their order."""
+        """Positions of the judged launches of a run's benchmark, or of a weighing's baseline, in their order."""
         return self.select(benchmark=benchmark, role=ROLES.index(USED), side=0)
 
     def pair_values(self, benchmark: int, metric: str, role: str = USED) -> tuple[FloatArray, FloatArray]:
@@ -395,6 +402,6 @@ class Launches(_Columns):
 
 
 def _of_iteration(samples: Sequence[Sequence[Any]], metric: str) -> float:
-    """The median over a launch's samples of one iteration's time in ns; NaN where a sample does not tell it."""
+    """The median over a launch's samples of one iteration's time in ns; NaN if any sample lacks it."""
     times = times_ns(samples[1:] or samples, metric)
     return median(times) if times else nan

@@ -23,12 +23,14 @@ _EXAMPLE = "write for example 5%, 'BM_sort*=2%', instructions=0.5% or 'BM_sort*:
 class Limit(Record):
     """One limit: of the benchmarks of a pattern (all of them, if there is none), in a metric (the deciding one)."""
 
-    above: float | None = Field(ge=0, description="relative change above which it fails; null for one that never does")
-    benchmark: str | None = Field(default=None, description="a pattern of names; * and ? as in a shell")
-    metric: str | None = Field(default=None, description="a metric's name; of the deciding metric, if it is null")
+    above: float | None = Field(ge=0, description="relative change above which the gate fails; null if it never does")
+    benchmark: str | None = Field(
+        default=None, description="pattern of benchmarks' names, with * and ? as in a shell; null for all benchmarks"
+    )
+    metric: str | None = Field(default=None, description="name of the metric; null for the deciding metric")
 
     def is_of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> bool:
-        """Whether it holds for a benchmark in a metric, of any of these names, which may be the `deciding` one."""
+        """Whether it applies to a benchmark in a metric, which has one of these names and may be the `deciding` one."""
         in_metric = deciding if self.metric is None else self.metric in metrics
         return in_metric and (self.benchmark is None or fits([benchmark], [self.benchmark]))
 
@@ -39,18 +41,18 @@ class Limit(Record):
 
 
 class Limits(Record):
-    """What a gate holds a weighing to. Without a limit a benchmark fails where its verdict is `slower`."""
+    """What a gate holds a weighing to. Without a limit a benchmark fails if its verdict is `slower`."""
 
     limits: list[Limit] = Field(default_factory=list)
-    strict: bool = Field(default=False, description="what stays undecided fails too")
+    strict: bool = Field(default=False, description="whether results that stay undecided fail too")
     require: list[str] = Field(
-        default_factory=list, description="patterns: each has to be of a benchmark with a verdict"
+        default_factory=list, description="patterns of names; each has to fit a benchmark that has a verdict"
     )
 
     def of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> Limit | None:
         """The limit of a benchmark in a metric: the one that names most (a metric before a pattern), then the last.
 
-        The metric has two names where the one that was asked for is not defined, and another serves.
+        The metric has two names where the requested one is not defined, and another one stands in for it.
         """
         fitting = [limit for limit in self.limits if limit.is_of(benchmark, metrics, deciding=deciding)]
         return max(reversed(fitting), key=_names, default=None)
@@ -63,7 +65,7 @@ def _names(limit: Limit) -> int:
 def limit_from(text: str) -> Limit:
     """Read `[PATTERN][:METRIC]=PERCENT`, or `PERCENT` alone; raises UsageError that says what is wrong with it.
 
-    What stands alone before the last `=` is a metric if there is one of that name, else a pattern of benchmarks.
+    A single name before the last `=` is a metric if there is one of that name, otherwise a pattern of benchmarks.
     """
     of, _, amount = text.strip().rpartition("=")
     pattern, metric = parted(of.strip())

@@ -1,4 +1,4 @@
-"""Locks on files and folders that end with the process that holds them, however that ends."""
+"""Locks on files and folders that are released when the process that holds them ends, however it ends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import fcntl
 
 
 def lock(handle: int) -> bool:
-    """Whether this process has what is open for itself now; never where the file system has no locks."""
+    """Try to lock an open file for this process; False if another holds it, or the file system has no locks."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

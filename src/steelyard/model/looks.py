@@ -1,4 +1,4 @@
-"""The looks that a verdict comes from, seen again: derived from a weighing whenever they are asked for."""
+"""The looks behind a verdict, replayed: derived from a weighing whenever they are needed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class LookBack:
     """The values of the pairs of one benchmark in one metric, (n,) a side, and the looks at them."""
 
     launches: Launches
-    """Those of the benchmark alone."""
+    """The launches of the benchmark alone."""
     baseline: FloatArray
     candidate: FloatArray
     looks: list[Look]

@@ -1,4 +1,4 @@
-"""What came of one launch."""
+"""The result of one launch."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from steelyard.model.rows import LaunchRow
 
 @dataclass(frozen=True, slots=True)
 class Measured(Numbers):
-    """What one launch measured, from outside: its numbers, how it was ended, and what it said as far as asked for."""
+    """What one launch measured, from outside: its numbers, how it ended, and as much of its output as was requested."""
 
     timed_out: bool = False
     stopped: int | None = None
-    """The signal that had stopped it, if it was killed because it did not go on."""
+    """The signal that had stopped it, if it was killed because it did not continue."""
     cancelled: bool = False
     stdout: bytes | None = None
     stdout_bytes: int | None = None
@@ -25,15 +25,15 @@ class Measured(Numbers):
     results: bytes | None = None
     results_bytes: int | None = None
     counters: Counters = ()
-    """What was counted of it, where that was asked for."""
+    """The counts of its events, if they were requested."""
     left_behind: tuple[str, ...] = ()
     """The processes ("PID name" each) that outlived it, killed unless they ended by themselves."""
     not_killed: tuple[str, ...] = ()
-    """Those that could not be."""
+    """The processes that outlived it and could not be killed."""
 
     @classmethod
     def of_row(cls, row: LaunchRow) -> Self:
-        """What was measured, as far as a row has it: the numbers."""
+        """Make it from what a row has: the numbers and the counters."""
         return cls(**{name: getattr(row, name) for name in NUMBERS}, counters=row.counters)
 
     def has_failed(self) -> bool:
@@ -41,7 +41,7 @@ class Measured(Numbers):
         return self.cancelled or self.timed_out or self.signal is not None or self.exit_code != 0
 
     def followed_by(self, later: Measured) -> Measured:
-        """Both as one launch: times and counts add up, the memory is the larger one's, a failure is either one's."""
+        """Combine two processes to one launch: times and counts add up, memory is the larger, either failure counts."""
         summed = {name: _sum(getattr(self, name), getattr(later, name)) for name in ADD_UP}
         return replace(
             self if self.has_failed() else later,

@@ -16,10 +16,10 @@ Unit = Literal["ns", "bytes", "count"]
 
 @dataclass(frozen=True)
 class Metric:
-    """One measured quantity of a launch; for every one so far, lower is better.
+    """One measured quantity of a launch; so far, lower is better for all of them.
 
-    `rounded` is true where a clock rounds the value: such a value hides up to one tick, which the interval
-    has to allow for. A count of pages or faults is exact and is never widened.
+    `rounded` is true where a clock rounds the value: such a value hides up to one tick, which the interval has to allow
+    for. A count of pages or faults is exact, and its interval is never widened.
     """
 
     name: str
@@ -28,18 +28,18 @@ class Metric:
     meaning: str
     caution: str | None = None
     counted: bool = False
-    """Counted under Valgrind instead of timed: from what was counted, not from the launches."""
+    """Whether it is counted under Valgrind instead of timed: then it comes from the counts, not from the launches."""
 
     @property
     def column(self) -> str:
-        """The number of a launch that it is, or is computed from (`active` is from several)."""
+        """The name of the number of a launch that holds it, or that it is computed from (`active` has several)."""
         return self.name if self.unit == "count" else f"{self.name}_{self.unit}"
 
 
 NOISY_METRIC = "noisy-metric"
-"""The code of a finding that is a metric's own caution."""
+"""The code of the finding that states a metric's caution."""
 
-# Pairs spread by 16-28 % in user and in sys where they spread by 3-6 % in the sum of both.
+# The spread of pairs is 16-28 % in user and in sys where it is 3-6 % in their sum.
 _SPLIT_BY_TICKS = (
     "the kernel splits user from system time by clock ticks, which makes either several times noisier than cpu; "
     "--metric cpu needs far fewer pairs"
@@ -77,24 +77,24 @@ METRICS: dict[str, Metric] = {
 DEFAULT_METRIC = "active"
 
 PER_ITERATION = ("wall", "active", "cpu")
-"""With a harness these are of one iteration, and all others of the launch."""
+"""With a harness these metrics are per iteration, all others per launch."""
 
 
 def timed(names: list[str]) -> list[str]:
-    """Those metrics that launches are timed for."""
+    """Those metrics that are measured by timed launches."""
     return [name for name in names if not METRICS[name].counted]
 
 
 def of_one_process(values: FloatArray, metric: str, repeat: int) -> FloatArray:
-    """Launches' values as those of one process, where `--repeat` made each of several: memory does not add up."""
+    """Convert launches' values to one process, where `--repeat` ran several in each: memory does not add up."""
     return values if METRICS[metric].unit == "bytes" else values / repeat
 
 
 def is_counted(name: str) -> bool:
-    """Whether launches are counted for a metric; not for one that this version does not know."""
+    """Whether a metric is measured by counted launches; False for one that this version does not know."""
     return name in METRICS and METRICS[name].counted
 
 
 def counted(names: list[str]) -> list[str]:
-    """Those metrics that launches are counted for."""
+    """Those metrics that are measured by counted launches."""
     return [name for name in names if METRICS[name].counted]

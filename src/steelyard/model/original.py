@@ -1,6 +1,6 @@
 """What the files of an import hold beside its values, kept so that the same files can be written again.
 
-A file of a thousand processes tells some ten facts of each, which nobody needs until then: they are kept packed.
+A file of a thousand processes has some ten facts about each, which are not needed before that: they are kept packed.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignResults
 
 _LEVEL = 1
-# Unpacked; a file that is read has no more.
+# The most bytes, unpacked; no file that is read has more.
 _LARGEST_BYTES = 1 << 28
 
 
 def packed(told: bytes) -> str:
-    """JSON as it is kept: compressed by zlib, in base64."""
+    """Pack JSON as it is kept: compressed by zlib, in base64."""
     return b64encode(zlib.compress(told, _LEVEL)).decode()
 
 
 def originals(record: ForeignResults) -> Sequence[Any]:
-    """What each file told, in their order; none if that was not kept. Raises UsageError for what is damaged."""
+    """What each file held, in order; empty if that was not kept. Raises UsageError if it is damaged."""
     try:
         return [_unpacked(text) for text in record.originals]
     except (ValueError, zlib.error, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""What every part of a record is: a model of pydantic's, made when it is needed first."""
+"""The base class of every part of a record: a pydantic model that is built when it is first needed."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 _DISABLE = "PYDANTIC_DISABLE_PLUGINS"
-# The environment is that of all threads. One model has others be made within it.
+# All threads share one environment. Building one model builds others within it, hence the reentrant lock.
 _BUILDING = RLock()
 
 
 class Record(BaseModel):
-    """What is kept, or a part of it."""
+    """A record that is kept, or a part of one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @classmethod
     def model_rebuild(cls, **options: Any) -> bool | None:
-        """As pydantic does; but without the plugins of whatever is installed here: to look for any takes 10 ms."""
+        """Build the model without the pydantic plugins of installed packages: looking for any takes 10 ms."""
         with _BUILDING:
             before = os.environ.get(_DISABLE)
             os.environ[_DISABLE] = "1"
@@ -32,5 +32,5 @@ class Record(BaseModel):
 
 
 def are_alike(one: BaseModel, other: BaseModel) -> bool:
-    """Whether all fields are equal. Pydantic compares what was computed of them first: arrays have no truth for it."""
+    """Whether all fields are equal. Pydantic's own comparison includes cached arrays, which have no truth value."""
     return all(getattr(one, name) == getattr(other, name) for name in type(one).model_fields)

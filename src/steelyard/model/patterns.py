@@ -1,4 +1,4 @@
-"""Patterns of names, as in a shell, and what is said of those that fit: `PATTERN`, `METRIC` or `PATTERN:METRIC`."""
+"""Patterns of names, as in a shell, and settings for the names that fit: `PATTERN`, `METRIC` or `PATTERN:METRIC`."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ Said = TypeVar("Said")
 
 def fits(names: Iterable[str], patterns: Sequence[str]) -> bool:
     """Whether any of the names fits any of the patterns."""
-    # A name as it stands goes first: brackets are common in names.
+    # The literal name is tried first, as brackets are common in names.
     return any(name == pattern or fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
 
 def left_out_by(pattern: str) -> str | None:
-    """The pattern of those names that `!PATTERN` leaves out; None for one that chooses."""
+    """The pattern of the names that `!PATTERN` leaves out; None for a pattern that chooses names."""
     return pattern.removeprefix("!") if pattern.startswith("!") else None
 
 
 def is_chosen(names: Sequence[str], patterns: Sequence[str]) -> bool:
-    """Whether names are among those chosen: they fit one of the patterns, if any chooses, and none that leaves out."""
+    """Whether names are chosen: they fit one of the choosing patterns, if there are any, and none that leaves out."""
     left_out = [pattern for one in patterns if (pattern := left_out_by(one)) is not None]
     choosing = [one for one in patterns if left_out_by(one) is None]
     return (not choosing or fits(names, choosing)) and not fits(names, left_out)
 
 
 def parted(of: str) -> tuple[str, str | None]:
-    """(pattern, metric) of what something is said of; the pattern is empty for all names, the metric None for all."""
+    """Split the key of a setting into (pattern, metric): an empty pattern is for all names, None for all metrics."""
     if of in METRICS:
         return "", of
     pattern, colon, metric = of.rpartition(":")
@@ -38,7 +38,7 @@ def parted(of: str) -> tuple[str, str | None]:
 
 
 def said_of(said: Mapping[str, Said], names: Sequence[str], metric: str, usual: Said) -> Said:
-    """What is said of a benchmark in a metric: by what names most (a metric before a pattern), the last."""
+    """The setting for a benchmark in a metric: the last of the most specific keys (a metric outranks a pattern)."""
     found, most = usual, 0
     for of, what in said.items():
         pattern, in_metric = parted(of)

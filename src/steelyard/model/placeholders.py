@@ -1,4 +1,4 @@
-"""Places for values in what the user writes: each `{name}` of a parameter."""
+"""Placeholders for values in the user's commands: the `{name}` of each parameter."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def placeholders(argv: Sequence[str]) -> list[str]:
 
 
 def values_told(params: Mapping[str, str]) -> str:
-    """The values of parameters, as the name of a benchmark has them; empty for none."""
+    """The values of parameters, as they appear in the name of a benchmark; empty for none."""
     return ", ".join(f"{name}={value}" for name, value in params.items())
 
 
 def with_values(text: str, params: Mapping[str, str]) -> str:
-    """The text with each `{name}` of a parameter replaced; what a value has in braces stays."""
+    """Replace each `{name}` of a parameter in the text; braces within a value stay."""
     return PLACEHOLDER.sub(lambda found: params.get(found[1], found[0]), text)

@@ -1,4 +1,4 @@
-"""What a weighing tells whoever watches it, between two launches."""
+"""What a weighing reports between two launches."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 
 class Member(NamedTuple):
-    """One benchmark of a suite while it is weighed: its verdict, or how it stands; `failed` is a word as well."""
+    """One benchmark of a suite while it is weighed: its verdict, or how it stands."""
 
     name: str
     word: str | None
-    """None while it is open."""
+    """The verdict, or `failed`; None while it is open."""
     done: int
     change: float | None = None
     interval: tuple[float, float] | None = None
@@ -30,23 +30,23 @@ class Progress:
     interval: tuple[float, float] | None = None
     seconds_left: float | None = None
     allowance: str | None = None
-    """What the budget allows, where the user should know before it is spent: said once, to stay."""
+    """What the budget allows, if the user should know before it is spent: reported once, to stay on screen."""
     noun: str | None = None
-    """What is `done`, if these are no pairs."""
+    """The name of what is `done`, if not pairs."""
     members: Callable[[], Sequence[Member]] | None = None
-    """Of a suite all benchmarks, for whoever draws them: not worked out for each pair."""
+    """Returns all benchmarks of a suite, for displays that draw them: not computed for each pair."""
     is_first: bool = False
-    """Whether the first launch of all begins, which may take long, or wait for something for ever: in `seconds_left` it
-    is given up, if ever."""
+    """Whether the very first launch begins, which may take long, or wait for something for ever: it is given up after
+    `seconds_left`, if ever."""
     waited_s: float | None = None
-    """Of a command that is not measured and lasts, as one around the launches: how long it has run; 0 once it ended."""
+    """How long a command that is not measured, such as a hook, has run so far; 0 once it ended."""
     lasted_s: float | None = None
-    """How long nothing else has been told, as a launch lasts."""
+    """How long nothing else has been reported, while a launch lasts."""
     goes_on: bool = False
-    """Whether this tells nothing but that."""
+    """Whether this only reports that the measurement goes on."""
 
 
 GOES_ON = Progress("", 0, None, goes_on=True)
 
 Watch = Callable[[Progress], None]
-"""Is told how far a measurement is."""
+"""Receives the progress of a measurement."""

@@ -1,4 +1,4 @@
-"""What a project's file says: what is built, what is weighed and how. Units are read as those of the command line."""
+"""What a project's file says: what is built, what is weighed and how. Units are read as on the command line."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Value = TypeVar("Value")
 
 
 def key_of(field: str) -> str:
-    """What a field is called in the file."""
+    """The key of a field in the file."""
     return field.replace("_", "-")
 
 
@@ -53,7 +53,7 @@ def _refused(sentence: str) -> PydanticCustomError:
 
 
 def _by(read: Callable[[str, str], Value]) -> BeforeValidator:
-    """Have a value be read by read(key, text), as the words of an option are."""
+    """Validate a value by read(key, text), as the value of an option is read."""
 
     def validate(value: Any, info: ValidationInfo) -> Any:
         key = key_of(info.field_name or "")
@@ -68,7 +68,7 @@ def _by(read: Callable[[str, str], Value]) -> BeforeValidator:
 
 
 def margin_of(key: str, value: Any) -> float:
-    """A margin, which has to say its unit; raises UsageError naming the key."""
+    """Read a margin, which has to have a unit; raises UsageError naming the key."""
     if not isinstance(value, str):  # beside `alpha = 0.01`, which is 1 %, nobody would take `margin = 0.01` for 0.01 %
         shown = f" {value}" if isinstance(value, (int, float)) else ""
         raise UsageError(f'{key}{shown} has to say its unit: write for example "1%"')
@@ -154,102 +154,153 @@ class _Section(Record):
 class Build(_Section):
     """How each side is built, in its own folder."""
 
-    command: str | None = Field(default=None, description="run by /bin/sh -c; without one nothing is built")
-    environment: list[str] = Field(
-        default_factory=list, description="NAME to pass on, NAME=VALUE to set, beside what compilers read"
+    command: str | None = Field(
+        default=None, description="shell command that builds a side, run by /bin/sh -c; nothing is built without it"
     )
-    timeout: Annotated[float, *Time.__metadata__] | None = Field(default=None, description="longest time a build takes")
+    environment: list[str] = Field(
+        default_factory=list,
+        description="environment of the build, beside what compilers read: NAME to pass a variable on, NAME=VALUE "
+        "to set it",
+    )
+    timeout: Annotated[float, *Time.__metadata__] | None = Field(
+        default=None, description="longest time that a build may take"
+    )
     layouts: Annotated[int, *_LAYOUTS] | None = Field(
-        default=None, description="build variants of each side, told apart by {layout} in the command"
+        default=None, description="number of build variants of each side, for {layout} in `command` or `environment`"
     )
 
 
 class Measuring(_Section):
-    """How something is launched and measured. Each key means what the option of `steelyard compare` does."""
+    """How something is launched and measured. Each key means the same as the option of `steelyard compare`."""
 
-    metrics: Metrics | None = Field(default=None, description="what is measured; the first decides")
-    pairs: Annotated[int, *_PAIRS] | None = Field(default=None, description="most pairs")
+    metrics: Metrics | None = Field(default=None, description="names of what is measured; the first metric decides")
+    pairs: Annotated[int, *_PAIRS] | None = Field(default=None, description="largest number of pairs of each benchmark")
     max_time: Time | None = Field(default=None, description="longest time to measure")
     pairing: Literal["adjacent", "tandem", "auto"] | None = Field(
-        default=None, description="the launches of a pair one after the other, or at the same time on one processor"
+        default=None,
+        description="how the launches of a pair run: adjacent, one after the other; tandem, at the same time on one "
+        "processor; auto, as it turns out to be better",
     )
     own_addresses: StrictBool | None = Field(
-        default=None, description="addresses of its own for each launch, where those of a pair could be equal"
+        default=None,
+        description="whether each launch has memory addresses of its own, even where both of a pair could have "
+        "equal ones",
     )
     own_starts: StrictBool | None = Field(
-        default=None, description="a start of its own for each launch of a harness, where one could serve several"
+        default=None,
+        description="whether each launch of a harness has a start of its own, even where one start could serve "
+        "several benchmarks",
     )
-    control: StrictBool | None = Field(default=None, description="weigh the baseline against itself too")
-    reference_output: StrictBool | None = Field(default=None, description="first check that both sides print the same")
-    heap: StrictBool | None = Field(default=None, description="count allocations too, in launches of their own")
+    control: StrictBool | None = Field(default=None, description="whether to weigh the baseline against itself, too")
+    reference_output: StrictBool | None = Field(
+        default=None, description="whether to check first that both sides print the same"
+    )
+    heap: StrictBool | None = Field(
+        default=None, description="whether to count allocations too, in launches of their own"
+    )
     heap_shuffle: StrictBool | None = Field(
-        default=None, description="begin each pair with a heap in a state drawn anew"
+        default=None, description="whether launches begin with the heap in a state drawn for the pair"
     )
-    setup: Texts | None = Field(default=None, description="run once before the first launch")
-    prepare: Texts | None = Field(default=None, description="run before each launch, untimed")
-    conclude: Texts | None = Field(default=None, description="run after each launch, untimed")
-    cleanup: Texts | None = Field(default=None, description="run once when all is measured")
-    warmup: Annotated[int, *_WARM_UP] | None = Field(default=None, description="warm-up launches of each side")
-    repeat: Annotated[int, *_REPEAT] | None = Field(default=None, description="runs of the command in one launch")
-    stdin: str | None = Field(default=None, description="file that each launch reads, from this file's folder on")
-    shell: StrictBool | None = Field(default=None, description="run the commands by /bin/sh -c")
-    ignore_failure: StrictBool | None = Field(default=None, description="accept launches that fail")
-    timeout: Time | None = Field(default=None, description="longest time of one launch")
-    cpu: Processor | None = Field(default=None, description="processor of every launch, or auto for the quietest")
-    isolate: StrictBool | None = Field(default=None, description="run the launches in a control group of their own")
+    setup: Texts | None = Field(
+        default=None, description="command run once before the first launch, or one for each side"
+    )
+    prepare: Texts | None = Field(
+        default=None, description="command run before each launch, untimed, or one for each side"
+    )
+    conclude: Texts | None = Field(
+        default=None, description="command run after each launch, untimed, or one for each side"
+    )
+    cleanup: Texts | None = Field(
+        default=None, description="command run once when everything has been measured, or one for each side"
+    )
+    warmup: Annotated[int, *_WARM_UP] | None = Field(
+        default=None, description="number of warm-up launches of each side"
+    )
+    repeat: Annotated[int, *_REPEAT] | None = Field(
+        default=None, description="number of runs of the command in one launch"
+    )
+    stdin: str | None = Field(default=None, description="file that each launch reads, relative to this file's folder")
+    shell: StrictBool | None = Field(default=None, description="whether to run the commands by /bin/sh -c")
+    ignore_failure: StrictBool | None = Field(default=None, description="whether to accept launches that fail")
+    timeout: Time | None = Field(default=None, description="longest time that one launch may take")
+    cpu: Processor | None = Field(
+        default=None, description="number of the processor that every launch is pinned to, or auto for the quietest"
+    )
+    isolate: StrictBool | None = Field(
+        default=None, description="whether to run launches in a control group of their own"
+    )
     environment: list[str] | None = Field(
-        default=None, description="NAME to pass on, NAME=VALUE to set, beside the small usual environment"
+        default=None,
+        description="environment of the launches, beside the small usual one: NAME to pass a variable on, "
+        "NAME=VALUE to set it",
     )
     inherit_environment: StrictBool | None = Field(
-        default=None, description="pass on the whole environment, but for what looks like a secret"
+        default=None, description="whether to pass on the whole environment, except what looks like a secret"
     )
-    wait_quiet: Wait | None = Field(default=None, description="longest wait in all for other work to calm down")
+    wait_quiet: Wait | None = Field(
+        default=None, description="longest time to wait, in all, for other work on the machine to calm down"
+    )
     watch: StrictBool | None = Field(
-        default=None, description="look who else runs, while launches do: true if not said"
+        default=None, description="whether to watch what else runs while launches do; true by default"
     )
 
 
 class Compare(Measuring):
     """How all targets are weighed."""
 
-    margin: Margin | None = Field(default=None, description="smallest change that matters")
+    margin: Margin | None = Field(default=None, description="smallest relative change that matters")
     margins: dict[str, Margin] = Field(
         default_factory=dict,
-        description="that of some: a pattern of benchmarks, a metric, or PATTERN:METRIC; what names most holds",
+        description="margins that some have instead, by a pattern of benchmarks, a metric, or PATTERN:METRIC; the "
+        "one that names most applies",
     )
-    alpha: Alpha | None = Field(default=None, description="chance of a wrong verdict, shared by all targets")
-    family: Literal["holm", "fdr"] | None = Field(default=None, description="what alpha limits among the benchmarks")
+    alpha: Alpha | None = Field(default=None, description="accepted chance of a wrong verdict, shared by all targets")
+    family: Literal["holm", "fdr"] | None = Field(
+        default=None,
+        description="what alpha limits among several benchmarks: holm, the chance of any wrong change; fdr, the "
+        "share of wrong ones among the changes found",
+    )
 
 
 class Target(Measuring):
     """What is weighed: a command, or the benchmarks inside a program. It may have settings of its own."""
 
-    name: str = Field(pattern=_NOT_BLANK, description="what it is called in reports")
-    command: str = Field(pattern=_NOT_BLANK, description="what is run in each side's folder")
-    harness: str | None = Field(default=None, description="who drives the benchmarks inside the program")
-    benchmarks: Texts | None = Field(default=None, description="patterns of those of a harness that are weighed")
-    tags: Texts | None = Field(default=None, description="patterns of their tags")
-    parameters: dict[str, Annotated[list[StrictStr | StrictInt | StrictFloat], Field(min_length=1)]] = Field(
-        default_factory=dict, description="values of {NAME} in the command; each makes a benchmark"
+    name: str = Field(pattern=_NOT_BLANK, description="name of the target in reports")
+    command: str = Field(pattern=_NOT_BLANK, description="command that is run in each side's folder")
+    harness: str | None = Field(
+        default=None,
+        description="name of what drives the benchmarks inside the program, or auto to have it recognised",
     )
-    margin: Margin | None = Field(default=None, description="smallest change of this target that matters")
+    benchmarks: Texts | None = Field(
+        default=None, description="patterns of the names of a harness's benchmarks; only those that fit are weighed"
+    )
+    tags: Texts | None = Field(
+        default=None, description="patterns of the tags of a harness's benchmarks; only those that fit are weighed"
+    )
+    parameters: dict[str, Annotated[list[StrictStr | StrictInt | StrictFloat], Field(min_length=1)]] = Field(
+        default_factory=dict, description="values of {NAME} in the command; every combination is a benchmark"
+    )
+    margin: Margin | None = Field(default=None, description="smallest relative change of this target that matters")
 
 
 class Gate(_Section):
     """What `steelyard gate` holds the results to."""
 
     max_slower: Annotated[list[str], BeforeValidator(_limits), _TEXTS] = Field(
-        default_factory=list, description="[PATTERN][:METRIC]=PERCENT, or PERCENT alone"
+        default_factory=list,
+        description="limits of how much slower benchmarks may get: [PATTERN][:METRIC]=PERCENT, or PERCENT alone",
     )
-    strict: StrictBool = Field(default=False, description="what stays undecided fails too")
-    require: Texts = Field(default_factory=list, description="patterns: each has to be of a benchmark with a verdict")
+    strict: StrictBool = Field(default=False, description="whether results that stay undecided fail too")
+    require: Texts = Field(
+        default_factory=list, description="patterns of names; each has to fit a benchmark that has a verdict"
+    )
 
 
 class ProjectFile(_Section):
     """A project's file: steelyard.toml, or the table [tool.steelyard] of pyproject.toml."""
 
     build: Build = Field(default_factory=Build)
-    target: Sequence[Target] = Field(default_factory=list, description="what is weighed")
+    target: Sequence[Target] = Field(default_factory=list, description="targets: what is weighed")
     compare: Compare = Field(default_factory=Compare)
     gate: Gate = Field(default_factory=Gate)
 

@@ -1,4 +1,4 @@
-"""A project's file on disk: where it is, what it says, and on which line it is wrong."""
+"""The project's file on disk: where it is, what it says, and on which line it is wrong."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from steelyard.model.toml_lines import Place, line_of, lines_of
 
 OWN, SHARED = "steelyard.toml", "pyproject.toml"
 _SECTION = ("tool", "steelyard")
-# Of a folder where everybody may put something, and only its owner may take it away.
+# The mode of a folder where everybody may create files, and only their owner may remove them.
 _SHARED_MODE = stat.S_ISVTX | stat.S_IWOTH
-# Nobody writes so much by hand.
+# No file written by hand is larger.
 _LARGEST_BYTES = 1 << 20
 _EXPECTED = {
     "string_type": "a text in quotes",
@@ -35,13 +35,13 @@ _EXPECTED = {
     "dict_type": "a table",
     "model_type": "a table",
 }
-# Options that are called quite otherwise than their keys.
+# Options whose names differ altogether from their keys.
 _OF_OPTIONS = {"fail-above": "max-slower", "env": "environment"}
 _MOST_KEYS = 12
 _MARGINS = ("compare", "margins")
-# Where a parameter's name stands in a place: ("target", 0, "parameters", "size").
+# The index of a parameter's name in a place such as ("target", 0, "parameters", "size").
 _OF_A_PARAMETER = 3
-# Of TOML, but with no mark in front, which an option has.
+# A bare key of TOML, but without a leading dash, which would make it an option.
 _BARE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
@@ -50,31 +50,31 @@ class Project:
     """A project's file, read and checked."""
 
     file: Path
-    """As it is named to the user."""
+    """The file as it is named to the user."""
     folder: Path
-    """Where it lies."""
+    """The folder that the file is in."""
     build: Build
     targets: Sequence[Target]
     compare: Compare
     gate: Gate
     find_lines: Callable[[], Mapping[Place, int]] = field(repr=False)
-    """Finds on which line each key stands, which only an error asks for."""
+    """Finds the line of each key, which only errors need."""
 
     @cached_property
     def lines(self) -> Mapping[Place, int]:
-        """On which line each key stands."""
+        """The line of each key."""
         return self.find_lines()
 
     def at(self, *place: str | int) -> str:
-        """The file with the line of a place, to begin a sentence with: `steelyard.toml:12`."""
+        """The file and the line of a place, as the start of a message: `steelyard.toml:12`."""
         return f"{self.file}:{line_of(self.lines, place)}"
 
 
 def load_project(start: Path) -> Project | None:
-    """The project whose file is in a folder or one above it, up to the top of its repository; None if there is none.
+    """Load the project's file of a folder or one above it, up to the top of its repository; None if there is none.
 
-    What another user has put into a folder of everybody's is passed over: it names commands, and limits of the gate.
-    Raises UsageError, with its name and line, for a file that is wrong or cannot be read.
+    Files that another user has put into a world-writable folder are skipped, as a project's file names commands to run
+    and limits of the gate. Raises UsageError, with name and line, for a file that is wrong or cannot be read.
     """
     for folder in _folders(start):
         for name, prefix in ((OWN, ()), (SHARED, _SECTION)):
@@ -84,7 +84,7 @@ def load_project(start: Path) -> Project | None:
                 continue
             whole = _parsed(text, shown)
             if prefix and not isinstance(whole.get("tool", {}), dict):
-                continue  # what is wrong with it is another tool's to say
+                continue  # another tool will report what is wrong with it
             said = whole["tool"].get("steelyard") if prefix and "tool" in whole else None if prefix else whole
             if said is not None:
                 return _Reader(shown, text, prefix).project(said, folder)
@@ -92,7 +92,7 @@ def load_project(start: Path) -> Project | None:
 
 
 def has_table(file: Path) -> bool:
-    """Whether a pyproject.toml says something of ours; not where it cannot be read as TOML."""
+    """Whether a pyproject.toml has a table of ours; False if it cannot be read as TOML."""
     try:
         tool = tomllib.loads(file.read_text("utf-8")).get("tool")
     except (OSError, ValueError, RecursionError):
@@ -101,7 +101,7 @@ def has_table(file: Path) -> bool:
 
 
 def _folders(start: Path) -> Sequence[Path]:
-    """A folder, and those above it that belong to the same repository: a stranger's file further up names commands."""
+    """A folder and those above it in the same repository: a stranger's file further up could name commands to run."""
     above = [start, *start.parents]
     return above[: above.index(repository_top(start) or start) + 1]
 
@@ -113,7 +113,7 @@ def repository_top(start: Path) -> Path | None:
 
 
 def _is_strangers(file: Path) -> bool:
-    """Whether it was put by another user, other than root, where everybody may: into /tmp and its like."""
+    """Whether a user other than us and root put the file where everybody may, such as into /tmp."""
     try:
         around, found = file.parent.stat(), file.lstat()
     except OSError:
@@ -129,7 +129,7 @@ def _read(file: Path, shown: Path) -> str | None:
             raise UsageError(f"{shown} is no project's file: it has to be a file of {_LARGEST_BYTES >> 20} MiB at most")
         return file.read_text("utf-8-sig")  # some editors begin it with a byte order mark
     except FileNotFoundError:
-        if file.is_symlink():  # or the project above it would be weighed in its place
+        if file.is_symlink():  # otherwise a project further up would be weighed instead
             raise UsageError(f"{shown} is a link to a file that is not there: mend the link, or remove it") from None
         return None
     except OSError as error:
@@ -151,7 +151,7 @@ def _parsed(text: str, shown: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Makes a project of what a file says, or one sentence of what is wrong with it."""
+    """Turns what a file says into a project, or into an error of one sentence that says what is wrong."""
 
     shown: Path
     text: str
@@ -180,7 +180,7 @@ class _Reader:
         return Project(self.shown, folder, read.build, read.target, read.compare, read.gate, self._lines)
 
     def _lines(self) -> dict[Place, int]:
-        """By the places within our part of the file."""
+        """The line of each place within our part of the file."""
         depth = len(self.prefix)
         return {place[depth:]: line for place, line in lines_of(self.text).items() if place[:depth] == self.prefix}
 
@@ -188,7 +188,7 @@ class _Reader:
         return UsageError(f"{self.shown}:{line_of(self._lines(), place)}: {sentence}")
 
     def _called(self, section: Place) -> str:
-        """A section as it stands in the file."""
+        """The name of a section as it is written in the file."""
         names = [str(one) for one in (*self.prefix, *section) if isinstance(one, str)]
         if not names:
             return "the file"
@@ -215,7 +215,7 @@ class _Reader:
         return f"{key} has to be {_EXPECTED[kind]}" if kind in _EXPECTED else f"{key}: {error['msg']}"
 
     def _margin(self, of: str, value: Any) -> str:
-        """What is wrong with a margin of some, whose key is the user's own, as it stands in the file."""
+        """What is wrong with one of the `margins`, whose key is the user's own, as it stands in the file."""
         key = of if _BARE.fullmatch(of) else f'"{of}"'
         try:
             margin_of(key, value)
@@ -262,7 +262,7 @@ class _Reader:
 
 
 def _place_of_nul(value: Any, place: Place = ()) -> Place | None:
-    """Where a text has a NUL, which TOML lets one write; None if it is nowhere."""
+    """The place of a text with a NUL character, which TOML allows; None if there is none."""
     if isinstance(value, str):
         return place if "\0" in value else None
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

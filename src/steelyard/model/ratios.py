@@ -1,4 +1,4 @@
-"""What follows from verdicts and summaries by a division: the ratio beside the change, and the throughput."""
+"""Figures that follow from verdicts and summaries: the ratio beside the change, and the throughput."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def with_ratios(benchmarks: Sequence[Benchmark], derived: Derived) -> Derived:
-    """The same, with the ratio of each verdict, and the throughput of each side whose benchmark tells what it does."""
+    """Add the ratio to each verdict, and the throughput to each side whose benchmark says how much it processes."""
     return derived.model_copy(
         update={
             "verdicts": [_verdict(one, benchmarks[one.index].processed) for one in derived.verdicts],
@@ -23,7 +23,7 @@ def with_ratios(benchmarks: Sequence[Benchmark], derived: Derived) -> Derived:
 
 
 def with_rate(side: Side, processed: Sequence[Processed], metric: str, place: int) -> Side:
-    """A side with its throughput: that of the baseline at `place` 0, of the candidate at 1."""
+    """Add the throughput to a side: the baseline's at `place` 0, the candidate's at 1."""
     return side.model_copy(update={"per_second": per_second(processed, metric, side.median, place)})
 
 

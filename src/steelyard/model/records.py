@@ -27,23 +27,43 @@ StopReason = Literal["decided", "pairs", "time", "futile", "interrupted", "faile
 class _Kept(Record):
     format: Literal["steelyard"] = FORMAT
     version: Literal[2] = VERSION
-    tool: str = Field(description="the Steelyard version that measured")
-    created: str = Field(description="start, ISO 8601 in UTC")
+    tool: str = Field(description="version of Steelyard that measured, or that merged what was measured")
+    created: str = Field(description="when the measuring began, ISO 8601 in UTC")
     machine: MachineFacts
     settings: Settings
     benchmarks: list[Benchmark]
-    stop: list[StopReason] = Field(description="why each benchmark stopped")
-    preparing_s: Seconds = Field(default=0, description="elapsed time before it: a suite's benchmarks are tried")
-    seconds: Seconds = Field(description="elapsed time of the measuring")
-    findings: list[Finding] = Field(default_factory=list, description="seen while measuring")
+    stop: list[StopReason] = Field(
+        description="why the measuring of each benchmark stopped, in the order of `benchmarks`: decided; pairs or "
+        "time, when the budget was used up; futile, when no verdict was within reach any more; interrupted; failed"
+    )
+    preparing_s: Seconds = Field(
+        default=0,
+        description="elapsed time before the measuring, in which a suite's benchmarks were listed and tried, in "
+        "seconds; of a merged weighing, that of all parts added up; 0 for commands",
+    )
+    seconds: Seconds = Field(
+        description="elapsed time of the measuring, in seconds; of a merged weighing, that of all parts added up"
+    )
+    findings: list[Finding] = Field(
+        default_factory=list, description="what the user should know, as noticed while measuring"
+    )
     launches: Launches
-    counting: Counting | None = Field(default=None, description="what was counted, since version 2")
-    heap: Heap | None = Field(default=None, description="what was seen of the heap, since version 2")
+    counting: Counting | None = Field(
+        default=None,
+        description="what was counted under Valgrind; null if nothing was, and in records before version 2",
+    )
+    heap: Heap | None = Field(
+        default=None,
+        description="what was seen of the heap; null if it was not watched, and in records before version 2",
+    )
     isolation: Isolation | None = Field(
-        default=None, exclude_if=is_empty, description="the control group of the launches, if they had one"
+        default=None, exclude_if=is_empty, description="control group of the launches; left out if none was asked for"
     )
     watch: Watch | None = Field(
-        default=None, exclude_if=is_empty, description="what went on beside the launches, if it was watched"
+        default=None,
+        exclude_if=is_empty,
+        description="what went on beside the launches; left out if they were not watched, or in a merged weighing, "
+        "whose parts have it",
     )
 
     def watch_of(self, benchmark: int) -> Watch | None:  # noqa: ARG002 - as of merged ones
@@ -51,19 +71,19 @@ class _Kept(Record):
         return self.watch
 
     def is_empty(self) -> bool:
-        """Whether nothing was measured, and nothing is known without."""
+        """Whether nothing was measured, and there is no answer without measuring either."""
         counts = self.counting.counts if self.counting else []
         watched = self.heap.launches if self.heap else []
         return not (len(self.launches) or counts or watched or self.identical or self.new_suite)
 
     @property
     def identical(self) -> Finding | None:
-        """What says that both sides are one program, so that nothing had to be measured."""
+        """The finding that both sides are one program, so that nothing had to be measured; None without it."""
         return self._said(IDENTICAL)
 
     @property
     def new_suite(self) -> Finding | None:
-        """What says that the baseline has no benchmark yet, so that there was nothing to compare."""
+        """The finding that the baseline has no benchmark yet, so that there was nothing to compare; None without it."""
         return None if self.benchmarks else self._said(NEW_SUITE)
 
     def _said(self, code: str) -> Finding | None:
@@ -85,22 +105,26 @@ class _Kept(Record):
 
 
 class Part(Record):
-    """One of the weighings that a merged one was made of."""
+    """One of the weighings that a merged one consists of."""
 
-    created: str = Field(description="start, ISO 8601 in UTC")
-    tool: str = Field(description="the Steelyard version that measured")
+    created: str = Field(description="when the measuring began, ISO 8601 in UTC")
+    tool: str = Field(description="version of Steelyard that measured")
     machine: MachineFacts
     seed: Count
-    seconds: Seconds = Field(description="elapsed time of the measuring")
-    benchmarks: list[Count] = Field(description="indexes into `benchmarks`")
-    watch: Watch | None = Field(default=None, exclude_if=is_empty, description="what went on beside its launches")
+    seconds: Seconds = Field(description="elapsed time of the measuring, in seconds")
+    benchmarks: list[Count] = Field(description="indexes of its benchmarks in `benchmarks`")
+    watch: Watch | None = Field(
+        default=None,
+        exclude_if=is_empty,
+        description="what went on beside its launches; left out if they were not watched",
+    )
 
 
 class Weighing(_Kept):
     """One comparison of candidates with a baseline over all their benchmarks.
 
-    `verdict`, `change`, `ratio`, `interval` and `pairs` repeat the first benchmark's first metric at the top level, for
-    scripts; they are derived, like all that `derived` holds.
+    `verdict`, `change`, `ratio`, `interval` and `pairs` repeat those of the first benchmark's first metric at the top
+    level, for scripts; they are derived, like everything in `derived`.
     """
 
     kind: Literal["weighing"] = "weighing"
@@ -109,12 +133,16 @@ class Weighing(_Kept):
     ratio: float | None = None
     interval: tuple[float, float] | None = None
     pairs: int | None = None
-    subjects: list[Subject] = Field(min_length=2, description="the baselines and candidates of the benchmarks")
-    parts: list[Part] = Field(default_factory=list, description="of several weighings that were merged; else empty")
+    subjects: list[Subject] = Field(
+        min_length=2, description="baselines and candidates of the benchmarks, which refer to them by index"
+    )
+    parts: list[Part] = Field(
+        default_factory=list, description="weighings that were merged into this one; empty if none were"
+    )
     derived: Derived | None = None
 
     def watch_of(self, benchmark: int) -> Watch | None:
-        """What went on beside a benchmark's launches: where several were merged, on the machine that it ran on."""
+        """What went on beside a benchmark's launches; in a merged weighing, on the machine that it ran on."""
         return next((part.watch for part in self.parts if benchmark in part.benchmarks), self.watch)
 
     def sides(self) -> tuple[list[str], list[str]]:

@@ -1,4 +1,4 @@
-"""One launch as a row of the journal: where it stands in the plan, its numbers, and the samples of a harness."""
+"""One launch as a row of the journal: its place in the plan, its numbers, and the samples of a harness."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ORDERS = 4
 
 @dataclass_transform(frozen_default=True)
 class Row(tuple[Any, ...]):
-    """A named tuple that inherits fields, as those of `typing.NamedTuple` cannot; mypy knows it as a dataclass."""
+    """A named tuple that can inherit fields, unlike `typing.NamedTuple`; to mypy it is a dataclass."""
 
     __slots__ = ()
 
@@ -65,28 +65,39 @@ class Place(Row):
 
     __slots__ = ()
 
-    benchmark: Annotated[Count, Column("index into `benchmarks`")]
-    pair: Annotated[Count, Column("number of the pair within its benchmark")]
-    side: Annotated[Count, Column("0 baseline, 1 candidate")]
-    order: Annotated[Count, Column("0 ran first in its pair, 1 second; 2 and 3: both at once, let go in this order")]
-    role: Annotated[Count, Column("0 warm-up, 1 used, 2 disturbed and repeated, 3 tried in tandem and not judged")]
+    benchmark: Annotated[Count, Column("index of the benchmark in `benchmarks`")]
+    pair: Annotated[Count, Column("number of the pair within its benchmark, from 0")]
+    side: Annotated[Count, Column("0 for the baseline, 1 for the candidate")]
+    order: Annotated[
+        Count,
+        Column("0 if it ran first in its pair, 1 if second; 2 or 3 if both ran at once, 2 for the one let go first"),
+    ]
+    role: Annotated[
+        Count,
+        Column(
+            "0 warm-up; 1 used; 2 disturbed, its pair was repeated; 3 tried, to choose the way of pairing, and not "
+            "judged"
+        ),
+    ]
     hash_seed: Annotated[Count, Column("hash seed drawn for the pair")]
-    padding_bytes: Annotated[Count, Column("environment padding drawn for the pair")]
-    layout: Annotated[Count, Column("build variant drawn for the pair, from 1; 0 where each side has but one")]
+    padding_bytes: Annotated[Count, Column("size of the environment padding drawn for the pair, in bytes")]
+    layout: Annotated[
+        Count, Column("number of the build variant drawn for the pair, from 1; 0 where each side has only one build")
+    ]
 
 
 class Frame(NamedTuple):
-    """A row of the journal that somebody else is to write: what stands before and after the numbers of its launch."""
+    """A row of the journal that the launch server writes: the text before and after the numbers of its launch."""
 
     before: str
     after: str
 
 
 class Sample(NamedTuple):
-    """One timed batch of iterations inside a launch, as its harness measured it. Times in ns, of all `loops`.
+    """One timed batch of iterations inside a launch, as its harness measured it. Times are in ns, of all `loops`.
 
-    One that was taken in turn with a sample of the launch beside it has an `order`: 0 before that one, 1 behind it.
-    What is kept of any other ends before that.
+    A sample taken in turn with one of the launch beside it has an `order`: 0 before the other's, 1 after it. Other
+    samples are kept without an `order`.
     """
 
     loops: int
@@ -107,24 +118,24 @@ class Sample(NamedTuple):
         return None if time is None else time / self.loops
 
     def kept(self) -> tuple[int | None, ...]:
-        """As it stands in a record."""
+        """Return the sample as it is kept in a record."""
         return tuple(self[:-1] if self.order is None else self)
 
 
 def judged_samples(samples: Sequence[Sequence[Any]]) -> list[Sample]:
-    """The samples of a launch but for the first, which pays for cold caches; the only one, if there is just one."""
+    """The samples of a launch without the first, which pays for cold caches; if there is only one, that one."""
     return [Sample(*sample) for sample in samples[1:] or samples]
 
 
 def says_order(samples: Sequence[Sequence[Any]]) -> bool:
-    """Whether the last of a launch's samples was taken in turn, as far as the launch itself knows."""
+    """Whether the last of a launch's samples says that it was taken in turn."""
     return bool(samples) and len(samples[-1]) == len(Sample._fields)
 
 
 def times_ns(samples: Iterable[Sequence[Any]], metric: str) -> list[float]:
-    """The time of an iteration in each sample, as `Sample.time_ns` has it; none where one of them does not tell.
+    """The time of an iteration in each sample, as by `Sample.time_ns`; empty if any of them lacks it.
 
-    Samples as a record keeps them will do: of millions, a `Sample` of each takes longer than all that is done with it.
+    Accepts samples as a record keeps them: making millions of `Sample`s takes longer than everything else done here.
     """
     try:
         match metric:
@@ -139,56 +150,59 @@ def times_ns(samples: Iterable[Sequence[Any]], metric: str) -> list[float]:
 
 
 class LaunchRow(Numbers, Place):
-    """One launch as it is journaled: its place, its numbers, and what follows here, in this order.
+    """One launch as it is journaled: its place, its numbers, and then the fields below, in this order.
 
-    A command has no `samples`: it is one itself. `counters` are there if they were asked for, and journaled only then.
+    A command has no `samples`: the launch itself is one. `counters` are set, and journaled, only if requested.
     """
 
     __slots__ = ()
 
-    overhead_ns: Annotated[Count, Column("start of an empty shell, as the last few took, ns, or 0")]
+    overhead_ns: Annotated[
+        Count,
+        Column("time that an empty shell takes to start, the median of the last few starts, in ns; 0 without a shell"),
+    ]
     samples: tuple[Sample, ...] = ()
     counters: Counters = ()
 
 
 COLUMNS = tuple(declared(LaunchRow))
-"""The fields of a row that are one number each."""
+"""The fields of a row that hold a single number."""
 
 
 def most_of_others(cpu_ns: _Times) -> _Times:
-    """Up to how much processor time (ns) beside the main thread's is still put down to that.
+    """The most processor time (ns) beyond the main thread's that is still attributed to the main thread.
 
-    rusage is in µs and the exit path is billed after schedstat was read, hence the allowance.
+    rusage is in µs, and the exit path is billed after schedstat was read, hence the allowance.
     """
     return 100_000 + 0.005 * cpu_ns
 
 
 def worked_alone(launch: Numbers) -> bool:
-    """Whether the main thread did all of one launch's work, as `Launches.worked_alone` says of many."""
+    """Whether the main thread did all of one launch's work, like `Launches.worked_alone` for many."""
     if launch.others_ns is None or launch.cpu_ns is None:
         return False
     return launch.others_ns <= most_of_others(launch.cpu_ns)
 
 
 def ran_ns(launch: Numbers) -> int:
-    """How long all of a launch ran, as `cpu` of `Launches.metric` has it; 0 where nothing tells."""
+    """How long a launch ran in all, like the metric `cpu` of `Launches.metric`; 0 where that is unknown."""
     if worked_alone(launch):
         return launch.cpu_ns or 0
     return launch.user_ns + launch.sys_ns
 
 
 def waited_ns(launch: Numbers) -> int | None:
-    """How long a launch waited for a processor: as a whole where that is known, and else its main thread."""
+    """How long a launch waited for a processor: as a whole where that is known, otherwise its main thread."""
     return launch.delay_ns if launch.lost_ns is None or worked_alone(launch) else launch.lost_ns
 
 
 def knows_waits(launch: Numbers) -> bool:
-    """Whether that is what the whole launch waited, whoever did its work."""
+    """Whether `waited_ns` covers the whole launch, whichever threads did its work."""
     return launch.lost_ns is not None or (launch.delay_ns is not None and worked_alone(launch))
 
 
 def tells_active(row: LaunchRow) -> bool:
-    """Whether `active` is defined for a launch, as `Launches.metric` has it of many."""
+    """Whether `active` is defined for a launch, like in `Launches.metric` for many."""
     if row.samples:
         return all(sample.time_ns("active") is not None for sample in judged_samples(row.samples))
     return knows_waits(row)

@@ -1,7 +1,7 @@
-"""Samples of processes, packed: as columns are in memory, and many of them in a file, too.
+"""Samples of processes, packed: in memory like columns, and in a file too if there are many.
 
-In a file they are lists of numbers where they are few. Many stand there by their bits: two million are written in
-0.05 s and read in 0.1 s, where their digits take 0.14 s and 0.21 s.
+In a file, few samples are lists of numbers. Many are written as their bits: two million are written in 0.05 s and read
+in 0.1 s, where their digits take 0.14 s and 0.21 s.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ FLOATS: Final = "d"
 """The type code of floats."""
 
 FEWEST_ENCODED = 1000
-"""Samples of a benchmark. Fewer take no time to read and write, and can be seen by whoever opens the file."""
+"""The fewest samples of a benchmark that are encoded: fewer take no time, and stay readable in the file."""
 
 _LENGTHS, _BITS = "lengths", "float64"
 _BASE64 = SchemaValidator(core_schema.bytes_schema(), core_schema.CoreConfig(val_json_bytes="base64"))
-# Not `list | array` where it is asked for: of 20,000 processes that is made 20,000 times.
+# Not written `list | array` where it is used: for 20,000 processes that would be created 20,000 times.
 _LIST_OR_PACKED = (list, array)
 
 
 def samples_of(lists: Any) -> list[array[float]] | None:
-    """Lists of numbers that a result can be, packed; None if there is anything else among them."""
+    """Pack lists of numbers that are valid results; None if there is anything else among them."""
     if not isinstance(lists, list) or not lists or not all(isinstance(one, _LIST_OR_PACKED) and one for one in lists):
         return None
     try:
@@ -45,17 +45,17 @@ def samples_of(lists: Any) -> list[array[float]] | None:
 
 
 def joined(parts: Iterable[Any]) -> bytes:
-    """All the numbers of several packed samples, one behind the other, for numpy.frombuffer."""
+    """The numbers of several packed samples, one after the other, for numpy.frombuffer."""
     return b"".join(parts)
 
 
 def parted(numbers: array[float], lengths: Sequence[int]) -> list[array[float]]:
-    """Packed samples of these lengths, of numbers that stand one behind the other."""
+    """Split numbers into packed samples of these lengths, one after the other."""
     return [numbers[end - length : end] for length, end in zip(lengths, accumulate(lengths), strict=True)]
 
 
 def encoded(samples: Sequence[Any]) -> Any:
-    """What a file holds of packed samples: the same lists, or for many an object with their lengths and their bits."""
+    """Return packed samples as a file holds them: the same lists, or for many an object with their lengths and bits."""
     if sum(map(len, samples)) < FEWEST_ENCODED:
         return samples
     import numpy as np
@@ -82,7 +82,8 @@ def _decoded(told: dict[str, Any]) -> list[array[float]]:
 
 
 def _from_base64(text: str) -> bytes:
-    # pydantic's takes a third of the time of Python's; but it takes other forms, and has no words for what is wrong.
+    # pydantic's decoder takes a third of the time of Python's, but accepts other forms too, and does not say what is
+    # wrong.
     if len(text) % 4 == 0 and "-" not in text and "_" not in text:
         with suppress(ValidationError):
             found: bytes = _BASE64.validate_strings(cast("Any", text))
@@ -94,7 +95,7 @@ def _are_results(numbers: bytes | array[float]) -> bool:
     import numpy as np
 
     every = np.frombuffer(numbers)
-    return bool(every.min() >= LEAST_VALUE and every.max() <= MOST_VALUE)  # neither is true of NaN
+    return bool(every.min() >= LEAST_VALUE and every.max() <= MOST_VALUE)  # both are false for NaN
 
 
 def _packed(told: Any, one_by_one: core_schema.ValidatorFunctionWrapHandler) -> list[array[float]]:
@@ -107,10 +108,10 @@ def _packed(told: Any, one_by_one: core_schema.ValidatorFunctionWrapHandler) -> 
 
 
 class _Packed:
-    """What is said of a field of lists of samples: they become packed ones, at once where all of them are results."""
+    """Annotates a field of lists of samples, which are packed: all at once if every number is a valid result."""
 
     def core_schema(self) -> CoreSchema:
-        """By which they are validated."""
+        """Return the schema that validates them."""
         value = core_schema.float_schema(ge=LEAST_VALUE, le=MOST_VALUE)
         lists = core_schema.list_schema(core_schema.list_schema(value, min_length=1), min_length=1)
         return core_schema.no_info_wrap_validator_function(_packed, lists)
@@ -119,21 +120,21 @@ class _Packed:
         return self.core_schema()
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Both forms that samples have in a file."""
+        """Return the schema of both forms that samples have in a file."""
         many = {
             "type": "object",
-            "description": f"of {FEWEST_ENCODED:,} samples or more: those of one process behind those of the other",
+            "description": f"{FEWEST_ENCODED:,} samples or more: those of all processes, one process after the other",
             "properties": {
                 _LENGTHS: {
                     "type": "array",
                     "minItems": 1,
                     "items": {"type": "integer", "minimum": 1},
-                    "description": "how many samples each process has",
+                    "description": "number of samples of each process, in the same order",
                 },
                 _BITS: {
                     "type": "string",
                     "contentEncoding": "base64",
-                    "description": "IEEE 754 numbers of 64 bits, the lowest byte first",
+                    "description": "the samples as IEEE 754 numbers of 64 bits, the lowest byte first, in base64",
                 },
             },
             "required": [_LENGTHS, _BITS],

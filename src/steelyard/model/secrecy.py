@@ -1,6 +1,6 @@
-"""Which environment variables look like secrets, by their names or values, as scanners for leaked secrets know them.
+"""Which environment variables look like secrets, by their names or values, with the patterns of secret scanners.
 
-A name that merely looks like one costs little: its value has to be given again to carry a weighing on.
+A false positive costs little: the value has to be given again to carry a weighing on.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-# Anywhere in a name, written together or apart.
+# Matched anywhere in a name, with or without an underscore.
 _PARTS = re.compile(
     r"token(?!iz)|secret|passw|passphrase|sshpass|credential|cookie|api_?key|access_?key|private_?key|connection_?string"
 )
-# Only as whole words: keyboard, author, compass and tokenizer are none. PWD alone is the working directory.
+# Matched only as whole words, unlike in keyboard, author or compass. PWD alone is the working directory.
 _WORDS = frozenset(
     "key keys pass pwd pw pat auth oauth authorization bearer jwt otp sas creds session dsn".split()  # noqa: SIM905
 )
@@ -28,19 +28,19 @@ _VALUES = re.compile(
     r"|[?&;](?:\w*token|\w*secret|passw\w*|\w*api_?key|sig|signature)=[^&;\s]",
     re.IGNORECASE,
 )
-# In characters: what is shorter, as 1 or on, stands in many a word.
+# The fewest characters of a value that is hidden: shorter ones, such as 1 or on, occur in many words.
 _SHORTEST = 4
 
 
 def is_secret(name: str, value: str = "") -> bool:
-    """Whether a variable looks as if nobody else should know its value."""
+    """Whether a variable looks like a secret, by its name or its value."""
     words = {word.lower() for word in _BETWEEN_WORDS.split(name)}
     by_name = name not in _NO_SECRETS and (_PARTS.search(name.lower()) is not None or not words.isdisjoint(_WORDS))
     return by_name or _VALUES.search(value) is not None
 
 
 def without_secrets(text: str, environment: Iterable[bytes]) -> str:
-    """What a program said, without the values of those of its variables (`NAME=VALUE` each) that look like secrets."""
+    """Hide in a program's output the values of those of its variables (`NAME=VALUE` each) that look like secrets."""
     for variable in environment:
         name, _, value = variable.decode(errors="replace").partition("=")
         if is_secret(name, value):

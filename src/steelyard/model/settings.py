@@ -1,4 +1,4 @@
-"""How it was measured and judged, as a record keeps it."""
+"""How a record was measured and judged, as it keeps that."""
 
 from __future__ import annotations
 
@@ -24,104 +24,175 @@ class Shard(Record):
 
     number: Count = Field(gt=0)
     of: Count = Field(gt=0)
-    suite: list[str] = Field(description="all benchmarks of all parts, in their order; they share alpha")
+    suite: list[str] = Field(description="names of all benchmarks of all parts, in the suite's order; they share alpha")
 
     @model_validator(mode="after")
     def _is_one_of_them(self) -> Self:
         if self.number > self.of:
             raise ValueError(f"a suite of {self.of} parts has no part {self.number}")
-        if self.of > len(self.suite):  # those that are missing would be named, however many they are said to be
+        if self.of > len(self.suite):  # missing parts are listed by name, however many a file claims
             raise ValueError(f"a suite of {len(self.suite)} benchmarks has no {self.of} parts")
         return self
 
 
 class Settings(Record):
-    """How it was measured: whatever would be needed to measure the same again."""
+    """How it was measured: everything needed to repeat the measurement."""
 
-    margin: Margin = Field(default=0.005, description="relative change that matters")
+    margin: Margin = Field(default=0.005, description="smallest relative change that matters; 0.01 is 1 %")
     margins: dict[str, Margin] = Field(
-        default_factory=dict, description="that of some: by PATTERN of names, METRIC or PATTERN:METRIC"
+        default_factory=dict,
+        description="margins that some benchmarks or metrics have instead, by PATTERN of names, METRIC or "
+        "PATTERN:METRIC",
     )
-    alpha: float = Field(default=0.01, ge=1e-9, lt=0.5, description="chance of a wrong verdict that is accepted")
+    alpha: float = Field(default=0.01, ge=1e-9, lt=0.5, description="accepted chance of a wrong verdict")
     reserve: float = Field(
-        default=0, ge=0, lt=1, description="part of the alpha that is left which the end of a budget keeps for going on"
+        default=0,
+        ge=0,
+        lt=1,
+        description="part of the remaining alpha that the end of a budget keeps for a weighing that goes on",
     )
-    family: Literal["holm", "fdr"] = Field(default="holm", description="what alpha limits among several benchmarks")
-    metrics: list[str] = Field(default=[DEFAULT_METRIC], min_length=1, description="the first decides")
-    pairs: Count | None = Field(default=None, gt=0, description="most pairs (or launches of a run)")
-    max_time_s: Seconds | None = Field(default=30.0, gt=0, description="budget of elapsed time")
+    family: Literal["holm", "fdr"] = Field(
+        default="holm",
+        description="what alpha limits among several benchmarks: holm, the chance of any wrong change; fdr, the "
+        "share of wrong ones among the changes found",
+    )
+    metrics: list[str] = Field(
+        default=[DEFAULT_METRIC], min_length=1, description="names of what is measured; the first metric decides"
+    )
+    pairs: Count | None = Field(
+        default=None,
+        gt=0,
+        description="largest number of pairs of a benchmark, or of launches of a run; null for no such limit",
+    )
+    max_time_s: Seconds | None = Field(
+        default=30.0, gt=0, description="budget of elapsed time, in seconds; null for none"
+    )
     longest_time_s: Seconds | None = Field(
-        default=None, gt=0, description="budget of as many pairs as can ever decide, if that is another"
+        default=None,
+        gt=0,
+        description="longer budget of elapsed time, in seconds, that applies until there are as few pairs as can "
+        "ever decide; null if `max_time_s` is the only one",
     )
-    warm_up: Count = Field(default=1, description="warm-up pairs, kept but not judged")
-    seed: Count = Field(default=0, description="repeats the plan: orders, hash seeds, padding")
-    timeout_s: Seconds | None = Field(default=None, gt=0, description="longest that one launch may take")
-    cpu: Count | None = Field(default=None, description="processor that every launch is pinned to")
+    warm_up: Count = Field(
+        default=1,
+        description="number of warm-up pairs of each benchmark (of launches, in a run), which are kept but not judged",
+    )
+    seed: Count = Field(
+        default=0,
+        description="seed of the plan (orders, hash seeds, padding and other draws): the same seed repeats it",
+    )
+    timeout_s: Seconds | None = Field(
+        default=None,
+        gt=0,
+        description="longest time that one launch may take, in seconds; null if none was set, and a limit may "
+        "follow from the budget",
+    )
+    cpu: Count | None = Field(
+        default=None, description="processor that every launch is pinned to; null if they are not pinned"
+    )
     cpu_choice: str | None = Field(
-        default=None, exclude_if=is_empty, description="why that one, where it was not said by its number"
+        default=None,
+        exclude_if=is_empty,
+        description="why that processor, where it was chosen automatically; otherwise left out",
     )
     isolate: bool = Field(
-        default=False, exclude_if=is_empty, description="launches run in a control group of their own"
+        default=False,
+        exclude_if=is_empty,
+        description="whether a control group of their own was asked for the launches",
     )
     ignore_failure: bool = False
-    environment: list[str] = Field(default_factory=list, description="names passed on from the environment")
+    environment: list[str] = Field(
+        default_factory=list, description="names of the environment variables that are passed on to launches"
+    )
     variables: dict[str, str | None] = Field(
-        default_factory=dict, description="variables set outright; null for a value that looks secret: it is not stored"
+        default_factory=dict,
+        description="variables that are set for launches; null in place of a value that looks secret, which is not "
+        "stored",
     )
     directory: str = Field(default="/", description="working directory of the launches")
     stdin: str | None = None
-    output: str | None = Field(default=None, description="file for the targets' output; null discards it")
-    repeat: int = Field(default=1, ge=1, lt=2**63, description="processes a launch, one after the other")
-    reference_output: bool = Field(default=False, description="both sides have to print the same")
+    output: str | None = Field(default=None, description="file that the output of launches goes to; null discards it")
+    repeat: int = Field(default=1, ge=1, lt=2**63, description="number of processes in a launch, one after the other")
+    reference_output: bool = Field(
+        default=False, description="whether both sides had to print the same before anything was measured"
+    )
     pairing: Literal["adjacent", "tandem", "auto"] = Field(
         default="adjacent",
-        description="the launches of a pair one after the other, at the same time on one processor, or as it turns out",
+        description="how the launches of a pair run: adjacent, one after the other; tandem, at the same time on one "
+        "processor; auto, as it turns out to be better",
     )
-    wait_quiet_s: Seconds = Field(default=0, description="longest wait in all for other work to calm down")
-    watch: bool = Field(default=True, description="look who else runs, while launches do")
-    setup: list[str] = Field(default_factory=list, description="run once before all launches")
-    prepare: list[str] = Field(default_factory=list, description="run before each launch")
-    conclude: list[str] = Field(default_factory=list, description="run after each launch")
-    cleanup: list[str] = Field(default_factory=list, description="run once after all launches")
-    counting: CountSettings | None = Field(default=None, description="how launches are counted, if they are")
-    harness: str | None = Field(default=None, description="how the benchmarks inside the subjects are driven")
+    wait_quiet_s: Seconds = Field(
+        default=0, description="longest time to wait, in all, for other work on the machine to calm down, in seconds"
+    )
+    watch: bool = Field(default=True, description="whether to watch what else runs while launches do")
+    setup: list[str] = Field(
+        default_factory=list, description="command run once before all launches, or one for each side; empty for none"
+    )
+    prepare: list[str] = Field(
+        default_factory=list, description="command run before each launch, or one for each side; empty for none"
+    )
+    conclude: list[str] = Field(
+        default_factory=list, description="command run after each launch, or one for each side; empty for none"
+    )
+    cleanup: list[str] = Field(
+        default_factory=list, description="command run once after all launches, or one for each side; empty for none"
+    )
+    counting: CountSettings | None = Field(
+        default=None, description="how launches are counted under Valgrind; null if none are"
+    )
+    harness: str | None = Field(
+        default=None, description="name of what drives the benchmarks inside the subjects; null for plain commands"
+    )
     clock: Literal["still"] | None = Field(
-        default=None, description="still: of a harness, left out of the samples is what they waited for a processor"
+        default=None,
+        description="still: a harness's clock stands still while its program waits for a processor, so that samples "
+        "do not include it; null for the usual clock",
     )
     starts: Literal["shared"] | None = Field(
         default=None,
         exclude_if=is_empty,
-        description="shared: of a harness, one start a side serves all benchmarks of a round, each in a forked process",
+        description="shared: of a harness, one start a side serves all benchmarks of a round, each in a process "
+        "forked from it; left out if each launch has a start of its own",
     )
     addresses: Literal["shared"] | None = Field(
         default=None,
         exclude_if=is_empty,
-        description="shared: memory is mapped at addresses drawn for the pair, while one thread does all the work",
+        description="shared: both launches of a pair map their memory at the same addresses, drawn for the pair, as "
+        "long as one thread does all the work; left out if each launch has addresses of its own",
     )
-    heap_shuffle: bool = Field(default=False, description="launches begin with a heap in a state drawn for the pair")
-    heap: Count | None = Field(default=None, ge=1, description="launches a side whose heap is watched, untimed")
+    heap_shuffle: bool = Field(
+        default=False, description="whether launches begin with the heap in a state drawn for the pair"
+    )
+    heap: Count | None = Field(
+        default=None,
+        ge=1,
+        description="number of launches a side, beside the timed ones, in which the heap is watched; null for none",
+    )
     layouts: Count = Field(
-        default=0, le=MOST_LAYOUTS, description="build variants of each side, {layout} in the commands; 0: but one"
+        default=0,
+        le=MOST_LAYOUTS,
+        description="number of build variants of each side, for {layout} in the commands; 0 where each side has "
+        "only one build",
     )
-    shard: Shard | None = Field(default=None, description="which part of a suite it is, if it is not all of it")
+    shard: Shard | None = Field(default=None, description="which part of a suite this is; null if it is all of it")
 
     def hooks(self) -> dict[str, list[str]]:
-        """The commands around launches, by when they run, in that order."""
+        """The hooks around launches, by the time when they run, in that order."""
         return {"setup": self.setup, "prepare": self.prepare, "conclude": self.conclude, "cleanup": self.cleanup}
 
     @property
     def has_hooks_around(self) -> bool:
-        """Whether something runs before or after each launch."""
+        """Whether a hook runs before or after each launch."""
         return bool(self.prepare or self.conclude)
 
     def judged_by(self, benchmark: Benchmark, metric: str) -> Self:
-        """The same settings, with the margin that holds for a benchmark in a metric."""
+        """The same settings, with the margin that applies to a benchmark in a metric."""
         margin = said_of(self.margins, benchmark.names(), metric, self.margin)
         return self if margin == self.margin else self.model_copy(update={"margin": margin})
 
     @field_serializer("variables")
     def _without_secrets(self, variables: dict[str, str | None]) -> dict[str, str | None]:
-        """Whoever measures knows them; whatever is written goes this way, and has only their names."""
+        """Replace secret values by None in everything that is written; the process that measures has them in memory."""
         return {name: None if is_secret(name, value or "") else value for name, value in variables.items()}
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""What the sides of a record are called."""
+"""The names of a record's sides."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ SIDES: tuple[SideName, ...] = ("baseline", "candidate")
 
 
 def side_names(record: Weighing | Run) -> Sequence[str]:
-    """The names of its sides; a run has one only."""
+    """The names of a record's sides; a run has only one."""
     return SIDES if isinstance(record, Weighing) else ("subject",)

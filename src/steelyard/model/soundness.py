@@ -1,4 +1,4 @@
-"""What `steelyard check` says of benchmarks: one finding a rule and benchmark, with its figure and its threshold."""
+"""What `steelyard check` says about benchmarks: one finding per rule and benchmark, with its figure and threshold."""
 
 from __future__ import annotations
 
@@ -17,44 +17,61 @@ Outcome = Literal["sound", "trouble", "untried"]
 class Looked(Record):
     """One rule that was tried on one benchmark."""
 
-    code: str = Field(description="the rule, as docs/check.md names it")
+    code: str = Field(description="code of the rule, as docs/check.md names it")
     benchmark: str
     outcome: Outcome
-    finding: str = Field(description="what was seen, or why it was not tried")
-    figure: float | None = Field(default=None, description="what was measured, in `unit`")
-    threshold: float | None = Field(default=None, description="where trouble begins, in `unit`")
-    unit: str = Field(default="", description="of figure and threshold; empty for a ratio")
+    finding: str = Field(description="what was seen, or why the rule was not tried")
+    figure: float | None = Field(default=None, description="what was measured, in `unit`; null if there is no figure")
+    threshold: float | None = Field(
+        default=None, description="figure at which trouble begins, in `unit`; null if there is none"
+    )
+    unit: str = Field(default="", description="unit of `figure` and `threshold`; empty for a ratio")
     origin: str = Field(default="", description="where the threshold comes from")
-    remedy: str = Field(default="", description="what to do about it")
+    remedy: str = Field(default="", description="what to do about it; empty where nothing is to be done")
 
 
 class Allocating(Record):
-    """What a benchmark asks of the allocator; null where nothing was seen, and `note` says why."""
+    """What a benchmark requests from the allocator; null where nothing was seen, and `note` says why."""
 
     benchmark: str
-    each: Literal["iteration", "launch"] = Field(description="what the numbers are of")
-    allocations: float | None = Field(default=None, description="blocks handed out")
-    bytes: float | None = Field(default=None, description="asked for, bytes")
-    kept: float | None = Field(default=None, description="blocks that are never given back")
-    share: float | None = Field(default=None, description="part of the processor time in the allocator, estimated")
-    iterations: int = Field(default=0, description="how many the numbers are the mean of; 0 for a launch")
-    note: str = Field(default="", description="what of its memory is not among the numbers")
+    each: Literal["iteration", "launch"] = Field(
+        description="what the numbers are of: an iteration, or a launch of a command"
+    )
+    allocations: float | None = Field(default=None, description="number of blocks handed out")
+    bytes: float | None = Field(default=None, description="number of bytes requested")
+    kept: float | None = Field(
+        default=None,
+        description="number of blocks that are never given back",
+    )
+    share: float | None = Field(
+        default=None, description="estimated share of the processor time that was spent in the allocator"
+    )
+    iterations: int = Field(
+        default=0, description="number of iterations that the numbers are the mean of; 0 for a launch"
+    )
+    note: str = Field(
+        default="",
+        description="what of the benchmark's memory is missing in the numbers, or why there are none; empty if "
+        "nothing is missing",
+    )
 
 
 class Soundness(Record):
-    """All that was looked at in one target."""
+    """All that was checked in one target."""
 
     format: Literal["steelyard-check"] = CHECK_FORMAT
     version: Literal[1] = 1
-    tool: str = Field(description="the Steelyard version that looked")
+    tool: str = Field(description="version of Steelyard that checked")
     command: str
-    harness: str | None = Field(default=None, description="how its benchmarks were driven; null for a plain command")
+    harness: str | None = Field(default=None, description="name of what drove its benchmarks; null for a plain command")
     benchmarks: list[str]
-    launches: int = Field(description="how many processes were started")
+    launches: int = Field(description="number of processes that were started")
     seconds: float
     interrupted: bool = Field(default=False, description="whether the user stopped it before all rules were tried")
     looked: list[Looked]
-    allocating: list[Allocating] = Field(default_factory=list, description="with --heap, one a benchmark")
+    allocating: list[Allocating] = Field(
+        default_factory=list, description="what each benchmark allocates; empty without --heap"
+    )
 
     def troubles(self) -> list[Looked]:
         """The rules that do not hold."""
@@ -63,7 +80,7 @@ class Soundness(Record):
 
 @dataclass(frozen=True)
 class Checked:
-    """One rule of the protocol that was tried; `trouble` says what was seen where it does not hold."""
+    """One rule of the protocol that was tried; `trouble` says what was seen if it does not hold."""
 
     rule: str
     trouble: str | None

@@ -1,7 +1,7 @@
-"""Records that are dataclasses: held to what their fields say by pydantic's core alone.
+"""Records that are dataclasses, validated by pydantic's core alone.
 
-To import pydantic and to have it build its validators takes 70 ms, a quarter of a command that only reads imports. It
-understands the same declarations, and writes the JSON Schema from them.
+Importing pydantic and building its validators takes 70 ms, a quarter of a command that only reads imports. Pydantic
+itself understands the same declarations, and generates the JSON Schema from them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _DESCRIPTION: Final = "description"
 
 
 class Within:
-    """Limits of a number, by pydantic's words for them, without its `Field`."""
+    """Limits of a number, by pydantic's names for them, without its `Field`."""
 
-    # By this pydantic knows what stands for several of its own limits.
+    # This tells pydantic that the object stands for several of its own limits.
     __is_annotated_types_grouped_metadata__: ClassVar[Literal[True]] = True
 
     def __init__(self, **limits: Any) -> None:
@@ -40,22 +40,22 @@ class Within:
 
 
 class Kept:
-    """What a dataclass is that is kept in files."""
+    """The base class of dataclasses that are kept in files."""
 
-    # Read by pydantic, as a model's `model_config`.
+    # Read by pydantic, like a model's `model_config`.
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
 
 def said(
     description: str | None = None, *, default: Any = MISSING, default_factory: Any = MISSING, **limits: Any
 ) -> Any:
-    """A field of which more is said than its type, as by pydantic's `Field`."""
+    """Declare a field with a description and limits, like pydantic's `Field`."""
     told = limits if description is None else {_DESCRIPTION: description, **limits}
     return field(default=default, default_factory=default_factory, metadata=told)
 
 
 def validated(kind: type[Struct], told: Any) -> Struct:
-    """One of these, of what a file tells; raises pydantic's ValidationError where it is none."""
+    """Make one of these dataclasses from a file's data; raises pydantic's ValidationError if the data do not fit."""
     made: Struct = _validator(kind).validate_python(told)  # type: ignore[arg-type] # a class can be hashed
     return made
 
@@ -66,7 +66,7 @@ def _validator(kind: Any) -> SchemaValidator:
 
 
 def _schema_of(hint: Any) -> Any:
-    """What pydantic would make of a type; such types only as there are in these dataclasses."""
+    """The schema that pydantic would make of a type, for the types that occur in these dataclasses."""
     if is_dataclass(hint):
         return _schema_of_struct(hint)
     origin, (first, *others) = get_origin(hint), get_args(hint) or (hint,)

@@ -1,4 +1,4 @@
-"""What others had of a processor that both launches of a pair shared."""
+"""How much of a processor other work had while both launches of a pair shared it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-# Of the time of two at once the launch server takes 3 to 6 % to end their turns of 0.3 ms.
+# To end turns of 0.3 ms, the launch server takes 3 to 6 % of the time of two launches in tandem.
 _MOST_OF_TURNS = 0.1
 
 
 def shares_of_others(
     places: npt.NDArray[np.int64], ran_ns: npt.NDArray[np.float64], spans_ns: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """The share that neither of a pair ran of the time from the first one's start to the last one's end.
+    """The share of the time from a pair's first start to its last end in which neither launch ran.
 
-    Of launches in tandem alone: `places` are their benchmarks and pairs, shape (2, n), `ran_ns` their processor times
-    and `spans_ns` their starts and ends, shape (n, 2); a share for each of them. To end their turns takes about the
-    same of all pairs of a program, so the least of these, up to a tenth, is left out as that.
+    All launches are in tandem: `places` are their benchmarks and pairs, shape (2, n), `ran_ns` their processor times
+    and `spans_ns` their starts and ends, shape (n, 2); the result has a share for each launch. Ending turns takes about
+    the same share in all pairs of a program, so the smallest share of its pairs, up to a tenth, is subtracted for it.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""How much a benchmark processes each time, and so how much in a second."""
+"""How much a benchmark processes each time, and hence per second."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from steelyard.model.structs import Kept, Within, said, validated
 WorkUnit = Literal["bytes", "items", "chars", "cycles"]
 WORK_UNITS: Final[tuple[str, ...]] = get_args(WorkUnit)
 _OF_TIME: Final = ("active", "wall", "cpu")
-"""The metrics in which a launch, or an iteration, takes its time: other times are parts of these."""
+"""The metrics that measure the whole time of a launch or an iteration: other times are parts of these."""
 
 _Amount = Annotated[float, Within(ge=LEAST_VALUE, le=MOST_VALUE)]
 
 
 def is_empty(told: object) -> bool:
-    """Whether nothing is told: records without a throughput are as they were before there were any."""
+    """Whether a field is empty: it is then left out, so that a record without it is as before the field existed."""
     return not told
 
 
 @dataclass(frozen=True, kw_only=True)
 class Processed(Kept):
-    """So much that one execution processes: an iteration with a harness, else the command, run once."""
+    """How much one execution processes: an iteration with a harness, otherwise the command, run once."""
 
     unit: WorkUnit
-    amount: _Amount = said("of the baseline, or of the only side")
-    candidate: _Amount | None = said("of the candidate, where that is another amount", default=None)
+    amount: _Amount = said("how much the baseline, or the only side, processes")
+    candidate: _Amount | None = said("how much the candidate processes; null if as much as the baseline", default=None)
 
     def of(self, side: int) -> float:
         """The amount of a side: 0 is the baseline, 1 the candidate."""
@@ -36,14 +36,14 @@ class Processed(Kept):
 
 
 def per_second(processed: Sequence[Processed], metric: str, median_ns: float, side: int = 0) -> dict[str, float]:
-    """How much of each unit a side processes in a second at its median time; empty where the metric is no such time."""
+    """How much of each unit a side processes per second at its median time; empty if the metric is no such time."""
     if metric not in _OF_TIME or not median_ns > 0:
         return {}
     return {one.unit: one.of(side) / (median_ns / 1e9) for one in processed}
 
 
 def processed_of(amounts: Mapping[str, float], candidate: Mapping[str, float] | None = None) -> list[Processed]:
-    """What both sides process, by unit; a candidate that tells nothing is taken to process as much."""
+    """What both sides process, by unit; a candidate without an amount is assumed to process as much."""
     other = candidate or {}
     return [
         validated(

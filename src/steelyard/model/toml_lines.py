@@ -1,4 +1,4 @@
-"""On which line of a TOML file a key stands, which its parser does not tell."""
+"""Find the lines of keys in a TOML file, which its parser does not report."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 Place = tuple[str | int, ...]
 """Keys, and places in arrays of tables: `("target", 1, "command")`."""
 
-# What the last of several lines of a value holds.
+# What ends a value of several lines.
 _ENDS = re.compile(r"""[]}]|\"{3}|'{3}""")
-# A value of more lines ends here for us: what follows it, up to the next table, has the line of its table.
+# Longer values are not followed: keys after one, up to the next table, get the line of their table.
 _MOST_LINES_OF_VALUE = 500
 
 
 def lines_of(text: str) -> dict[Place, int]:
-    """Each key and table of a file that is TOML, with its line, counted from 1; of inline tables the keys as well."""
-    lines, places = text.split("\n"), dict[Place, int]()  # of TOML nothing else ends a line
+    """Map each key and table of valid TOML to its line, counted from 1, including the keys of inline tables."""
+    lines, places = text.split("\n"), dict[Place, int]()  # nothing else ends a line in TOML
     arrays: dict[Place, int] = {}
     table: Place = ()
     number = 0
@@ -37,14 +37,14 @@ def lines_of(text: str) -> dict[Place, int]:
 
 
 def line_of(places: Mapping[Place, int], place: Place) -> int:
-    """The line of a place, or of the nearest that is around it; 1 if there is none."""
+    """The line of a place, or of the innermost one that contains it; 1 if there is none."""
     while place and place not in places:
         place = place[:-1]
     return places.get(place, 1)
 
 
 def _header(line: str) -> dict[str, Any]:
-    """What a table's header says by itself; nothing of any other line."""
+    """The parsed header of a table; empty for any other line."""
     if re.match(r"\s*\[", line):
         with suppress(tomllib.TOMLDecodeError):
             return tomllib.loads(line)
@@ -52,7 +52,7 @@ def _header(line: str) -> dict[str, Any]:
 
 
 def _table(value: Any, arrays: dict[Place, int]) -> Place:
-    """The table that a header begins; of an array of tables the next one, and within one that is its latest."""
+    """The table that a header begins: in an array of tables the next one; tables within one belong to its latest."""
     names, is_array = list[str](), False
     while value and isinstance(value, dict):
         ((name, value),) = value.items()
@@ -70,7 +70,7 @@ def _table(value: Any, arrays: dict[Place, int]) -> Place:
 
 
 def _value(lines: list[str], begun: int) -> tuple[dict[str, Any], int]:
-    """What a key that stands on a line says, and the line that follows; of one that is too long that of a header."""
+    """The parsed key and value that begin on a line, and the next line; after too long a value, that of a header."""
     for end in range(begun + 1, min(len(lines), begun + _MOST_LINES_OF_VALUE) + 1):
         if end == begun + 1 or _ENDS.search(lines[end - 1]):
             with suppress(tomllib.TOMLDecodeError):

@@ -1,4 +1,4 @@
-"""What `steelyard tune` changes on a machine, and the state before, as it is kept on disk."""
+"""What `steelyard tune` changes on a machine, and the state before it, as kept on disk."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pydantic import Field, field_validator
 from steelyard.model.parts import Record
 
 TUNING_FORMAT: Final = "steelyard-tuning"
-# What a setting begins with that is no file, but whether a service's process runs.
+# The prefix of a setting that is not a file, but whether a service's process runs.
 PROCESS: Final = "process:"
 
 
 class Change(Record):
     """One setting of the machine."""
 
-    code: str = Field(description="the operation that it belongs to, as docs/tune.md names it")
-    setting: str = Field(description="a file below /proc or /sys, without its first slash, or `process:NAME`")
+    code: str = Field(description="code of the operation that it belongs to, as docs/tune.md names it")
+    setting: str = Field(description="file below /proc or /sys, without the slash at its beginning, or `process:NAME`")
     before: str
     after: str
 
     @field_validator("setting")
     @classmethod
     def _is_one(cls, setting: str) -> str:
-        """Nothing else is ever written to, whatever a file says."""
+        """Accept only files below /proc and /sys, and processes: nothing else is ever changed, whatever a file says."""
         parts = setting.split("/")
         if not setting.startswith(PROCESS) and (parts[0] not in ("proc", "sys") or {"", ".", ".."} & {*parts}):
             raise ValueError("is no setting of a machine")
@@ -37,7 +37,7 @@ class Tuning(Record):
     format: Literal["steelyard-tuning"] = TUNING_FORMAT
     version: Literal[1] = 1
     tool: str
-    created: str = Field(description="when, UTC, ISO 8601")
+    created: str = Field(description="when the machine was tuned, ISO 8601 in UTC")
     changes: list[Change] = Field(
-        description="in the order in which they are made; they are undone the other way round"
+        description="changes in the order in which they are made; they are undone in the opposite order"
     )

@@ -1,4 +1,4 @@
-"""What is printed to be typed into a shell: paths, and commands in quotes."""
+"""Text that users can paste into a shell: paths, and quoted commands."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
-# What a shell looks for within double quotes.
+# The characters that a shell interprets within double quotes.
 _EXPANDED = frozenset('"$`\\!')
 
 
 def typed(path: Path) -> str:
-    """A path as a shell takes it, whatever is in its name; one that begins like an option is none."""
+    """A path quoted for a shell, whatever its name; one that begins with a dash is not taken for an option."""
     text = str(path)
     return shlex.quote(f"./{text}" if text.startswith("-") else text)
 
 
 def in_quotes(command: str) -> str:
-    """A command line as one word of a shell, with as few quotes as that takes."""
+    """A command line as one word of a shell, with as few quotes as possible."""
     if "'" not in command:
         return f"'{command}'"
     return f'"{command}"' if _EXPANDED.isdisjoint(command) else shlex.quote(command)
 
 
 def command_line(words: Iterable[str]) -> str:
-    """The command line that is split into these words; quoted are those alone that have to be."""
+    """The command line that a shell splits into these words, quoting only those that need it."""
     return " ".join(word if _is_one_word(word) else in_quotes(word) for word in words)
 
 

@@ -14,19 +14,19 @@ UNITS: Final[Mapping[Unit, Mapping[str, float]]] = {
     "bytes": {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30},
     "count": {"1": 1.0, "k": 1e3, "M": 1e6, "G": 1e9},
 }
-"""Name to size, in the unit that a metric of this kind has in records."""
+"""Name to size, in the unit that metrics of this kind have in records."""
 
-# Of each unit of time, as other tools write them, too.
+# The ns of each unit of time, including other tools' spellings.
 _NANOSECONDS: Final[Mapping[str, float]] = {**UNITS["ns"], "us": 1e3}
 
 PER_OPERATION: Final = "/op"
-"""Behind a unit of another tool that is of one operation."""
+"""The suffix of another tool's unit that is per operation."""
 
 _SPELLINGS = {"us": "µs", "μs": "µs"}
 
 
 def ns_of(unit: str) -> float | None:
-    """How many ns another tool's unit of time has, also of one operation; None where it is no time."""
+    """How many ns another tool's unit of time has, also if it is per operation; None if it is no unit of time."""
     return _NANOSECONDS.get(unit.removesuffix(PER_OPERATION))
 
 

@@ -1,4 +1,4 @@
-"""What is said of two kept runs: derived from both whenever it is asked for, and kept nowhere."""
+"""What is said about two kept runs: derived from both whenever it is needed, and kept nowhere."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class UnpairedVerdict:
     """One benchmark of two runs in one metric; changes are relative, +0.01 is 1 % slower.
 
-    `interval` and what follows from it are None where a run has too few launches to show how its level moves.
-    `block_spreads` are the relative between-block spreads of each run, `assumed` the least that is assumed of them.
+    `interval` and what follows from it are None if a run has too few launches to show how its level moves.
+    `block_spreads` are the relative between-block spreads of each run, `assumed` the least that is assumed for them.
     """
 
     benchmark: str
@@ -34,7 +34,7 @@ class UnpairedVerdict:
 
 @dataclass(frozen=True)
 class UnpairedReport:
-    """Two runs, A and B, with the verdicts in the order of the benchmarks and within them of the metrics."""
+    """Two runs, A and B, with the verdicts in the order of the benchmarks, and of the metrics within each."""
 
     baseline: Run
     candidate: Run
@@ -43,10 +43,10 @@ class UnpairedReport:
     verdicts: list[UnpairedVerdict]
     findings: list[Finding]
     means: list[SuiteMean] = field(default_factory=list)
-    """Of runs of a suite, those of each metric."""
+    """The means of each metric, for runs of a suite."""
 
     def deciding(self) -> list[UnpairedVerdict]:
-        """The verdict of each benchmark in its first metric: of several that decides."""
+        """The verdict of each benchmark in its first metric, which is the deciding one."""
         first: dict[str, UnpairedVerdict] = {}
         for verdict in self.verdicts:
             first.setdefault(verdict.benchmark, verdict)

@@ -1,6 +1,6 @@
-"""Values as people write them: numbers, times, parts; on a command line, and in a project's file.
+"""Read values as people write them on a command line or in a project's file: numbers, times, parts.
 
-Each reader is told what the value is of, an option or a file's key, which its UsageError names.
+Each reader takes the name of the option or key that the value belongs to, which its UsageError names.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def natural(option: str, text: str) -> int:
 
 
 AUTO: Final = "auto"
-"""In the place of a processor's number: the quietest."""
+"""Instead of a processor's number: the quietest processor."""
 
 
 def processor(option: str, text: str) -> int | Literal["auto"]:
@@ -54,7 +54,7 @@ _UNITS_S = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 def seconds(option: str, text: str) -> float:
-    """A time in seconds, if no unit is said; raises UsageError naming the option."""
+    """Read a time, in seconds if it has no unit; raises UsageError naming the option."""
     match = re.fullmatch(r"(.*?)\s*(ms|s|min|m|h|)", text.strip(), re.DOTALL)
     number = None if match is None else _number(match[1])
     if match is None or number is None:
@@ -68,7 +68,7 @@ _UNITS_BYTES = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
 def size_in_bytes(option: str, text: str) -> int:
-    """A size in bytes, if no unit is said; raises UsageError naming the option."""
+    """Read a size, in bytes if it has no unit; raises UsageError naming the option."""
     match = re.fullmatch(r"(.*?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.DOTALL | re.IGNORECASE)
     number = None if match is None else _number(match[1])
     if match is None or number is None or not 0 <= number < 2**53:
@@ -77,7 +77,7 @@ def size_in_bytes(option: str, text: str) -> int:
 
 
 def quantity_of_items(option: str, text: str) -> float:
-    """How many of something, as 1000, 1e6, 20k or 3M; raises UsageError naming the option."""
+    """Read an amount of something, such as 1000, 1e6, 20k or 3M; raises UsageError naming the option."""
     match = re.fullmatch(r"(.*?)\s*([kMG]?)", text.strip(), re.DOTALL)
     number = None if match is None else _number(match[1])
     if match is None or number is None or not 0 <= number < 2**53:
@@ -88,7 +88,7 @@ def quantity_of_items(option: str, text: str) -> float:
 
 
 def shard(option: str, text: str) -> tuple[int, int]:
-    """Part and parts, as 1/4; raises UsageError naming the option."""
+    """Read a part's number and the number of parts, as in 1/4; raises UsageError naming the option."""
     match = re.fullmatch(r"([0-9]{1,5})/([0-9]{1,5})", text.strip())
     number, of = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= number <= of:
@@ -97,7 +97,7 @@ def shard(option: str, text: str) -> tuple[int, int]:
 
 
 def share(option: str, text: str) -> float:
-    """A part of 1, or so many percent; raises UsageError naming the option."""
+    """Read a part of 1, or a percentage; raises UsageError naming the option."""
     number = _number(text.strip().removesuffix("%"))
     if number is None:
         raise UsageError(f"{option} {_brief(text)} is not a part of 1 or a percentage: write for example 0.01 or 1%")
@@ -116,7 +116,7 @@ def _brief(text: str) -> str:
 
 
 def seconds_in_range(option: str, value: float, low: float, high: float) -> float:
-    """As `in_range`, of a time."""
+    """The same as `in_range`, for a time."""
     return in_range(option, value, low, high, " s")
 
 
@@ -133,17 +133,17 @@ def _bound(number: float) -> str:
 
 
 def alpha_checked(alpha: float, option: str = "--alpha") -> float:
-    """The chance of a wrong verdict, if it is one that can be accepted."""
+    """The chance of a wrong verdict, if it lies in the range that is accepted; raises UsageError naming the option."""
     return in_range(option, alpha, 1e-5, 0.2)
 
 
 LARGEST_MARGIN: Final = 0.5
 LONGEST_WAIT_S: Final = 86_400
-"""For other work to calm down."""
+"""The longest wait for other work to calm down."""
 
 
 def relative_margin(percentage: str, option: str = "--margin") -> float:
-    """Read a margin, a number of percent with or without the sign, as a part of 1."""
+    """Read a margin, a percentage with or without the sign, as a part of 1; raises UsageError naming the option."""
     percent = _number(percentage.strip().removesuffix("%"))
     if percent is None:
         way_out = example(option, "0.5%")
@@ -152,9 +152,9 @@ def relative_margin(percentage: str, option: str = "--margin") -> float:
 
 
 def of_percent(percent: float) -> float:
-    """So many percent as a part of 1: the number next to what was written, as 0.7 / 100 is not next to 0.007.
+    """A percentage as a part of 1: the float nearest to what was written, as 0.7 / 100 is not the nearest to 0.007.
 
-    Counts may differ by just a margin or a limit, and then no digit of either may be off.
+    Counts may differ by exactly a margin or a limit, and then no digit of either may be off.
     """
     return float(f"{percent / 100:.15g}")
 

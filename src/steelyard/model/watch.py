@@ -1,4 +1,4 @@
-"""What went on beside the launches: looks at the machine while they ran, and what took place between two of them."""
+"""What went on beside the launches: looks at the machine while they ran, and what happened between two looks."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _Number = Annotated[int, Field(ge=0, lt=2**63)]
-# Of the usual clock rate; what follows a governor moves by a few percent all the time.
+# A low clock rate, as a part of the usual one: with a governor it moves by a few percent all the time.
 _LOW_CLOCK = 0.9
-# Of what fixed work takes in the quicker quarter of the looks; within a phase it varies by under 1 %.
+# Slow work, relative to the time of the fixed work in the quickest quarter of the looks; within a phase it varies by
+# under 1 %.
 _SLOW_WORK = 1.03
 
-# Interrupts in a second, more than in the quieter quarter of the looks. A rule of thumb: one takes a few µs with all
-# that it begins, so these are about half a percent of a processor.
+# Interrupts per second, beyond those of the quietest quarter of the looks. A rule of thumb: one takes a few µs with
+# all that it triggers, so these are about half a percent of a processor.
 _MANY_INTERRUPTS = 2000.0
 
 Kind = Literal["program", "hidden", "steal", "limit", "heat", "clock", "speed", "interrupts"]
@@ -29,46 +30,66 @@ Cause: TypeAlias = tuple[Kind, str]
 
 
 class Beside(Record):
-    """The processes of one name that were no part of the measuring."""
+    """The processes of one name that had no part in the measuring."""
 
     name: str = Field(
-        description="as the kernel has it, with an interpreter's script; that of a kernel thread in brackets"
+        description="name of the program, as the kernel has it, with the script that an interpreter runs; a kernel "
+        "thread's is in brackets"
     )
-    processes: _Number = Field(description="how many of that name ran")
-    ran_ns: _Number = Field(description="processor time of all of them, and of children that ended unseen, ns")
-    cpu: _Number | None = Field(default=None, description="processor on which the busiest of them was last seen")
+    processes: _Number = Field(description="number of processes of that name that ran")
+    ran_ns: _Number = Field(description="processor time of all of them, with that of children that ended unseen, in ns")
+    cpu: _Number | None = Field(
+        default=None, description="processor on which the busiest of them was last seen; null if unknown"
+    )
 
 
 class Interrupting(Record):
-    """What interrupted, by a device, the kernel or other processors."""
+    """A source of interrupts (a device, the kernel or other processors), and how many `times` it interrupted."""
 
-    source: str = Field(description="in words: the timer, the network card virtio2, ...")
+    source: str = Field(
+        description="where the interrupts come from, in words: the timer, the network card virtio2, ..."
+    )
     times: _Number
 
 
 class Stretch(Record):
     """What went on between two looks. What the machine does not tell is null."""
 
-    start_ns: _Number = Field(description="the first look, by the clock of the launches' `start_ns`")
-    end_ns: _Number = Field(description="the second look")
-    beside: list[Beside] = Field(default_factory=list, description="who ran beside the launches, the busiest first")
-    hidden_ns: _Number | None = Field(
-        default=None, description="processor time that no process seen here had: of other containers, mostly"
+    start_ns: _Number = Field(description="when the first look was, by the clock of the launches' `start_ns`, in ns")
+    end_ns: _Number = Field(description="when the second look was, by the same clock, in ns")
+    beside: list[Beside] = Field(
+        default_factory=list,
+        description="programs that ran beside the launches and had at least 2 % of a processor, the busiest first, "
+        "at most eight",
     )
-    pressure_ns: _Number | None = Field(default=None, description="some task waited for a processor")
-    steal_ns: _Number | None = Field(default=None, description="all processors: given to other machines of the host")
-    stopped_ns: _Number | None = Field(default=None, description="our control group stood still at its limit")
-    slowed: _Number | None = Field(default=None, description="times that the processor was slowed, as it was too hot")
-    interrupts: _Number | None = Field(default=None, description="on all processors")
+    hidden_ns: _Number | None = Field(
+        default=None, description="processor time that no process seen here had, mostly that of other containers, in ns"
+    )
+    pressure_ns: _Number | None = Field(
+        default=None, description="time in which some task waited for a processor, in ns"
+    )
+    steal_ns: _Number | None = Field(
+        default=None,
+        description="time that the hypervisor gave to other machines of the host, summed over all processors, in ns",
+    )
+    stopped_ns: _Number | None = Field(
+        default=None, description="time in which our control group, or one above it, stood still at its limit, in ns"
+    )
+    slowed: _Number | None = Field(
+        default=None, description="number of times that the processor was slowed, as it was too hot"
+    )
+    interrupts: _Number | None = Field(default=None, description="number of interrupts on all processors")
     interrupting: list[Interrupting] = Field(
         default_factory=list,
-        description="what interrupted the processor of the launches, or all if none was chosen, over 1,000 times a "
-        "second, the busiest first",
+        description="sources that interrupted the launches' processor (all processors, if none was chosen) over "
+        "1,000 times a second, the busiest first, at most six",
     )
-    mhz: float | None = Field(default=None, gt=0, description="clock rate at the end, MHz")
-    celsius: float | None = Field(default=None, description="temperature at the end, °C")
-    work_ns: _Number | None = Field(default=None, description="what fixed work of a microsecond took at the end, ns")
-    cost_ns: _Number = Field(default=0, description="processor time that the second look took")
+    mhz: float | None = Field(default=None, gt=0, description="clock rate at the end, in MHz")
+    celsius: float | None = Field(default=None, description="temperature of the processor at the end, in °C")
+    work_ns: _Number | None = Field(
+        default=None, description="time that a fixed piece of work, of about a microsecond, took at the end, in ns"
+    )
+    cost_ns: _Number = Field(default=0, description="processor time that the second look took, in ns")
 
 
 class Watch(Record):
@@ -77,7 +98,7 @@ class Watch(Record):
     stretches: list[Stretch] = Field(default_factory=list)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same was seen, whatever has been computed of either."""
+        """Whether the same was seen, whatever has been computed from either."""
         return isinstance(other, Watch) and are_alike(self, other)
 
     @cached_property
@@ -89,18 +110,18 @@ class Watch(Record):
 
     @cached_property
     def ran_ns(self) -> npt.NDArray[np.float64]:
-        """The processor time that all programs beside had in every stretch, as far as they are named."""
+        """The processor time of all named programs beside the launches in every stretch."""
         import numpy as np
 
         return np.array([sum(each.ran_ns for each in one.beside) for one in self.stretches], dtype=np.float64)
 
     @cached_property
     def amounts(self) -> dict[Cause, npt.NDArray[np.float64]]:
-        """How much there was of each cause in every stretch: ns, and for heat and a low clock rate all of it or none.
+        """How much there was of each cause in every stretch, in ns; some causes have all of a stretch or nothing.
 
-        The cause ("clock", "") is where the clock rate was below nine tenths of its usual one, ("speed", "") where
-        fixed work took 3 % longer than in the quicker quarter of the looks, and ("interrupts", "the timer") where that
-        interrupted 2,000 times a second more than in the quarter of the looks with the fewest.
+        These are heat, ("clock", "") where the clock rate was below nine tenths of the usual one, ("speed", "") where
+        fixed work took 3 % longer than in the quickest quarter of the looks, and, say, ("interrupts", "the timer")
+        where the timer interrupted 2,000 times a second more than in the quarter of the looks with the fewest.
         """
         import numpy as np
 
@@ -128,7 +149,7 @@ class Watch(Record):
 
     @cached_property
     def _storms(self) -> dict[str, npt.NDArray[np.bool_]]:
-        """In which stretches each source interrupted more than usual; where it is not told, it was seldom."""
+        """In which stretches each source interrupted more than usual; a source that is not listed did so rarely."""
         import numpy as np
 
         found: dict[str, npt.NDArray[np.float64]] = {}
@@ -140,18 +161,22 @@ class Watch(Record):
 
 
 class Disturber(Record):
-    """Something that went on beside some launches of a benchmark; derived from what was watched."""
+    """Something that went on beside some launches of a benchmark; derived from the watch."""
 
     kind: Kind = Field(
-        description="a program; hidden: work that is not seen from here; steal: the host's other machines; limit: our "
-        "control group was stopped; heat, clock: the processor was slowed, or its clock rate was low; speed: fixed "
-        "work took longer, and so did these launches; interrupts: came more often than usual, and these took longer"
+        description="program: other programs of one name ran; hidden: work ran that cannot be seen from here; "
+        "steal: the host gave time to its other machines; limit: our control group was stopped at its limit; heat: "
+        "the processor was slowed, as it was too hot; clock: its clock rate was low; speed: fixed work took longer, "
+        "and so did these launches; interrupts: they came more often than usual, and these launches took longer"
     )
-    name: str = Field(default="", description="of a program, or of what interrupted")
-    launches: _Number = Field(description="beside which it went on")
-    of: _Number = Field(description="launches that were watched, those of repeated pairs too")
+    name: str = Field(
+        default="", description="name of the program, or source of the interrupts; empty for the other kinds"
+    )
+    launches: _Number = Field(description="number of launches beside which it went on")
+    of: _Number = Field(description="number of launches that were watched, those of repeated pairs included")
     share: float = Field(
         ge=0,
-        description="how much of a processor, or of the time, beside these on average; speed, interrupts: by how much "
-        "these were longer",
+        description="mean over the launches beside which it went on: of program, hidden and steal, how many "
+        "processors it had (0.5 is half of one); of limit, heat and clock, its share of a launch's time; of speed "
+        "and interrupts, by how much these launches took longer (0.01 is 1 %)",
     )

@@ -18,28 +18,28 @@ from steelyard.model.locks import lock
 _ACCESS_LIST = "system.posix_acl_access"
 _NEIGHBOUR = ".steelyard-"
 _IS_NEIGHBOUR = re.compile(rf"{re.escape(_NEIGHBOUR)}[a-z0-9_]{{8}}")
-# A neighbour is made first and locked then.
+# A temporary neighbour is created first and then locked: one this old without a lock was left behind.
 _UNLOCKED_S = 60.0
 
 
 def write_atomically(path: Path, data: bytes | Iterable[bytes], *, private: bool = False) -> None:
-    """Write a file whole, to a neighbour that is then renamed over it; or write to what is no file: a pipe, /dev/null.
+    """Write a file whole, by renaming a temporary neighbour over it; write directly to a pipe or a device.
 
-    What is written over keeps its mode, and its owner where that may be; a new file has those of any other, or is
-    `private` to its owner. Raises MeasurementError where that fails; a file then holds what it held before.
+    A file that is replaced keeps its mode, and its owner if possible; a new file gets the usual mode, or is `private`
+    to its owner. Raises MeasurementError if that fails; a file then keeps its old contents.
     """
     try:
         if path.exists() and not path.is_file():
             _pour(path, data)  # renaming over it would put a file in the place of a device
         else:
-            _replace(Path(os.path.realpath(path)), data, private=private)  # a link stays one
+            _replace(Path(os.path.realpath(path)), data, private=private)  # a symbolic link stays a link
     except OSError as error:
         way_out = "allow larger files (ulimit -f)" if error.errno == errno.EFBIG else "give another place"
         raise MeasurementError(f"cannot write {path}: {error.strerror}; {way_out}") from error
 
 
 def _pour(path: Path, data: bytes | Iterable[bytes]) -> None:
-    # Not blocking, because a pipe that nobody reads would never open: so it is an error.
+    # Non-blocking, so that a pipe without a reader is an error, instead of never opening.
     handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     os.set_blocking(handle, True)
     with os.fdopen(handle, "wb") as file:
@@ -64,7 +64,7 @@ def _replace(path: Path, data: bytes | Iterable[bytes], *, private: bool) -> Non
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what processes that were killed while they wrote a file have left in its folder, as far as can be."""
+    """Remove temporary files that killed processes left in a folder, as far as possible."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if _IS_NEIGHBOUR.fullmatch(entry.name):
@@ -84,7 +84,7 @@ def _remove_if_left(path: str) -> None:
 
 
 def _make_alike(path: Path, file: int) -> None:
-    """Give a file the mode and the owner of the one at `path`, or what a new one has."""
+    """Give a file the mode and the owner of the one at `path`, or the mode of a new file."""
     try:
         before = path.stat()
     except FileNotFoundError:
@@ -95,8 +95,8 @@ def _make_alike(path: Path, file: int) -> None:
         try:
             os.fchown(file, owner, group)
         except OSError:
-            mode &= ~lost  # what its group was allowed is not for ours
-    with suppress(OSError):  # most have none, and some disks know none
+            mode &= ~lost  # our group must not get what the file's own group was allowed
+    with suppress(OSError):  # most files have none, and some file systems support none
         os.setxattr(file, _ACCESS_LIST, os.getxattr(path, _ACCESS_LIST))
         return  # the mode follows from it
     os.fchmod(file, mode)

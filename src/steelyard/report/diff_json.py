@@ -20,12 +20,15 @@ class Compared(Record):
     """One benchmark of both records, in one metric."""
 
     benchmark: str
-    metric: str = Field(description="or, of results of another tool, the unit")
+    metric: str = Field(description="metric; of results of another tool, their unit")
     verdict: VerdictName
-    change: float | None = Field(description="relative change from A to B; +0.01 is 1 % more")
+    change: float | None = Field(description="relative change from A to B, +0.01 is 1 % more; null if unknown")
     interval: tuple[float, float] | None
-    baseline: float = Field(description="median of A, in ns, bytes or a number, or in the unit")
-    candidate: float = Field(description="median of B")
+    baseline: float = Field(
+        description="median of A, in the unit of the metric (ns, bytes, or a number); of results of another tool, "
+        "in their unit"
+    )
+    candidate: float = Field(description="median of B, in the same unit")
     findings: list[str]
 
 
@@ -36,9 +39,14 @@ class DiffAnswer(Record):
     change: float | None
     interval: tuple[float, float] | None
     margin: float
-    alpha: float = Field(description="of each benchmark: they share what was asked for")
+    alpha: float = Field(
+        description="accepted chance of a wrong verdict on each benchmark, its share of what was asked for"
+    )
     verdicts: list[Compared]
-    means: list[SuiteMean] = Field(description="geometric means of the changes, of each metric or unit")
+    means: list[SuiteMean] = Field(
+        description="geometric means of the changes of a suite's benchmarks, one for each metric or unit; empty if "
+        "there are none"
+    )
     findings: list[str]
 
 

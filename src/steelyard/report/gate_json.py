@@ -13,24 +13,29 @@ from steelyard.report import gate_words
 class Held(Record):
     """One benchmark in one metric, held to its limit."""
 
-    record: str = Field(description="the name by which the gate was given it")
+    record: str = Field(description="name of the record, as it was given to the gate")
     benchmark: str
     metric: str
-    verdict: VerdictName = Field(description="by the margin that it was weighed with")
-    change: float | None = Field(description="relative change of the candidate; +0.01 is 1 % slower")
+    verdict: VerdictName = Field(description="verdict by the margin of the weighing")
+    change: float | None = Field(
+        description="relative change from the baseline to the candidate, +0.01 is 1 % slower (1 % more); null if "
+        "unknown"
+    )
     interval: tuple[float, float] | None
-    limit: float | None = Field(description="relative change above which it fails; null for one that never does")
+    limit: float | None = Field(
+        description="relative change above which the gate fails; null if it never does, whatever the change"
+    )
     standing: Standing
-    deciding: bool = Field(description="whether the answer hangs on it")
+    deciding: bool = Field(description="whether the gate's answer depends on it")
 
 
 class GateAnswer(Record):
     """A gate's whole answer."""
 
     verdict: GateVerdict
-    status: int = Field(description="exit status of the verdict")
+    status: int = Field(description="exit status that belongs to the answer")
     headline: str
-    problems: list[str] = Field(description="why there is no answer, wholly or in part")
+    problems: list[str] = Field(description="why there is no answer, or only part of one; otherwise empty")
     findings: list[str]
     judged: list[Held]
 

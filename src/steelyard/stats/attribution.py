@@ -1,8 +1,8 @@
 """Which functions a change of the total comes from: two lists of functions in, a table that adds up out.
 
-Each side is first summed by name and object, the name without what a build leaves on it (`normalised`). What stands on
-both sides is then matched: by name and object, by name alone, and last, what is left in one file with nearly the same
-count is taken for renamed. Every function ends in exactly one row, so that the changes of all rows add up to the
+Each side is first summed by name and object, where the name loses what a build adds to it (`normalised`). The functions
+of both sides are then matched: by name and object, then by name alone; last, those left over in one file with nearly
+the same count are taken as renamed. Every function ends up in exactly one row, so the changes of all rows add up to the
 change of the total, whatever was matched with what.
 """
 
@@ -18,7 +18,8 @@ from typing import Final, Literal, NamedTuple
 NO_SYMBOL: Final = "(no symbol)"
 _UNKNOWN: Final = "???"
 
-# A renamed function may do a little more or less: 1 part in 50 of the larger count, so that both sides see one bound.
+# A renamed function may do a little more or less: 1 part in 50 of the larger count, a bound that is the same from both
+# sides.
 _PARTS = 50
 
 _ADDRESS = re.compile(r"(?:\*ABS\*\+)?0x[0-9a-fA-F]+")
@@ -77,7 +78,7 @@ class Rest:
 def normalised(name: str) -> str:
     """The name without what differs from build to build: hashes, clone suffixes, symbol versions, addresses.
 
-    Bare addresses, and what a tool calls unknown, become one name; demangled names stay whole otherwise.
+    Bare addresses and names that a tool calls unknown become one name; otherwise, demangled names stay whole.
     """
     bare = _ABI_TAG.sub("", name)
     bare = _LEFT_BY_THE_BUILD.sub("", bare) or bare
@@ -111,7 +112,7 @@ def shown(rows: Sequence[Row], most: int) -> tuple[list[Row], Rest]:
 
 
 def summed(functions: Iterable[Function]) -> list[Function]:
-    """The functions of one side as `attribute` matches them: by normalised name and object, each once."""
+    """The functions of one side as `attribute` matches them: one for each normalised name and object."""
     return list(_summed(functions).values())
 
 
@@ -119,7 +120,7 @@ _Key = tuple[str, str]
 
 
 def _summed(functions: Iterable[Function]) -> dict[_Key, Function]:
-    """Sum one side by normalised name and the base name of the object, under which its place is that of the largest."""
+    """Sum one side by normalised name and base name of the object; each sum has the largest part's file and line."""
     parts: dict[_Key, list[Function]] = defaultdict(list)
     for function in functions:
         name = normalised(function.name)
@@ -131,7 +132,7 @@ def _sum(same: list[Function]) -> Function:
     if len(same) == 1:
         return same[0]
     largest = max(same, key=lambda function: function.own)
-    # Parts of one function call each other, or do not: what they did together with their callees is not to be had.
+    # Parts of one function may or may not call each other, so their inclusive counts cannot be added.
     return largest._replace(own=sum(function.own for function in same), inclusive=None)
 
 
@@ -143,21 +144,21 @@ def _base_name(path: str) -> str:
 
 
 class _Matching:
-    """The functions of both sides that are still alone, and the pairs that were found."""
+    """The functions of both sides that are still unmatched, and the pairs found so far."""
 
     def __init__(self, old: dict[_Key, Function], new: dict[_Key, Function]) -> None:
         self.old, self.new = old, new
         self.matched: list[tuple[Function, Function]] = []
 
     def by_name_and_object(self) -> None:
-        """Match what has the same name in the same object."""
+        """Match functions of the same name in the same object."""
         for key in [key for key in self.old if key in self.new]:
             self._match(key, key)
 
     def by_name(self) -> None:
-        """Match by name alone where an object is unknown, or where only one of that name is left on either side.
+        """Match by name alone if an object is unknown, or if only one function of that name is left on each side.
 
-        The latter is the program itself, `./old` against `./new`, or code that moved to another library.
+        The latter happens in the program itself, `./old` against `./new`, or when code moved to another library.
         """
         olds, news = _by_name(self.old), _by_name(self.new)
         for name in olds.keys() & news.keys():
@@ -170,7 +171,7 @@ class _Matching:
                 self._match(old[0], new[0])
 
     def by_file_and_count(self) -> None:
-        """Match what is left in files of one name with nearly the same count, if there is no choice: renamed."""
+        """Match the rest as renamed: same file name and nearly the same count, with no other candidate."""
         olds, news = _by_file(self.old), _by_file(self.new)
         renamed = [pair for file in olds.keys() & news.keys() for pair in _only_choices(olds[file], news[file])]
         for old, new in renamed:
@@ -201,7 +202,7 @@ def _by_file(functions: dict[_Key, Function]) -> dict[str, list[tuple[int, _Key]
 
 
 def _only_choices(old: list[tuple[int, _Key]], new: list[tuple[int, _Key]]) -> list[tuple[_Key, _Key]]:
-    """The pairs of which each has nearly the count of the other and of nothing else."""
+    """The pairs in which each count is near the other's, and near no one else's."""
     pairs = []
     for own, key in old:
         alike = _alike(own, new)
@@ -211,7 +212,7 @@ def _only_choices(old: list[tuple[int, _Key]], new: list[tuple[int, _Key]]) -> l
 
 
 def _alike(own: int, others: list[tuple[int, _Key]]) -> list[tuple[int, _Key]]:
-    """Those of `others` whose count is within 2 % of the larger of the two: at most two, which is one too many."""
+    """Those of `others` within 2 % of the larger of both counts: at most two, as two are already one too many."""
     lowest = -(-own * (_PARTS - 1) // _PARTS)
     highest = own * _PARTS // (_PARTS - 1)
     first = bisect_left(others, lowest, key=lambda other: other[0])

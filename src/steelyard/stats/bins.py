@@ -12,7 +12,7 @@ from steelyard.stats.arrays import FloatArray, IntArray
 
 # Fences at 2 interquartile ranges lie at 3.4 standard deviations of a normal: beyond are real stragglers.
 FENCE = 2.0
-# Of few values the quartiles themselves are hardly known, and each is to be seen that leaves the others a shape.
+# The quartiles of few values are hardly known, and every value should be seen that leaves the others a visible shape.
 WIDE_FENCE = 6.0
 _FEW = 50
 _FEWEST = 5
@@ -39,13 +39,13 @@ class Bins:
 
 
 def ends(ordered: FloatArray, fence: float = FENCE) -> tuple[float, float]:
-    """The lowest and highest of values, in order, shape (n,), n >= 1, that lie within the fences of a box plot.
+    """The lowest and highest of sorted values, shape (n,), n >= 1, that lie within the fences of a box plot.
 
-    These are `fence` interquartile ranges from the quartiles.
+    The fences are `fence` interquartile ranges from the quartiles.
     """
     lower, upper = np.quantile(ordered, [0.25, 0.75])
     if lower == upper:
-        # Coarse clocks: half the values are equal and the fences would hide every other one.
+        # Coarse clocks: half of the values are equal, and the fences would hide all the others.
         lower, upper = np.quantile(ordered, [0.05, 0.95])
         if lower == upper:
             return float(ordered[0]), float(ordered[-1])
@@ -57,10 +57,10 @@ def ends(ordered: FloatArray, fence: float = FENCE) -> tuple[float, float]:
 
 
 def bins(samples: Sequence[npt.ArrayLike], most: int) -> Bins:
-    """Count samples, shape (n,) each, n >= 1, in up to `most` bins of one width that they share.
+    """Count samples, shape (n,) each, n >= 1, in up to `most` shared bins of one width.
 
-    The width is the smallest that any of them asks for by Freedman and Diaconis (1981): twice its interquartile range
-    over the cube root of n. The axis spans what lies within each sample's own fences, which are wide for few values.
+    The width is the smallest that any sample needs by Freedman and Diaconis (1981): twice its interquartile range over
+    the cube root of n. The axis spans what lies within each sample's own fences, which are wide for few values.
     """
     ordered = [np.sort(np.asarray(sample, dtype=np.float64)) for sample in samples]
     spans = [ends(sample, WIDE_FENCE if len(sample) < _FEW else FENCE) for sample in ordered]

@@ -1,7 +1,7 @@
 """Whether groups differ, where each block of neighbouring launches holds one launch of every group, in random order.
 
-Friedman's test by permutation: within a block every order of the groups was as likely as any other, so that permuting
-the values of each block gives the null distribution, whatever drifts from block to block.
+Friedman's test by permutation: within a block every order of the groups was equally likely, so permuting the values of
+each block gives the null distribution, whatever drifts from block to block.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _PERMUTATIONS = 20_000
 
 
 def range_of_groups(values: npt.ArrayLike) -> float:
-    """How far the groups' medians lie apart, as logs if given so; values of shape (blocks, groups), 2 or more each."""
+    """How far apart the groups' medians lie, in the unit of the values, shape (blocks, groups), 2 or more each."""
     table = np.asarray(values, dtype=np.float64)
     medians = np.median(table - np.median(table, axis=1, keepdims=True), axis=0)
     return float(medians.max() - medians.min())
 
 
 def p_value_of_groups(values: npt.ArrayLike) -> float:
-    """The p-value of `the groups do not differ`; ties count as halves. It takes 3 ms, so ask for the range first."""
+    """The p-value of "the groups do not differ"; ties count as halves. It takes 3 ms, so check the range first."""
     ranks = _ranks(np.asarray(values, dtype=np.float64))
     observed = float((ranks.sum(axis=0) ** 2).sum())
     sums = sum(of_block[orders] for of_block, orders in zip(ranks, _orders(*ranks.shape), strict=True))

@@ -1,4 +1,4 @@
-"""What a clock's ticks hide of a change, told from the values alone."""
+"""What a clock's ticks hide of a change, as the values alone show it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from steelyard.stats.arrays import FloatArray
 
-# A decimal clock ticks in these, times a power of ten.
+# The ticks of a decimal clock, up to a power of ten.
 _TICKS = (8.0, 5.0, 4.0, 2.0, 1.0)
 
 
@@ -17,8 +17,8 @@ def clock_quantisation(baseline: FloatArray, candidate: FloatArray) -> float:
     """The largest log-ratio that a clock's ticks can hide from a pair; 0 where noise spreads values over many ticks.
 
     Where values repeat (no more distinct values than half the launches), their smallest gap is the tick, unless the
-    smallest value is smaller; of one value alone it is the largest that a decimal clock could have, as a number is
-    known to its last digit. Two rounded readings make each value wrong by up to one tick.
+    smallest value is smaller. If all are one value, the tick is the largest that a decimal clock could have, as a
+    number is known to its last digit. Two rounded readings make each value wrong by up to one tick.
     """
     values = np.concatenate([baseline, candidate])
     if values.min() == values.max():
@@ -27,9 +27,9 @@ def clock_quantisation(baseline: FloatArray, candidate: FloatArray) -> float:
 
 
 def step_of_few(baseline: FloatArray, candidate: FloatArray) -> float:
-    """The smallest distance of the few different values that launches have, as a log-ratio; 0 of one, and of many.
+    """The smallest distance between the few different values of launches, as a log-ratio; 0 of one, and of many values.
 
-    It is that of a clock's ticks, or of counts and sizes: of what lies between two of its steps nothing is seen.
+    It is the step of a clock, or of counts and sizes: nothing between two steps can be seen.
     """
     values = np.sort(np.concatenate([baseline, candidate]))
     steps = np.diff(values)
@@ -42,5 +42,5 @@ def step_of_few(baseline: FloatArray, candidate: FloatArray) -> float:
 def _coarsest_tick(value: float) -> float:
     """The largest 1, 2, 4, 5 or 8 times a power of ten that a value > 0 is a multiple of: 4 of 12, 0.2 of 937.8."""
     ticks = (digit * 10.0**power for power in count(floor(log10(value)), -1) for digit in _TICKS)
-    # As good as any value is a multiple of a tick that is 1e9 times smaller: one is found.
+    # Any value is near enough to a multiple of a tick that is 1e9 times smaller, so the search ends.
     return next(tick for tick in ticks if abs(value / tick - round(value / tick)) < 1e-9 * value / tick)

@@ -1,8 +1,8 @@
 """Cost: the events of a simulated run, as hits of each level of the memory and their weighted sum.
 
-The formula is Itamar Turner-Trauring's ("CI for performance: Reliable benchmarking in noisy environments", 2020), as
-his script has it since RAM hits are no longer counted as hits of the last level too. A hit is an access to memory,
-of instructions as of data, named by the level that answered it.
+The formula is Itamar Turner-Trauring's ("CI for performance: Reliable benchmarking in noisy environments", 2020), in
+the version of his script that no longer counts RAM hits as hits of the last level too. A hit is an access to memory, of
+instructions or data, named after the level that answered it.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 EVENTS = ("Ir", "I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw")
-"""What has to be counted for them."""
+"""The events that have to be counted for hits and cost."""
 
 
 def hits(events: Mapping[str, int]) -> tuple[int, int, int]:
     """How many accesses the first level, the last level and main memory answered, from Valgrind's event counts.
 
-    They add up to all accesses, Ir + Dr + Dw. Of the difference of two launches, none is below 0: where a walk stays in
-    the first level, the end of the process may miss it once less, and main memory once more. Raises ValueError naming
-    the events that are missing.
+    They add up to all accesses, Ir + Dr + Dw. None is negative, even for the difference of two launches: if a walk
+    stays in the first level, the end of the process may miss it once less, and main memory once more. Raises ValueError
+    naming the missing events.
     """
     missing = [name for name in EVENTS if name not in events]
     if missing:
@@ -30,7 +30,7 @@ def hits(events: Mapping[str, int]) -> tuple[int, int, int]:
 
 
 def cost(events: Mapping[str, int], l1: float, ll: float, ram: float) -> float:
-    """The hits of each level, weighted: a convention, in hits of the first level, and not a time.
+    """The weighted sum of the hits of each level: a convention, in units of hits of the first level, not a time.
 
     Raises ValueError as `hits` does.
     """

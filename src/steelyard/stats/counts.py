@@ -14,7 +14,7 @@ Stability = Literal["exact", "stable", "noisy"]
 
 # Counts of one program that are this close, relatively, are called stable.
 STABLE_WITHIN = 1e-5
-# Each side is counted so often before anybody knows whether its counts repeat.
+# How often each side is counted before it is known whether its counts repeat.
 FIRST_COUNTS = 2
 
 
@@ -24,7 +24,7 @@ class CountJudgement:
 
     verdict: VerdictName
     is_change: bool
-    """Whether the sides do not overlap, and there are enough counts of each for that to be no chance."""
+    """Whether the sides do not overlap, with enough counts of each for that not to be chance."""
     change: float
     interval: tuple[float, float]
     stability: Stability
@@ -32,10 +32,10 @@ class CountJudgement:
 
 
 def counts_needed(alpha: float) -> int:
-    """How many counts a side, where they do not repeat: then two sides that are alike rarely do not overlap.
+    """How many counts a side are needed, where they do not repeat, for equal sides to fail to overlap only rarely.
 
-    If both sides are alike, every order of 2k different counts is as likely as any other, and in 2 of C(2k, k) all of
-    one side lie beyond all of the other. The fewest k for which that is at most alpha.
+    If both sides are alike, every order of 2k different counts is equally likely, and in 2 out of C(2k, k) cases all
+    counts of one side lie beyond all of the other. Return the smallest k for which that is at most alpha.
     """
     counts = FIRST_COUNTS
     while 2 / comb(2 * counts, counts) > alpha:
@@ -63,9 +63,10 @@ def judge_counts(
 ) -> CountJudgement | None:
     """Judge the counts of both sides, shapes (k,), positive; None before there are two of each.
 
-    Equal counts on each side make any change real, and the interval a point. Else the interval reaches from the
-    lowest candidate over the highest baseline to the opposite: it excludes "no change" only if the sides do
-    not overlap, which `counts_needed(alpha)` counts a side make rare; with fewer nothing is decided.
+    If the counts of each side are equal, any change is real, and the interval is a point. Otherwise the interval
+    reaches from the lowest candidate over the highest baseline to the highest candidate over the lowest baseline. It
+    excludes "no change" only if the sides do not overlap, which is rare by chance with `counts_needed(alpha)` counts a
+    side; with fewer nothing is decided.
     """
     if min(len(baseline), len(candidate)) < FIRST_COUNTS:
         return None
@@ -79,14 +80,14 @@ def judge_counts(
     are_enough = kind == "exact" or min(len(baseline), len(candidate)) >= counts_needed(alpha)
     found = verdict_of(_log_ratio(*estimate), ends, margin) if are_enough else "undecided"
     is_change = are_enough and excludes_no_change(ends)
-    # One rounding: a change of just a gate's limit is that limit.
+    # With a single rounding, a change of exactly a gate's limit equals that limit.
     change, *interval = ((after - before) / before for before, after in (estimate, lowest, highest))
     floor = max(spread(baseline), spread(candidate))
     return CountJudgement(found, is_change, change, (interval[0], interval[1]), kind, floor)
 
 
 def _log_ratio(baseline: float, candidate: float) -> float:
-    """ln(candidate / baseline), from the exact difference: a change of just the margin is not rounded below it."""
+    """ln(candidate / baseline), from the exact difference: a change of exactly the margin is not rounded below it."""
     if candidate < baseline:
         return -_log_ratio(candidate, baseline)
     return log1p((candidate - baseline) / baseline)

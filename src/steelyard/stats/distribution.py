@@ -1,4 +1,4 @@
-"""What pictures of a distribution say of it: normal scores, what follows on what."""
+"""The numbers behind charts of a distribution: normal scores, correlation, normality."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def correlation(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
 
 
 def normality(values: npt.ArrayLike) -> float | None:
-    """The correlation of a normal probability plot: 1 for a normal sample; None for what does not vary."""
+    """The correlation of a normal probability plot: 1 for a normal sample; None if values do not vary, or n < 3."""
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     return correlation(normal_scores(len(ordered)), ordered) if len(ordered) > 2 else None

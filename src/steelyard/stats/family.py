@@ -2,12 +2,12 @@
 
 `holm`: the chance of any wrong `slower` or `faster` among them stays below alpha. Holm's step-down over group-
 sequential tests (Ye, Li, Liu and Yao 2013; Maurer and Bretz 2013): with m benchmarks of which r were found changed,
-each of the others is looked at with alpha / (m - r). It starts as Bonferroni does, and every finding gives its share to
-those that are still open. Nothing is assumed about how the benchmarks depend on each other, which matters: they share
-one machine.
+each of the others is tested at alpha / (m - r). It starts like Bonferroni's, and every benchmark found changed gives
+its share to those still open. Nothing is assumed about how the benchmarks depend on each other, which matters: they
+share one machine.
 
-`fdr`: of all that are called `slower` or `faster` the expected share that is wrong stays below alpha, which finds more
-in large suites. Benjamini and Hochberg's step-up (1995) over the same looks: r benchmarks are found if each is at level
+`fdr`: the expected share of wrong verdicts among all `slower` and `faster` stays below alpha, which finds more in large
+suites. Benjamini and Hochberg's step-up (1995) over the same looks: r benchmarks are found if each of them is at level
 alpha r / m. It holds for independent benchmarks and for those whose noise rises and falls together (Benjamini and
 Yekutieli 2001).
 """
@@ -20,7 +20,7 @@ from steelyard.stats.paired import Judgement
 from steelyard.stats.verdict import CHANGED
 
 Judge = Callable[[int, float], Judgement | None]
-"""judge(member, sharing): judge one with alpha shared among so many."""
+"""judge(member, sharing): judge one member, with alpha shared among `sharing` members."""
 
 
 def sharing_now(family: str, members: int, changed: int) -> float:
@@ -31,12 +31,12 @@ def sharing_now(family: str, members: int, changed: int) -> float:
 
 
 def judge_family(family: str, members: int, judge: Judge, elsewhere: int = 0) -> list[Judgement | None]:
-    """Judge those members of a family that are here; so many more are `elsewhere`, and nothing is known of them."""
+    """Judge the members of a family that are here; `elsewhere` counts further ones, of which nothing is known."""
     return (step_up if family == "fdr" else step_down)(members, judge, elsewhere)
 
 
 def step_down(members: int, judge: Judge, elsewhere: int = 0) -> list[Judgement | None]:
-    """Holm's judgements of all members that are here.
+    """Judge all members that are here by Holm's procedure.
 
     A member that reaches a verdict keeps it; those still undecided are judged again with their larger share, until no
     further change is found.
@@ -55,7 +55,7 @@ def step_down(members: int, judge: Judge, elsewhere: int = 0) -> list[Judgement 
 
 
 def step_up(members: int, judge: Judge, elsewhere: int = 0) -> list[Judgement | None]:
-    """Benjamini and Hochberg's judgements of all members that are here: the most found when so many share alpha."""
+    """Judge all members that are here by Benjamini and Hochberg's procedure, for the most findings that hold."""
     assumed = members
     while True:
         judged = [judge(member, (members + elsewhere) / max(1, assumed)) for member in range(members)]
@@ -66,5 +66,5 @@ def step_up(members: int, judge: Judge, elsewhere: int = 0) -> list[Judgement | 
 
 
 def changed_among(judged: Iterable[Judgement | None]) -> int:
-    """How many of these were found slower or faster."""
+    """How many of the judgements are `slower` or `faster`."""
     return sum(one is not None and one.verdict in CHANGED for one in judged)

@@ -1,10 +1,10 @@
-"""The geometric mean of the changes of a suite's benchmarks, with an interval of what is known of each of them.
+"""The geometric mean of the changes of a suite's benchmarks, with an interval made from the interval of each.
 
-Which launch of a pair ran first is a coin of that benchmark's own, so what noise in time does to the estimate of one
-benchmark says nothing of another's, and half-widths add as squares. What all estimates may be off in one direction, as
-they were taken where a weighing stopped, does not become less with many of them: on recorded and made-up noise that was
-a fifth of their half-widths at most (docs/statistics.md), which is added as it is. Benchmarks that are launched out of
-shared starts have their coins in common, and nothing is gained of their number then.
+Each benchmark has its own coin for which launch of a pair runs first, so the error that noise in time makes in one
+estimate is independent of another's, and half-widths add as squares. Estimates taken where a weighing stopped may all
+be off in one direction, which many of them do not average out: on recorded and made-up noise that was at most a fifth
+of their half-widths (docs/statistics.md), which is added as it is. Benchmarks launched out of shared starts share their
+coins too, and then nothing is gained by their number.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from math import sqrt
 
 from steelyard.stats.arrays import FloatArray
 
-# The part of the half-widths that is taken to be off in the same direction in all.
+# The part of the half-widths that is assumed to be an error in the same direction in all.
 _IN_COMMON = 0.2
 
 
 def geometric_mean(
     changes: FloatArray, lower: FloatArray, upper: FloatArray, *, independent: bool
 ) -> tuple[float, float, float]:
-    """The mean of changes, log-ratios of shape (k,), and the ends of its interval, of those of their intervals.
+    """The mean of changes, log-ratios of shape (k,), and the ends of its interval, from the ends of theirs.
 
-    `independent` says that each has coins of its own. The interval has the level that those of the changes have.
+    `independent` says that each benchmark has coins of its own. The interval has the level of the changes' intervals.
     """
     mean = float(changes.mean())
     below, above = _half_width(changes - lower, independent), _half_width(upper - changes, independent)

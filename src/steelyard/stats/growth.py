@@ -1,8 +1,8 @@
-"""How a quantity grows with what is asked for: the part of a time that does not, memory that does, and trends.
+"""How a quantity grows with the work requested: the constant part of a time, memory that grows, and trends.
 
-All judgements are on differences of logs of launches that ran next to each other in random order, by the interval of
-`signed_rank`: something is shown if the whole interval lies beyond a threshold. So the level is that of an effect just
-at the threshold; where there is no effect at all, a wrong finding is rarer by far.
+All judgements use differences of logs of launches that ran next to each other in random order, and the interval of
+`signed_rank`: something is shown if the whole interval lies beyond a threshold. So the level is the error for an effect
+exactly at the threshold; where there is no effect at all, a wrong finding is far rarer.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FROM_MOST_SHOWN: tuple[Shown, ...] = ("beyond", "perhaps", "within")
 
 @dataclass(frozen=True)
 class Effect:
-    """An effect against its threshold: `perhaps` if the estimate lies beyond it, and more launches may show it."""
+    """An effect and its threshold: `perhaps` if only the estimate lies beyond it, so that more launches may show it."""
 
     shown: Shown
     figure: float
@@ -43,10 +43,10 @@ def shift(differences: npt.ArrayLike, threshold: float, level: float) -> Effect:
 
 
 def constant_share(log_ratios: npt.ArrayLike, threshold: float, level: float, times: float = 2) -> Effect:
-    """What share of the time of a sample of N loops does not depend on them.
+    """What share of the time of a sample of N loops does not depend on N.
 
-    From log-ratios of the times of an iteration, in samples of `times` as many loops to those of N, in neighbouring
-    launches. With t(N) = a + b N and k times the loops, a / t(N) = (k - t(kN) / t(N)) / (k - 1).
+    The log-ratios are of the time per iteration, in samples of `times` as many loops over samples of N loops, in
+    neighbouring launches. With t(N) = a + b N and k times the loops, a / t(N) = (k - t(kN) / t(N)) / (k - 1).
     """
     found = estimate(log_ratios, level)
     whole = times / (times - 1)
@@ -57,9 +57,9 @@ def constant_share(log_ratios: npt.ArrayLike, threshold: float, level: float, ti
 
 
 def excess(log_ratios: npt.ArrayLike, threshold: float, level: float, times: float = 2) -> Effect:
-    """How much longer an iteration takes in a sample of twice the loops: iterations that get slower one by one.
+    """How much longer an iteration takes in a sample of twice the loops, as when each is slower than the one before.
 
-    From log-ratios as `constant_share` has them; `times` as many loops are put down to a power of the loops.
+    The log-ratios are those of `constant_share`; if `times` is not 2, they are scaled as for a power of the loops.
     """
     found = estimate(np.asarray(log_ratios, dtype=np.float64) * (log(2) / log(times)), level)
     limit, figure = log1p(threshold), expm1(found.centre)
@@ -69,11 +69,12 @@ def excess(log_ratios: npt.ArrayLike, threshold: float, level: float, times: flo
 
 
 def rise(thirds: npt.NDArray[np.float64], threshold: float, level: float) -> Effect:
-    """Whether times rise from the beginning of a launch to its end; the figure is by how much, relatively.
+    """Whether times rise from the beginning of a launch to its end; the figure is the relative rise.
 
-    `thirds` has those of the first, the middle and the last third of each launch, of shape (launches, 3). Each launch
-    is one value, however much its samples depend on each other. Of a rise that comes in one step, or to an end, a
-    third of the launch has next to nothing: a tenth is less than any steady growth has, a cube's two tenths included.
+    `thirds` has the times of the first, middle and last third of each launch, shape (launches, 3). Each launch is one
+    value, however much its samples depend on each other. If a rise comes in one step, or comes to an end, one of the
+    two steps between thirds has next to nothing of it. Any steady growth has more than a tenth in each; even a cube has
+    two tenths.
     """
     found = estimate(np.log(thirds[:, 2] / thirds[:, 0]), level)
     steps = np.median(np.diff(thirds, axis=1) / thirds[:, :1], axis=0)
@@ -85,17 +86,17 @@ def rise(thirds: npt.NDArray[np.float64], threshold: float, level: float) -> Eff
 
 @dataclass(frozen=True)
 class Memory:
-    """Of launches: after how many samples they ended, and their largest memory in bytes."""
+    """The memory of launches: after how many samples they ended, and the peak of each in bytes."""
 
     samples: int
     bytes: npt.NDArray[np.float64]
 
 
 def memory(few: Memory, more: Memory, most: Memory, threshold_bytes: float, level: float) -> Effect:
-    """Whether memory grows as long as there are samples; the figure is bytes a sample, over the last stretch.
+    """Whether memory keeps growing with the samples; the figure is bytes a sample, over the last stretch.
 
-    More than the threshold from few samples to most, shown by ranks; and as fast from `more` to `most` as from `few`
-    to `more`, or half of it at least: what fills a cache, or awaits a collector, comes to an end.
+    It must grow by more than the threshold from `few` to `most` samples, by a rank test, and at least half as fast from
+    `more` to `most` as from `few` to `more`: growth that fills a cache, or awaits a collector, comes to an end.
     """
     grown = rank_sum.shift(few.bytes, most.bytes, level)
     before = float(np.median(more.bytes) - np.median(few.bytes)) / (more.samples - few.samples)
@@ -109,12 +110,11 @@ def memory(few: Memory, more: Memory, most: Memory, threshold_bytes: float, leve
 def trend(
     values: npt.ArrayLike, blocks: int, threshold: float, level: float, beside: npt.ArrayLike | None = None
 ) -> Effect:
-    """Whether values in order of time rise or fall from block to block: Kendall's test on the blocks' minima.
+    """Whether values in order of time rise or fall from block to block, by Kendall's test on the blocks' minima.
 
-    The minimum of a block is hardly touched by other work that comes and goes within it. The figure is the change from
-    the first third of the blocks to the last. A machine that gets slower all the while makes a trend of everything: of
-    values that have others `beside` them, of what is always the same and in the same order of time, only as much is
-    shown as these do not do themselves.
+    Other work that comes and goes within a block hardly affects its minimum. The figure is the change from the first
+    third of the blocks to the last. A machine that gets slower all the time gives everything a trend: with values
+    `beside` them, of constant work at the same times, a trend is shown only as far as these do not have it too.
     """
     lows = _block_lows(values, blocks)
     if lows is None:
@@ -130,7 +130,7 @@ def trend(
 
 
 def _block_lows(values: npt.ArrayLike, blocks: int) -> npt.NDArray[np.float64] | None:
-    """The logs of the blocks' minima, shape (blocks,); None of too few values."""
+    """The logs of the blocks' minima, shape (blocks,); None for too few values."""
     sample = np.log(np.asarray(values, dtype=np.float64))
     if len(sample) < 2 * blocks:
         return None
@@ -150,7 +150,7 @@ def _trend_of(lows: npt.NDArray[np.float64], threshold: float, level: float) -> 
 
 @lru_cache(maxsize=16)
 def _kendall_tail(n: int, score: int) -> float:
-    """P(S >= score) of Kendall's S under the null hypothesis: the number of orders by their inversions."""
+    """P(S >= score) of Kendall's S under the null hypothesis, from the number of orders with so many inversions."""
     ways = np.ones(1)
     for size in range(2, n + 1):
         ways = np.convolve(ways, np.ones(size) / size)

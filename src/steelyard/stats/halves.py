@@ -1,9 +1,9 @@
 """Whether the pairs say the same in calm and in storm.
 
-The scores (`stats.native`) trust the calm: of a change that shows only in storms little is seen in the estimate. So
-the calmer half of the pairs and the stormier half are looked at by themselves. Which half a pair is in hangs on its
-size and its level, not on its sign, so each half is centred at the change if that is the same in both. Sizes are those
-about the change that the scores find, which is the calm one: that by ranks is far from both halves.
+The scores (`stats.native`) trust calm pairs, so a change that shows only in storms hardly shows in the estimate. So the
+calmer and the stormier half of the pairs are each examined by themselves. Which half a pair is in depends on its size
+and level, not on its sign, so if the change is the same in both, both halves are centred at it. Sizes are measured from
+the change that the scores find, which is that of the calm half: the change by ranks would be far from both halves.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from steelyard.stats import native
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.signed_rank import Estimate, estimate, fewest_differences
 
-# Each half has an interval at this level, and they disagree where these have nothing in common: that is rarer still.
+# Each half has an interval at this level. The halves disagree if these do not overlap, which is rarer still.
 LEVEL = 0.01
-# Noise has calm and storm where the stormier half is so many times as noisy.
+# There is calm and storm only if the stormier half is this many times as noisy.
 STORMIER = 1.5
 
 
@@ -36,7 +36,7 @@ class Halves:
 
 
 def halves_of(d: FloatArray, levels: FloatArray, scored: float) -> Halves | None:
-    """The halves of differences d (n,) at levels (n,); None of too few, or without storms.
+    """The halves of differences d (n,) at levels (n,); None for too few, or without storms.
 
     `scored` is the change that their scores find.
     """

@@ -1,20 +1,20 @@
-"""Tests that are looked at again and again, whose looks together spend alpha and waste nothing of it.
+"""Tests with repeated looks, which share alpha among the looks without wasting any of it.
 
 Under the hypothesis of a change, the signs of the differences are fair coins, given their sizes, order and levels (see
 `stats.native`). So what the looks would have shown with other signs is as probable as what they did show: a group of
-flips is kept for the whole weighing, and each look drops those whose sums of scores are the largest, as many as it may
-spend. The hypothesis is rejected when the signs that were observed are dropped. Nothing is assumed of how one look's
-sum goes with the next one's; that is what the flips tell, whatever the noise did in between.
+flips is kept for the whole weighing, and each look drops those with the largest sums of scores, as many as it may
+spend. The hypothesis is rejected when the observed signs are dropped. Nothing is assumed about how one look's sum
+depends on the next one's: the flips show it, whatever the noise did in between.
 
 The flips are a linear code, which makes a group of them: pair i has a word of `BITS` bits, and flip r turns its sign
 where the two words have an odd number of bits in common. Hence (Hemerik and Goeman 2018):
-- The test is exact for this one group, where flips drawn at random are so only on average over the drawing: all
-  signs that come from one another by flips of the group are equally probable, and of each such orbit no more than the
-  share that is spent is dropped. The words are always the same, so that a record is judged as its weighing was.
-- With two-sided sums the group holds all flips of the first 17 pairs: at the first looks nothing is sampled at all.
-- The sums of all flips are one Walsh-Hadamard transform, whose cost does not grow with the pairs; of few pairs, which
-  have few words, tables of what each half of a flip makes of them take less (`native/signs`).
-- A subgroup of them is a smaller code, by which most looks are known not to reject (`at_least_as_large`).
+- The test is exact for this very group, whereas flips drawn at random make it exact only on average over the draws:
+  all signs that flips of the group turn into one another are equally probable, and of each such orbit no more than the
+  spent share is dropped. The words are always the same, so a record is judged as its weighing was.
+- With two-sided sums the group holds all flips of the first 17 pairs, so at the first looks nothing is sampled.
+- The sums after all flips are one Walsh-Hadamard transform, whose cost does not grow with the pairs. For few pairs,
+  which have few words, tables of what each half of a flip adds take less time (`native/signs`).
+- A subgroup of the flips is a smaller code, which shows of most looks that they do not reject (`at_least_as_large`).
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from steelyard.stats.quantiles import normal_quantile
 
 BITS = 16
 FLIPS = 1 << BITS
-# So many bits has a subgroup of the flips, which is asked first.
+# The bits of the subgroup of flips that is tried first.
 _SUBGROUP = 12
-# A look drops none but the largest sums, mostly of so many times as many as are dropped by then.
+# A look drops only the largest sums: mostly out of this many times as many as are dropped by then.
 _MORE = 3.0
 
 
@@ -44,7 +44,7 @@ class Test(NamedTuple):
     """The flips that the looks have dropped, shape (k,). Flip 0 turns no sign: it is what was observed."""
     rejected: bool
     bound: float
-    """The newest look dropped what is beyond it: the size of a sum, by the root of its scores' squares."""
+    """The newest look dropped the flips beyond it: the size of a sum, divided by the root of its scores' squares."""
 
 
 BEGUN = Test(np.empty(0, dtype=np.uint16), rejected=False, bound=inf)
@@ -53,8 +53,9 @@ BEGUN = Test(np.empty(0, dtype=np.uint16), rejected=False, bound=inf)
 class Flipped(NamedTuple):
     """What a look sees: signed whole scores, (1, n), or two kinds of them, (2, n), to be flipped.
 
-    Of two kinds the larger sum by its root counts, the second `counts` less. Of so few pairs that several flips turn
-    the same signs, the first flips alone are asked, which stand for as many others each.
+    Of two kinds the larger sum counts, each divided by the root of its squares, and the second multiplied by `counts`.
+    With so few pairs that several flips turn the same signs, only the first flips are tried, each of which stands for
+    equally many.
     """
 
     whole: WholeScores
@@ -62,16 +63,16 @@ class Flipped(NamedTuple):
 
     @property
     def told_apart(self) -> int:
-        """How many flips turn signs of these pairs differently."""
+        """How many of the flips turn different signs of these pairs."""
         return 1 << bits_of(self.whole.shape[1])
 
     def as_large(self) -> int:
-        """After how many of all flips the sum is as large as what was observed."""
+        """Return after how many of all flips the sum is at least as large as the observed one."""
         return native.as_large(self.whole, self.counts, fold=False) * (FLIPS // self.told_apart)
 
 
 def bits_of(pairs: int) -> int:
-    """How many bits of a flip turn the sign of any of the first pairs."""
+    """Return how many bits of a flip have a part in the signs of the first `pairs` pairs."""
     return max(0, min(BITS, pairs - 1))
 
 
@@ -81,36 +82,36 @@ def flipped(signed: FloatArray) -> Flipped:
 
 
 def at_least_as_large(seen: Flipped) -> int:
-    """After how many flips, at least, the sum is as large as what was observed.
+    """Return a lower bound on how many flips make the sum at least as large as the observed one.
 
-    A subgroup of the flips is asked, which takes a tenth of the time: each of its flips is another one of all.
+    Only a subgroup of the flips is tried, in a tenth of the time: its flips are all different.
     """
     bits = bits_of(seen.whole.shape[1])
-    times = FLIPS >> bits if bits <= _SUBGROUP else 1  # of so few pairs it is all that can be told apart
+    times = FLIPS >> bits if bits <= _SUBGROUP else 1  # for so few pairs it has all flips that can be told apart
     return native.as_large(seen.whole, seen.counts, fold=True) * times
 
 
 def p_value(seen: Flipped) -> float:
-    """The share of the flips whose sums are as large as what was observed; exact for the first 17 pairs."""
+    """Return the share of the flips whose sums are at least as large as the observed one; exact for up to 17 pairs."""
     return seen.as_large() / FLIPS
 
 
 def look(test: Test, seen: Flipped, may_drop: int) -> Test:
-    """Take one more look, which may drop so many flips.
+    """Take one more look, which may drop up to `may_drop` flips.
 
-    Flips whose sums are equal are dropped together or not at all, and what a look leaves is not passed on. So a test
-    that may drop at least as many at every look drops all that this one drops, whatever the sums. A later look has no
-    fewer pairs than an earlier one.
+    Flips with equal sums are dropped together or not at all, and what a look leaves unspent is not passed on. So a
+    test that may drop at least as many at every look drops all that this one drops, whatever the sums. A later look
+    must have no fewer pairs than an earlier one.
     """
     if may_drop <= 0:
         return test._replace(bound=inf)
-    # Of two kinds, the sums are by their roots.
+    # Sums of two kinds are already divided by their roots.
     root = max(1.0, sqrt((seen.whole[0].astype(np.float64) ** 2).sum())) if len(seen.whole) == 1 else 1.0
-    # The only ones that it may drop, mostly, which spares most of the sorting.
+    # Mostly only sums beyond this can be dropped, which saves most of the sorting.
     large = normal_quantile(min(1.0, _MORE * (len(test.dropped) + may_drop) / FLIPS))
     others = FLIPS // seen.told_apart
     found = native.look(seen.whole, seen.counts, test.dropped, may_drop // others, large * root)
-    # Others turn no more signs of these pairs.
+    # The other flips differ from these only in signs of pairs that are not there yet.
     alike = np.arange(0, FLIPS, seen.told_apart, dtype=np.uint16)
     newest = (found.newest[:, None] + alike).ravel() if others > 1 else found.newest
     return Test(np.concatenate([test.dropped, newest]), test.rejected or found.rejected, found.bound / root)

@@ -1,19 +1,19 @@
 """The change averaged over layouts, where each side was built several times: the layout is the outer unit.
 
-A build is slower or faster than another of the same sources by where its code happens to lie. All pairs of one layout
-share that, so that more of them make an interval of *these builds* narrower, and not of the change. What counts is how
-much the layouts' centres differ: they are as many independent values as there are layouts, however many pairs each has
+Where its code happens to lie makes one build slower or faster than another of the same sources. All pairs of one layout
+share that effect, so more pairs narrow the interval of *these builds*, but not that of the change. What counts is how
+much the centres of the layouts differ: there are as many independent values as layouts, however many pairs each has
 (Kalibera and Jones 2013; Mytkowicz and others 2009).
 
-Each side's effect of a layout is one draw from the same distribution where nothing changed, so that their difference is
-symmetric about 0, and so is the centre of a layout's pairs. From 9 layouts or so on the signed-rank test of the centres
-needs nothing else. Fewer can never reach the level without an assumption (the signs of n layouts have p = 2^(1-n) at
-best): there the interval is Student's, which takes the effects of layouts to be about normal. Where launches have few
-different values, so have the centres, and are often all alike: then their spread is what lies between two values.
+If nothing changed, each side's effect of a layout is drawn from the same distribution, so the difference of the two is
+symmetric about 0, and so is the centre of a layout's pairs. From about 9 layouts on, the signed-rank test of the
+centres needs nothing else. Fewer can never reach the level without an assumption (the signs of n layouts have
+p = 2^(1-n) at best); then the interval is Student's, which assumes about normal effects of layouts. Where launches have
+few different values, so have the centres, and often all are equal: then their spread is the step between two values.
 
-Looks at the same layouts say much the same again, but how much depends on how far layouts differ, which nobody knows.
-So there are fewer of them, each at twice the pairs of the one before, and their levels add up: that assumes nothing.
-The pairs' own test has to reject as well.
+Looks at the same layouts largely repeat each other, but how much depends on how far the layouts differ, which is
+unknown. So there are fewer such looks, each at twice the pairs of the one before, and their levels add up, which
+assumes nothing. The pairs' own test has to reject as well.
 """
 
 from __future__ import annotations
@@ -32,43 +32,43 @@ from steelyard.stats.quantiles import student_quantile, student_tails
 from steelyard.stats.variance import between
 
 GROWTH: Final = 2
-"""A look at the layouts has so many times the pairs of the one before."""
+"""A look at the layouts has this many times the pairs of the one before."""
 PAIRS_EACH: Final = 2
-"""From so many pairs of each layout on their noise is known apart from that of the layouts."""
-# Of a log-ratio: what may be as far as that says nothing, and as a ratio it could soon not be written.
+"""With this many pairs of each layout, the pairs' noise can be told from that of the layouts."""
+# A half-width, as a log-ratio: one this large says nothing, and much larger ones overflow as ratios.
 _FARTHEST = 50.0
 
 
 @dataclass(frozen=True)
 class Averaged:
-    """What the layouts say of the change, a log-ratio; infinite ends where there are fewer than two of them."""
+    """What the layouts say about the change, a log-ratio; infinite ends where there are fewer than two layouts."""
 
     centres: tuple[float, ...]
-    """Of the pairs of each layout that was measured, in the order of the layouts."""
+    """The centre of the pairs of each measured layout, in the order of the layouts."""
     variance: float
-    """Of one layout's centre, with what rounding hides of it; 0 of a single one."""
+    """The variance of one layout's centre, with what rounding hides of it; 0 for a single layout."""
     centre: float
     lower: float
     upper: float
     p_value: float
     level: float
-    """Of the interval."""
+    """The level of the interval."""
     is_free: bool
-    """Whether no distribution was assumed of the layouts' effects."""
+    """Whether no distribution of the layouts' effects was assumed."""
     floor: float
-    """Which part of the standard error no number of pairs removes, as a share from 0 to 1."""
+    """The part of the standard error that no number of pairs removes, as a share from 0 to 1."""
 
 
 class LayoutLook(NamedTuple):
-    """What one of the pairs' looks is for the layouts."""
+    """What a look at the pairs means for the layouts."""
 
     share: float
-    """Of alpha."""
+    """The share of alpha."""
     may_decide: bool
 
 
 def look_at_layouts(looks: Sequence[Look]) -> LayoutLook:
-    """Of the last of these looks: one that decides has a share of alpha; one between has that of the next to do so."""
+    """Return what the last look is for the layouts: if it may not decide, it has the share of the next that may."""
     before, taken, share, may_decide = looks[0].share_before, 0, 0.0, False
     for look in looks:
         may_decide = look.last or look.pairs >= GROWTH * taken
@@ -82,7 +82,7 @@ def look_at_layouts(looks: Sequence[Look]) -> LayoutLook:
 def average(d: FloatArray, layouts: IntArray, level: float, step: float = 0.0) -> Averaged:
     """Average differences d (n,) over their layouts (n,), with an interval at 1 - level.
 
-    `step` is the log-ratio between two of the few different values that the launches have (see `stats.clock`).
+    `step` is the log-ratio between neighbouring values, if the launches have few different ones (see `stats.clock`).
     """
     order = np.argsort(layouts, kind="stable")
     groups = np.split(d[order], np.unique(layouts[order], return_index=True)[1][1:])
@@ -92,7 +92,7 @@ def average(d: FloatArray, layouts: IntArray, level: float, step: float = 0.0) -
         return Averaged(known, 0.0, float(centres[0]), -inf, inf, 1.0, level, False, 0.0)
     by_ranks = signed_rank.estimate(centres, level)
     is_free = by_ranks.upper < inf
-    variance = float(np.var(centres, ddof=1)) + step**2 / 12  # that of what any value between two is rounded to
+    variance = float(np.var(centres, ddof=1)) + step**2 / 12  # plus that of rounding by up to half a step
     half = student_quantile(len(centres) - 1, level) * sqrt(variance / len(centres))
     half = half if half < _FARTHEST else inf
     mean = float(centres.mean())
@@ -100,7 +100,7 @@ def average(d: FloatArray, layouts: IntArray, level: float, step: float = 0.0) -
         (by_ranks.centre, by_ranks.lower, by_ranks.upper) if is_free else (mean, mean - half, mean + half)
     )
     p_value = _p_value(centres, variance)
-    if p_value > level:  # as Student's interval may not know: of so few, centres on both sides of 0 never show a change
+    if p_value > level:  # Student's interval may exclude 0, but few centres on both sides of 0 never show a change
         lower, upper = min(lower, 0.0), max(upper, 0.0)
     return Averaged(known, variance, centre, lower, upper, p_value, level, is_free, _floor(groups))
 
@@ -108,15 +108,15 @@ def average(d: FloatArray, layouts: IntArray, level: float, step: float = 0.0) -
 def layouts_needed(chance: Callable[[float, float], float], averaged: Averaged, often: float, most: int) -> int | None:
     """How many layouts, each with as many pairs as those at hand, would decide so `often`; None if `most` would not.
 
-    `chance(half_width, deviation)` is that of a verdict from an interval of that half-width, whose estimate will be so
-    far from the one at hand (a standard deviation).
+    `chance(half_width, deviation)` is the chance of a verdict from an interval of that half-width, whose estimate will
+    differ from the one at hand with that standard deviation.
     """
     have = len(averaged.centres)
     if not 2 <= have < most:
         return None
     variance = averaged.variance
     if not variance > 0:
-        return None  # more of what does not differ tell nothing
+        return None  # where layouts do not differ, more of them add nothing
     for layouts in np.unique(np.geomspace(have + 1, most, 40).astype(int)):
         deviation = sqrt(variance / have - variance / layouts)
         half = student_quantile(int(layouts) - 1, averaged.level) * sqrt(variance / layouts)
@@ -126,7 +126,7 @@ def layouts_needed(chance: Callable[[float, float], float], averaged: Averaged, 
 
 
 def _p_value(centres: FloatArray, variance: float) -> float:
-    """Of the signed ranks; what these can never reach is Student's, of centres of that variance."""
+    """The p-value by signed ranks, or Student's with that variance where it is smaller than ranks can ever reach."""
     by_ranks, least = signed_rank.p_value(centres), 2.0 ** (1 - len(centres))
     if by_ranks > least:
         return by_ranks
@@ -136,7 +136,7 @@ def _p_value(centres: FloatArray, variance: float) -> float:
 
 def _floor(groups: list[FloatArray]) -> float:
     if sum(map(len, groups)) < PAIRS_EACH * len(groups):
-        return 0.0  # nothing tells the layouts' share from the pairs'
+        return 0.0  # the layouts' share cannot be told from that of the pairs
     of_layouts, of_pairs = between(groups)
     whole = of_layouts + of_pairs
     return sqrt(of_layouts / whole) if whole > 0 else 0.0

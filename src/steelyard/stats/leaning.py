@@ -1,4 +1,4 @@
-"""Whether what disturbs the launches of two sides falls on one of them more than chance explains."""
+"""Whether disturbances fall on the launches of one side more often than chance explains."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Leaning:
-    """Which share of each side's launches was disturbed (baseline, candidate), and how likely so uneven a one is."""
+    """The share of each side's launches that was disturbed, and the p-value of shares so uneven."""
 
     baseline: float
     candidate: float
@@ -18,11 +18,11 @@ class Leaning:
 
 
 def leaning(disturbed: npt.NDArray[np.bool_], candidate_time: float) -> Leaning:
-    """The sign test of which side was the disturbed one, over the pairs in which one was and the other was not.
+    """Run a sign test of which side was disturbed, over the pairs in which exactly one launch was.
 
-    `disturbed` has shape (pairs, 2), pairs >= 1. The coin makes either side as likely where nothing changed. A side
-    that runs for a longer part of a pair's time meets more of what is around it, so the candidate's share of that,
-    `candidate_time`, has to be excluded as well.
+    `disturbed` has shape (pairs, 2), pairs >= 1. Where nothing changed, the coin makes either side equally likely. A
+    side that runs for more of a pair's time meets more of what goes on around it, so the candidate's share of that
+    time, `candidate_time`, has to be rejected as an explanation as well.
     """
     baseline, candidate = disturbed.T
     hits, of = int((candidate & ~baseline).sum()), int((candidate ^ baseline).sum())
@@ -31,7 +31,7 @@ def leaning(disturbed: npt.NDArray[np.bool_], candidate_time: float) -> Leaning:
 
 
 def binomial_p(hits: int, of: int, share: float) -> float:
-    """Two-sided p-value of so many hits, each with the chance `share` (0 < share < 1): twice the smaller tail."""
+    """Two-sided p-value of `hits` out of `of`, each with the chance `share`, 0 < share < 1: twice the smaller tail."""
     steps = np.arange(of)
     odds = np.log((of - steps) / (steps + 1.0)) + np.log(share / (1 - share))
     logs = np.concatenate([[0.0], np.cumsum(odds)])

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from steelyard.stats.arrays import BoolArray, FloatArray
 
-# Every subset of the columns is tried: 255 small problems at most.
+# Every subset of the columns is tried: at most 255 small problems.
 MOST_COLUMNS = 8
-# Residuals that differ by less are rounding, and the solution with fewer columns is taken.
+# Residuals that differ by less differ by rounding, and the solution with fewer columns is taken.
 _ROUNDING = 1e-12
 
 
@@ -39,7 +39,7 @@ def non_negative(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
 def _best(matrix: FloatArray, wanted: FloatArray) -> FloatArray:
     subsets = _subsets(matrix.shape[1])
     parts = matrix * subsets[:, None, :]  # (subsets, rows, columns): one call for all, as each costs more than its sums
-    # What `lstsq` takes for dependent columns.
+    # The limit below which `lstsq` takes columns as dependent.
     inverses = np.linalg.pinv(parts, rcond=max(matrix.shape) * float(np.finfo(np.float64).eps))
     fits = np.where(subsets, inverses @ wanted, 0.0)
     residuals = np.linalg.norm((parts @ fits[:, :, None])[:, :, 0] - wanted, axis=1)
@@ -53,7 +53,7 @@ def _best(matrix: FloatArray, wanted: FloatArray) -> FloatArray:
 
 @lru_cache(maxsize=MOST_COLUMNS)
 def _subsets(columns: int) -> BoolArray:
-    """Which columns are in each, (subsets, columns), the smallest first; without the empty one."""
+    """The columns of each non-empty subset, (subsets, columns), the smallest subsets first."""
     chosen = (subset for size in range(1, columns + 1) for subset in combinations(range(columns), size))
     return np.array([np.isin(range(columns), subset) for subset in chosen])
 
@@ -66,7 +66,7 @@ def pearson(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
     if len(one) < 2:
         return float("nan")
     first, second = one - one.mean(), other - other.mean()
-    # What is left of a constant after its mean is rounding, and correlates with anything.
+    # A constant minus its mean is only rounding error, which correlates with anything.
     if _is_constant(one, first) or _is_constant(other, second):
         return float("nan")
     first, second = first / np.abs(first).max(), second / np.abs(second).max()  # no square is too large, or 0

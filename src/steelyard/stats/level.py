@@ -1,9 +1,9 @@
 """The interval of the level of one run: of its median, where neighbouring launches may be alike.
 
-The order statistics of independent launches have an interval of their median. Those of one machine come in phases, and
-then it is far too narrow: on recorded traces one of 99 % held the level of the whole trace in 20 to 40 % of stretches.
-So it is widened to what the medians of contiguous blocks say of their mean, as by so many fewer blocks as neighbouring
-ones are alike. Phases that are longer than the run are in no number of it (docs/statistics.md).
+For independent launches, order statistics give an interval of the median. Launches on one machine come in phases, for
+which it is far too narrow: on recorded traces, intervals of 99 % held the level of the whole trace in 20 to 40 % of
+stretches. So it is widened to the interval that the medians of contiguous blocks give of their mean, for fewer blocks
+the more alike neighbouring ones are. Phases longer than the run show in none of its numbers (docs/statistics.md).
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from steelyard.stats.quantiles import student_quantile
 from steelyard.stats.summary import median_interval, row_medians
 from steelyard.stats.unpaired import A_BLOCK, FEWEST_BLOCKS, FEWEST_LAUNCHES, MOST_BLOCKS
 
-# A correlation of few blocks is not known well enough for more.
+# The correlation of few blocks is not known well enough to trust a larger one.
 _MOST_ALIKE = 0.8
 
 
 def level_interval(values: FloatArray, level: float) -> tuple[float, float] | None:
-    """A 1 - level interval of the median of values, shape (n,), in order of time, within these; None of too few."""
+    """Return a 1 - level interval of the median of values, shape (n,), in order of time; None for too few values.
+
+    It never reaches beyond the values.
+    """
     found = median_interval(values, level)
     if found is None or len(values) < FEWEST_LAUNCHES:
         return found
@@ -39,7 +42,7 @@ def _half_width(values: FloatArray, level: float) -> float:
     squares = float(off @ off)
     if squares == 0:
         return 0.0
-    # That of blocks that are not alike is -1 / blocks on average, as they are compared with their own mean.
+    # The correlation of unrelated blocks is -1 / blocks on average, as they are compared with their own mean.
     alike = min(_MOST_ALIKE, max(0.0, float(off[1:] @ off[:-1]) / squares + 1 / blocks))
     error = sqrt(squares / (blocks - 1) / blocks * (1 + alike) / (1 - alike))
     return student_quantile(blocks - 1, level) * error

@@ -1,9 +1,9 @@
-"""Whether the change is another one from some pair on: something of one side, or of the machine, changed meanwhile.
+"""Whether the change is a different one from some pair on, because one side or the machine changed meanwhile.
 
-The coin makes a pair's difference lie above the change as often as below it, whatever the noise. So the earlier pairs
-and the later ones have intervals of their own, by signed ranks, which hold the same change if there is but one. Where
-to cut is told by the ranks of all. As it is chosen by these, the ranks of both parts have to differ by far more than
-chance would have it anywhere, too: alone that would trust in noise that is as large before as after.
+The coin makes a pair's difference lie above the change as often as below it, whatever the noise. So the earlier and the
+later pairs each have an interval by signed ranks, and both hold the same change if there is only one. The ranks of all
+pairs decide where to cut. As they choose the cut, the ranks of the two parts also have to differ by far more than they
+would by chance at any cut. That test alone would not do: it relies on the noise being as large before as after.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ _CHANCE = 1e-4
 
 @dataclass(frozen=True)
 class Parts:
-    """The change (log-ratio) in the pairs before one, and in those from it on."""
+    """The change (log-ratio) in the pairs before the cut, and in those after it."""
 
     earlier: Estimate
     later: Estimate
 
 
 def parts_of(d: FloatArray, by: float) -> Parts | None:
-    """The two parts of differences d (n,) in order of time whose changes are surely not one, and `by` or more apart."""
+    """Return two parts of differences d (n,), in order of time, with clearly different changes, `by` or more apart.
+
+    None if there are none.
+    """
     least = fewest_differences(LEVEL)
     if len(d) < 2 * least:
         return None
@@ -45,7 +48,7 @@ def parts_of(d: FloatArray, by: float) -> Parts | None:
 def _cut(d: FloatArray, least: int) -> int:
     """After how many differences, with at least so many on either side, the ranks before and after differ most."""
     n, ordered = len(d), np.sort(d)
-    # Equal ones have one rank: that of their order in time would be a trend.
+    # Equal differences share a rank: ranking them by time would look like a trend.
     ranks = (np.searchsorted(ordered, d, "left") + np.searchsorted(ordered, d, "right") - 1) / 2
     before = np.arange(least, n - least + 1)
     sums = np.cumsum(ranks - (n - 1) / 2)[before - 1]

@@ -1,7 +1,7 @@
 """Whether values have more than one mode, where the modes are, and whether they come and go with time.
 
-The test is the dip (Hartigan and Hartigan 1985): how far the empirical distribution is, at least, from any
-unimodal one. Its level is that of the uniform distribution, which of all unimodal ones is the hardest to tell.
+The test is the dip (Hartigan and Hartigan 1985): the least distance of the empirical distribution from any unimodal
+one. Its level is set by the uniform distribution, which of all unimodal ones is the hardest to distinguish.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from steelyard.stats.summary import quartile_deviation
 
 IntArray = npt.NDArray[np.intp]
 
-# Of the dip times the root of n: uniform samples of 20 to 224 values exceed it in at most 0.05 % of the cases
-# (tests/stats/test_modes.py simulates it).
+# The critical value of the dip times the root of n: uniform samples of 20 to 224 values exceed it in at most 0.05 % of
+# the cases (tests/stats/test_modes.py simulates it).
 CRITICAL = 0.65
 
 SMALLEST_SHARE = 0.1
-"""Of all values: a cluster of fewer is a tail."""
+"""The least share of all values that makes a mode: a smaller cluster is a tail."""
 
 _WORTH_MORE = 0.46
-# More are thinned: the dip takes 0.05 s for so many, and sees what nobody would call a mode.
+# Larger samples are thinned: for this many the dip takes 0.05 s, and already finds what nobody would call a mode.
 _FEWEST, _MOST = 20, 10_000
-# How far from a whole number of ticks a value may be.
+# How far from a whole number of ticks a value may be, in ticks.
 _WHOLE = 1e-3
 
 
@@ -54,11 +54,11 @@ class Modes:
 def dip(values: npt.ArrayLike) -> float:
     """Hartigan's dip of values, shape (n,), n >= 2: the least distance to a unimodal distribution function.
 
-    For each place that the mode may have, the function is convex before it and concave behind it, and may jump there;
-    the distance of the best such function is half of how far the greatest convex minorant (least concave majorant)
-    leaves the steps. That both parts have to meet is left out, which makes it up to a few percent less than Hartigan's;
-    `CRITICAL` is for this one. The further up the mode, the larger the distance before it and the smaller the one
-    behind it, so that the best place is where they cross.
+    For each place that the mode may have, the function is convex before it, concave after it, and may jump there. The
+    distance of the best such function is half of the largest gap between the steps and the greatest convex minorant
+    (least concave majorant). That both parts have to meet is ignored, which makes it up to a few percent smaller than
+    Hartigan's; `CRITICAL` is for this one. The higher the mode, the larger the distance before it and the smaller the
+    distance after it, so the best place is where they cross.
     """
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     n, mirrored = len(ordered), -ordered[::-1]
@@ -76,7 +76,7 @@ def dip(values: npt.ArrayLike) -> float:
 
 
 def _distance(ordered: FloatArray, mode: int) -> float:
-    """How far the steps before the mode are above the convex minorant of their lower corners."""
+    """How far the steps before the mode rise above the convex minorant of their lower corners."""
     if not mode:
         return 0.0
     x = ordered[: mode + 1].tolist()
@@ -97,8 +97,8 @@ def _is_convex(x: Sequence[float], one: int, two: int, three: int) -> bool:
 def untied(values: npt.ArrayLike) -> FloatArray:
     """The values, shape (n,), with equal ones spread evenly over a tick, as if nothing had rounded them.
 
-    A rounded sample has as many modes as ticks to the test. The tick is the smallest gap between two values, if it
-    divides them all; else equal values are the program's own, and stay equal.
+    To the test, a rounded sample has as many modes as ticks. The tick is the smallest gap between two values, if it
+    divides all of them; otherwise equal values are the program's own doing, and stay equal.
     """
     sample = np.asarray(values, dtype=np.float64)
     distinct, places, counts = np.unique(sample, return_inverse=True, return_counts=True)
@@ -115,26 +115,26 @@ def untied(values: npt.ArrayLike) -> FloatArray:
 
 
 def has_modes(values: npt.ArrayLike) -> bool:
-    """Whether more than one mode is shown, with less than a chance of 0.0005 to be wrong; False for under 20 values."""
+    """Whether there is more than one mode, with a chance of error below 0.0005; False for fewer than 20 values."""
     sample = np.asarray(values, dtype=np.float64)
     sample = sample[:: -(-len(sample) // _MOST) or 1]
     return len(sample) >= _FEWEST and dip(sample) * sqrt(len(sample)) > CRITICAL
 
 
 def may_have_modes(values: npt.ArrayLike) -> bool:
-    """Whether the dip is larger than in 19 of 20 unimodal samples: worth more values."""
+    """Whether the dip is larger than in 19 of 20 unimodal samples, so that more values are worth measuring."""
     return dip(values) * sqrt(len(np.asarray(values))) > _WORTH_MORE
 
 
 def modes(values: npt.ArrayLike) -> list[float]:
-    """The median of each mode of values, shape (n,), n >= 1, lowest first; that of all where no second one is shown.
+    """The median of each mode of values, shape (n,), n >= 1, lowest first; of all values if they have only one mode.
 
     Nothing is called a mode that the test does not show: values are split, and split again, where `has_modes` says so.
-    What is split off with too few values to be a mode is left out, which no unimodal sample gains a mode by.
+    Parts with too few values to be a mode are left out, which never gives a unimodal sample a mode.
     """
     sample = np.asarray(values, dtype=np.float64)
     spread = untied(sample)
-    # Relative distances, as far as there are any.
+    # Relative distances, where all values are above 0.
     scaled = np.log(spread) if (spread > 0).all() else spread
     return sorted(float(np.median(sample[mode])) for mode in _clusters(scaled, np.arange(len(sample)), len(sample)))
 
@@ -149,7 +149,7 @@ def _clusters(scaled: FloatArray, members: IntArray, of_all: int) -> list[IntArr
 
 
 def split(values: npt.ArrayLike) -> Modes:
-    """The two clusters that values, shape (n,), n >= 4, fall into best: the cut that leaves the least variance."""
+    """Split values, shape (n,), n >= 4, into the two clusters that leave the least variance within them."""
     sample = np.asarray(values, dtype=np.float64)
     ordered = np.sort(sample)
     n = len(ordered)
@@ -166,7 +166,7 @@ def split(values: npt.ArrayLike) -> Modes:
 
 
 def changes(labels: BoolArray) -> float:
-    """How often neighbours differ, over how often they would if each label were drawn for itself: 1 is independence.
+    """How often neighbours differ, relative to labels drawn independently of each other, which give 1.
 
     Labels that come and go with time change rarely, and give less.
     """

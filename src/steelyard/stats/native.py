@@ -1,7 +1,7 @@
 """What is computed of every pair, and of every flip of their signs: the native part of the statistics (`native/signs`).
 
-These are dozens of numbers at a time, at which numpy's calls take ten times as long as the numbers do, or as many as
-there are flips. Shapes: n >= 1 pairs in the order in which they ran, r hypothesised changes, k <= 2 kinds of scores.
+It works on dozens of numbers at a time, where a call of numpy takes ten times as long as the arithmetic, or on as many
+as there are flips. Shapes: n >= 1 pairs in the order in which they ran, r hypothesised changes, k <= 2 kinds of scores.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy.typing as npt
 from steelyard.native import library
 from steelyard.stats.arrays import FloatArray, IntArray
 
-# What goes into two bytes.
+# Scores and flips fit into two bytes each.
 WholeScores = npt.NDArray[np.int16]
 FlipArray = npt.NDArray[np.uint16]
 Totals = npt.NDArray[np.float32]
-# As numpy calls them.
+# The kinds of numbers, by numpy's names.
 _REAL, _ORDER, _SCORE, _FLIP, _TOTAL = (
     np.dtype(kind).str for kind in (np.float64, np.int64, np.int16, np.uint16, np.float32)
 )
@@ -50,7 +50,7 @@ def _library() -> CDLL:
 
 
 def _at(array: npt.NDArray[np.generic], kind: str = _REAL) -> int:
-    """Where the numbers of an array are; ValueError unless they are such, side by side, as the library expects them."""
+    """Return the address of an array's numbers; ValueError unless they are of this kind, side by side in memory."""
     interface = array.__array_interface__
     if interface["strides"] is not None:
         raise ValueError("the numbers of an array do not lie side by side")
@@ -61,7 +61,7 @@ def _at(array: npt.NDArray[np.generic], kind: str = _REAL) -> int:
 
 
 def _pairs(d: FloatArray, levels: FloatArray) -> int:
-    """How many pairs there are; ValueError where the library would read what is not theirs."""
+    """Return the number of pairs; ValueError where the library would read beyond the arrays."""
     if not len(d) == len(levels) > 0:
         raise ValueError(f"{len(d)} differences at {len(levels)} levels")
     return len(d)
@@ -71,9 +71,9 @@ def signed_scores(d: FloatArray, levels: FloatArray, changes: FloatArray) -> Flo
     """The signed scores, (r, n), of differences d (n,) at levels (n,) for changes (r,).
 
     A score is that of Student's t at the pair's own scale: it grows with the size of the difference, falls again where
-    that is far out of scale, and is divided by the scale. The scale is told from the sizes |d - t|, the order of the
-    pairs and their levels, as a swap of a pair's two sides changes none of these: given them, under the hypothesis of
-    a change t, the signs are fair coins.
+    that is far out of scale, and is divided by the scale. The scale is estimated from the sizes |d - t|, the order of
+    the pairs and their levels. Swapping the two sides of a pair changes none of these, so given them, under the
+    hypothesis of a change t, the signs are fair coins.
     """
     found = np.empty((len(changes), len(d)))
     _library().steelyard_scores(_at(d), _at(levels), _pairs(d, levels), _at(changes), len(changes), _at(found))
@@ -81,10 +81,10 @@ def signed_scores(d: FloatArray, levels: FloatArray, changes: FloatArray) -> Flo
 
 
 def effects_of_order(d: FloatArray, order: IntArray) -> FloatArray:
-    """What the order of each pair makes of its difference, (n,), of differences d (n,) in orders (n,).
+    """Return how much the order of each pair adds to its difference, (n,), for differences d (n,) in orders (n,).
 
-    Told from the pairs before it alone, and 0 where these tell nothing. Orders 2k and 2k + 1 are those of either side's
-    launch as the first one; another k is another way to run pairs, with effects of its own.
+    It is estimated from the pairs before each one alone, and is 0 where these show nothing. Orders 2k and 2k + 1 have
+    one or the other side's launch first; another k is another way to run pairs, with effects of its own.
     """
     if len(d) != len(order):
         raise ValueError(f"{len(d)} differences in {len(order)} orders")
@@ -97,7 +97,7 @@ def effects_of_order(d: FloatArray, order: IntArray) -> FloatArray:
 def signed_ranks(d: FloatArray, changes: FloatArray) -> FloatArray:
     """The signed ranks (Wilcoxon), (r, n), of differences d (n,) for changes (r,).
 
-    Equal sizes have ranks in the order of their pairs.
+    Equal sizes are ranked in the order of their pairs.
     """
     found = np.empty((len(changes), len(d)))
     _library().steelyard_ranks(_at(d), _pairs(d, d), _at(changes), len(changes), _at(found))
@@ -105,9 +105,9 @@ def signed_ranks(d: FloatArray, changes: FloatArray) -> FloatArray:
 
 
 def whole(d: FloatArray, levels: FloatArray, changes: FloatArray) -> tuple[WholeScores, FloatArray]:
-    """The signed scores and the signed ranks for changes (r,), in whole units as `units` has them, (r, 2, n).
+    """Return the signed scores and signed ranks for changes (r,), in whole units (see `units`), (r, 2, n).
 
-    Beside them what each of the two adds up to, by the root of its squares, (r, 2).
+    The second value has the sum of each of the two, divided by the root of its squares, (r, 2).
     """
     found, sums = np.empty((len(changes), 2, len(d)), dtype=np.int16), np.empty((len(changes), 2))
     _library().steelyard_whole(
@@ -117,16 +117,16 @@ def whole(d: FloatArray, levels: FloatArray, changes: FloatArray) -> tuple[Whole
 
 
 def sums_by_root(d: FloatArray, levels: FloatArray, changes: FloatArray) -> FloatArray:
-    """What the whole scores and ranks for changes (r,) add up to, by the roots of their squares, (r, 2)."""
+    """Return the sums of the whole scores and ranks for changes (r,), divided by the roots of their squares, (r, 2)."""
     sums = np.empty((len(changes), 2))
     _library().steelyard_whole(_at(d), _at(levels), _pairs(d, levels), _at(changes), len(changes), None, _at(sums))
     return sums
 
 
 def units(signed: FloatArray) -> WholeScores:
-    """Signed scores (n,) in whole units, so small that few sums are equal, of which none could be dropped.
+    """Return signed scores (n,) in whole units, small enough that few sums are equal and so cannot be dropped apart.
 
-    At least one unit: a score that were rounded to 0 would take its sign out of the test.
+    Each is at least one unit: rounding a score to 0 would take its sign out of the test.
     """
     found = np.empty(len(signed), dtype=np.int16)
     _library().steelyard_units(_at(signed), len(signed), _at(found, _SCORE))
@@ -134,31 +134,31 @@ def units(signed: FloatArray) -> WholeScores:
 
 
 def scales(d: FloatArray, levels: FloatArray, change: float) -> FloatArray:
-    """The scale of each pair's noise, (n,), about a change."""
+    """Return the scale of each pair's noise, (n,), around a change."""
     found = np.empty(len(d))
     _library().steelyard_scales(_at(d), _at(levels), _pairs(d, levels), change, _at(found))
     return found
 
 
 def sums(scores: WholeScores, flips: int) -> Totals:
-    """The sums of signed whole scores (n,) after each of the first flips, shape (flips,), a power of two."""
+    """Return the sum of signed whole scores (n,) after each of the first `flips`, a power of two; shape (flips,)."""
     found = np.empty(flips, dtype=np.float32)
     _library().steelyard_sums(_at(scores, _SCORE), len(scores), _at(found, _TOTAL), flips)
     return found
 
 
 def as_large(scores: WholeScores, counts: float, *, fold: bool) -> int:
-    """After how many of the flips told apart the sum is as large as what was observed: of whole scores (k, n).
+    """Return after how many distinct flips the sum of whole scores (k, n) is at least as large as the observed one.
 
-    Of two kinds, by the roots of their squares, the larger counts, the second `counts` less. With `fold` only flips of
-    the subgroup are asked.
+    Of two kinds the larger sum counts, each divided by the root of its squares, and the second multiplied by `counts`.
+    With `fold` only flips of the subgroup are tried.
     """
     kinds, pairs = scores.shape
     return int(_library().steelyard_as_large(_at(scores, _SCORE), kinds, pairs, counts, fold))
 
 
 class Dropped(NamedTuple):
-    """What a look drops of the flips that it tells apart, (m,), what is beyond which sum, and whether flip 0 is."""
+    """The distinct flips that a look drops, (m,), the sum beyond which it drops them, and whether flip 0 is dropped."""
 
     newest: FlipArray
     bound: float
@@ -166,9 +166,9 @@ class Dropped(NamedTuple):
 
 
 def look(scores: WholeScores, counts: float, dropped: FlipArray, may_drop: int, likely: float) -> Dropped:
-    """Drop the largest sums of whole scores (k, n), as `as_large` has them, of flips that are not `dropped`.
+    """Drop up to `may_drop` flips, not yet `dropped`, with the largest sums of whole scores (k, n) (see `as_large`).
 
-    Only few are above `likely`, which spares time and changes nothing.
+    Sums above `likely` are tried first: there are only few, which saves time and changes no result.
     """
     kinds, pairs = scores.shape
     newest, bound, rejected = np.empty(1 << 16, dtype=np.uint16), c_float(), c_bool()

@@ -1,4 +1,4 @@
-"""Samples that two launches took in turn: what neighbours in time say of each other, as noise hits both alike."""
+"""Compare the samples that two launches took in turn with their neighbours in time, as noise hits both alike."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from steelyard.stats.arrays import FloatArray
 def centres_of_neighbours(baseline: FloatArray, candidate: FloatArray, order: npt.NDArray[np.intp]) -> FloatArray:
     """The centre of the log-ratios ln(candidate / baseline) of neighbouring samples, for each pair of launches.
 
-    Both tables have times of shape (pairs, rounds); those not above 0 are left out, with what they are neighbours of.
+    Both tables have times of shape (pairs, rounds); times not above 0 are left out, together with their neighbours.
     `order`, of the same shape, is 0 where the baseline's sample is the first of its round and 1 where it is the second.
-    The centre is the median over the rounds; where the sides alternate throughout, the mean of that and of the median
-    over the last of each round and the first of the next: a drift makes the one larger by what it makes the other
-    smaller. Shape (pairs,), NaN for a pair of which nothing is left. Exchanging the sides changes the sign alone.
+    The centre is the median over the rounds. Where the sides alternate throughout, it is the mean of that and of the
+    median over the last sample of each round and the first of the next: a drift enlarges the one by as much as it
+    reduces the other. Shape (pairs,), NaN for a pair of which nothing is left. Exchanging the sides only changes the
+    sign.
     """
     first, second = _logarithms(baseline), _logarithms(candidate)
     within = _medians(second - first)
@@ -33,10 +34,10 @@ def _logarithms(times: FloatArray) -> FloatArray:
 
 
 def _medians(rows: FloatArray) -> FloatArray:
-    """The median of what is known in each row; numpy's own takes a loop over the rows."""
+    """Return the median of the known values of each row; numpy's own loops over the rows."""
     ordered = np.sort(rows, axis=1)  # NaN comes last
     known = np.isfinite(ordered).sum(axis=1)
     places = np.arange(len(ordered))
-    # Of a row of which nothing is known, the first is NaN.
+    # In a row without known values, the first one is NaN.
     low, high = np.maximum(known - 1, 0) // 2, np.minimum(known // 2, rows.shape[1] - 1)
     return np.asarray((ordered[places, low] + ordered[places, high]) / 2)

@@ -1,4 +1,4 @@
-"""How much of something that went on at a known rate falls into stretches of time."""
+"""How much of an activity whose rate is known falls into stretches of time."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from steelyard.stats.arrays import FloatArray
 def rates_within(spans: FloatArray, edges: FloatArray, amounts: FloatArray) -> FloatArray:
     """The rate at which something went on in each of the `spans`, shape (n, 2) of start and end, per unit of time.
 
-    It is known of windows, `edges` of shape (m, 2) in order of time, how much there was in each: `amounts` (m,),
-    spread evenly over the window. Between windows there was none. A span without length has the rate at its place: 0.
+    For windows in order of time, `edges` of shape (m, 2), it is known how much there was in each: `amounts` (m,),
+    spread evenly over the window. Between windows there was none. A span without length has the rate 0.
     """
     if not len(edges):
         return np.zeros(len(spans))

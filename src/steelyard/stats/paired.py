@@ -1,4 +1,4 @@
-"""From paired differences to a verdict: the looks, and what an `undecided` would have needed."""
+"""From paired differences to a verdict: judging the looks, and what an `undecided` would have needed."""
 
 from __future__ import annotations
 
@@ -28,19 +28,20 @@ from steelyard.stats.verdict import (
 
 # A weighing that is less likely than this to reach a verdict within its budget is stopped.
 FUTILE_BELOW = 0.02
-# The noise must be known before the future can be told from it: no look before this many pairs is called futile.
+# The noise must be known before the future can be predicted from it: no look before this many pairs is called futile.
 FUTILE_FROM_PAIRS = 30
-# `pairs_needed` is the budget that would decide this often; beyond so many times the pairs at hand nobody waits for it.
+# `pairs_needed` is the budget that would decide this often.
 DECIDES_BY = 0.8
-# As a change near the margin takes so many more pairs, half of the weighings end far sooner than those.
+# A change near the margin needs so many more pairs that half of the weighings end far sooner.
 EVEN = 0.5
+# Nobody waits for more than this many times the pairs at hand.
 NOT_BEYOND = 1000
-# The standard deviation of pairs that are too few for an interval, so often too small, is taken this much larger
+# Too few pairs for an interval often have too small a standard deviation, which is multiplied by this
 # (benchmarks/hints_on_traces.py).
 FEW_UNDERSTATE = 2.0
-# By how much more the noise of n pairs may be than it seemed: so many nths.
+# The noise may be larger than that of n pairs seems by this over n, relatively.
 NOISE_OF_FEW = 6.0
-# What no change is surely not, however little the change may be where a clock's ticks hide its size.
+# How far an end stays from 0 where a change is certain, but a clock's ticks hide its size.
 LEAST_CHANGE = 1e-6
 
 
@@ -49,7 +50,7 @@ class Judgement:
     """What the pairs say at the look that was judged. Changes are log-ratios: ln(candidate / baseline).
 
     `estimate` has the interval at this look's level. `is_change` is whether "no change" is rejected at the level that a
-    change needs, which is a stricter one where several benchmarks share alpha.
+    change needs, which is stricter where several benchmarks share alpha.
     """
 
     verdict: VerdictName
@@ -60,17 +61,17 @@ class Judgement:
     quantisation: float
     p_value: float
     level: float
-    """About the one at which this look tests whether there is a change.
+    """About the level at which this look tests for a change.
 
-    It is a stricter one than the interval's where several benchmarks share alpha.
+    It is stricter than the interval's where several benchmarks share alpha.
     """
     scored: float
-    """The change that the scores of the pairs find, which is that of the calm ones (`native.signed_scores`)."""
+    """The change that the scores of the pairs find, which is that of the calm pairs (`native.signed_scores`)."""
     averaged: over_layouts.Averaged | None = None
-    """What the layouts say, where there are several; then the estimate is theirs, and the interval holds both."""
+    """What the layouts say, where there are several; the estimate is then theirs, and the interval covers both."""
     alike: int | None = None
-    """How many of the pairs were measured in the way that is gone on with, if it is another than at first: what is
-    known is put down to these, as that way was chosen for being the less noisy one."""
+    """How many of the pairs were measured in the way now in use, if it is not the first one: what is known of the
+    noise is attributed to these, as that way was chosen for being less noisy."""
 
     @property
     def lower(self) -> float:
@@ -83,14 +84,14 @@ class Judgement:
         return self._widened(self.estimate.upper, self.quantisation)
 
     def _widened(self, end: float, by: float) -> float:
-        # "No change" leaves the ticks of both sides alike, so what excludes 0 excludes it however coarse the clock.
+        # Without a change both sides are rounded alike, so an interval that excludes 0 does so whatever the clock.
         widened = end + by
         return copysign(min(abs(end), LEAST_CHANGE), end) if widened * end <= 0 and end else widened
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What a weighing is judged by: `margin`, relative, and how many benchmarks (`members`) share `alpha`."""
+    """What a weighing is judged by: the relative `margin`, and how many benchmarks (`members`) share `alpha`."""
 
     margin: float
     alpha: float
@@ -111,10 +112,10 @@ def judge_look(
     """Judge positive values of pairs, (n,) each, in the order in which they were measured, at the last of the looks.
 
     `quantisation` is the largest change that the clock's rounding can hide (see `clock_quantisation`). The p-value is
-    the smallest alpha that would have rejected "no change" by now, at most alpha exactly when alpha rejects it; above
-    alpha it is only about that. With `roughly` it is about that everywhere, and a look that does not decide has an
-    interval from its standard error, which takes a tenth of the time. Of pairs of several `layouts`, (n,), the change
-    is averaged over these; `step` tells the distance of the few different values that these have (see `step_of_few`).
+    the smallest alpha that would have rejected "no change" by now: at most alpha exactly when alpha rejects it, and
+    approximate above alpha. With `roughly` it is approximate everywhere, and a look that does not decide takes its
+    interval from a standard error, in a tenth of the time. With `layouts`, (n,), the change is averaged over these;
+    `step` returns the distance between the few different values of the launches, if so (see `step_of_few`).
     """
     d, levels = _differences(baseline, candidate)
     judged = _judge_pairs(d, levels, looks, rules, quantisation, roughly=roughly)
@@ -128,7 +129,7 @@ def judge_look(
 def _averaged(
     judged: Judgement, found: over_layouts.Averaged, share: float, rules: Rules, *, may_decide: bool
 ) -> Judgement:
-    """A judgement of pairs, for the layouts that these are a sample of: what both say, and no more than either."""
+    """Combine a judgement of pairs with the average over their layouts; the result claims no more than either."""
     lower, upper = min(judged.estimate.lower, found.lower), max(judged.estimate.upper, found.upper)
     mean = replace(judged.estimate, centre=found.centre, lower=lower, upper=upper)
     p_value = min(1.0, max(judged.p_value, found.p_value / share))
@@ -153,12 +154,12 @@ def _judge_pairs(
         found, scored = _estimate(d.tobytes(), levels.tobytes(), tuple(looks), rules.alpha, tests.changes)
     excludes_none = excludes_no_change((found.lower, found.upper))
     p_value = sequential.p_value(d, levels, looks, rules.alpha, roughly=roughly)
-    if not excludes_none:  # rejected as it may be, it lies between changes that are not
+    if not excludes_none:  # even if rejected, "no change" then lies between changes that are not
         p_value = _above(rules.alpha, p_value)
     strict = level if rules.members == 1 else sequential.nominal_level(looks, rules.alpha / rules.members)
     is_change = tests.is_change and excludes_none
     undecided = Judgement("undecided", found, is_change, looks[-1], len(looks), quantisation, p_value, strict, scored)
-    if not tests.may_decide:  # whatever a rough estimate says: the exact one is asked in the end
+    if not tests.may_decide:  # whatever a rough estimate says: the exact one decides in the end
         return undecided
     interval = (undecided.lower, undecided.upper)
     verdict = verdict_of(found.centre, interval, rules.margin, is_change=is_change)
@@ -173,22 +174,22 @@ def _judge_pairs(
 def _estimate(
     d: bytes, levels: bytes, looks: tuple[Look, ...], alpha: float, asked: tuple[float, float, float]
 ) -> repeated.Repeated:
-    """The estimate and its repeated interval; a family asks for a member's again with each share of alpha."""
+    """Return the estimate and its repeated interval, which a family asks for again with each share of alpha."""
     return repeated.estimate(np.frombuffer(d), np.frombuffer(levels), looks, alpha, asked)
 
 
 @dataclass(frozen=True)
 class _Tests:
-    """The tests that make a verdict, at one look: those of no change, and of the margins below and above it."""
+    """The tests behind a verdict at one look: those of no change, and of the margins below and above it."""
 
     changes: tuple[float, float, float]
     results: list[Result]
     is_change: bool
-    """Whether "no change" is rejected, and with the share of alpha that a change gets."""
+    """Whether "no change" is rejected, also with the share of alpha that a change gets."""
 
     @property
     def may_decide(self) -> bool:
-        """Whether they allow a verdict: a change is beyond a margin where its scores sum up beyond it."""
+        """Whether they allow a verdict: a change is beyond a margin if the sum at that margin points beyond it."""
         _, less, more = self.results
         return (self.is_change and (less.side <= 0 or more.side >= 0)) or (less.rejected and more.rejected)
 
@@ -205,7 +206,7 @@ def _tests(d: FloatArray, levels: FloatArray, looks: Sequence[Look], rules: Rule
 
 
 def _rough(found: Estimate, tests: _Tests) -> Estimate:
-    """An interval that says of no change what its test says."""
+    """Return an estimate whose interval agrees with the test of "no change"."""
     if not tests.results[0].rejected:
         return replace(found, lower=min(found.lower, 0.0), upper=max(found.upper, 0.0))
     if found.centre > 0:
@@ -220,7 +221,7 @@ def _differences(baseline: FloatArray, candidate: FloatArray) -> tuple[FloatArra
 
 
 def change_roughly(baseline: FloatArray, candidate: FloatArray, alpha: float) -> float:
-    """The estimated log-ratio of some pairs: to be drawn, and no verdict's."""
+    """Return the roughly estimated log-ratio of some pairs, for charts and not for verdicts."""
     return weighted.roughly(*_differences(baseline, candidate), alpha).centre
 
 
@@ -240,17 +241,17 @@ def judge(
     layouts: IntArray | None = None,
     budgets: Budgets = ONE_BUDGET,
 ) -> Judgement | None:
-    """Replay the looks at `pairs` pairs and stop at the first that decides; else the newest look's judgement.
+    """Replay the looks at `pairs` pairs; return the judgement of the first that decides, or else of the newest.
 
     `values(n)` gives the positive values of the first n pairs, (baseline, candidate), shape (n,) each. `ended` says
     that the budget ended with these pairs, which makes the last look the final one. `newest_only` judges just the
-    newest look, for a caller that has judged the others before; `roughly` is for one that shows the interval to nobody.
-    `hidden(n)` is the largest log-ratio that a clock's ticks can hide from the first n pairs, and `step(n)` the
-    distance of the few different values that these have, where the values themselves do not tell it. Until `others(n)`
-    pairs the looks were at other values than those of n pairs: what they might spend of alpha is spent.
+    newest look, for a caller that has judged the others before; `roughly` is for a caller that shows nobody the
+    interval. `hidden(n)` is the largest log-ratio that a clock's ticks can hide from the first n pairs, and `step(n)`
+    the distance between the few different values of these pairs, where the values themselves do not show it. Looks
+    until `others(n)` pairs saw other values than those of n pairs: the alpha that they could spend is spent.
     `members` is how many benchmarks share alpha for `slower` and `faster` (`stats.family`), `budgets` what the ends of
-    earlier budgets have spent of it. `layouts`, (pairs,), says which builds the pairs were of, where the change is to
-    hold for any. None if there are too few pairs for any look.
+    earlier budgets have spent of it. `layouts`, (pairs,), names each pair's build, where the change is to hold for any
+    build. None if there are too few pairs for any look.
     """
     looks, rules = plan_looks(pairs, ended=ended, budgets=budgets), Rules(margin, alpha, members)
     judgement = None
@@ -278,14 +279,14 @@ def judge(
 
 
 def _above(alpha: float, p_value: float) -> float:
-    """The p-value of what is no finding, whatever the test alone says."""
+    """Return a p-value above alpha, as of what is no finding whatever the test alone says."""
     return max(p_value, float(np.nextafter(alpha, 1.0)))
 
 
 def resolution(judgement: Judgement, margin: float) -> float | None:
     """The smallest change (log-ratio) that this many pairs with this noise would have found 9 times out of 10.
 
-    None where no change is found by so few, be it as one of several benchmarks.
+    None where so few pairs find no change at all, or none as one of several benchmarks.
     """
     error = judgement.estimate.standard_error
     if not isfinite(error) or sign_flip.rarest(judgement.estimate.n) > judgement.level:
@@ -294,10 +295,10 @@ def resolution(judgement: Judgement, margin: float) -> float | None:
 
 
 def chance_of_verdict(judgement: Judgement, margin: float, pairs: int, level: float) -> float:
-    """How likely a look at `pairs` pairs in all, at `level`, is to reach a verdict, as seen from this look.
+    """Return how likely a look at `pairs` pairs in all, at `level`, is to reach a verdict, as seen from this look.
 
-    The predictive distribution of the later estimate given the present one (flat prior, normal approximation:
-    Jennison and Turnbull, *Group Sequential Methods*, 10.3). What layouts differ by stays, however many
+    By the predictive distribution of the later estimate given the present one (flat prior, normal approximation:
+    Jennison and Turnbull, *Group Sequential Methods*, 10.3). The differences between layouts remain, however many
     pairs there are.
     """
     now = judgement.estimate
@@ -311,7 +312,7 @@ def chance_of_verdict(judgement: Judgement, margin: float, pairs: int, level: fl
 
 
 def _chance(judgement: Judgement, margin: float, half_width: float, deviation: float) -> float:
-    """How likely an interval of that half-width decides, about an estimate that will lie so far from this one."""
+    """Return how likely an interval of `half_width` decides, about an estimate within `deviation` (SD) of this one."""
     centre, bound = judgement.estimate.centre, log_margin(margin)
     room = bound - half_width - judgement.quantisation
     same = _between(-room, room, centre, deviation) if room > 0 else 0.0
@@ -320,7 +321,7 @@ def _chance(judgement: Judgement, margin: float, half_width: float, deviation: f
 
 
 def layouts_needed(judgement: Judgement, margin: float, most: int) -> int | None:
-    """The layouts of each side, with as many pairs each, that would decide 4 times out of 5; None beyond so many."""
+    """Return the layouts a side, with as many pairs each, that would decide 4 times out of 5; None if over `most`."""
     if judgement.averaged is None:
         return None
     return over_layouts.layouts_needed(partial(_chance, judgement, margin), judgement.averaged, DECIDES_BY, most)
@@ -333,7 +334,7 @@ def is_futile(judgement: Judgement, margin: float, pairs: int, level: float) -> 
 
 
 def pairs_needed(judgement: Judgement, margin: float, level: float, by: float = DECIDES_BY) -> int | None:
-    """The pairs in all that would decide with that chance; None if there is no sensible number of them."""
+    """Return the pairs in all that would decide with the chance `by`; None if there is no sensible number of them."""
     now = judgement.look.pairs
     if not isfinite(judgement.estimate.standard_error):
         return None
@@ -344,9 +345,9 @@ def pairs_needed(judgement: Judgement, margin: float, level: float, by: float = 
 
 
 def guess_of_few(d: FloatArray, alpha: float) -> Judgement | None:
-    """A judgement of differences too few for an interval, of a guess of their noise; only to ask what would decide.
+    """Judge too few differences for an interval by a guess of their noise, only to ask what would decide.
 
-    None for fewer than tell anything of their noise.
+    None for so few that they say nothing about their noise.
     """
     n = len(d)
     if n < FEWEST_WITH_NOISE:
@@ -358,9 +359,9 @@ def guess_of_few(d: FloatArray, alpha: float) -> Judgement | None:
 
 
 def margin_needed(judgement: Judgement, level: float) -> float | None:
-    """The relative margin that as many pairs, measured anew, would decide 4 times out of 5; None if that is not known.
+    """Return the relative margin with which as many new pairs would decide 4 times out of 5; None if it is unknown.
 
-    Both estimates are off, the one at hand and the one to come, so the later lies farther from this one than from the
+    Both estimates have an error, this one and the later one, so the later one lies farther from this one than from the
     truth.
     """
     now = judgement.estimate

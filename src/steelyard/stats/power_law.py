@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 FEWEST = 3
-"""Different parameters, below which a power fits anything."""
+"""The fewest different parameters for a fit: a power law fits anything with fewer."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class PowerLaw:
     misses: float
 
     def at(self, x: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """What it says at some parameters."""
+        """Return its values at parameters x."""
         return np.asarray(self.scale * np.asarray(x, dtype=np.float64) ** self.exponent)
 
 

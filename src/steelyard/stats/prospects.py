@@ -1,4 +1,4 @@
-"""From the noise of identical programs to the pairs that a change will take."""
+"""From the noise of identical programs to the number of pairs that finding a change will take."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from steelyard.stats.quantiles import normal_quantile
 from steelyard.stats.sequential import nominal_level
 from steelyard.stats.signed_rank import estimate
 
-# Of a signed-rank interval at this level. Told from 16 pairs of normal noise of 1 % (benchmarks/simulation.py), the
-# pairs that follow were within a factor of 2 of those needed 85 times in 100, by the scores' own error 69 times, by the
-# median size 65 times. Standard deviations have 84, but 20 where a launch in twenty stalls, and ranks 78.
+# The noise is that of a signed-rank interval at this level. From 16 pairs of normal noise of 1 %
+# (benchmarks/simulation.py), it predicts the pairs needed within a factor of 2 85 times in 100, the scores' own error
+# 69 times, the median size 65 times. Standard deviations do 84 times, but 20 where a launch in twenty stalls; there
+# ranks do 78 times.
 _LEVEL = 0.3
 _FEWEST_RANKED = 4
-# So many pairs more than the normal approximation has are taken by what the scores learn of the noise: of simulated
-# weighings of 1 % in independent normal noise of 1 and 1.5 % half had ended after 28 and 55, not after 23 and 50.
+# As the scores have to learn the noise, this many more pairs are needed than by the normal approximation: of simulated
+# weighings of 1 % in independent normal noise of 1 and 1.5 %, half had ended after 28 and 55 pairs, not 23 and 50.
 _LEARNT_FROM = 4
 # Beyond so many pairs the levels of the looks hardly change any more.
 _FAR = 3000
-# What the curve over all lengths counts beside the pairs of one length.
+# The weight of the curve over all lengths, in pairs of one length.
 _CURVE_COUNTS = 8.0
 _ROUNDS = 6
-# Degrees of freedom of the Student's t, as of the scores of pairs.
+# Degrees of freedom of the Student's t, as in the scores of pairs.
 _TAIL = 3.0
 _LEAST = 1e-9
 
@@ -37,8 +38,8 @@ _LEAST = 1e-9
 def deviation(d: FloatArray) -> float:
     """How far a pair of identical programs is off, as the test weighs it; d (n,), log-ratios.
 
-    It is the standard deviation of a normal noise that would have as wide an interval. Too few for one have the root
-    of their mean square.
+    It is the standard deviation of normal noise with an equally wide interval. For too few differences to have one, it
+    is the root of their mean square.
     """
     if len(d) < _FEWEST_RANKED:
         return float(np.sqrt(np.mean(d**2)))
@@ -46,7 +47,7 @@ def deviation(d: FloatArray) -> float:
 
 
 def pairs_to_find(deviation: float, change: float, alpha: float) -> int:
-    """The look (its number of pairs) at which half of the weighings find a change (log-ratio) in such noise."""
+    """The number of pairs at the look by which half of the weighings find a change (log-ratio) in such noise."""
     for pairs, quantile in _looks(alpha):
         if quantile * deviation <= change * sqrt(pairs - _LEARNT_FROM):
             return pairs
@@ -55,23 +56,23 @@ def pairs_to_find(deviation: float, change: float, alpha: float) -> int:
 
 @lru_cache(maxsize=4)
 def _looks(alpha: float) -> list[tuple[int, float]]:
-    """Of each look the pairs, and how many standard errors it asks for."""
+    """The pairs of each look, and how many standard errors it requires."""
     looks = plan_looks(_FAR, ended=False)
     return [(look.pairs, normal_quantile(nominal_level(looks[: n + 1], alpha))) for n, look in enumerate(looks)]
 
 
 class Sample(NamedTuple):
-    """Of pairs of identical programs of one length the differences: log-ratios, (n,), n > 0."""
+    """Differences of pairs of identical programs of one length: log-ratios, (n,), n > 0."""
 
     seconds: float
     differences: FloatArray
 
 
 class Curve(NamedTuple):
-    """The variance of a pair over the length T of a program: start / T^2 + noise / T + phases, none below 0.
+    """The variance of a pair as a function of a program's length T: start / T^2 + noise / T + phases, none below 0.
 
-    Start-up varies by so many seconds whatever follows; what comes and goes faster than a launch averages out; phases
-    that last longer than a pair do not.
+    Start-up varies by as many seconds whatever follows; noise that comes and goes faster than a launch averages out;
+    phases that last longer than a pair do not.
     """
 
     start: float
@@ -79,12 +80,12 @@ class Curve(NamedTuple):
     phases: float
 
     def variance(self, seconds: float) -> float:
-        """That of programs of one length."""
+        """Return the variance for programs of one length."""
         return max(self.start / seconds**2 + self.noise / seconds + self.phases, _LEAST**2)
 
 
 def curve_through(samples: Sequence[Sample]) -> Curve:
-    """The curve of about the greatest likelihood, for differences of Student's t; of the t's scale, not its variance.
+    """Fit a curve by about the greatest likelihood, for differences of Student's t: of its scale, not its variance.
 
     Raises ValueError without samples.
     """
@@ -97,19 +98,19 @@ def curve_through(samples: Sequence[Sample]) -> Curve:
     solution = np.zeros(3)
     for _ in range(_ROUNDS):
         found = np.array([_calmed(one.differences, at).mean() for one, at in zip(samples, scales, strict=True)])
-        # The error of a variance is as large as the variance itself, which the fit has to know first.
+        # The error of a variance is proportional to the variance itself, which the fit has to know first.
         solution = non_negative(columns * (roots / scales)[:, None], found * roots / scales)
-        scales = np.sqrt(scales * np.maximum(columns @ solution, _LEAST**2))  # by halves, as it may swing
+        scales = np.sqrt(scales * np.maximum(columns @ solution, _LEAST**2))  # half a step, as it may oscillate
     start, noise, phases = map(float, solution)
     return Curve(start, noise, phases)
 
 
 class Deviations:
-    """What a pair of identical programs of any length is off by, as the test weighs it: told from samples of some.
+    """How far a pair of identical programs of any length is off, as the test weighs it, from samples of some lengths.
 
-    The scale of each sample is its own as far as it has pairs, and the curve's as far as it has few; between two of
-    them it is interpolated, and beyond the last ones only the curve says how it goes on. What the test makes of a scale
-    is told from all samples together. Raises ValueError without samples.
+    Each sample's scale is its own, drawn towards the curve's the fewer pairs it has. Between two samples the scale is
+    interpolated, and beyond the outermost ones it follows the curve. How the test weighs a scale is estimated from all
+    samples together. Raises ValueError without samples.
     """
 
     def __init__(self, samples: Sequence[Sample]) -> None:
@@ -120,14 +121,14 @@ class Deviations:
         self._of_scale = deviation(np.concatenate(units))
 
     def at(self, seconds: float) -> float:
-        """That of programs of one length."""
+        """Return the deviation for programs of one length."""
         nearest = min(max(log(seconds), self._lengths[0]), self._lengths[-1])
         further = sqrt(self._curve.variance(seconds) / self._curve.variance(exp(nearest)))
         return self._of_scale * exp(float(np.interp(nearest, self._lengths, self._scales))) * further
 
 
 def _scale(d: FloatArray, by_curve: float) -> float:
-    """That of a Student's t, as if besides d so many differences were known that have the curve's."""
+    """The scale of a Student's t for d, as if `_CURVE_COUNTS` more differences with the curve's scale were known."""
     found = by_curve
     for _ in range(_ROUNDS):
         found = (float(_calmed(d, found).sum()) + _CURVE_COUNTS * by_curve) / (len(d) + _CURVE_COUNTS)
@@ -135,6 +136,6 @@ def _scale(d: FloatArray, by_curve: float) -> float:
 
 
 def _calmed(d: FloatArray, variance: float) -> FloatArray:
-    """The squares of differences, of which those that are far out count less: their mean is the t's squared scale."""
+    """The squares of differences, those far out reduced so that the mean is the squared scale of the t."""
     squares = d**2
     return np.asarray(squares * (_TAIL + 1) / (_TAIL + squares / variance))

@@ -4,11 +4,11 @@ Everything is expressed in the n*m differences y_j - x_i. The rank-sum statistic
 differences above t, so that its test inverts to their order statistics (Hodges and Lehmann 1963; Hollander, Wolfe and
 Chicken, *Nonparametric Statistical Methods*, 4.1-4.3).
 
-Ties as in `signed_rank`: critical values are those of untied samples and intervals are closed, so that they cover at
-least as often as claimed; for the p-value a difference of 0 counts against the side that is being shown.
+Ties are treated as in `signed_rank`: critical values are those of untied samples and intervals are closed, so they
+cover at least as often as claimed; for the p-value a difference of 0 counts against the side that the test would show.
 
-It assumes that launches are independent, which those of one run are not. Alone it is no basis for a verdict on two
-runs: see `unpaired`.
+The test assumes independent launches, which those of one run are not. Alone it is no basis for a verdict on two runs:
+see `unpaired`.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ def shift(x: npt.ArrayLike, y: npt.ArrayLike, level: float) -> Shift:
 
 
 def p_value(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
-    """Two-sided p-value of no shift from x, shape (n,), to y, shape (m,); ties count against the side being shown."""
+    """Two-sided p-value of no shift from x, shape (n,), to y, shape (m,); ties count against a shift either way."""
     return _p_value(np.asarray(x, dtype=np.float64), np.sort(np.asarray(y, dtype=np.float64)))
 
 
 def _p_value(low: FloatArray, high: FloatArray) -> float:
-    """Of y in order."""
+    """The same, with y sorted."""
     n, m = len(low), len(high)
     at_most_zero = int(np.searchsorted(high, low, side="right").sum())
     at_least_zero = n * m - int(np.searchsorted(high, low, side="left").sum())
@@ -71,7 +71,7 @@ def _p_value(low: FloatArray, high: FloatArray) -> float:
 
 
 def superiority(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
-    """How often a y, shape (m,), lies above an x, shape (n,): the share of the n*m comparisons, a tie counting half."""
+    """How often a y, shape (m,), exceeds an x, shape (n,): the share of the n*m comparisons, a tie counting half."""
     low, high = np.asarray(x, dtype=np.float64), np.sort(np.asarray(y, dtype=np.float64))
     at_most = np.searchsorted(high, low, side="right") + np.searchsorted(high, low, side="left")
     return 1.0 - float(at_most.mean()) / (2 * len(high))
@@ -135,7 +135,7 @@ def _partners(low: FloatArray, high: FloatArray, t: float) -> npt.NDArray[np.int
 
 
 def _of_all(low: FloatArray, high: FloatArray) -> Callable[[int], float]:
-    """The rank-th smallest difference of few, by its rank from 1: they are all formed, once."""
+    """Return a function from a rank (from 1) to that smallest difference; as there are few, all are formed, once."""
     ordered = np.sort(np.subtract.outer(high, low), axis=None)
     return lambda rank: float(ordered[rank - 1])
 

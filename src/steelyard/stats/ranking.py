@@ -1,11 +1,11 @@
-"""Which of several candidates is faster, as far as what is known of each says so.
+"""Which of several candidates is faster, as far as their intervals show it.
 
-Each was compared with one baseline, and has an interval of its own. Two of them are told apart where their intervals
-have nothing in common and their estimates differ by the margin at least. Of two equal ones that takes one interval that
-misses to the left or one that misses to the right, so that at 1 - alpha each it happens with a chance of alpha at most,
-however the two depend on each other. Among up to eight equal ones with equal noise any wrong order at all stays below
-alpha as well (tests/stats/test_ranking.py simulates both): two equal intervals that part lie 3.6 standard errors of
-their difference apart, where alpha is 0.01.
+Each was compared with the same baseline, and has an interval of its own. Two of them are told apart if their intervals
+do not overlap and their estimates differ by at least the margin. For two equal candidates this requires one interval to
+miss to the left or the other to miss to the right, so with intervals at 1 - alpha its chance is at most alpha, however
+the two depend on each other. Among up to eight equal candidates with equal noise, the chance of any wrong order stays
+below alpha as well (tests/stats/test_ranking.py simulates both): where two equally wide intervals just part, they lie
+3.6 standard errors of their difference apart, for an alpha of 0.01.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Standing:
-    """What is known of one of them: log-ratios to what all were compared with. `interval` is None where none is known.
+    """What is known of one candidate, as log-ratios to the baseline. `interval` is None where none is known.
 
-    The `baseline` itself is one of them, at 0 exactly: `word` says of any other whether it was found to differ from it.
+    The baseline itself is one of them, at exactly 0: for any other, `word` is its verdict against the baseline.
     """
 
     estimate: float
@@ -31,14 +31,14 @@ class Standing:
 
 @dataclass(frozen=True)
 class Rank:
-    """From which to which place one may be, from 1: the same, where all others are decidedly before it or behind it."""
+    """The best and worst place, from 1, that one may have: equal if all others are decidedly before or behind it."""
 
     best: int
     worst: int
 
 
 def is_before(one: Standing, other: Standing, margin: float) -> bool:
-    """Whether one is decidedly faster than the other; the `margin` is a log-ratio."""
+    """Whether `one` is decidedly faster than `other`; the `margin` is a log-ratio."""
     if one.is_baseline:
         return other.word == "slower"
     if other.is_baseline:
@@ -49,7 +49,7 @@ def is_before(one: Standing, other: Standing, margin: float) -> bool:
 
 
 def ranks(standings: Sequence[Standing], margin: float) -> list[Rank]:
-    """The places that each may have; those that are not told apart share theirs."""
+    """The places that each may have; candidates that are not told apart share theirs."""
     many = len(standings)
     return [
         Rank(
@@ -61,7 +61,7 @@ def ranks(standings: Sequence[Standing], margin: float) -> list[Rank]:
 
 
 def fastest_first(standings: Sequence[Standing], ranked: Sequence[Rank]) -> list[int]:
-    """Places of them in the order of their ranks, those that share one by their estimates."""
+    """Indices of the standings in the order of their ranks, and of their estimates where ranks are equal."""
     return sorted(
         range(len(standings)),
         key=lambda place: (ranked[place].best + ranked[place].worst, standings[place].estimate),

@@ -1,8 +1,8 @@
-"""The repeated interval: the changes that no look of a weighing has rejected until now (Jennison and Turnbull 1989).
+"""The repeated interval: the changes that no look of a weighing has rejected so far (Jennison and Turnbull 1989).
 
-It covers the true change at all looks together as often as it says, so at the one where a weighing stops, too. Its ends
-are looked for with the bounds that the joint test has at a few known changes, as these hardly depend on the change, and
-then tried by the test itself: each end has been rejected.
+It covers the true change at all looks together as often as claimed, and so at the look where a weighing stops. Its ends
+are searched with the bounds that the joint test has at a few known changes, as bounds hardly depend on the change, and
+then checked by the test itself: each end has been rejected.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from steelyard.stats.sequential import Hypothesis
 from steelyard.stats.signed_rank import estimate as by_ranks
 from steelyard.stats.weighted import Estimate
 
-# The ends are looked for up to so many half-widths of an interval of this look alone, in so many steps that grow with
-# the distance; then so much closer, in parts.
+# The ends are searched at these distances, in half-widths of the interval of this look alone; then more closely, by
+# dividing the distance into parts, for a number of rounds.
 _AWAY = np.geomspace(0.05, 2.5, 14)
 _PARTS, _ROUNDS = 5, 2
 _MOST_TIED = 8
-# Looks at less than this share of the pairs hardly ever reject what the later ones accept.
+# Looks at less than this share of the pairs hardly ever reject what later ones accept.
 _RECENT = 0.7
-# An end is moved out by half of this share of the half-width: four in five are rejected there, and to try one takes all
-# looks again. One that the test accepts after all is moved out by this share, then by twice as much, ...
+# An end is moved out by half of this share of the half-width: four in five are rejected there, and each trial repeats
+# all looks. An end that the test still accepts is moved out by this share, then by twice as much, ...
 _OUTWARD, _MOVES = 0.04, 6
 
 
 class Repeated(NamedTuple):
-    """What all looks say of the change."""
+    """What all looks say about the change."""
 
     estimate: Estimate
     scored: float
-    """The change that the scores of the newest look find, whatever the earlier ones and the ranks say."""
+    """The change that the scores of the newest look find, whatever earlier looks and the ranks say."""
 
 
 def estimate(
@@ -46,8 +46,8 @@ def estimate(
 ) -> Repeated:
     """Return estimate and interval at the last of the looks.
 
-    Where no single change describes the pairs, as those of a candidate that is slow in some of its launches, they are
-    those of the ranks: what most of the averages of two pairs show.
+    If no single change describes the pairs, as when a candidate is slow in some of its launches, they are those of the
+    ranks: what most averages of two pairs show.
     """
     level = sequential.nominal_level(looks, alpha)
     around = weighted.estimate(d, levels, level, known)
@@ -66,7 +66,7 @@ def interval(
     """Return the ends of the hull of the accepted changes, of differences d (n,) at levels (n,).
 
     `around` has the interval of the newest look alone. The `known` changes have been tested at every look: the interval
-    holds those that are accepted, and ends before those that are rejected outside.
+    holds those that are accepted, and ends before any outside them that are rejected.
     """
     half = (around.upper - around.lower) / 2
     if half == inf:
@@ -96,9 +96,10 @@ def interval(
 
 
 def _tied(d: FloatArray) -> FloatArray:
-    """The changes that several differences show to the last digit, the most frequent ones.
+    """The changes that several differences share to the last digit, the most frequent ones.
 
-    There alone these have no sign. So such a change may be accepted, and what is next to it on either side not.
+    Only there do these differences have no sign. So such a change may be accepted where its neighbours on both sides
+    are not.
     """
     values, counts = np.unique(d, return_counts=True)
     several = counts > 1
@@ -106,7 +107,7 @@ def _tied(d: FloatArray) -> FloatArray:
 
 
 class _Accept:
-    """Whether the looks seem to accept changes: by the bounds that they have for the known ones."""
+    """Whether the looks seem to accept changes, by the bounds that they have at the known changes."""
 
     def __init__(self, d: FloatArray, levels: FloatArray, looks: Sequence[Look], known: Sequence[Hypothesis]) -> None:
         self._d, self._levels = d, levels
@@ -128,9 +129,9 @@ class _Accept:
         return np.asarray(self._known[self._is_rejected])
 
     def bounded(self, found: Estimate) -> tuple[float, float]:
-        """An interval that is not the test's own, made to say of the known changes what the test does.
+        """Return the interval of `found`, which is not the test's own, adjusted to agree with it at known changes.
 
-        It ends before those that are rejected, and reaches to those that are accepted between them.
+        It ends before the rejected ones, and reaches to those accepted between them.
         """
         lowest = max([-inf, *np.nextafter(self.rejected[self.rejected < found.centre], inf)])
         highest = min([inf, *np.nextafter(self.rejected[self.rejected > found.centre], -inf)])
@@ -138,7 +139,7 @@ class _Accept:
         return float(max(lowest, min([found.lower, *held]))), float(min(highest, max([found.upper, *held])))
 
     def __call__(self, changes: FloatArray) -> BoolArray:
-        """Whether each of the changes, (r,), seems to be accepted; of the known ones, whether it is."""
+        """Return whether each of the changes, (r,), seems to be accepted; for known changes this is exact."""
         accepted = np.ones(len(changes), dtype=np.bool_)
         for pairs, bounds in self._bounds:
             at = np.interp(changes, self._known, bounds)
@@ -147,7 +148,7 @@ class _Accept:
 
 
 def _narrowed(accept: _Accept, inner: FloatArray, outer: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Two places, (2,), of which the inner one is accepted and the outer one is not, closer to each other."""
+    """Return inner and outer places of both ends, (2,) each, closer together: inner ones accepted, outer ones not."""
     shares = np.linspace(0, 1, _PARTS + 1)
     points = inner[:, None] + shares * (outer - inner)[:, None]
     accepted = accept(points[:, 1:-1].ravel()).reshape(2, -1)
@@ -158,7 +159,7 @@ def _narrowed(accept: _Accept, inner: FloatArray, outer: FloatArray) -> tuple[Fl
 
 
 class _End:
-    """An end that moves outward until the test rejects it, or to what is known to be rejected."""
+    """An end that moves outward until the test rejects it, or up to a change known to be rejected."""
 
     def __init__(self, place: float, step: float, barriers: FloatArray) -> None:
         beyond = barriers[(barriers - place) * step >= 0]
@@ -168,12 +169,12 @@ class _End:
         self._stay_within()
 
     def move(self, *, is_rejected: bool) -> None:
-        """Take what the test says of this place."""
+        """Apply the test's answer for this place."""
         self.is_known = is_rejected
         if not is_rejected:
             self.place, self._step = self.place + self._step, 2 * self._step
             self._stay_within()
 
     def _stay_within(self) -> None:
-        if (self.place - self._limit) * self._step >= 0:  # intervals hold their ends
+        if (self.place - self._limit) * self._step >= 0:  # intervals are closed, so the end stays before the limit
             self.place, self.is_known = float(np.nextafter(self._limit, -inf * self._step)), True

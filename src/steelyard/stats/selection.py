@@ -1,4 +1,4 @@
-"""The value of a rank among very many that are never formed: pairwise sums or differences of a sample."""
+"""Find the value of a given rank among very many that are never all formed: pairwise sums or differences of samples."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def ranked(
 ) -> float:
     """The rank-th smallest (from 1) of `total` values, which all lie within the bracket, its lower end excluded.
 
-    `count(t)` says how many values are at most t, and `between(low, high)` forms those in (low, high]: the bracket is
-    narrowed by counting until `few` are left in it, and these are sorted.
+    `count(t)` returns how many values are at most t, and `between(low, high)` those in (low, high]: the bracket is
+    narrowed by counting until at most `few` are left in it, and these are sorted.
     """
     low, high = bracket
     below, through = 0, total

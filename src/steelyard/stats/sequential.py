@@ -1,16 +1,18 @@
-"""Tests of hypothesised changes over the looks of a weighing: what is rejected by now, the p-value, and the interval.
+"""Test hypothesised changes over the looks of a weighing: what is rejected so far, the p-value, the interval's bounds.
 
-Most of alpha is spent by the flips of `stats.joint`. They are too few to share out a small one, as several benchmarks
-do: of each alpha the first 0.0002 goes to exact tests at every second look, whose levels add up to it. Both reject all
-that they reject with a smaller alpha, so their sum does too, which Holm's and Benjamini and Hochberg's procedures need.
+Most of alpha is spent by the flips of `stats.joint`. There are too few flips to divide the small alpha that each of
+several benchmarks has, so the first 0.0002 of every alpha goes to exact tests at every second look, whose levels add
+up to it. With a larger alpha, both kinds of test reject everything that they reject with a smaller one. So does their
+union, as Holm's and Benjamini and Hochberg's procedures need.
 
-Each test is two at once. The scores of `stats.native` find most, but what a candidate has only in some of its launches
-they may take for a storm; ranks do not. So the larger of the two sums is what counts, where that of the ranks counts a
-little less: it costs next to nothing, as both mostly go together, and the flips know how much.
+Each test combines two statistics. The scores of `stats.native` find most, but if a candidate is slow in only some of
+its launches, they may take that for a storm; ranks do not. So the larger of the two sums counts, with a slightly
+smaller weight for that of the ranks. This costs next to nothing: the two mostly agree, and the flips account for how
+much they do.
 
 Shapes: differences d and levels, (n,) both, of as many pairs as the newest look has, in the order in which they ran.
-The looks are all of a weighing until then; where the first ones were at other values of the pairs, they are those
-behind them, which leave alone what these have spent.
+The looks are all of the weighing's so far. Where the first ones saw other values of the pairs, only the looks after
+them are passed, which do not touch the alpha that those have spent.
 """
 
 from __future__ import annotations
@@ -31,20 +33,20 @@ from steelyard.stats.looks import ONE_BUDGET, Budgets, Look, look_sizes, plan_lo
 from steelyard.stats.native import WholeScores
 from steelyard.stats.quantiles import NORMAL, normal_quantile
 
-# What the exact tests get of alpha, at most.
+# The most of alpha that the exact tests get.
 _EXACTLY = 2e-4
-# They are every so many looks: their levels add up, so more of them would cost more than they gain.
+# Only every second look has one: their levels add up, so more of them would cost more than they gain.
 _EXACTLY_EVERY = 2
-# A sum below so many roots of its scores' squares has no p-value of `_EXACTLY` or less.
+# A sum smaller than this many roots of its scores' squares cannot have a p-value of `_EXACTLY` or less.
 _NO_TAIL = 3.0
-# What a sum of ranks counts beside one of scores, and what the scores get of an exact test's level.
+# The weight of a sum of ranks beside one of scores, and the scores' share of an exact test's level.
 _RANKS_COUNT, _SCORES_SHARE = 0.9, 0.75
 _COUNT = np.array([1.0, _RANKS_COUNT])
-# So many standard deviations the ranks' sum is off 0 at the change where the scores cancel once in a hundred times.
+# At the change where the scores cancel, the ranks' sum is this many standard deviations from 0 once in a hundred times.
 _FAR_OFF = 2.5
-# At the end of a budget of more pairs than these, the level changes the interval's width by little.
+# In budgets of more pairs than this, the level at the end hardly affects the interval's width.
 _FAR_END = 20_000
-# At how many looks the tests are remembered, so that the next look goes on from them.
+# The number of looks whose tests are remembered, so that the next look continues from them.
 _REMEMBERED = 4096
 
 
@@ -59,28 +61,28 @@ class Standing(NamedTuple):
     """How a hypothesis stands after some looks."""
 
     is_dropped: bool = False
-    """Whether a look has dropped the signs that were observed."""
+    """Whether a look has dropped the observed signs."""
     allowed: int = 0
-    """How many flips the looks might drop in all."""
+    """How many flips the looks so far may drop in all."""
     tests: tuple[joint.Test, ...] = ()
-    """What the first looks dropped, as far as somebody had to know."""
+    """The tests of the first looks, worked out only as far as they were needed."""
     ahead: tuple[WholeScores, ...] = ()
-    """The scores and ranks of the looks behind those, (2, pairs) each, from which it can be told."""
+    """The scores and ranks, (2, pairs) each, of the looks after those: their tests can be worked out from them."""
     exact: float = inf
-    """The least p-value of the looks with exact tests, by the share of alpha that each may spend.
+    """The smallest p-value of the exact tests, each divided by the share of alpha that its look may spend.
 
-    Of a change other than 0 only until it is rejected.
+    For a change other than 0, only until the flips reject it.
     """
     alone: float = inf
-    """The same of a budget that ended with its first look, whose exact test has all that this end may spend."""
+    """The same for a budget that ended with its first look, whose exact test has all that this end may spend."""
     total: float = 0.0
-    """The newest sum, of scores or of ranks: above 0 where the differences are larger than the hypothesis has them."""
+    """The larger newest sum, of scores or of ranks: above 0 where the differences exceed the hypothesised change."""
     is_opposed: bool = False
-    """Whether the two newest sums say the opposite of each other, so that no single change describes the pairs."""
+    """Whether the two newest sums have opposite signs, so that no single change describes the pairs."""
 
 
 class Result(NamedTuple):
-    """Whether a hypothesis is rejected by now, and the sign of the newest sums, 0 if they have not the same one."""
+    """Whether a hypothesis is rejected by now, and the sign of the newest sums, 0 if their signs are opposite."""
 
     rejected: bool
     side: int
@@ -89,7 +91,7 @@ class Result(NamedTuple):
 def tested(
     d: FloatArray, levels: FloatArray, looks: Sequence[Look], hypotheses: Sequence[Hypothesis], *, keep: bool
 ) -> list[Result]:
-    """Test hypotheses at all of the looks. `keep` is for those that the next look will ask again."""
+    """Test hypotheses at all of the looks; `keep` remembers how those stand that the next look will test again."""
     follow = _memory.follow if keep else _follow
     standings = follow(d, levels, looks, hypotheses)
     return [
@@ -100,7 +102,7 @@ def tested(
 
 def _is_rejected(standing: Standing, asked: Hypothesis) -> bool:
     if asked.change and standing.is_opposed:
-        return False  # nothing is the same as what half of the launches are far from
+        return False  # what is far off in half of the launches must not be called `same`
     by_exact_tests = standing.alone <= asked.alpha or standing.exact <= min(asked.alpha, _EXACTLY)
     return standing.is_dropped or by_exact_tests
 
@@ -121,7 +123,7 @@ def _next(
     hypotheses: Sequence[Hypothesis],
     standings: Sequence[Standing],
 ) -> list[Standing]:
-    """Take the last of the looks."""
+    """Return the standings after the last of the looks, from those before it."""
     n = looks[-1].pairs
     whole, sums = native.whole(d[:n], levels[:n], np.array([asked.change for asked in hypotheses]))
     newest = [_standing(both) for both in (sums * _COUNT).tolist()]
@@ -135,11 +137,11 @@ def _next(
     taken = []
     flips = _flip(standings, whole, looks, hypotheses)
     for flip, one, scores, asked in zip(flips, newest, whole, hypotheses, strict=True):
-        # What is rejected anyhow needs no p-value, unless it is that of "no change", which is shown.
+        # What the flips reject needs no p-value, except "no change", whose p-value is shown.
         is_asked = share > 0 and not (flip.is_dropped and asked.change)
         exact = flip.exact
         if is_asked:
-            is_far = abs(one.total) >= _NO_TAIL * _RANKS_COUNT  # else its p-value is certainly not a small one
+            is_far = abs(one.total) >= _NO_TAIL * _RANKS_COUNT  # else its p-value cannot be small
             exact = min(exact, (_exact(d[:n], levels[:n], scores, asked.change) if is_far else 1.0) / share)
         taken.append(flip._replace(exact=exact, total=one.total, is_opposed=one.is_opposed))
     return taken
@@ -148,11 +150,11 @@ def _next(
 def _flip(
     standings: Sequence[Standing], whole: WholeScores, looks: Sequence[Look], hypotheses: Sequence[Hypothesis]
 ) -> list[Standing]:
-    """Tell whether the last of the looks drops the signs that were observed, of which the whole scores are (r, 2, n).
+    """Work out whether the last of the looks drops the observed signs, whose whole scores are (r, 2, n).
 
-    It surely does not where more flips have sums as large than all looks by now might drop, as a subgroup of them shows
-    in most cases; it surely does where no more have them than this look alone may drop. Only between the two has it to
-    be known what earlier looks dropped.
+    It cannot if more flips have sums as large as the observed one than all looks so far may drop, which a subgroup of
+    the flips shows in most cases. It does if no more flips have such sums than this look alone may drop. Only in
+    between does it matter what earlier looks dropped.
     """
     found = []
     for before, scores, asked in zip(standings, whole, hypotheses, strict=True):
@@ -165,7 +167,7 @@ def _flip(
 
 
 def _flip_all(standing: Standing, looks: Sequence[Look], asked: Hypothesis, may_drop: int) -> Standing:
-    """Do so by all flips."""
+    """Work out from all flips whether the last of the looks drops the observed signs."""
     seen = _flipped(standing.ahead[-1])
     as_large = seen.as_large()
     if as_large <= may_drop:
@@ -179,7 +181,7 @@ def _flip_all(standing: Standing, looks: Sequence[Look], asked: Hypothesis, may_
 def _followed(
     standing: Standing, looks: Sequence[Look], asked: Hypothesis, newest: joint.Flipped | None = None
 ) -> Standing:
-    """With what all of the looks dropped; `newest` is what the last one sees, if that is known."""
+    """Return the standing with the tests of all looks; `newest` is what the last look sees, if that is known."""
     tests = list(standing.tests)
     test = tests[-1] if tests else joint.BEGUN
     for look, scores in zip(looks[len(tests) :], standing.ahead, strict=True):
@@ -193,22 +195,22 @@ def _followed(
 
 
 def _is_alone(looks: Sequence[Look]) -> bool:
-    """Whether the last of the looks is the first one, and the end of its budget."""
+    """Whether the first look is the only one so far, and ends its budget."""
     return len(looks) == 1 and looks[0].last and not looks[0].share_before
 
 
 def _standing(sums: Sequence[float]) -> Standing:
-    """What the newest sums say by themselves."""
+    """Return what the newest sums alone say."""
     smaller, larger = sorted(sums, key=abs)
     return Standing(total=larger, is_opposed=smaller * larger < 0)
 
 
 @lru_cache(maxsize=4096)
 def units(look: Look, alpha: float) -> int:
-    """How many flips a look may drop of those that alpha allows, but for what goes to the exact tests.
+    """Return how many flips a look may drop of those that alpha allows, less what goes to the exact tests.
 
-    Each flip that alpha allows has a look of its own, whatever alpha is, and a larger alpha allows more of them: no
-    look may drop fewer then.
+    Each flip belongs to the same look whatever alpha is, and a larger alpha allows more flips, so no look may drop
+    fewer of them.
     """
     places = _places()[: int(max(0.0, alpha - _EXACTLY) * joint.FLIPS + 1e-6)]
     return int(((places >= look.share_before) & (places < look.share)).sum())
@@ -216,7 +218,7 @@ def units(look: Look, alpha: float) -> int:
 
 @lru_cache(maxsize=1)
 def _places() -> FloatArray:
-    """Numbers in [0, 1) of which the first few, however many, are spread evenly (van der Corput)."""
+    """Return numbers in [0, 1) of which the first k are spread evenly for any k (van der Corput)."""
     places = np.zeros(1)
     for bit in range(1, joint.BITS + 1):
         places = np.concatenate([places, places + 0.5**bit])
@@ -233,7 +235,7 @@ def _share_of_exact(looks: Sequence[Look]) -> float:
 
 
 def _exact(d: FloatArray, levels: FloatArray, whole: WholeScores, change: float) -> float:
-    """The p-value of the larger sum of the scores and ranks for a change, (2, n) in whole units."""
+    """Return the exact p-value of a change from scores and ranks together; `whole` are these in whole units, (2, n)."""
     if len(d) <= joint.BITS + 1:
         return joint.p_value(_flipped(whole))
     asked = np.array([change])
@@ -248,9 +250,9 @@ def _flipped(whole: WholeScores) -> joint.Flipped:
 
 
 class _Memory:
-    """How the hypotheses of the newest weighings stand: a look goes on from the one before, instead of from the first.
+    """How the hypotheses of recent weighings stand, so that a look continues from the one before, not from the first.
 
-    They are found by what the values are, so that nothing depends on what was judged before.
+    They are looked up by the values themselves, so no result depends on what was judged before.
     """
 
     def __init__(self) -> None:
@@ -291,7 +293,7 @@ def _digest(d: FloatArray, levels: FloatArray) -> bytes:
 def bounds(
     d: FloatArray, levels: FloatArray, looks: Sequence[Look], hypotheses: Sequence[Hypothesis]
 ) -> list[list[float]]:
-    """For each look and each hypothesis: beyond which `sizes` the look rejects it, about."""
+    """Return for each look and hypothesis about the size of a sum (see `sizes`) beyond which the look rejects it."""
     found = []
     standings = _memory.follow(d, levels, looks, hypotheses)
     followed = [_followed(one, looks, asked).tests for one, asked in zip(standings, hypotheses, strict=True)]
@@ -304,26 +306,26 @@ def bounds(
 
 
 def is_described(d: FloatArray, levels: FloatArray, change: float) -> bool:
-    """Whether a change describes the ranks of all pairs about as well as it does the scores, where these cancel."""
+    """Whether the change at which the scores cancel describes the ranks of all pairs about as well."""
     return abs(float(native.sums_by_root(d, levels, np.array([change]))[0, 1]) * _RANKS_COUNT) < _FAR_OFF
 
 
 def sizes(d: FloatArray, levels: FloatArray, pairs: int, changes: FloatArray) -> FloatArray:
-    """The sizes of the sums of the first pairs, by the roots of the squares, (r,) for changes (r,)."""
+    """Return the size of the larger sum of the first pairs, over the root of its squares, (r,) for changes (r,)."""
     return np.asarray(np.abs(native.sums_by_root(d[:pairs], levels[:pairs], changes) * _COUNT).max(axis=1))
 
 
 def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float, *, roughly: bool) -> float:
-    """The smallest alpha with which "no change" would have been rejected by now; above `alpha` only about that.
+    """Return the smallest alpha that would have rejected "no change" by now; above `alpha` it is approximate.
 
-    With `roughly` it is about that in any case, but at most `alpha` exactly if `alpha` rejects.
+    With `roughly` it is always approximate, but at most `alpha` exactly if `alpha` rejects.
     """
     standing = _memory.follow(d, levels, looks, [Hypothesis(0.0, alpha)])[0]
     if standing.exact <= _EXACTLY or _is_alone(looks):
         return min(1.0, standing.exact, standing.alone)
     is_rejected = _is_rejected(standing, Hypothesis(0.0, alpha))
     if roughly or not is_rejected:
-        level = nominal_level(looks, alpha)  # 0 where a budget goes on, of which nothing is left
+        level = nominal_level(looks, alpha)  # 0 where a weighing goes on with nothing left to spend
         about = min(1.0, 2 * NORMAL.cdf(-abs(standing.total)) * alpha / level) if level > 0 else 1.0
         return min(about, alpha) if is_rejected else max(about, float(np.nextafter(alpha, 1.0)))
     if not standing.is_dropped:
@@ -332,7 +334,7 @@ def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: flo
 
 
 def _least_alpha(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float) -> float:
-    """The smallest alpha, up to one that does, with which these looks drop the signs that were observed."""
+    """Return the smallest alpha with which these looks drop the observed signs, as they do with `alpha`."""
     no_change = np.zeros(1)
     seen = [_flipped(native.whole(d[: look.pairs], levels[: look.pairs], no_change)[0][0]) for look in looks]
     as_large = [one.as_large() for one in seen]
@@ -345,7 +347,7 @@ def _least_alpha(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha
 
 
 def _are_dropped(seen: Sequence[joint.Flipped], as_large: Sequence[int], may_drop: Sequence[int]) -> bool:
-    """Whether looks that may drop so many flips drop the signs that were observed; `as_large` as these are so many."""
+    """Whether looks that may drop so many flips each drop the observed signs; `as_large` flips have sums as large."""
     if any(many <= most for many, most in zip(as_large, may_drop, strict=True)):
         return True
     allowed = list(accumulate(may_drop))
@@ -358,9 +360,9 @@ def _are_dropped(seen: Sequence[joint.Flipped], as_large: Sequence[int], may_dro
 
 
 def nominal_level(looks: Sequence[Look], alpha: float) -> float:
-    """About the level at which the last of the looks tests scores, told from noise that is always the same.
+    """Return about the level at which the last of the looks tests scores, taken from noise that never changes.
 
-    For what only has to be about right: how wide an interval is to be, what a later look would find.
+    For uses that need no exact level: how wide an interval should be, what a later look would find.
     """
     if _is_alone(looks):
         return looks[0].share * alpha * (1.0 if looks[0].pairs <= joint.BITS + 1 else _SCORES_SHARE)
@@ -377,17 +379,17 @@ def _typical(looks: tuple[Look, ...], alpha: float) -> joint.Test:
 
 @lru_cache(maxsize=4)
 def _typical_sums(pairs: int) -> joint.Flipped:
-    """Scores that are alike but for ties."""
+    """Flip scores that are nearly equal, and differ only to avoid ties."""
     spread = np.arange(pairs) * 0.618033988749895 % 1
     return joint.flipped(np.asarray(0.7 + 0.3 * spread, dtype=np.float64))
 
 
 @lru_cache(maxsize=1024)
 def level_at_end(pairs: int, alpha: float, budgets: Budgets = ONE_BUDGET) -> float:
-    """About the level at which a budget of so many pairs, earlier ones included, is judged at its end.
+    """Return about the level at which a budget of so many pairs, earlier budgets included, is judged at its end.
 
-    It is that of a budget that ends at one of the looks' sizes, so that it is found once, however the budget changes
-    from pair to pair, and soon, however long it is.
+    It is the level of a budget that ends at the size of a look, so that it is worked out once although the budget
+    changes from pair to pair, and quickly however long the budget is.
     """
     most = max(min(pairs, _FAR_END), budgets.ended or 0)
     size = next(size for size in look_sizes() if size >= most)

@@ -1,7 +1,7 @@
-"""Whether two things that both come in phases go together: judged by shifting the one against the other.
+"""Whether two things that both come in phases go together, judged by shifting one against the other.
 
 H. W. Lotwick, B. W. Silverman (1982), Methods for analysing spatial processes of several types of points, Journal of
-the Royal Statistical Society B 44, pp. 406-413: they turn a pattern on a torus, of which this is the circle.
+the Royal Statistical Society B 44, pp. 406-413: they shift a pattern on a torus; here it is a circle.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-# Rank sums that are not all the same differ by half a rank at least: of a million shifts by half a thousandth.
+# Rank sums that are not all equal differ by at least half a rank: by half a thousandth of a million shifts.
 _SAME = 1e-4
 
 
 def chances_of_higher(marked: npt.ArrayLike, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """For each way to mark values, the share of all circular shifts at which any ranks its marked ones as high.
+    """For each way to mark values, return the share of circular shifts at which any way's marked values rank as high.
 
     `marked` has the shape (k, n), `values` (n,), in order of time; the result (k,) is in (0, 1]. Shifts keep phases
-    together, which a test that takes each value for one of its own takes for so much more evidence. All are shifted
-    alike, and compared with the highest of them, in its standard deviations: by chance one of the results is at most
-    p in a share p of all cases (P. H. Westfall, S. S. Young (1993), Resampling-Based Multiple Testing, section 2.3).
-    1 where none or all are marked.
+    together; a test that took values as independent would see far more evidence in them than there is. All ways are
+    shifted alike, and each is compared with the highest of them, in standard deviations: by chance one of the results
+    is at most p in a share p of all cases (P. H. Westfall, S. S. Young (1993), Resampling-Based Multiple Testing,
+    section 2.3). 1 where no values or all are marked.
     """
     marks = np.atleast_2d(np.asarray(marked, dtype=np.float64))
     chances = np.ones(len(marks))
@@ -28,7 +28,7 @@ def chances_of_higher(marked: npt.ArrayLike, values: npt.ArrayLike) -> npt.NDArr
         return chances
     _, places, counts = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[places]
-    # By the convolution theorem the rank sums at all shifts; half a rank is more than their rounding errors.
+    # The rank sums at all shifts, by the convolution theorem; their rounding errors are smaller than half a rank.
     sums = np.fft.irfft(np.conj(np.fft.rfft(marks)) * np.fft.rfft(ranks), marks.shape[1])
     deviations = sums.std(axis=1, keepdims=True)
     varies = deviations[:, 0] > _SAME

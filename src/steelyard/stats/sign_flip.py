@@ -1,9 +1,9 @@
-"""The sign-flip test: how probable a sum of scores is, whose signs are fair coins (Fisher 1935).
+"""The sign-flip test: how probable a sum of scores is if their signs are fair coins (Fisher 1935).
 
-The scores are rounded to whole units, which costs next to nothing of their power; of the rounded ones the null
-distribution is exact, however many they are. It comes from its characteristic function, the product of cos(q_i theta)
-over the scores q_i: few different scores are possible, so that a row of scores is only their counts, and all rows take
-one product of matrices.
+The scores are rounded to whole units, which costs next to no power; for the rounded scores the null distribution is
+exact, however many there are. It is computed from its characteristic function, the product of cos(q_i theta) over the
+scores q_i. Few different scores are possible, so a row of scores reduces to their counts, and all rows take one matrix
+product.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 from steelyard.stats.arrays import BoolArray, FloatArray, IntArray
 from steelyard.stats.quantiles import normal_quantile
 
-# The largest score, in units; of many scores half as many units do, as their rounding averages out.
+# The largest score, in units; for many scores half as many units suffice, as their rounding errors average out.
 UNITS, _MANY = 63, 400
-# By Hoeffding's inequality a sum is further out than so many standard deviations once in 10^15 times; what is rarer
-# than that, double precision does not tell from it.
+# By Hoeffding's inequality a sum is further out than this many standard deviations once in 10^15 times; rarer sums
+# cannot be told apart in double precision.
 _FURTHEST, _RAREST = 8.5, 1e-15
-# A sum that is nearer to 0 than this part of the normal distribution's quantile is taken for one that is not rejected.
+# A sum nearer to 0 than this part of the normal distribution's quantile is taken as not rejected.
 _NEAR = 0.8
 # Frequencies times hypotheses at once: 64 MiB of numbers.
 _AT_ONCE = 1 << 23
@@ -35,7 +35,7 @@ def rarest(n: int) -> float:
 def p_values(signed: FloatArray) -> FloatArray:
     """The two-sided p-value of each row of signed scores, (r, n): shape (r,).
 
-    A score of 0 has no sign, and so no part in it.
+    A score of 0 has no sign, and so no part in the test.
     """
     scores, totals = _rounded(signed)
     return _p_values(totals, scores)
@@ -44,8 +44,8 @@ def p_values(signed: FloatArray) -> FloatArray:
 def rejects(signed: FloatArray, level: float) -> BoolArray:
     """Whether the two-sided test of each row of signed scores, (r, n), rejects at a level: shape (r,).
 
-    Only p-values that may be on either side of the level are worked out. Of scores of which a few outweigh all others
-    it rejects too seldom, as their sum is rarer than a normal one: that can only widen an interval.
+    Only p-values that may be on either side of the level are worked out. Where a few scores outweigh all others it
+    rejects too rarely, as sums that far out are rarer than normal ones: that can only widen an interval.
     """
     scores, totals = _rounded(signed)
     deviations = np.abs(totals) / np.maximum(np.sqrt((scores**2).sum(axis=1)), 1)
@@ -61,7 +61,7 @@ def _rounded(signed: FloatArray) -> tuple[IntArray, IntArray]:
     sizes = np.abs(signed)
     units = UNITS if signed.shape[1] <= _MANY else UNITS // 2
     unit = np.maximum(sizes.max(axis=1, keepdims=True) / units, np.finfo(float).tiny)
-    # At least one unit: a score that were rounded to 0 would take its sign out of the test.
+    # At least one unit: rounding a score to 0 would take its sign out of the test.
     scores = np.maximum(np.rint(sizes / unit), sizes > 0).astype(np.int64)
     return scores, (np.sign(signed).astype(np.int64) * scores).sum(axis=1)
 
@@ -92,7 +92,7 @@ def _tails(totals: IntArray, scores: IntArray, period: int) -> FloatArray:
 
 
 def _period(scores: IntArray) -> int:
-    """How many sums the frequencies tell apart, every second whole number: all that have a probability to speak of."""
+    """Return how many sums, every second whole number, the frequencies tell apart: all but those next to impossible."""
     furthest = _FURTHEST * np.sqrt((scores.astype(np.float64) ** 2).sum(axis=1).max())
     reach = int(min(furthest, scores.sum(axis=1).max()))
     return 1 << max(1, (reach + 2).bit_length())

@@ -6,7 +6,7 @@ Everything is expressed in Walsh averages, the n(n+1)/2 values (d_i + d_j)/2 wit
 
 Ties and zeros: critical values are those of untied differences, and intervals are closed. That is valid for tied data:
 an infinitesimal symmetric jitter breaks every tie without moving an order statistic, so the closed interval covers at
-least as often as claimed. For the p-value a zero counts against the side that is being shown, which keeps
+least as often as claimed. For the p-value a zero counts against whichever side the test would show, which keeps
 `lower > 0` and `p <= level` the same statement.
 """
 
@@ -110,14 +110,14 @@ def estimate(d: npt.ArrayLike, level: float) -> Estimate:
 
 
 def p_value(d: npt.ArrayLike) -> float:
-    """Two-sided p-value of symmetry about 0; zeros count against whichever side is being shown."""
+    """Two-sided p-value of symmetry about 0; zeros count against whichever side the test would show."""
     ordered = np.sort(np.asarray(d, dtype=np.float64))
     at_most_zero, at_least_zero = _count_walsh(ordered, 0.0), _count_walsh(-ordered[::-1], 0.0)
     return min(1.0, 2 * lower_tail(len(ordered), min(at_most_zero, at_least_zero)))
 
 
 def walsh_averages(ordered: FloatArray, ranks: Sequence[int]) -> list[float]:
-    """The Walsh averages of some ranks (from 1, the smallest) of sorted differences."""
+    """The Walsh averages of sorted differences that have the given ranks (from 1, the smallest)."""
     n = len(ordered)
     if n <= _FORM_ALL_UP_TO:
         rows, columns = _upper_triangle(n)

@@ -1,14 +1,14 @@
-"""An estimate of the change that stopping did not make too large.
+"""Estimate the change without the bias that stopping gives it.
 
-A weighing stops where its estimate happens to be large, so that the estimate at the stopping look is optimistic: by
-0.15 to 0.3 points for a change of 1 % in noise of 2 to 5 %. The change shown is the one with which half of all
-weighings would come out above this one, in the order of the looks (Armitage 1957; Siegmund 1978): those that stop
-earlier on this side are above, those at this look are as their estimates are, all others below. What other weighings
-would have shown is told by flipping the signs of this one's scores, so nothing is assumed of how the noise went. That
-the scores and the bounds stay as they are, whatever the flips, is an approximation; no verdict rests on it. It fails
-where noise has far outliers: one of them delays the end of a weighing that its change would have ended at once, and
-what ends late is taken for a small change. Stopping adds less than a standard error to an estimate, on average, so no
-more is taken off.
+A weighing stops where its estimate happens to be large, so the estimate at the stopping look is too large: by 0.15 to
+0.3 points for a change of 1 % in noise of 2 to 5 %. The change shown is the one with which half of all weighings would
+come out above this one, in the order of the looks (Armitage 1957; Siegmund 1978): those that stop earlier on this side
+are above, those that stop at this look are ordered by their estimates, all others are below. What other weighings
+would have shown is found by flipping the signs of this one's scores, so nothing is assumed about the noise over time.
+That the scores and the bounds are the same for all flips is an approximation; no verdict rests on it. It fails where
+noise has far outliers: one of them delays the end of a weighing whose change would have ended it at once, and a
+weighing that ends late is taken for one of a small change. On average, stopping adds less than a standard error to an
+estimate, so no more than that is taken off.
 """
 
 from __future__ import annotations
@@ -28,19 +28,20 @@ from steelyard.stats.quantiles import normal_quantile
 from steelyard.stats.sequential import Hypothesis
 from steelyard.stats.weighted import Estimate
 
-# So many of the flips, and so many halvings of the way: their error is a hundredth of the estimate's.
+# The number of flips and of bisection steps: together they add a hundredth of the estimate's error.
 _FLIPS, _HALVINGS = 4096, 10
 _HALF = 0.5
-# Of so many pairs that all speak for a change the chance is 2^-63: below any share of alpha.
+# By chance, this many pairs all lie on one side with a probability of 2^-63: below any share of alpha.
 _MANY = 64
 
 
 def median_unbiased(
     d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float, found: Estimate, bound: float
 ) -> float:
-    """Return the change between `bound`, the margin's, and the estimate `found` of a weighing that stopped beyond it.
+    """Return the median-unbiased change of a weighing that stopped with the estimate `found`, beyond the margin.
 
-    All are log-ratios; d and levels, (n,), are those of the last of the looks, the one that found a change.
+    It lies between `bound`, the margin, and that estimate. All are log-ratios; d and levels, (n,), are those of the
+    last of the looks, the one that found a change.
     """
     if found.centre < 0:
         mirrored = replace(found, centre=-found.centre, lower=-found.upper, upper=-found.lower)
@@ -50,16 +51,17 @@ def median_unbiased(
         return found.centre
     nominal = [sequential.nominal_level(looks[: number + 1], alpha) for number in range(len(looks))]
     bounds = np.array([normal_quantile(level) for level in nominal])
-    # A change swells the scores that "no change" is tested with: hardly where it is small, as they are bounded, and
-    # more and more the nearer the bound is to what all pairs together can reach. By brute force it is about this much.
+    # A change enlarges the scores that "no change" is tested with: hardly where it is small, as scores are bounded,
+    # and more the nearer the bound is to the most that all pairs together can reach. By brute force it is about this
+    # much.
     most = bounds**2 / [look.pairs for look in looks]
     reach = paths.spread * bounds / np.sqrt(np.maximum(1 - most**2, 1e-9))
     can_stop = [_can_stop(tuple(looks[: number + 1]), alpha) for number in range(len(looks))]
     stop_at = np.where(can_stop, reach, np.inf)
     stop_at[-1] = found.centre
     low, high = bound, found.centre
-    # What ends below and would have come above later is too seldom to matter; and where a look finds less than the
-    # margin, half of all weighings with that change come above it there, whether they stop at once or not.
+    # Weighings that end below, and would have come out above later, are too rare to matter. Where a look finds less
+    # than the margin, half of all weighings with that change come out above it there, whether they stop at once or not.
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         above = (middle + paths.errors >= stop_at[:, None]).any(axis=0)
@@ -70,7 +72,7 @@ def median_unbiased(
 
 @lru_cache(maxsize=1024)
 def _can_stop(looks: tuple[Look, ...], alpha: float) -> bool:
-    """Whether the last of the looks finds a change of which every pair speaks; of many pairs it does."""
+    """Whether the last of the looks finds a change that every pair shows; with many pairs it always does."""
     pairs = looks[-1].pairs
     if pairs > _MANY:
         return True
@@ -83,11 +85,11 @@ class _Paths(NamedTuple):
     errors: FloatArray
     """By how much their estimates are off, shape (looks, _FLIPS)."""
     spread: FloatArray
-    """The standard deviation of those, shape (looks,)."""
+    """The standard deviation of the errors, shape (looks,)."""
 
 
 def _paths(d: FloatArray, levels: FloatArray, looks: Sequence[Look], found: Estimate) -> _Paths | None:
-    """None where the scores tell of no slope, as where nearly all differences are equal."""
+    """Return the paths; None where the scores have no slope, as where nearly all differences are equal."""
     step = found.standard_error
     if not step > 0:
         return None
@@ -95,18 +97,18 @@ def _paths(d: FloatArray, levels: FloatArray, looks: Sequence[Look], found: Esti
     whole = native.units(scored[1])
     unit = float(np.abs(scored[1]).sum() / np.abs(whole).sum(dtype=np.int64))
     squares = np.cumsum(whole.astype(np.float64) ** 2)[[look.pairs - 1 for look in looks]]
-    # How the sum falls as the change rises: at every look as the squares of the scores until then, which are its
-    # variance and, but for a factor, its information.
+    # How fast the sum falls as the change rises: at every look in proportion to the sum of the squared scores so far,
+    # which is the sum's variance and, up to a factor, its information.
     slope = float(scored[0].sum() - scored[2].sum()) / (2 * step * unit) * squares / squares[-1]
     if not slope[0] > 0:
         return None
     sums = np.stack([joint.sums(whole[: look.pairs])[_chosen()] for look in looks])
-    # No flip turns the sign of the first pair, which the opposites do: else its error were there in every path.
+    # No flip turns the sign of the first pair, but the opposite sums do; without them its error would be in each path.
     sums = np.concatenate([sums, -sums], axis=1)
     return _Paths(sums / slope[:, None], np.sqrt(squares) / slope)
 
 
 @lru_cache(maxsize=1)
 def _chosen() -> npt.NDArray[np.int64]:
-    """Flips that have nothing to do with each other."""
+    """Return flips chosen at random, so that they are unrelated to each other."""
     return np.random.default_rng(1).choice(joint.FLIPS, _FLIPS // 2, replace=False)

@@ -1,4 +1,4 @@
-"""One sample described: centre, spread and interval of the median."""
+"""Describe a sample: centre, spread and interval of the median."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.quantiles import NORMAL
 
-# Of a normal distribution, in standard deviations.
+# How far the quartiles of a normal distribution are apart, in standard deviations.
 _QUARTILES_APART = 1.349
 
 
@@ -32,8 +32,8 @@ def centre(values: npt.ArrayLike) -> Centre:
 def centres(values: FloatArray, lengths: npt.NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
     """Median and relative spread of each of many samples, as `centre` has it of one; shape (samples,) each.
 
-    Their `values` stand one sample behind the other, each of its length, 1 or more. Those of one length are sorted
-    together: numpy.percentile takes a quarter of a millisecond for each.
+    `values` has the samples one after the other, with their `lengths`, 1 or more. Samples of the same length are sorted
+    together: numpy.percentile would take a quarter of a millisecond for each.
     """
     medians, spreads = np.empty(len(lengths)), np.empty(len(lengths))
     starts = np.cumsum(lengths) - lengths
@@ -49,19 +49,19 @@ def centres(values: FloatArray, lengths: npt.NDArray[np.intp]) -> tuple[FloatArr
 
 
 def quartile_deviation(values: FloatArray) -> float:
-    """Half of the values, shape (n,), n >= 1, lie as far apart as those of a normal distribution of this deviation."""
+    """The standard deviation of a normal distribution with the same interquartile range as values (n,), n >= 1."""
     low, high = np.percentile(values, [25, 75])
     return float(high - low) / _QUARTILES_APART
 
 
 def median_distance(values: FloatArray) -> float:
-    """The median distance between any two values, shape (n,), n >= 2 of them and not thousands."""
+    """The median distance between any two of the values, shape (n,), n >= 2, but not thousands."""
     one, other = np.triu_indices(len(values), 1)
     return float(np.median(np.abs(values[one] - values[other])))
 
 
 def _quantile(ordered: FloatArray, share: float) -> FloatArray:
-    """The quantile of each row of values in order, interpolated as numpy.percentile does it, to the last bit."""
+    """The quantile of each row of sorted values, interpolated exactly as numpy.percentile does, to the last bit."""
     position = share * (ordered.shape[1] - 1)
     below = int(position)
     part = position - below
@@ -79,8 +79,8 @@ def row_medians(table: FloatArray) -> FloatArray:
 def median_interval(values: npt.ArrayLike, level: float) -> tuple[float, float] | None:
     """Distribution-free 1 - level interval of the median by order statistics; None if n is too small for the level.
 
-    Inversion of the sign test (Hollander, Wolfe and Chicken, 3.6). Values of one noisy machine are not independent:
-    see `level`.
+    Inverts the sign test (Hollander, Wolfe and Chicken, 3.6). Values from one noisy machine are not independent: see
+    `level`.
     """
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     n = len(ordered)

@@ -11,27 +11,27 @@ from steelyard.stats.arrays import FloatArray
 
 _QUARTERS = 4
 _FEWEST = 4 * _QUARTERS
-# What is shuffled so often has as large a swing once in forty times, if there is none.
+# Without a swing, the observed one exceeds those of this many shuffles once in forty times.
 _SHUFFLES = 39
 
 
 class Swing(NamedTuple):
-    """The noise of the calmest and of the noisiest quarter, as parts of that of all."""
+    """The noise of the calmest and of the noisiest quarter, relative to the noise of all."""
 
     calmest: float = 1.0
     noisiest: float = 1.0
 
     @property
     def is_clear(self) -> bool:
-        """Whether there is one."""
+        """Whether there is a swing."""
         return self.calmest < self.noisiest
 
 
 def swing(series: Sequence[FloatArray], generator: np.random.Generator) -> Swing:
-    """The swing of differences that were taken all the time, one or several in turns: their sizes, not below 0.
+    """The swing of the noise, from the sizes of differences, 0 or more, measured throughout in one or several series.
 
-    Those of each of the series have one noise, and are in the order of time. None is told where chance would bring as
-    large a one more than once in forty times, or where there are too few.
+    The differences of one series are of one kind of noise, and in order of time; several series took turns. No swing is
+    returned where chance would make as large a one more than once in forty times, or for too few differences.
     """
     quarters = np.concatenate(
         [_QUARTERS * (2 * np.arange(len(one)) + 1) // (2 * len(one)) for one in series if len(one)]

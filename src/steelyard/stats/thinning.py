@@ -1,4 +1,4 @@
-"""Which values of a long series are drawn, so that a picture of it looks as if all were."""
+"""Choose which values of a long series to draw, so that its chart looks as if all were drawn."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ IntArray = npt.NDArray[np.intp]
 
 
 def extremes(values: npt.ArrayLike, most: int) -> IntArray:
-    """Places of at most `most` >= 4 of the values, shape (n,): of each stretch its lowest and its highest, in order.
+    """Places of at most `most` >= 4 of the values, shape (n,): the lowest and the highest of each stretch, in order.
 
-    A stretch is what a column of pixels would show, so that no outlier is lost. The first and the last value are among
-    them; NaN is neither low nor high, and a stretch of nothing else is left out.
+    A stretch is what a column of pixels would show, so no outlier is lost. The first and the last value are always
+    included; NaN is neither low nor high, and a stretch of NaN alone is left out.
     """
     sample = np.asarray(values, dtype=np.float64)
     if len(sample) <= most:
@@ -30,9 +30,9 @@ def extremes(values: npt.ArrayLike, most: int) -> IntArray:
 
 
 def scattered(values: npt.ArrayLike, most: int) -> IntArray:
-    """Places of at most `most` >= 8 of the values, shape (n,), in order, of which each is drawn as a point.
+    """Places of at most `most` >= 8 of the values, shape (n,), in order, each to be drawn as a point.
 
-    Half of them are extremes: those alone would leave a hole where most of the values lie, and the others fill it.
+    Half of them are extremes; alone they would leave a hole where most values lie, which the other half fills.
     """
     count = np.size(values)
     if count <= most:

@@ -1,18 +1,18 @@
-"""Two unpaired runs: what their launches say of a change, and what they cannot know.
+"""Two unpaired runs: what their launches say about a change, and what they cannot show.
 
-Drift between two runs does not cancel, and no number in either of them is that drift. A rank test sees only the noise
-of single launches: it calls two runs of one program different 6 times out of 10. What can be seen is the
-*between-block spread* of each run: the standard deviation of the medians of its contiguous blocks. It is taken,
-undivided, for the standard deviation of the level from one run to another: on shared machines it falls only slowly
-with the length of a block (from 2.3 % at 10 launches to 1.3 % at 800 on the trace `ambient`), so that blocks within a
-run are a fair and slightly pessimistic picture of runs among each other.
+Drift between two runs does not cancel, and no number in either run shows it. A rank test sees only the noise of single
+launches: it calls two runs of one program different 6 times out of 10. What can be seen is the *between-block spread*
+of each run: the standard deviation of the medians of its contiguous blocks. It is used, undivided, as the standard
+deviation of the level from one run to another. On shared machines it falls only slowly with the length of a block
+(from 2.3 % at 10 launches to 1.3 % at 800 on the trace `ambient`), so blocks within a run are a fair and slightly
+pessimistic model of how runs differ.
 
 The interval is Mann-Whitney's, and on either side of it
 
     max( t(k - 1) * sqrt(2) * the larger spread,  z * sqrt(2) * floor )
 
 for k blocks: Student's quantile because the spread is itself estimated from few blocks, a floor because a calm run
-says nothing of the step to the next one. benchmarks/diff_unpaired.py shows what it is worth.
+says nothing about the step to the next one. benchmarks/diff_unpaired.py measures how well this works.
 """
 
 from __future__ import annotations
@@ -29,24 +29,23 @@ from steelyard.stats.verdict import VerdictName, excludes_no_change, found_nine_
 # Blocks of a run: few enough for a block to be long, enough for a quantile that is not absurd (t(7) is 3.5 at 0.01).
 MOST_BLOCKS, FEWEST_BLOCKS, A_BLOCK = 12, 8, 5
 FEWEST_LAUNCHES = 2 * FEWEST_BLOCKS
-# Shorter runs decide nothing: with a drift of 5 % that takes 0.6 s to turn, runs of 0.3 s gave 10 % false alarms, of
-# 0.7 s 3 % and of 1.3 s 1.5 %, with the floor below; of 2.6 s none in 200.
+# Shorter runs decide nothing: with a drift of 5 % that turns in 0.6 s and the floor below, runs of 0.3 s gave 10 %
+# false alarms, of 0.7 s 3 %, of 1.3 s 1.5 %, and of 2.6 s none in 200.
 FEWEST_SECONDS = 2.0
 
-# Standard deviation of the level from run to run that is assumed however calm both were: steps of 0.5 to 3 % between
-# two runs of one program (another neighbour, another clock rate, another page placement) then stay undecided.
+# The standard deviation of the level from run to run that is assumed however calm both were: steps of 0.5 to 3 %
+# between two runs of one program (another neighbour, another clock rate, another page placement) then stay undecided.
 FLOOR = 0.01
-# A run that was over sooner has not seen the level move at the pace at which machines drift: with a drift of 2 % that
-# takes 6 s to turn, runs of 1 to 3 s gave 10-13 % false alarms on the floor above, and up to 1 % on this one.
+# A shorter run has not seen the level move at the pace at which machines drift: with a drift of 2 % that turns in 6 s,
+# runs of 1 to 3 s gave 10-13 % false alarms with the floor above, and up to 1 % with this one.
 SHORT_SECONDS, SHORT_FLOOR = 10.0, 0.02
 
 
 @dataclass(frozen=True)
 class RunValues:
-    """One run's launches in the order in which they ran: logs of the metric, shape (n,), over so many seconds.
+    """One run's launches in the order in which they ran: logs of the metric, shape (n,), and the seconds they took.
 
-    `unwaited` are the logs of the same launches less the time that they waited for a processor, for a metric that
-    contains it.
+    `unwaited` are the logs without the time that the launches waited for a processor, for a metric that contains it.
     """
 
     logs: FloatArray
@@ -58,9 +57,9 @@ class RunValues:
 class UnpairedJudgement:
     """What two runs say. All are log-ratios, ln(candidate / baseline); `block_spreads` are SDs of each run's level.
 
-    `shift` has the plain Mann-Whitney interval; `allowance` is what it was widened by on either side for the drift
+    `shift` has the plain Mann-Whitney interval; `allowance` is how much it is widened on either side for the drift
     between the runs, `quantisation` for what a clock's ticks can hide; `lower`/`upper` include both, and what waiting
-    for a processor can explain. Infinite where a run is too short to show how its level moves.
+    for a processor can explain. They are infinite where a run is too short to show how its level moves.
     """
 
     verdict: VerdictName
@@ -79,15 +78,15 @@ def judge_unpaired(
 ) -> UnpairedJudgement:
     """Judge the shift between two runs of at least one launch each; `margin` relative, `alpha` two-sided.
 
-    `quantisation` is the largest change that a clock's ticks can hide (see `stats.clock`). A level that drifts a little
-    may cross a tick, so that here it can also make one.
+    `quantisation` is the largest change that a clock's ticks can hide (see `stats.clock`). As a level that drifts a
+    little may cross a tick, here they can also create a change of that size.
     """
     floor = floor_for(min(baseline.seconds, candidate.seconds))
     enough = min(baseline.seconds, candidate.seconds) >= FEWEST_SECONDS
     seen, block_spreads, allowance = _widening(baseline.logs, candidate.logs, floor if enough else inf, alpha)
     lower, upper, waiting = seen.lower - allowance, seen.upper + allowance, False
     if baseline.unwaited is not None and candidate.unwaited is not None:
-        # Waits are the other programs' doing: what remains without them has to show the change as well.
+        # Waits are caused by other programs: the rest, without them, has to show the change as well.
         rest, _, rest_allowance = _widening(baseline.unwaited, candidate.unwaited, floor, alpha)
         rest_lower, rest_upper = rest.lower - rest_allowance, rest.upper + rest_allowance
         waiting = excludes_no_change((lower, upper)) and not excludes_no_change((rest_lower, rest_upper))
@@ -105,12 +104,12 @@ def resolution(judgement: UnpairedJudgement, margin: float) -> float:
 
 
 def least_allowance(floor: float, alpha: float) -> float:
-    """By how much an interval is widened at least, on either side, for a level whose SD between runs is `floor`."""
+    """The least by which an interval is widened on either side, for a level whose SD between runs is `floor`."""
     return sqrt(2) * normal_quantile(alpha) * floor
 
 
 def floor_for(seconds: float) -> float:
-    """The least SD of the level between runs that is assumed when the shorter one took so many seconds."""
+    """The least SD of the level between runs that is assumed when the shorter run took so many seconds."""
     return FLOOR if seconds >= SHORT_SECONDS else SHORT_FLOOR
 
 

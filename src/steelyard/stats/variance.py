@@ -1,8 +1,8 @@
 """Which part of the variance each level of an experiment has: layouts, launches within them, samples within these.
 
-The unbiased estimates of Kalibera and Jones ("Rigorous benchmarking in reasonable time", ISMM 2013): the variance
-between the means of one level holds that of the levels below, divided by how often these were repeated, and less that
-it is the level's own. With means that are not weighted, it stays unbiased where some have more repetitions than others.
+These are the unbiased estimates of Kalibera and Jones ("Rigorous benchmarking in reasonable time", ISMM 2013): the
+variance between the means of one level contains that of the levels below, divided by their repetitions; without it, it
+is the level's own. As the means are not weighted, it is unbiased even where some have more repetitions than others.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 
 from steelyard.stats.arrays import FloatArray, IntArray
 
-# Fewer where there are so many values that they would take seconds, and so many at once as the memory easily holds.
+# Fewer where so many values would take seconds, and as many at once as memory easily holds.
 _RELABELLINGS, _FEWEST_RELABELLINGS = 1999, 99
 _VALUES_DEALT, _VALUES_AT_ONCE = 10_000_000, 1_000_000
 
 
 class Components(NamedTuple):
-    """Variances, each of one unit of its level beyond what the levels below explain; 0 where that is less than none."""
+    """Variances, each of one unit of its level beyond what the levels below explain; 0 where that would be negative."""
 
     layout: float
     launch: float
@@ -43,7 +43,7 @@ def components(layouts: Sequence[Sequence[FloatArray]]) -> Components:
 
 
 def between(groups: Sequence[FloatArray]) -> tuple[float, float]:
-    """The variance of groups' own means, and what the noise within them adds to it: their sum is what is seen."""
+    """The variance of the groups' true means, and what noise within groups adds to it: their sum is observed."""
     if len(groups) < 2:
         return 0.0, 0.0
     _, added = _pooled(groups)
@@ -52,7 +52,7 @@ def between(groups: Sequence[FloatArray]) -> tuple[float, float]:
 
 
 def _pooled(groups: Sequence[FloatArray]) -> tuple[float, float]:
-    """The variance within groups of values, and that of their means by it, on average; 0 where none has two values."""
+    """The variance within groups, and the mean variance that it gives their means; 0 if no group has two values."""
     freedom = sum(len(group) - 1 for group in groups)
     if not freedom:
         return 0.0, 0.0
@@ -61,9 +61,9 @@ def _pooled(groups: Sequence[FloatArray]) -> tuple[float, float]:
 
 
 def p_of_layouts(values: FloatArray, layouts: IntArray) -> float:
-    """How often equal layouts would differ as much: values (n,) have their layouts (n,) dealt anew at random.
+    """How often equal layouts would differ as much, found by dealing the layouts (n,) of the values (n,) at random.
 
-    Identical copies of one build are such layouts. The same numbers always give the same.
+    Identical copies of one build are equal layouts. The same input always gives the same result.
     """
     numbers, sizes = np.unique(layouts, return_counts=True)
     if len(numbers) < 2 or len(values) == len(numbers):
@@ -81,6 +81,6 @@ def p_of_layouts(values: FloatArray, layouts: IntArray) -> float:
 
 
 def _unlike(rows: FloatArray, starts: IntArray, sizes: IntArray) -> FloatArray:
-    """The weighted sum of squares of the groups' means, (rows,): all else of the F ratio is the same in each."""
+    """The weighted sum of squares of the groups' means, (rows,): the F ratio depends on nothing else that varies."""
     sums = np.add.reduceat(rows - rows.mean(axis=1, keepdims=True), starts, axis=1)
     return np.asarray((sums**2 / sizes).sum(axis=1))

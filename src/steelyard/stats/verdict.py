@@ -1,4 +1,4 @@
-"""The verdict's rule, whatever an estimate and its interval rest on: adjacent pairs, two kept runs, or counts.
+"""The rule for verdicts, whatever the estimate and interval come from: adjacent pairs, two kept runs, or counts.
 
 All changes are log-ratios, ln(candidate / baseline), so that swapping the sides mirrors the verdict.
 """
@@ -27,11 +27,11 @@ def excludes_no_change(interval: Interval) -> bool:
 
 
 def verdict_of(estimate: float, interval: Interval, margin: float, *, is_change: bool | None = None) -> VerdictName:
-    """What an estimate and its interval say, against the relative `margin`.
+    """Return the verdict of an estimate and its interval with the relative `margin`.
 
-    A change has to be excluded from chance and at least as large as the margin; `same` has to hold for the whole
-    interval. `is_change` tells whether chance is excluded, if that is for more than the interval to say. Infinite ends
-    decide nothing.
+    A change has to be more than chance and at least as large as the margin; `same` has to hold for the whole interval.
+    `is_change` says whether it is more than chance, where the interval alone does not decide that. Infinite ends decide
+    nothing.
     """
     bound = log_margin(margin)
     if excludes_no_change(interval) if is_change is None else is_change:
@@ -47,10 +47,11 @@ def verdict_of(estimate: float, interval: Interval, margin: float, *, is_change:
 def against_limit(
     estimate: float, interval: Interval, limit: float, *, is_change: bool
 ) -> Literal["above", "within", "open"]:
-    """Whether a slowdown is above the relative `limit`, as `verdict_of` has it for a margin, on that one side.
+    """Return whether a slowdown is above the relative `limit`: `verdict_of` for this one side.
 
-    Above it is a change that is excluded from chance (`is_change`, which one interval of several does not tell) and
-    larger than the limit; within it what the interval shows to be no larger. A limit of 0 lets no sure slowdown pass.
+    A change is above it if it is more than chance (`is_change`, as one interval of several does not show it) and at
+    least as large as the limit, and within it if the whole interval is no larger. A limit of 0 lets no certain slowdown
+    pass.
     """
     bound = log1p(limit)
     if interval[1] <= bound:
@@ -61,8 +62,8 @@ def against_limit(
 def found_nine_times_in_ten(error: float, quantile: float, margin: float) -> float:
     """The smallest change (log-ratio) that would be called one 9 times out of 10.
 
-    `error` is the standard error of the estimate, and its interval reaches `quantile` errors to either side: what is
-    found excludes "no change" and reaches the margin.
+    `error` is the standard error of the estimate, whose interval reaches `quantile` errors to either side. A change is
+    called one if its interval excludes "no change" and its estimate reaches the margin.
     """
     excludes_none = (quantile + NINE_IN_TEN) * error
     reaches_margin = log_margin(margin) + NINE_IN_TEN * error

@@ -1,8 +1,8 @@
 """Estimate and interval of the change between two sides from weighted sign flips (`stats.native`, `stats.sign_flip`).
 
-A change t is accepted where the sign-flip test of d - t does not reject it. The interval is the hull of the accepted
-changes, so it covers the true one at least as often as it says; the estimate is where the sum of the scores changes
-sign.
+A change t is accepted if the sign-flip test of d - t does not reject it. The interval is the hull of the accepted
+changes, so it covers the true one at least as often as claimed; the estimate is the change at which the sum of the
+scores changes sign.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from steelyard.stats.summary import row_medians
 __all__ = ["Estimate", "estimate", "roughly", "signed_scores", "tested"]
 
 
-# The ends are looked for from so near the centre to so far from it, in half-widths of the rough interval, closer to the
-# centre in smaller steps, and in some more from there to where all differences are on one side.
+# The distances from the centre at which the ends are searched, in half-widths of the rough interval, denser near the
+# centre; and the number of further steps from there to where all differences are on one side.
 _AWAY, _STEPS_BEYOND = np.geomspace(0.15, 8.0, 12), 4
-# Each end then lies between two neighbours: where it seems to be and so far to either side of that, as a part of their
-# distance, are tried so many times, which leaves about 0.3 % of a half-width.
+# Each end then lies between two neighbours. In each of these rounds, the place where it seems to be is tried, and those
+# to either side at this part of the neighbours' distance, which leaves about 0.3 % of a half-width.
 _BESIDE, _ROUNDS = 0.04, 2
-# The rough estimate takes so many steps from the median towards where the scores add up to 0.
+# The number of steps of the rough estimate, from the median towards where the scores add up to 0.
 _ROUGH_STEPS = 2
 
 
@@ -40,7 +40,7 @@ def tested(d: FloatArray, levels: FloatArray, changes: npt.ArrayLike) -> FloatAr
 
 
 def estimate(d: FloatArray, levels: FloatArray, level: float, asked: Sequence[float] = ()) -> Estimate:
-    """Estimate of the centre of d (n,) and its 1 - level interval; infinite ends where n can never reach the level.
+    """Estimate the centre of d (n,) with its 1 - level interval; infinite ends where n can never reach the level.
 
     The changes `asked` are among those tried, so that the interval holds each of them that the test accepts.
     """
@@ -50,20 +50,20 @@ def estimate(d: FloatArray, levels: FloatArray, level: float, asked: Sequence[fl
         return rough
     grid = np.union1d(_around(rough.centre, half, d), np.asarray(asked, dtype=np.float64))
     scored = signed_scores(d, levels, grid)
-    # Beyond all differences every sign speaks against a change: that is rejected, also where few scores outweigh all
+    # A change beyond all differences has every sign against it, so it is rejected even where few scores outweigh all
     # others and their sum seems to be near 0 (`sign_flip.rejects`).
     accepted = 1 + np.flatnonzero(~sign_flip.rejects(scored[1:-1], level))
     if not len(accepted):
-        return rough  # the differences are so skewed that the scores would have another change than the ranks
+        return rough  # the differences are so skewed that scores and ranks disagree about the change
     first, last = int(accepted[0]), int(accepted[-1])
     ends = _ends(d, levels, level, grid[[first, last]], grid[[first - 1, last + 1]])
-    lower, upper = np.nextafter(ends, [inf, -inf]).tolist()  # as the ends are rejected, and an interval holds its ends
+    lower, upper = np.nextafter(ends, [inf, -inf]).tolist()  # the ends found are rejected, but an interval is closed
     centre = _root(grid, scored.sum(axis=1), rough.centre)
     return replace(rough, centre=min(max(centre, lower), upper), lower=lower, upper=upper)
 
 
 def roughly(d: FloatArray, levels: FloatArray, level: float) -> Estimate:
-    """Do as `estimate`, by the standard error that the scores have about the median, instead of by inversion."""
+    """Estimate as `estimate` does, by the scores' standard error around the median instead of by inversion."""
     n, centre = len(d), float(row_medians(d[None, :])[0])
     step = 2 * float(row_medians(np.abs(d - centre)[None, :])[0]) / sqrt(n)
     if sign_flip.rarest(n) > level or step == 0:
@@ -79,7 +79,7 @@ def roughly(d: FloatArray, levels: FloatArray, level: float) -> Estimate:
         error = float(np.sqrt((scored[1] ** 2).sum())) / slope
     half = normal_quantile(level) * error
     if half > 2 * np.ptp(d):
-        return by_ranks(d, level)  # two clusters, between which the scores say next to nothing
+        return by_ranks(d, level)  # two clusters: between them the scores say next to nothing
     return Estimate(centre, centre - half, centre + half, n, level)
 
 
@@ -89,7 +89,7 @@ def signed_scores(d: FloatArray, levels: FloatArray, changes: npt.ArrayLike) -> 
 
 
 def _around(centre: float, half: float, d: FloatArray) -> FloatArray:
-    """Changes to be tried, of which the first and the last are beyond all differences."""
+    """Return the changes to try, of which the first and the last lie beyond all differences."""
     away = _AWAY * half
     sides = []
     for sign, furthest in ((-1, centre - d.min()), (1, d.max() - centre)):
@@ -99,7 +99,7 @@ def _around(centre: float, half: float, d: FloatArray) -> FloatArray:
 
 
 def _ends(d: FloatArray, levels: FloatArray, level: float, inside: FloatArray, outside: FloatArray) -> FloatArray:
-    """The rejected changes next to the accepted ones, lower and upper: each between an accepted and a rejected one."""
+    """Return the rejected changes next to the accepted ones, lower and upper, between accepted and rejected changes."""
     places = np.stack([inside, outside], axis=1)
     p_values = tested(d, levels, places.ravel()).reshape(2, 2)
     for _ in range(_ROUNDS):
@@ -120,7 +120,7 @@ def _ends(d: FloatArray, levels: FloatArray, level: float, inside: FloatArray, o
 
 
 def _root(grid: FloatArray, sums: FloatArray, near: float) -> float:
-    """Where the sums of the scores change sign, nearest to a place, as scores that fall again may have it twice."""
+    """Return the sign change of the scores' sums nearest to `near`; scores that fall again may have more than one."""
     places = np.flatnonzero((sums[:-1] > 0) & (sums[1:] <= 0))
     if not len(places):
         return near
