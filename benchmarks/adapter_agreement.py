@@ -1,12 +1,12 @@
-"""Whether the figures that Steelyard drives a harness for are those that the harness reports by itself.
+"""Whether the figures that Steelyard gets from a harness agree with those that the harness reports by itself.
 
     python benchmarks/adapter_agreement.py [HARNESS ...] [--turns N] [--max-time S]
 
-One benchmark of each harness, out of the programs that `pytest tests/subjects/adapters` builds. The harness's own
-report and a run by Steelyard stand side by side, in random order, and are compared as pairs: that is bearable on a
-machine whose speed changes. They agree if the ratio lies within the error that the harness gives itself (a standard
-deviation or an interval, of one report); whether that can be told is seen from the ratio's 99 % interval. Elapsed
-times, as all of them report these.
+It takes one benchmark of each harness, from the programs that `pytest tests/subjects/adapters` builds. The harness's
+own report and a run by Steelyard are made next to each other, in random order, and compared as pairs, which works even
+on a machine whose speed changes. They agree if the ratio lies within the error that the harness states for one report
+(a standard deviation or an interval); the ratio's 99 % interval shows whether that can be decided. Times are elapsed
+times, as all harnesses report these.
 """
 
 from __future__ import annotations

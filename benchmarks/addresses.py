@@ -1,12 +1,12 @@
-"""How far two launches of one program differ where the memory of both lies alike, and where chance has put it.
+"""How far two launches of one program differ with equal memory addresses, and with random ones.
 
     python benchmarks/addresses.py [--pairs N] [--programs A,B] [--minutes M]
 
-A pair of each kind of addresses and each way of pairing in turn, their order and that of the sides drawn, so that what
-else the machine does meets all alike; hash seed and size of the environment are drawn for each pair, as in a weighing.
-Shown is the spread of a pair's log-ratio of `active`; and of the pairs in tandem the Hodges-Lehmann centre with the
-95 % interval of the signed ranks, which nothing but chance makes differ from 0. In "with one more allocation" the
-candidate asks for some memory before it begins, and never uses it.
+Pairs of each kind of addresses and each way of pairing take turns, with their order and that of the sides drawn, so
+that whatever else the machine does hits all of them alike; hash seed and size of the environment are drawn for each
+pair, as in a weighing. The table shows the spread of a pair's log-ratio of `active`, and for pairs in tandem the
+Hodges-Lehmann centre with the 95 % interval of the signed ranks, which only chance makes differ from 0. In "with one
+more allocation" the candidate allocates some memory before it begins, and never uses it.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Steelyard's verdicts beside its peers': false alarms and power on the same programs, in the same minutes.
+"""Steelyard's verdicts compared with its peers': false alarms and power on the same programs, in the same minutes.
 
     python benchmarks/against_peers.py [--weighings N] [--pyperf-weighings M] [--load quiet|bursts|both]
                                         [--max-time S] [--defaults] [--minutes N]
 
-The demo's 12 ms program against itself and against versions that do 1 % and 3 % more, on the machine as it is (quiet)
-and with bursts of other work around it. Each peer gets as many launches a side as Steelyard has just used, and its
-own test: Welch's t-test of hyperfine's samples (its own script takes p < 0.05; Steelyard's alpha is 0.01), the
-`compare_to` of pyperf. The tools take turns, weighing by weighing, so that a bad hour meets them all.
+The demo's 12 ms program is compared with itself and with versions that do 1 % and 3 % more, on the machine as it is
+(quiet) and among bursts of other work. Each peer gets as many launches a side as Steelyard has just used, and its own
+test: Welch's t-test of hyperfine's samples (its own script uses p < 0.05; Steelyard's alpha is 0.01), the `compare_to`
+of pyperf. The tools take turns, weighing by weighing, so that a bad hour hits them all.
 
-With --defaults nobody is told anything but the two programs: each takes the launches and the time that it takes by
-itself, Steelyard those that it needs, and the seconds are the price of each answer.
+With --defaults each tool gets only the two programs: each uses its default launches and time, Steelyard those that it
+needs, and the seconds are the price of each answer.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Bisections without a machine: how often they name the commit that was planted, a wrong one, or a range that lacks it.
+"""Simulated bisections: how often they name the planted commit, a wrong one, or a range without it.
 
     python benchmarks/bisection.py [BISECTIONS] [--commits N] [--change 2%] [--pairs N] [--only NOISE] [--curve CURVE]
                                    [--alpha P] [--faster]
 
 The search is the tool's own (`design/bisection/search.py`); a weighing of commits deals synthetic or recorded noise to
 its pairs, in the order in which they would run, and takes the looks that an experiment takes.
-A commit is wrong if it is not slower than its parent; of several steps each is right. With --faster it is looked for
-what became faster, along the same curves upside down.
+A commit is wrong if it is not slower than its parent; if there are several steps, each of them is right. With --faster
+the search is for what became faster, along the same curves upside down.
 """
 
 from __future__ import annotations

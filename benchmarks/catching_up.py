@@ -1,13 +1,13 @@
-"""What pairs in tandem read of a change at the start of a program, by how long one of the two leads.
+"""How pairs in tandem measure a change at the start of a program, by how long one of the two leads.
 
     python benchmarks/catching_up.py [--pairs N] [--programs A,B] [--change 0.01] [--leads 0,1,5] [--minutes M]
 
-Of two at once the one behind gains by what caches and branch predictors keep of the other one, and catches up: where
-neither leads by more than that saves, a change is hidden. The programs are those of benchmarks/tandem_programs.py, and
-a CPython with all of its start. A library that is loaded before them computes for some time first, on one side for
-longer by a part of what the program takes: a change that all of the rest comes behind. One pair of each way in turn, in
-an order that is drawn. Shown is the centre of the signed ranks, by `active`, with its 95 % interval, the spread of a
-pair, and what the unchanged side takes.
+Of two launches at once, the one behind profits from what caches and branch predictors keep of the other one, and
+catches up: if neither leads by more than that saves, a change is hidden. The programs are those of
+benchmarks/tandem_programs.py, and a CPython with its whole start. A library that is loaded before them first computes
+for some time, on one side longer by a part of the program's time: a change before all of the rest. Pairs of each way
+take turns, in a drawn order. The table shows the centre of the signed ranks, by `active`, with its 95 % interval, the
+spread of a pair, and the time of the unchanged side.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     python benchmarks/check_soundness.py [--times 3] [--max-time SECONDS] [--only quiet|bursts]
 
-Each defect has a fixture (tests/check) and has to be found each time; ten benchmarks out of examples/ are sound, and
-nothing may be said of them. Prints a table in Markdown; the exit status is 1 if anything was missed or made up.
+Each defect has a fixture (tests/check) and has to be found each time; ten benchmarks from examples/ are sound, and
+nothing may be reported for them. Prints a table in Markdown; the exit status is 1 if anything was missed or wrongly
+reported.
 """
 
 from __future__ import annotations

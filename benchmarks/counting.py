@@ -1,11 +1,11 @@
-"""Counts under load, from several places and environments: what repeats, what is found, and what counting costs.
+"""Counts under load, from several folders and environments: what repeats, what is found, and what counting costs.
 
     python benchmarks/counting.py repeat|bodies|judge|speed|all [--weighings N] [--rounds N]
 
 `repeat` counts programs in C, Rust (with a HashMap), CPython, Go and Node.js from two folders and in two environments,
 with both processors busy. `bodies` counts one iteration of a few benchmarks of each SDK, likewise. `judge` weighs a
-CPython program against itself and against one that does 0.05 % more. `speed` is the wall time beside bare Valgrind with
-the same flags, and of two sides at once beside one after the other.
+CPython program against itself and against one that does 0.05 % more. `speed` compares the wall time with bare
+Valgrind's with the same flags, and that of two sides at once with one after the other.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""False alarms and power of `steelyard diff` on two imports, by how many processes they have.
+"""False alarms and power of `steelyard diff` on two imports, by their number of processes.
 
     python benchmarks/diff_imports.py [TRIES]
 
-Wall times as another tool would have written them: windows of the recorded traces, which do not tell how long a launch
-waited for a processor. The program is the same in both, but for the change that is planted.
+The wall times are as another tool would have written them: windows of the recorded traces, without how long a launch
+waited for a processor. The program is the same in both, except for the planted change.
 """
 
 from __future__ import annotations

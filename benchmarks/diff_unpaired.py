@@ -3,9 +3,9 @@
     python benchmarks/diff_unpaired.py [TRIES]
     python benchmarks/diff_unpaired.py --live PAIRS [SECONDS]
 
-The table is of two windows of the recorded traces far apart, of one window of each trace (two sessions under different
-load), and of synthetic drift and steps, where the program is the same. A plain Mann-Whitney test stands beside it.
---live takes pairs of real runs of the demo's program, with and without other work around them, and counts false alarms.
+The table covers two distant windows of one recorded trace, one window of each trace (two sessions under different
+load), and synthetic drift and steps, all of the same program, beside a plain Mann-Whitney test. --live takes pairs of
+real runs of the demo's program, with and without other work around them, and counts false alarms.
 """
 
 from __future__ import annotations

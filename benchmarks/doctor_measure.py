@@ -2,10 +2,10 @@
 
     python benchmarks/doctor_measure.py [--minutes M] [--loads A,B] [--works A,B] [--lengths 10,30,100]
 
-For each load: one measurement, then for M minutes weighings of a probe against itself with 1 % more to do, of each
-kind and length in turn, at default settings but for `--max-time 20`. Loads: `alone`; `loops`, three busy loops;
-`memory`, a program that walks through 64 MiB all the time on the last processor. One that ends undecided needed as many
-pairs as it says itself; in most cells of a busy machine few weighings are done, of which the median is off by chance.
+For each load it makes one measurement, then for M minutes weighings of a probe against itself with 1 % more to do, of
+each kind and length in turn, at default settings except `--max-time 20`. Loads: `alone`; `loops`, three busy loops;
+`memory`, a program that walks through 64 MiB all the time on the last processor. An undecided weighing counts as
+needing as many pairs as it says itself. On a busy machine most cells have few weighings, whose median is off by chance.
 """
 
 from __future__ import annotations

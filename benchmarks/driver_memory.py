@@ -1,4 +1,4 @@
-"""Memory of the driver and of its launch server while they launch /bin/true over and over.
+"""Memory of the driver and of its launch server while they launch /bin/true repeatedly.
 
 python benchmarks/driver_memory.py [LAUNCHES]
 """

@@ -1,10 +1,11 @@
-"""Whole weighings of ordinary programs, by default settings: identical ones, and ones changed at their very start.
+"""Whole weighings of ordinary programs at default settings: identical ones, and ones changed at their very start.
 
     python benchmarks/early_changes.py [--minutes M] [--programs A,B] [--change 0.01] [--load none] [--ways auto]
 
-The programs, and how they are changed, are those of benchmarks/catching_up.py: what two in tandem could hide from each
-other. One process a weighing, as a user would, the ways of one place behind each other. Shown are the verdicts, the
-mean of the estimates, how often the interval held the truth, and the medians of pairs and seconds.
+The programs and their changes are those of benchmarks/catching_up.py, which two launches in tandem could hide from each
+other. Each weighing is a process, as for a user, and the ways of one program and change follow each other. The table
+shows the verdicts, the mean of the estimates, how often the interval held the truth, and the medians of pairs and
+seconds.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How near `steelyard doctor --measure` is to the pairs that weighings need, in noise without a machine.
+"""How near `steelyard doctor --measure` is to the pairs that weighings need, in simulated noise.
 
     python benchmarks/expected_pairs.py [MEASUREMENTS [WEIGHINGS]]
 
-Of each noise so many measurements are simulated, whose launches have the same noise at all lengths, with as many pairs
-of each as a busy machine leaves time for; and so many weighings of a change of 1 %, of which half had ended after the
-pairs that were needed.
+For each noise it simulates MEASUREMENTS, whose launches have the same noise at all lengths, with as many pairs of each
+as a busy machine leaves time for; and WEIGHINGS of a change of 1 %, where the pairs needed are those after which half
+had ended.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
     python benchmarks/expected_range.py [MEASUREMENTS [WEIGHINGS]]
 
-The noise is half, once, twice or four times as large, in phases that last so long on average, or stays as it is. Each
-measurement takes half a minute, with as many pairs of each length as in expected_pairs.py. Told are how many named half
-to twice the pairs that were needed, how many had these in their range (to a quarter, as looks are that far apart), how
-many said that what disturbs came and went, and how wide the range is.
+The noise is half, once, twice or four times as large, in phases of various mean lengths, or constant. Each measurement
+takes half a minute, with as many pairs of each length as in expected_pairs.py. The table shows how many named half to
+twice the pairs that were needed, how many had these in their range (to within a quarter, as looks are that far apart),
+how many said that the disturbance came and went, and how wide the range is.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""Thirty comparisons as a newcomer makes them: an answer each time, how many right, and whether the hints are true.
+"""Thirty comparisons as a newcomer would make them: how many answers are right, and whether the hints are true.
 
     python benchmarks/first_use.py [--only PATTERN ...] [--quick] [--longest-hint SECONDS] [--json FILE]
                                   [--keep FOLDER]
 
-Runs `steelyard compare` beside this Python at default settings on ordinary programs of 1 ms to 10 s, whose sources it
-writes to a temporary folder: equal pairs, and pairs that differ by a known amount of work. What the output suggests to
-somebody who got no verdict (`--max-time`, `--pairs`, `--repeat`, `--margin`, `--shell`) is followed to the letter and
+It runs the `steelyard compare` installed beside this Python, at default settings, on ordinary programs of 1 ms to 10 s,
+whose sources it writes to a temporary folder: equal pairs, and pairs that differ by a known amount of work. If there is
+no verdict, what the output suggests (`--max-time`, `--pairs`, `--repeat`, `--margin`, `--shell`) is followed literally,
 once, unless it would take longer than --longest-hint. A program that is not installed is left out, and named.
 
-Prints a table in Markdown, then the bars: no answer without a figure, and every hint true, which means that it leads to
-a verdict, or, where that is all that it promises, to what a verdict needs. The exit status is 1 if one of them does not
-hold. Some 15 to 20 minutes; with --quick, which gives each comparison 5 s, some four. With --keep, what was measured
-stays to be looked at.
+It prints a table in Markdown, then the bars: no answer without a figure, and every hint true, which means that it leads
+to a verdict or, if it promises only that, to what a verdict needs. The exit status is 1 if one of them does not hold.
+This takes some 15 to 20 minutes; with --quick, which gives each comparison 5 s, some four. With --keep, the records
+stay for inspection.
 """
 
 from __future__ import annotations

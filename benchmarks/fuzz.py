@@ -1,10 +1,10 @@
-"""Damaged records, journals, imports and harnesses' answers, read in every way there is: what is no answer, is a find.
+"""Read damaged records, journals, imports and harnesses' answers in every way; anything but a proper answer is a find.
 
     python benchmarks/fuzz.py [--minutes 60] [--seed N] [--sweep] [--only NUMBER]
 
-`make test` does a few seconds of it (tests/hostile/test_fuzz.py). A find is printed once for each place in the code,
-with the words that repeat it; its file is kept in build/fuzz. With --sweep each field has each of the values that may
-be put there, which takes about ten minutes, before anything is drawn. The exit status is 1 if there was any.
+`make test` does this for a few seconds (tests/hostile/test_fuzz.py). A find is printed once for each place in the code,
+with the words that repeat it; its file is kept in build/fuzz. With --sweep, before anything is drawn at random, each
+field gets each of the values tried, which takes about ten minutes. The exit status is 1 if there was any find.
 """
 
 from __future__ import annotations

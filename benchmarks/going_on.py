@@ -1,7 +1,7 @@
 """False alarms of weighings that go on whenever they are undecided.
 
-A budget ends after 8 to 60 pairs. Where "no change" is not rejected by then, others follow until there are 300. Beside
-it what comes of judging each end, after 1.7 times as many pairs as the one before, as if it were the only one.
+A budget ends after 8 to 60 pairs. If "no change" is not rejected by then, others follow until there are 300 pairs. For
+comparison, each end, after 1.7 times as many pairs as the one before, is also judged as if it were the only one.
 
     python benchmarks/going_on.py [--weighings N] [--alpha P]
 """

@@ -2,8 +2,8 @@
 
     python benchmarks/growth.py [BENCHMARKS ...]
 
-Weighs /bin/true against itself in suites of 10, 100 and 1,000 benchmarks, 12 pairs of each, and shows the finished
-record again. Own work is the CPU time that was not the targets': driver, launch server, start and verdicts.
+It weighs /bin/true against itself in suites of 10, 100 and 1,000 benchmarks, 12 pairs of each, and shows the finished
+record again. The tool's own work is all CPU time but the targets': driver, launch server, start and verdicts.
 """
 
 from __future__ import annotations

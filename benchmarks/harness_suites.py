@@ -2,7 +2,7 @@
 
     python benchmarks/harness_suites.py [python|cpp|rust ...] [--weighings N] [--planted N] [--max-time SECONDS]
 
-Each suite is weighed against itself, bursts of other work around, then against itself with one benchmark made 2 %
+Among bursts of other work, each suite is weighed against itself, then against itself with one benchmark made 2 %
 slower. A suite shares one alpha of 0.01, so hardly any weighing may call an unchanged benchmark slower.
 """
 

@@ -1,11 +1,11 @@
-"""What watching the heap costs: programs that allocate much, with the library preloaded and without, in turns.
+"""What watching the heap costs: programs that allocate much, with and without the preloaded library, in turns.
 
     python benchmarks/heap_overhead.py [LAUNCHES]
 
-Each round is one launch without a library, one with ours, and one with a library that passes calls on and does nothing
-else, in random order: that is what being called in the allocator's place costs anyone. Compared is the time on a
-processor, and shown are the medians of the rounds' ratios, with quartiles. Beside it: calls of the allocator, and what
-the library says of the share of time in it.
+Each round has one launch without a library, one with ours, and one with a library that only passes calls on, in random
+order: the last shows what it costs anyone to be called in place of the allocator. The times on a processor are
+compared, and the table shows the medians of the rounds' ratios, with quartiles, as well as the calls of the allocator,
+and the share of time in it as the library reports it.
 """
 
 from __future__ import annotations

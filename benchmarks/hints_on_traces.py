@@ -1,10 +1,11 @@
-"""Whether following a hint leads to a verdict: an undecided weighing says what it needs, and is measured anew so.
+"""Whether following a hint leads to a verdict: an undecided weighing says what it needs, and is repeated with that.
 
     python benchmarks/hints_on_traces.py [WEIGHINGS [BENCHMARKS]]
 
-The pairs that are needed, or the margin with as many pairs as before, are granted with something to spare, as the
-report's `--pairs`, `--max-time` and `--margin` do; those that are said to be enough in half of all cases without.
-BENCHMARKS share alpha, of which each is one. tests/design/judging/test_outlook.py holds a smaller table to its bar.
+The pairs that it needs, or the margin with as many pairs as before, are granted with something to spare, as in the
+report's `--pairs`, `--max-time` and `--margin`; pairs said to be enough in half of all cases are granted as they are.
+Each weighing is one of BENCHMARKS that share alpha. tests/design/judging/test_outlook.py holds a smaller table to its
+bar.
 """
 
 from __future__ import annotations

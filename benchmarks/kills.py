@@ -1,9 +1,9 @@
-"""Kill -9 of the driver at random moments of a weighing: what is left running, what is lost, what can be resumed.
+"""Kill -9 the driver at random moments of a weighing: what is left running, what is lost, what can be resumed.
 
     python benchmarks/kills.py [KILLS]
 
-The targets append a byte to a log as the last thing they do, so that the log counts the launches that came to their
-end whatever became of the driver. A launch is lost if it is in the log and not in the journal.
+The last thing that a target does is to append a byte to a log, so the log counts the launches that reached their end,
+whatever became of the driver. A launch is lost if it is in the log but not in the journal.
 """
 
 from __future__ import annotations

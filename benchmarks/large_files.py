@@ -1,12 +1,12 @@
-"""How large files are read, judged and shown: results of pyperf beside pyperf itself, and records of long weighings.
+"""How fast large files are read, judged and shown: pyperf results compared with pyperf, and long weighings' records.
 
     python benchmarks/large_files.py [--pyperf PATH] [--benchmarks N] [--launches N [N ...]] [--tries N]
 
-Two files of pyperf, by default of 500 benchmarks in 40 processes of 100 values (45 MB each): `pyperf compare_to
---table` reads and compares both; Steelyard imports each, keeps the record, and compares the two records. Then records
-and journals of weighings and runs that are shown again, which derives their verdicts anew; beside them stands what
-Python takes only to parse the file. Each command is a process of its own, they take turns, and the fastest try of each
-counts: its elapsed time and the largest memory that it had (ru_maxrss).
+Two pyperf files, by default of 500 benchmarks in 40 processes of 100 values (45 MB each): `pyperf compare_to --table`
+reads and compares both; Steelyard imports each, keeps the record, and compares the two records. Then records and
+journals of weighings and runs are shown again, which derives their verdicts anew, compared with the time that Python
+takes only to parse the file. Each command is a process of its own, they take turns, and the fastest try of each counts:
+its elapsed time and its peak memory (ru_maxrss).
 """
 
 from __future__ import annotations

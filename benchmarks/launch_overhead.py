@@ -1,10 +1,10 @@
-"""What a launch costs beside `hyperfine -N`; the driver's memory over many launches; its share of a processor.
+"""What a launch costs compared with `hyperfine -N`; the driver's memory over many launches; its share of a processor.
 
     python benchmarks/launch_overhead.py [LAUNCHES] [--hyperfine PATH] [--memory-launches N] [--seconds S]
 
-Launches /bin/true in blocks, alternately by hyperfine and by Steelyard. Each block starts anew what launches: hyperfine
-there, the launch server here. What each tool reports as the wall time is one comparison, what one launch took
-altogether is the other: setting it up, measuring it, checking it and keeping it (here: in the journal, on disk).
+It launches /bin/true in blocks, alternately by hyperfine and by Steelyard. Each block starts a new launcher: hyperfine
+or the launch server. One comparison is of the wall time that each tool reports, the other of what one launch took
+altogether: setting it up, measuring it, checking it and keeping it (for Steelyard in the journal, on disk).
 """
 
 from __future__ import annotations

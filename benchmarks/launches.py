@@ -1,4 +1,4 @@
-"""What the benchmarks launch by the launch server alone, without a weighing."""
+"""Launch specs for benchmarks that use the launch server alone, without a weighing."""
 
 from __future__ import annotations
 

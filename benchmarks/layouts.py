@@ -1,11 +1,11 @@
-"""Several builds of each side, simulated: how often the interval misses the change where layouts differ.
+"""Simulated weighings of several builds of each side: how often the interval misses the change if layouts differ.
 
     python benchmarks/layouts.py [--weighings N] [--whole N] [--pairs N]
 
 Each weighing draws the effect of every build of each side anew, and weighs pairs of layouts drawn in turn. The layouts'
-own part of the procedure is fast, and the whole misses no more often: a verdict needs the pairs' test as well, and the
-interval holds both. The whole, which is slow, and what would be found were the layouts not told apart, are simulated
-less often.
+own part of the procedure is fast, and the whole procedure misses no more often: a verdict needs the pairs' test as
+well, and the interval covers both. The whole procedure, which is slow, and what would be found if layouts were not
+distinguished, are simulated less often.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Whole bisections on this machine: `steelyard bisect` over 64 commits of which one is 2 % slower, bursts around it.
+"""Whole bisections on this machine: `steelyard bisect` over 64 commits, one of them 2 % slower, among bursts of work.
 
     python benchmarks/live_bisections.py [BISECTIONS] [--commits N] [--change 2%] [--max-time SECONDS]
     python benchmarks/live_bisections.py [BISECTIONS] --project FOLDER --plant PATCH --build CMD --command CMD
         [--options WORDS]
 
-Each is of a history of its own, of the demo's 12 ms program; every commit changes a comment, and one the program's
-work. With `--project` it is the newest commits of a repository that is there already, as they are up to one of them
-and with a patch on top of each from there on; the patch has to fit them all. As a user would: one process a bisection,
-each commit built where it is checked out. The least number that says something is 20: at least 19 have to name the
-commit, and none another.
+Each has its own history of the demo's 12 ms program, in which every commit changes a comment, and one the program's
+work. With `--project` the history is the newest commits of an existing repository, unchanged up to one of them and with
+a patch on top of each from there on; the patch has to fit all of those. As for a user, each bisection is a process, and
+each commit is built where it is checked out. At least 20 bisections are needed: 19 or more have to name the commit, and
+none another one.
 """
 
 from __future__ import annotations

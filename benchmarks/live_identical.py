@@ -3,10 +3,10 @@
     python benchmarks/live_identical.py [--minutes M | --weighings N] [--programs A,B] [--ways A,B] [--keep FOLDER]
     python benchmarks/live_identical.py --judge FOLDER
 
-Each weighing is one run of the installed `steelyard` with one command on both sides. Its margin is next to nothing, so
-that it is never `same`, and it has too few pairs to be called futile: it measures until "no change" is rejected at
-alpha 1 %, or to the end of its pairs or of its time. What is rejected at 1 % was rejected at 5 % and at 20 % by then,
-so all looks of the kept record are taken again with these.
+Each weighing is one run of the installed `steelyard` with one command on both sides. Its margin is negligible, so that
+it is never `same`, and it has too few pairs to be called futile: it measures until "no change" is rejected at alpha
+1 %, or to the end of its pairs or its time. Whatever is rejected at 1 % has been rejected at 5 % and at 20 % by then,
+so all looks of the kept record are repeated with these.
 """
 
 from __future__ import annotations

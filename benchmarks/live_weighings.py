@@ -1,9 +1,9 @@
-"""Whole weighings on this machine: false alarms and power of `steelyard compare`, bursts of other work around it.
+"""Whole weighings on this machine: false alarms and power of `steelyard compare`, among bursts of other work.
 
     python benchmarks/live_weighings.py [WEIGHINGS]
 
-Weighs the demo's 12 ms program against itself, and against a version that does 1 % more, with the `steelyard` beside
-this Python, as a user would: one process a weighing, default settings.
+It weighs the demo's 12 ms program against itself, and against a version that does 1 % more, with the `steelyard`
+installed beside this Python, as a user would: one process per weighing, at default settings.
 """
 
 from __future__ import annotations

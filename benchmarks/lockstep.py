@@ -1,16 +1,17 @@
-"""Samples in turn: what a pair of launches is worth whose samples alternate, beside two launches one after the other.
+"""Samples in turn: how much a pair whose samples alternate is worth, compared with launches one after the other.
 
     python benchmarks/lockstep.py [PAIRS] [--quiet] [--short]
     python benchmarks/lockstep.py --simulate WEIGHINGS
 
-A suite of the C++ SDK and a statement of the Python SDK, unchanged and with 3 % more work, bursts of other work around
-them (not with --quiet). The ways take turns in an order that is drawn: `adjacent`, one after the other; `at once`, both
-at the same time on one processor, as the scheduler slices them; `lockstep`, both there, their samples in turn. Of each:
-the centre of the pairs' log-ratios, which is to be the change; their spread, robust and as a standard deviation; how
-many of 100 pairs of its own time it does the work of, going by the robust spread and by seconds.
+A suite of the C++ SDK and a statement of the Python SDK are measured, unchanged and with 3 % more work, among bursts of
+other work (except with --quiet). The ways take turns in a drawn order: `adjacent`, one after the other; `at once`, both
+at the same time on one processor, alternated by the scheduler; `lockstep`, both at the same time with their samples in
+turn. For each way the table shows the centre of the pairs' log-ratios, which should be the change; their spread, robust
+and as a standard deviation; and how many adjacent pairs it is worth in the time of 100 of these, by the robust spread
+and the seconds of a pair.
 
-Simulated are false alarms: weighings of equal sides by the rule for the value of a pair in lockstep, samples with
-storms, with a drift, and with cold caches behind the partner's.
+Simulated are false alarms: weighings of equal sides by the rule for the value of a pair in lockstep, of samples with
+storms, with a drift, and with caches left cold by the partner's samples.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a look at the pairs costs, in the processor's time: one on the way, and one whose interval is shown.
+"""What a look at the pairs costs in processor time: one that does not decide, and one whose interval is shown.
 
     python benchmarks/look_cost.py [TRIES]
 
-A look on the way is to cost under 5 ms at 1,000 pairs and under 50 ms at 10,000.
+A look that does not decide should cost under 5 ms at 1,000 pairs and under 50 ms at 10,000.
 """
 
 from __future__ import annotations

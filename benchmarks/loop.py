@@ -1,4 +1,4 @@
-"""The part of the driver that repeats: set up launches, launch them, check how they ended, journal them."""
+"""The repeating part of the driver: set up launches, launch them, check how they ended, journal them."""
 
 from __future__ import annotations
 

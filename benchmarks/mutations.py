@@ -1,11 +1,11 @@
-"""Which rules no test holds: break one at a time, and see whether a test fails.
+"""Find rules that no test covers: break one at a time, and see whether a test fails.
 
     python benchmarks/mutations.py                       40 places of `stats` and `design`, drawn at random
     python benchmarks/mutations.py src/steelyard/stats --many 100 --seed 7
 
-Each mutant is a copy of the package with one operator, constant or condition changed (as mutmut and others have them),
-on which the tests that mirror its module run, and the recorded command lines. A survivor is a rule that no test holds,
-or a change that means nothing.
+Each mutant is a copy of the package with one operator, constant or condition changed (as by mutmut and others), on
+which the tests that mirror its module run, and the recorded command lines. A survivor is a rule that no test covers, or
+a change without meaning.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
-"""Pairs whose order makes a difference: what is gained by taking that out, and whether it is right as often as said.
+"""Pairs whose order makes a difference: what is gained by removing it, and whether the error stays as claimed.
 
     python benchmarks/order.py [--weighings N] [--alarms [--unkind]] [--minutes M] [--seed S]
 
-Simulated noise, and the recorded traces, in which the launch that comes second takes longer by an effect that is the
-same in all pairs, or drifts, or comes and goes. Shown are the pairs to a verdict, median and mean, and how many of the
-weighings were undecided at 252 pairs, as they are and without the order's effect (`stats.order`). The effect of the
-traces themselves is whatever it was: the recorded order goes with them. With --alarms the share of weighings without
-a change in which any look rejects that, of 16 and of 90 pairs, by all noises together; the noises by themselves where
-they reject more than chance explains; with --unkind of noises that were made to deceive. As a change of all pairs is
-the same after it as before it, an interval holds the truth as often as "no change" is not rejected where nothing
-changed.
+In simulated noise and in the recorded traces, the second launch takes longer by an effect that is the same in all
+pairs, or drifts, or comes and goes. The table shows the pairs to a verdict, median and mean, and how many of the
+weighings were undecided at 252 pairs, with the order's effect and without it (`stats.order`). The traces keep their own
+effect of order, together with their recorded order. --alarms shows the share of weighings without a change in which any
+look rejects that, at 16 and at 90 pairs, for all noises together, and for single noises that reject more often than
+chance explains; with --unkind for noises that were made to deceive. As removing the effect does not alter a change of
+all pairs, an interval holds the truth as often as "no change" is not rejected where nothing changed.
 """
 
 from __future__ import annotations

@@ -3,13 +3,13 @@
     python benchmarks/pairing_choice.py [--weighings N] [--again N] [--kinds A,B] [--begins-beside] [--seed S]
     python benchmarks/pairing_choice.py --alarms [--weighings N] [--kinds A,B] [--begins-beside] [--seed S]
 
-Whole weighings without a machine: the tool's own choice of how each pair runs (`Pairing`), and its own looks. Pairs in
-tandem have other noise of the same kind, so many times as large, in the same phases, and take a little longer. All ways
-have the same noise in each weighing, so they differ by the choice alone. Time is that of the launches until the
-verdict, in that of a pair one after the other, or until so many pairs were judged.
+It simulates whole weighings with the tool's own choice of how each pair runs (`Pairing`), and its own looks. Pairs in
+tandem have other noise of the same kind, larger or smaller by a factor, in the same phases, and take a little longer.
+All ways have the same noise in each weighing, so only the choice makes them differ. Time is that of the launches until
+the verdict, or until so many pairs were judged, in units of a pair one after the other.
 
-With `--alarms` both sides are alike, and what rejects "no change" at alpha 5 % is counted; of other changes, and of
-none, how often the 95 % interval at the look that stopped holds the true one.
+With `--alarms` both sides are alike, and rejections of "no change" at alpha 5 % are counted; for other changes, and for
+none, how often the 95 % interval at the stopping look holds the true change.
 """
 
 from __future__ import annotations

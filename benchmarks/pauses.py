@@ -1,18 +1,18 @@
-"""What a pause before a pair makes of it, and what it gains to launch another one of the same kind first.
+"""How a pause affects the next pair, and what is gained by first making another launch of the same kind.
 
     python benchmarks/pauses.py [--pairs N] [--weighings N] [--programs A,B]
 
-Between two requests to the launch server it sleeps, and the driver works. `after a pause` is a pair that follows such a
+Between two requests the launch server sleeps while the driver works. `after a pause` is a pair that follows such a
 pause, `behind its like` one that follows another launch of its program in the same request, as short launches do in a
-weighing. Of each: by how much its first launch takes longer than the second, and the spread of a pair whose order is
-drawn.
+weighing. For each, the table shows how much longer its first launch takes than the second, and the spread of a pair
+whose order is drawn.
 
-Then the pairs that follow another one in the same request, by how much their first launch takes longer: at addresses
-that are drawn for each pair, as in a weighing, so that the branch predictors know nothing of them, and at those of the
-pair before.
+Then, for pairs that follow another one in the same request, how much longer their first launch takes: at addresses
+drawn for each pair, as in a weighing, so that the branch predictors know nothing of them, and at those of the pair
+before.
 
-Then whole weighings by default settings, against the same and, of loops and walks, against 1 % more: as the tool does
-it, and without launches of which nothing is kept. Both ways in turn, in an order that is drawn.
+Then whole weighings at default settings, of identical programs and, for loops and walks, of 1 % more: as the tool does
+it, and without the launches of which nothing is kept. Both ways take turns, in a drawn order.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""A change of 3 % in one of several benchmarks, in suites of other harnesses: whether it is found, and alone.
+"""A change of 3 % in one of several benchmarks of other harnesses' suites: whether it is found, and nothing else.
 
     python benchmarks/planted_suites.py [SUITE ...] [--weighings N] [--max-time SECONDS] [--quiet]
 
-The suites are written here, of five benchmarks, and of pytest's twelve, which share their starts; criterion's
-is the program of the adapter's tests, to be built before (`pytest tests/subjects/adapters/test_criterion.py`). The
-change is more rounds of the same loop, by a variable of the environment, so that both sides are one file and no code
-moves. Weighed by default settings, which give each benchmark 3 s, and 30 s to a suite of fewer than ten; bursts of
-other work around unless --quiet is given.
+The suites are written here, with five benchmarks each, and twelve for pytest, which share their starts; criterion's is
+the program of the adapter's tests, which has to be built before (`pytest tests/subjects/adapters/test_criterion.py`).
+The change is more rounds of the same loop, by an environment variable, so that both sides are one file and no code
+moves. They are weighed at default settings, which give each benchmark 3 s, and 30 s to a suite of fewer than ten, among
+bursts of other work unless --quiet is given.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Processes that the benchmarks start, and what each cost: the installed `steelyard`, the demo's program, peers."""
+"""Processes that the benchmarks start, with their cost: the installed `steelyard`, the demo's program, peers."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The gate of a project, again and again, while bursts of other work come and go.
+"""A project's gate, run repeatedly while bursts of other work come and go.
 
     python benchmarks/project_gates.py FOLDER --base REV --candidate REV [GATES] [--quiet] [--keep FOLDER]
                                        [-- OPTIONS OF COMPARE]
 
-FOLDER has a `steelyard.toml` with one target. Revisions that differ in nothing that runs (in a constant that nobody
-reads, say) show false alarms; a candidate with more work shows whether that is found. Each gate is one `steelyard
-compare` and one `steelyard gate`, by the installed command.
+FOLDER has a `steelyard.toml` with one target. Revisions without a difference in what runs (only in an unused constant,
+say) show false alarms; a candidate with more work shows whether that is found. Each gate is one `steelyard compare` and
+one `steelyard gate`, by the installed command.
 """
 
 from __future__ import annotations

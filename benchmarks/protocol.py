@@ -1,4 +1,4 @@
-"""What a program of benchmarks answers when it is asked as the driver asks (docs/protocol.md), without a weighing."""
+"""Call a program of benchmarks like the driver does (docs/protocol.md), without a weighing."""
 
 from __future__ import annotations
 

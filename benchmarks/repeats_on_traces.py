@@ -2,9 +2,9 @@
 
     python benchmarks/repeats_on_traces.py [WEIGHINGS]
 
-The time that a launch waited is known to the nanosecond (`waiting`), or was stolen: then it is only in a counter of
-10 ms ticks that adds up all processors, of which all others lose as much at the same time (`stolen of N`), and 0.2 %
-of the time all the while.
+The time that a launch waited is known to the nanosecond (`waiting`), or was stolen: then it only shows in a counter of
+10 ms ticks that adds up all processors, where all others lose as much at the same time (`stolen of N`), and another
+0.2 % of the time is stolen throughout.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
     python benchmarks/report_page.py [--benchmarks N] [--tries N] [--browser PATH]
 
-By default of 500 benchmarks with 4,000 samples each: a suite in 20 pairs of launches of 100 samples, and two files of
-pyperf in 40 processes of 100 values. Each page is made by a process of its own, beside the same command without
-it, which reads and judges as much; the fastest try counts. Then Chromium opens it as a file: interactive
-is when its script says that tables and filters work.
+By default there are 500 benchmarks with 4,000 samples each: a suite in 20 pairs of launches of 100 samples, and two
+pyperf files in 40 processes of 100 values. Each page is made by a process of its own, compared with the same command
+without the page, which reads and judges as much; the fastest try counts. Then Chromium opens it as a file: it counts as
+interactive when its script says that tables and filters work.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""What an iteration of an empty body costs through the C++ header, beside Google Benchmark and nanobench.
+"""What an iteration of an empty body costs with the C++ header, compared with Google Benchmark and nanobench.
 
     python benchmarks/sdk_cpp_overhead.py [--repetitions N] [--iterations N] [--nanobench FOLDER] [--compiler NAME]
 
-Each tool runs a given number of iterations of two bodies in a process of its own: one without anything in it, and one
-that is an empty `asm volatile`, which no compiler may remove. In each repetition every tool runs once, in an order
-drawn anew. What is printed is the median over the repetitions, and the ratio to the better of the two peers: the
-Hodges-Lehmann estimate and 99 % interval of the ratios within a repetition. All is CPU time of the thread, as waiting
-for a busy machine is no property of a loop. A loop that the compiler has removed is not compared with.
+Each tool runs a given number of iterations of two bodies in a process of its own: an empty one, and an empty `asm
+volatile`, which no compiler may remove. In each repetition every tool runs once, in an order drawn anew. The table
+shows the median over the repetitions, and the ratio to the better of the two peers: the Hodges-Lehmann estimate and
+99 % interval of the ratios within a repetition. All times are CPU times of the thread, as waiting on a busy machine is
+not a property of a loop. A loop that the compiler has removed is not compared.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What an iteration of an empty body costs through the Python SDK, beside timeit and pyperf.
+"""What an iteration of an empty body costs with the Python SDK, compared with timeit and pyperf.
 
     python benchmarks/sdk_python_overhead.py [--repetitions N] [--iterations N] [--samples K] [--pyperf PYTHON]
 
-Two bodies: the statement `pass`, and a call of a function with nothing in it. In each repetition every tool runs each
-of them once, in a fresh process, in an order drawn anew; of its samples the first is dropped and the median taken. What
-is printed is the median over the repetitions, and the ratio to each peer: the Hodges-Lehmann estimate and 99 % interval
-of the ratios within a repetition. The bar is 1.0 for both.
+There are two bodies: the statement `pass`, and a call of an empty function. In each repetition every tool runs each of
+them once, in a fresh process, in an order drawn anew; the first of its samples is dropped, and the median of the others
+taken. The table shows the median over the repetitions, and the ratio to each peer: the Hodges-Lehmann estimate and 99 %
+interval of the ratios within a repetition. The bar is 1.0 for both.
 
-`steelyard, one copy` is the same loop with the body in it once, as the peers have it, instead of eight times.
+`steelyard, one copy` is the same loop with the body once, as in the peers' loops, instead of eight times.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""What an iteration of an empty body takes: steelyard-bench (sdk/rust) beside criterion and divan, in one run.
+"""What an iteration of an empty body takes: steelyard-bench (sdk/rust) compared with criterion and divan, in one run.
 
     python benchmarks/sdk_rust_overhead.py [ROUNDS]
 
-Builds the three programs of benchmarks/sdk_rust_overhead (cargo fetches criterion and divan), and runs each once in
-each round, in an order drawn at random. A run is 100 samples of half a millisecond or so. It counts with its median
-sample, and with its least one: the loop itself takes the same time always, and what is above that is the machine's. The
-table has the medians over the runs; a ratio is the median over the rounds, so that what slows the whole machine for a
-while hits both sides. Divan subtracts what it takes its loop to cost; here its loop is timed from outside.
+It builds the three programs of benchmarks/sdk_rust_overhead (cargo fetches criterion and divan), and runs each once in
+each round, in random order. A run is 100 samples of about half a millisecond. It counts with its median sample, and
+with its smallest one: the loop itself always takes the same time, and anything above that is the machine's. The table
+has the medians over the runs; a ratio is the median over the rounds, so that what slows the whole machine for a while
+hits both sides. Divan subtracts what it believes its loop to cost; here its loop is timed from outside.
 """
 
 from __future__ import annotations

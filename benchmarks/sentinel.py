@@ -1,11 +1,12 @@
-"""The watch's fixed work: whether it tells which launches a machine has slowed down where no counter shows it.
+"""The watch's fixed work: whether it shows which launches a machine has slowed down where no counter does.
 
     python benchmarks/sentinel.py [--seconds S] [--processor P]
 
-A loop and a walk through 4 MiB are launched in turn for S seconds and watched. Of each, for fixed work in looks, the
-launch's own start (`spawn_ns`) and what the counters have (stolen time, the clock rate): how well it tells the slowest
-fifth of the launches from the quicker three fifths (the chance that it is higher for one of them; 0.5 is none), and
-where it is 3 % above its quicker quarter, by how much launches took longer there. All without waits.
+A loop and a walk through 4 MiB are launched in turn for S seconds and watched. For each of them, and for the fixed work
+in looks, the launch's own start (`spawn_ns`) and the counters (stolen time, the clock rate), the table shows how well
+the figure distinguishes the slowest fifth of the launches from the quickest three fifths (the chance that it is higher
+for one of the former; 0.5 is useless), and how much longer launches took where it is 3 % above its quickest quarter.
+All times are without waits.
 """
 
 from __future__ import annotations

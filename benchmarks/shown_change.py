@@ -1,10 +1,10 @@
-"""How near the change that is shown with `slower` is to the true one, whenever a weighing stopped.
+"""How near the change shown with `slower` is to the true one, at whichever look a weighing stopped.
 
     python benchmarks/shown_change.py [WEIGHINGS]
 
-In four kinds of noise, from a change that takes a hundred pairs to find to one that every pair shows, alone and as one
-of four that share alpha: the mean of what is shown in the true change, how many of them are above it, and the smallest;
-before that, the same of the plain estimate.
+It covers four kinds of noise, and changes from one that takes a hundred pairs to find to one that every pair shows,
+alone and as one of four benchmarks that share alpha. The table shows the mean of the shown changes relative to the true
+one, how many of them are above it, and the smallest; before that, the same for the plain estimates.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Weighings without a machine: the procedure of `steelyard.stats` on recorded and on synthetic noise, truth known."""
+"""Simulated weighings: the procedure of `steelyard.stats` on recorded and synthetic noise, with a known truth."""
 
 from __future__ import annotations
 

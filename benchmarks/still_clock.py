@@ -1,12 +1,12 @@
-"""`steelyard still` on harnesses that others wrote: their own reports, quiet and beside bursts, by both clocks.
+"""`steelyard still` on other projects' harnesses: their own reports, quiet and beside bursts, by both clocks.
 
     python benchmarks/still_clock.py [HARNESS ...] [--turns N]
 
-One benchmark of each harness, out of the programs that `pytest tests/subjects/adapters` builds, unchanged. A turn is a
-report of each kind, in an order drawn at random: by the plain clock and under `steelyard still`, the machine left alone
-and beside bursts of 1 to 3 busy loops. Shown are the median of the turns' means, over those of the quiet plain reports
-and over the quiet ones of the same clock, and the median of their spreads (standard deviation over mean, as the harness
-itself tells both).
+It takes one benchmark of each harness, unchanged, from the programs that `pytest tests/subjects/adapters` builds. A
+turn is a report of each kind, in random order: by the plain clock and under `steelyard still`, with the machine left
+alone and beside bursts of 1 to 3 busy loops. The table shows the median of the turns' means, relative to the quiet
+plain reports and to the quiet ones of the same clock, and the median of their spreads (standard deviation over mean,
+both as the harness reports them).
 """
 
 from __future__ import annotations

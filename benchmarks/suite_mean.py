@@ -1,13 +1,13 @@
-"""How often the interval of a suite's geometric mean holds the true one, stopping included, where the truth is known.
+"""How often the interval of a suite's geometric mean holds the true mean, stopping included, with a known truth.
 
     python benchmarks/suite_mean.py [--minutes M] [--suites N] [--apart]
 
-For M minutes weighings are simulated: of each kind of noise and each change, as one of 20 benchmarks that share alpha.
-Suites are then drawn from these, of 2 to 100 benchmarks each: all of one noise or of any, with the changes of a row.
-A cell is the share of suites that held their mean, and half the width of the interval in the median.
+For M minutes it simulates weighings of each kind of noise and each change, as one of 20 benchmarks that share alpha.
+Suites of 2 to 100 benchmarks are then drawn from these: all of one noise or of any, with the changes of a row. A cell
+is the share of suites whose interval held the mean, and half of the interval's median width.
 
 With --apart the suites are of two runs each, as `steelyard diff` compares them, under the noises and drifts of
-benchmarks/diff_unpaired.py: of benchmarks that drift each for itself, and of ones that all drift alike.
+benchmarks/diff_unpaired.py, with benchmarks that drift independently, and with ones that all drift alike.
 """
 
 from __future__ import annotations

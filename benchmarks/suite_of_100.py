@@ -1,12 +1,12 @@
-"""False alarms of whole suites: 100 benchmarks of which none changed, weighed at once, bursts of other work around.
+"""False alarms of whole suites: 100 unchanged benchmarks, weighed together among bursts of other work.
 
     python benchmarks/suite_of_100.py [WEIGHINGS] [--benchmarks N] [--pairs N] [--simulated]
 
 A suite shares one alpha of 0.01 among all its benchmarks, so at most one suite in a hundred may call any of them
-slower or faster. Beside it, on the same launches, what scripts in CI do: all of the baseline, then all of the
-candidate, whose mean elapsed time may be 5 % longer. Both sides are one program, so the first half of a benchmark's
-launches, in the order in which they ran, is what such a script would have had of the one, the second of the other.
-With `--simulated` no program runs: the launches are those of the recorded trace of bursts, from anywhere in it on.
+slower or faster. For comparison, the same launches are judged as by scripts in CI: all of the baseline, then all of the
+candidate, whose mean elapsed time may be 5 % longer. As both sides are one program, the first half of a benchmark's
+launches, in the order in which they ran, stands for the baseline of such a script, the second half for the candidate.
+With `--simulated` no program runs: the launches are those of the recorded trace of bursts, from a random start.
 """
 
 from __future__ import annotations

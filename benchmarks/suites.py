@@ -1,4 +1,4 @@
-"""What weighings of whole suites found, for the benchmarks that weigh them."""
+"""The results of weighings of whole suites, for the benchmarks that weigh them."""
 
 from __future__ import annotations
 

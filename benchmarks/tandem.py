@@ -1,12 +1,12 @@
-"""Pairs one after the other, in tandem, and as it turns out (auto): noise, verdicts and how long they take.
+"""Pairs one after the other, in tandem, and chosen automatically (auto): noise, verdicts and how long they take.
 
     python benchmarks/tandem.py [--minutes M | --weighings N] [--programs A,B] [--loads A,B] [--changes A,B]
                                 [--options "--pairs 15 --alpha 5%"]
 
-Whole weighings of the installed `steelyard`, at default settings but for `--pairing`, which take turns, so that a bad
-minute meets every way. Loads: `none`; `bursts` of other work; `neighbour`, a program that walks through memory all the
-time on the last processor. A change is injected as more work, and as the start of a program does not grow with that,
-so much more that the whole takes as much longer as is said (by the least processor time of some launches).
+Whole weighings by the installed `steelyard`, at default settings except `--pairing`, take turns, so that a bad minute
+hits every way. Loads: `none`; `bursts` of other work; `neighbour`, a program that walks through memory all the time on
+the last processor. A change is injected as more work: as the start of a program does not grow with that, enough work
+for the whole to take longer by the stated change (by the least processor time of some launches).
 """
 
 from __future__ import annotations

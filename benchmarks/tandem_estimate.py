@@ -1,11 +1,11 @@
-"""What change pairs one after the other and pairs in tandem read, where it is known.
+"""Which change pairs one after the other and pairs in tandem measure, where it is known.
 
     python benchmarks/tandem_estimate.py [--pairs N] [--programs A,B] [--changes 0.03,0.1] [--turns 0,0.3] [--minutes M]
 
-The programs of benchmarks/tandem.py, whose work is so much more that the whole takes as much longer as is said (by the
-least processor time of some launches). A pair of each way in turn, the order of the ways and that of the sides drawn,
-so that what else the machine does meets both ways alike. Shown is the Hodges-Lehmann centre of `active`, with the 95 %
-interval of the signed ranks, and that of the processor time of pairs in tandem.
+The programs are those of benchmarks/tandem.py, with enough more work for the whole to take longer by the stated change
+(by the least processor time of some launches). Pairs of each way take turns, with the order of the ways and that of the
+sides drawn, so that whatever else the machine does hits both ways alike. The table shows the Hodges-Lehmann centre of
+`active`, with the 95 % interval of the signed ranks, and that of the processor time of pairs in tandem.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""How far two launches of one program differ, one after the other and in tandem, for programs that everybody has.
+"""How far two launches of one program differ, one after the other and in tandem, for common programs.
 
     python benchmarks/tandem_programs.py [--pairs N] [--programs A,B]
 
-Compressors, text tools, CPython, a compiler and git beside loops and walks through memory, 4 to 130 ms long, and
-processes that start others, by what all of them lost (as root). A pair of each way in turn, in an order that is drawn,
-with one place in memory and one hash seed for a pair, as in a weighing:
-one after the other, in tandem with the scheduler's turns, and with short ones. `longer` is what a launch takes more
-beside its like, `time` what a verdict needs with short turns of what it needs one after the other: the square of the
-spread times the seconds of a pair. What is not installed is left out, and said.
+The programs are compressors, text tools, CPython, a compiler and git as well as loops and walks through memory, 4 to
+130 ms long, and processes that start others, by what all of them lost (as root). Pairs of each way take turns, in a
+drawn order, with the same addresses and hash seed for both launches of a pair, as in a weighing: one after the other,
+in tandem with the scheduler's turns, and with short ones. `longer` is how much longer a launch takes beside its like,
+`time` the time that a verdict needs with short turns relative to one after the other: the square of the spread times
+the seconds of a pair. Programs that are not installed are left out, and named.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
     python benchmarks/tandem_suites.py [criterion|divan ...] [--pairs N] [--weighings N] [--loads quiet,bursts]
 
-The programs are those of the adapters' tests, to be built before (`pytest tests/subjects/adapters/test_criterion.py
-tests/subjects/adapters/test_divan.py`). One of criterion's, `work`, does 3 % more of its loop where a variable of the
-environment says so, which takes less than that. Shown are of each benchmark the change that is read and the spread of
-a pair in both ways, and how much longer it takes beside its like.
+The programs are those of the adapters' tests, which have to be built before (`pytest
+tests/subjects/adapters/test_criterion.py tests/subjects/adapters/test_divan.py`). One of criterion's, `work`, does 3 %
+more of its loop if an environment variable says so, which takes less than 3 % longer. For each benchmark the table
+shows the measured change and the spread of a pair in both ways, and how much longer a launch takes beside its like.
 """
 
 from __future__ import annotations

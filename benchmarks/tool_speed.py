@@ -1,4 +1,4 @@
-"""How fast the tool itself is: `--help` beside an empty Python, and a record of 10,000 launches shown again.
+"""How fast the tool itself is: `--help` compared with an empty Python, and showing a record of 10,000 launches again.
 
 python benchmarks/tool_speed.py [TRIES]
 """

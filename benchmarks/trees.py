@@ -3,10 +3,10 @@
     python benchmarks/trees.py [ROUNDS] [--seed N]
 
 Each round launches every program alone, beside 1 and 3 busy loops, and within bursts of up to 3, in an order drawn
-anew: as it is, and within a cgroup of its own, where one can be made. Of each load the median is told as a change from
-the launches without load that the least other work pressed on. `lost` is what the launch server finds by following all
-threads (root only); `some` and `full` are the pressure of the cgroup, `main` the delay of the main thread alone; `cpu`
-is the processor time itself, which load changes as well, and nothing can correct.
+anew: as it is, and within a cgroup of its own, if one can be made. For each load the median is given as a change from
+those launches without load that had the least pressure from other work. `lost` is what the launch server finds by
+following all threads (root only); `some` and `full` are the pressure of the cgroup, `main` the delay of the main thread
+alone; `cpu` is the processor time itself, which load changes as well, and nothing can correct.
 """
 
 from __future__ import annotations

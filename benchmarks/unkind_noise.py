@@ -1,7 +1,7 @@
-"""Noises that were made to deceive a test of pairs: heavy, sudden, periodic, tied, or of one launch of each pair alone.
+"""Noises made to deceive a test of pairs: heavy, sudden, periodic, tied, or of one launch of each pair alone.
 
-Each is the same for both sides: columns are the first launch of a pair and the second, and a coin deals them later.
-None of them served to choose anything in `steelyard.stats`.
+Each is the same for both sides: the columns are the first and second launch of a pair, and a coin deals them later.
+None of them was used to choose anything in `steelyard.stats`.
 """
 
 from __future__ import annotations

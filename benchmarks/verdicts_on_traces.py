@@ -1,9 +1,9 @@
-"""False alarms, power, pairs and coverage of the whole procedure, stopping included, where the truth is known.
+"""False alarms, power, pairs and coverage of the whole procedure, stopping included, with a known truth.
 
     python benchmarks/verdicts_on_traces.py [WEIGHINGS] [--minutes M]
 
-The claims of docs/statistics.md stand on this table; tests/stats/test_bars.py holds a smaller one to its bars. A
-weighing takes 0.07 s of a processor, so a table of 1,000 a row takes an hour: it is printed anew after every ten of a
+The claims of docs/statistics.md rest on this table; tests/stats/test_bars.py holds a smaller one to its bars. A
+weighing takes 0.07 s of a processor, so a table of 1,000 per row takes an hour: it is printed anew after every ten of a
 row.
 """
 

@@ -1,18 +1,18 @@
-"""The watch: whether it moves what it watches, what it costs, and whether it names the right disturber.
+"""The watch: whether it affects what it watches, what it costs, and whether it names the right disturber.
 
     python benchmarks/watch.py [--seconds S] [--planted N] [--processor P]
 
-First launches of the demo's program (20 ms), watched and not in adjacent pairs whose order is drawn, for S seconds. A
-look that falls due beside one that is not watched waits for the next that is, so that these have twice the looks of a
-weighing. The means over blocks of 50 pairs are judged as `steelyard compare` judges a pair, at a margin of 0.2 %. The
-processor time of the looks is from the same blocks, and so is by how much a launch in which a look fell is longer than
+First it launches the demo's program (20 ms), watched and unwatched in adjacent pairs whose order is drawn, for S
+seconds. A look that is due beside an unwatched launch waits for the next watched one, so that these have twice the
+looks of a weighing. The means over blocks of 50 pairs are judged as `steelyard compare` judges a pair, at a margin of
+0.2 %. From the same blocks come the processor time of the looks, and how much longer a launch with a look in it is than
 the two around it.
 
-Then N measurements by the installed `steelyard run`, as a weighing ends as soon as its verdict stands or is out of
-reach, each with a disturber planted beside the middle of it: a program of a name of its own that works all the time, in
-bursts of 0.05 to 1.5 s, or by children of 0.1 s; pinned to the processor of the launches or to another one. It is named
-if the report has its name among the three that it tells of at most, and first if it is the first of these; it is in the
-record if it was tied to launches.
+Then it makes N measurements by the installed `steelyard run`, as a weighing would end as soon as its verdict stands or
+is out of reach. Each has a disturber planted beside the middle of it: a program with a name of its own that works all
+the time, in bursts of 0.05 to 1.5 s, or by children of 0.1 s, pinned to the processor of the launches or to another
+one. It is named if its name is among the up to three in the report, and first if it comes first; it is in the record if
+it was tied to launches.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The words of a benchmark whose command line is nothing but numbers."""
+"""The command line of benchmarks whose arguments are all numbers."""
 
 from __future__ import annotations
 
