@@ -158,7 +158,7 @@ def as_large(scores: WholeScores, counts: float, *, fold: bool) -> int:
 
 
 class Dropped(NamedTuple):
-    """The distinct flips that a look drops, (m,), the sum beyond which it drops them, and whether flip 0 is dropped."""
+    """The distinct flips that a look drops, (m,), the sum beyond which it drops them, and whether flip 0 is one."""
 
     newest: FlipArray
     bound: float
