@@ -26,7 +26,7 @@ from benchmarks.suites import HEADER, Tally, weigh_suite
 
 
 def main(words: argparse.Namespace) -> None:
-    """Print the table as it stands after each weighing."""
+    """Print the table so far after each weighing."""
     tallies: list[Tally] = []
     options = [word for pattern in words.benchmark for word in ("-b", pattern)]
     options += [word for variable in words.env for word in ("--env", variable)]

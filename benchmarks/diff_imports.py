@@ -30,7 +30,7 @@ CHANGES = (0.0, 0.1, 0.2, 0.3)
 
 
 def of_times(logs: FloatArray, name: str) -> ForeignResults:
-    """An import of processes of one value."""
+    """An import in which each process has one value."""
     values = [[float(value)] for value in np.exp(logs)]
     files = [ForeignFile(name=name, sha256=name * 64)]
     return ForeignResults(
@@ -57,7 +57,7 @@ def shares(sessions: Sessions, processes: int, change: float, tries: int) -> tup
 
 
 def main(tries: int) -> None:
-    """Print one row a pair of traces and number of processes; the rule that asks for 40 of them is left out."""
+    """Print one row per pair of traces and number of processes, without the rule that requires 40 of these."""
     foreign.FEWEST_PROCESSES = 0
     rows = []
     for one, other in TRACES:

@@ -38,7 +38,7 @@ HEADER = ("program", "change", "pairing", *WORDS, "read", "held the truth", "in 
 
 
 class Weighed(NamedTuple):
-    """What came of one weighing."""
+    """The result of one weighing."""
 
     word: str
     change: float
@@ -49,7 +49,7 @@ class Weighed(NamedTuple):
 
 
 def weighed(program: Spinning, change: float, way: str) -> Weighed:
-    """One weighing."""
+    """Make one weighing."""
     with tempfile.TemporaryDirectory() as name:
         record = Path(name) / "record.json"
         options = ["--pairing", way, "--json", str(record)]
@@ -67,13 +67,13 @@ def weighed(program: Spinning, change: float, way: str) -> Weighed:
 
 
 def _command(program: Spinning, change: float) -> str:
-    """By `env`, which becomes the program."""
+    """Return the command line, by `env`, which is replaced by the program."""
     spec = program.longer_by(change)
     return shlex.join(["env", *map(os.fsdecode, (*spec.env, *spec.argv))])
 
 
 def row(label: str, change: float, way: str, found: list[Weighed]) -> list[object]:
-    """For the table."""
+    """Return a row of the table."""
     words = [sum(one.word == word for one in found) for word in WORDS]
     read = f"{statistics.mean(one.change for one in found):+.2%}"
     holds, tandem = sum(one.holds for one in found), statistics.mean(one.tandem for one in found)

@@ -45,7 +45,7 @@ def phases(generator: np.random.Generator, mean_s: float) -> Callable[[FloatArra
 
 
 def measured(draw: Draw, mean_s: float, generator: np.random.Generator) -> Kind:
-    """What one measurement finds: all lengths are in the same phases."""
+    """Return what one measurement finds, with all lengths in the same phases."""
     size_at, spreads = phases(generator, mean_s), []
     for seconds, pairs in PAIRS_OF.items():
         times = np.sort(generator.uniform(0, MEASURED_S, pairs))
@@ -66,7 +66,7 @@ def measured(draw: Draw, mean_s: float, generator: np.random.Generator) -> Kind:
 
 
 def rows(measurements: int, weighings: int) -> Iterator[list[object]]:
-    """One a noise and length of phases."""
+    """Yield one row per noise and length of phases."""
     for name, draw in NOISES.items():
         for mean_s in (0.0, 1.0, 4.0, 10.0, 30.0):
 

@@ -26,7 +26,7 @@ KEPT = ROOT / "build/fuzz"
 
 
 def main() -> int:
-    """Try until the time is up, and say what was found."""
+    """Try until the time is up, and report the finds."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().getrandbits(32))
@@ -52,7 +52,7 @@ def _again(folder: Path, asked: argparse.Namespace) -> Find | None:
 
 
 def _search(results: Iterable[Find | None]) -> tuple[int, int]:
-    """How many were tried, and how many different finds there were."""
+    """Return how many inputs were tried, and how many different finds there were."""
     tries, known = 0, set[str]()
     for found in results:
         tries += 1
@@ -65,7 +65,7 @@ def _search(results: Iterable[Find | None]) -> tuple[int, int]:
 
 
 def _place(found: Find) -> str:
-    """Where in the code it came up: the same there is the same find."""
+    """The place in the code of a find: two with the same place count as one."""
     lines = [line for line in found.what.splitlines() if line.lstrip().startswith("File ")]
     return lines[-1] if lines else found.what[:60]
 

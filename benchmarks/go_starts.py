@@ -45,7 +45,7 @@ SECONDS, RESAMPLED = "8s", 500
 
 
 def log_ratios(folder: Path, baseline: str, candidate: str) -> npt.NDArray[np.float64]:
-    """Those of the processor time of each pair of one weighing, shape (pairs,)."""
+    """The log-ratios of the processor times of one weighing's pairs, shape (pairs,)."""
     record = folder / "record.json"
     words = ["--harness", "go", "--margin", f"{NO_MARGIN:.3%}", "--max-time", SECONDS, "--json", str(record)]
     run([STEELYARD, "compare", baseline, candidate, *words], with_own_store(folder), accept=(0, 1))
@@ -57,7 +57,7 @@ def log_ratios(folder: Path, baseline: str, candidate: str) -> npt.NDArray[np.fl
 
 
 def row(order: str, found: list[float]) -> list[object]:
-    """A way round, and the change of all pairs."""
+    """Return a row: which way round, and the change over all pairs."""
     generator, values = np.random.default_rng(1), np.array(found)
     medians = [float(np.median(generator.choice(values, len(values)))) for _ in range(RESAMPLED)]
     return [order, len(values), f"{100 * np.median(values):+.2f} %", f"{100 * np.std(medians):.2f} %"]

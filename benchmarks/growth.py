@@ -27,7 +27,7 @@ HEADER = ("benchmarks", "pairs", "elapsed", "own CPU", "own CPU a pair", "record
 
 
 def main(sizes: Sequence[int]) -> None:
-    """Print the table as it stands after each size."""
+    """Print the table so far after each size."""
     rows = []
     with tempfile.TemporaryDirectory() as name, stoppable():
         for size in sizes:

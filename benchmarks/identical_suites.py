@@ -81,7 +81,7 @@ CRITERION = ("work", "new", "base", "sum", "group/flat/2000")
 
 
 def suite_of(harness: str, folder: Path) -> tuple[str, tuple[str, ...]]:
-    """The command of one that this harness drives, and which of its benchmarks are weighed (all, if none is named)."""
+    """The command of a suite for this harness, and which of its benchmarks are weighed (all, if none is named)."""
     if harness == "criterion":
         return str(cargo_built("criterion")), CRITERION
     if harness == "pyperf":
@@ -91,7 +91,7 @@ def suite_of(harness: str, folder: Path) -> tuple[str, tuple[str, ...]]:
 
 
 def main(words: argparse.Namespace) -> None:
-    """Weigh, and print the table as it stands after each weighing."""
+    """Weigh, and print the table so far after each weighing."""
     cells: dict[str, list[Seen]] = defaultdict(list)
     words.keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:

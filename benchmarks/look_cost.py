@@ -23,13 +23,13 @@ from steelyard.stats.looks import plan_looks
 from steelyard.stats.paired import Rules, judge_look
 
 PAIRS = (12, 100, 250, 1_000, 10_000)
-# So small a margin that nothing is decided.
+# Such a small margin that nothing is decided.
 RULES = Rules(margin=1e-5, alpha=0.01)
 NOISES = ("quiet", "drift", "skewed")
 
 
 def main(tries: int) -> None:
-    """Print the median of so many tries for each number of pairs."""
+    """Print the median over the tries for each number of pairs."""
     rows = []
     for pairs in PAIRS:
         taken = [_milliseconds(pairs, tries, roughly=roughly) for roughly in (True, False)]

@@ -50,7 +50,7 @@ def main(words: argparse.Namespace) -> None:
 
 
 def write_suite(path: Path, benchmarks: int) -> None:
-    """Write the record of a harness, with samples in every launch."""
+    """Write the record of a suite in a harness, with samples in every launch."""
     write_record(path, PAIRS * benchmarks, benchmarks)
     record = json.loads(path.read_text())
     generator = np.random.default_rng(2)
@@ -76,7 +76,7 @@ def _fastest(words: Sequence[str], folder: Path, tries: int) -> Ended:
 
 
 def _interactive_s(page: Path, browser: str, tries: int) -> float:
-    """Seconds from the address to working tables, in a new tab each time."""
+    """The seconds from opening the address to working tables, in a new tab each time."""
     from playwright.sync_api import sync_playwright
 
     taken = []

@@ -52,13 +52,13 @@ _Ask = Callable[[str], list[float]]
 
 @dataclass
 class Tool:
-    """How a tool is asked, and the median of each answer, body by body."""
+    """How a tool is called, and the median of each of its answers, for each body."""
 
     ask: _Ask
     taken: dict[str, list[float]] = field(default_factory=lambda: {body: [] for body in BODIES})
 
     def turn(self, body: str) -> None:
-        """One process more."""
+        """Run one more process."""
         self.taken[body].append(statistics.median(self.ask(body)[1:]))
 
 
@@ -71,7 +71,7 @@ class Asking:
     samples: int
 
     def steelyard(self, program: Sequence[str]) -> _Ask:
-        """Through the protocol, as the driver asks."""
+        """Call through the protocol, like the driver."""
         file = self.folder / "bench_empty.py"
         file.write_text(_BENCH)
 
@@ -83,7 +83,7 @@ class Asking:
         return ask
 
     def timeit(self) -> _Ask:
-        """The standard library's."""
+        """Call the standard library's timeit."""
 
         def ask(body: str) -> list[float]:
             command = [sys.executable, "-c", _TIMEIT, body, str(self.iterations), str(self.samples)]
@@ -93,7 +93,7 @@ class Asking:
         return ask
 
     def pyperf(self, python: str) -> _Ask:
-        """One of its workers."""
+        """Call one of pyperf's workers."""
         file = self.folder / "pyperf_empty.py"
         file.write_text(_PYPERF)
 
@@ -110,7 +110,7 @@ class Asking:
 
 
 def main(words: argparse.Namespace) -> None:
-    """Take turns, print the table."""
+    """Run the tools in turns, print the table."""
     with tempfile.TemporaryDirectory() as name:
         tools = _tools(Asking(Path(name), words.iterations, words.samples), words.pyperf)
         turns = [(tool, body) for tool in tools.values() for body in BODIES]

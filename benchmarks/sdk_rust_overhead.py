@@ -33,12 +33,12 @@ PROJECT = ROOT / "benchmarks" / "sdk_rust_overhead"
 LOOPS, SAMPLES = 2_000_000, 100
 OURS, CRITERION, DIVAN = "steelyard-bench", "criterion", "divan"
 
-# The samples of one run, in ns an iteration.
+# The samples of one run, in ns per iteration.
 Run = Callable[[], list[float]]
 
 
 def main(rounds: int) -> None:
-    """The runs, and the table."""
+    """Make the runs, and print the table."""
     programs = _build()
     with tempfile.TemporaryDirectory() as folder:
         runs: dict[str, Run] = {
@@ -54,7 +54,7 @@ def main(rounds: int) -> None:
 
 
 def _build() -> dict[str, str]:
-    """The executables by the name of their bench target."""
+    """Build the executables; returns them by the name of their bench target."""
     if shutil.which("cargo") is None:
         raise SystemExit("this needs Rust's cargo: install it (https://rustup.rs) and run it again")
     command = ["cargo", "bench", "--no-run", "--locked", "--message-format=json", "--manifest-path", "Cargo.toml"]

@@ -58,7 +58,7 @@ def _spec(words: Sequence[str], processor: int | None) -> LaunchSpec:
 
 
 def seen(launches: Sequence[Measured], stretches: Sequence[Stretch]) -> dict[str, FloatArray]:
-    """What each sign said of each launch; of those of a stretch that of the stretch."""
+    """The value of each sign for each launch; launches of one stretch share its value."""
     ends = [one.end_ns for one in stretches]
     middles = [one.start_ns + one.wall_ns // 2 for one in launches]
     of_each = [stretches[min(place, len(ends) - 1)] for place in np.searchsorted(ends, middles)]
@@ -71,7 +71,7 @@ def seen(launches: Sequence[Measured], stretches: Sequence[Stretch]) -> dict[str
 
 
 def told(sign: FloatArray, longer: FloatArray) -> tuple[str, ...]:
-    """How well a sign tells slow launches, in words and figures."""
+    """How well a sign distinguishes slow launches, as cells of the table."""
     low, high = np.quantile(longer, [0.6, 0.8])
     if np.ptp(sign) == 0:
         return ("the same all the time", "", "", "")

@@ -61,7 +61,7 @@ NOISES: dict[str, Draw] = {
 
 
 def shown(d: FloatArray, alpha: float) -> tuple[int, float, float] | None:
-    """The pairs, the plain estimate and the one that is shown, of a weighing of these differences; None without end."""
+    """The pairs, the plain and the shown estimate of a weighing of these differences; None if it does not end."""
     for look in plan_looks(len(d), ended=False):
         looks = plan_looks(look.pairs, ended=False)
         seen, levels = d[: look.pairs], np.zeros(look.pairs)
@@ -74,7 +74,7 @@ def shown(d: FloatArray, alpha: float) -> tuple[int, float, float] | None:
 
 
 def row(name: str, change: float, noise: float, alpha: float, weighings: int) -> list[str]:
-    """One cell of the table."""
+    """One row of the table."""
     draws = (np.random.default_rng(seed) for seed in range(weighings))
     found = [shown(change + noise * NOISES[name](generator, MOST_PAIRS), alpha) for generator in draws]
     pairs, plain, told = np.array([one for one in found if one is not None]).T

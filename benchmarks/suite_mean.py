@@ -44,12 +44,12 @@ NOISES: dict[str, Noise] = {
     "bursts, wall": window_of(trace("bursts", "wall")),
     **{name: noise for name, noise in SYNTHETIC.items() if name != "heavy"},
 }
-# (noise, change) -> rows of (estimate, lower, upper) less the true change, log-ratios
+# (noise, change) -> rows of (estimate, lower, upper) minus the true change, log-ratios
 Errors = dict[tuple[str, float], FloatArray]
 
 
 def weighed(minutes: float) -> Errors:
-    """Weighings of each noise and change in turn, until the time is up."""
+    """Simulate weighings of each noise and change in turn, until the time is up."""
     found: dict[tuple[str, float], list[tuple[float, float, float]]] = defaultdict(list)
     generator, end = np.random.default_rng(1), time.monotonic() + 60 * minutes
     while time.monotonic() < end:
@@ -61,7 +61,7 @@ def weighed(minutes: float) -> Errors:
 
 
 def cell(errors: Errors, names: tuple[str, ...], changes: tuple[float, ...], size: int, suites: int) -> str:
-    """So many suites of a size, drawn of these noises and changes."""
+    """Return a cell: `suites` suites of a size, drawn from these noises and changes."""
     generator = np.random.default_rng(size)
     held, half_widths = 0, []
     for _ in range(suites):
@@ -75,7 +75,7 @@ def cell(errors: Errors, names: tuple[str, ...], changes: tuple[float, ...], siz
 
 
 def apart(sessions: Sessions, size: int, suites: int, *, alike: bool) -> str:
-    """So many suites of a size, each of two runs of one program; `alike`, all benchmarks have drifts in common."""
+    """Return a cell: `suites` suites of two runs of one program each; if `alike`, all benchmarks share their drifts."""
     generator = np.random.default_rng(size)
     held, half_widths = 0, []
     for _ in range(suites):

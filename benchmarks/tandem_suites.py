@@ -35,12 +35,12 @@ WAYS = ("adjacent", "tandem")
 
 
 def criterion() -> list[str]:
-    """Of the adapter's tests: `work` is the planted one."""
+    """The program of the adapter's tests, with `work` as the planted benchmark."""
     return [str(cargo_built("criterion")), "work", "new", "base", "group/flat/2000"]
 
 
 def divan() -> list[str]:
-    """Of the adapter's tests; nothing is planted."""
+    """The program of the adapter's tests, with nothing planted."""
     return [str(cargo_built("divan")), "*plain", "*generic*"]
 
 
@@ -87,11 +87,11 @@ def _cells(ways: dict[str, list[FloatArray]]) -> list[str]:
 def _weighed(
     folder: Path, harness: str, way: str, command: str, only: Sequence[str], pairs: int
 ) -> dict[str, FloatArray]:
-    """Of each benchmark the logarithms of its pairs' times, measured that way: baseline, candidate."""
+    """The logarithms of the pairs' times of each benchmark, measured one way: baseline, candidate."""
     record = folder / "record.json"
     options = [word for pattern in only for word in ("-b", pattern)]
     weighing = [STEELYARD, "compare", "--harness", harness, "--pairing", way, "--json", str(record), *options]
-    # No verdict ends it early: where it ended would say something of the change.
+    # No verdict ends it early, as where it ended would depend on the change.
     weighing += ["--pairs", str(pairs), "--alpha", "0.00001", command, f"env PLANTED=1 {command}"]
     run(weighing, with_own_store(folder), accept=(0, 1))
     found = load(record)

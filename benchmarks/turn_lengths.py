@@ -44,7 +44,7 @@ STATEMENTS = {
 
 
 def main(pairs: int, lengths_us: Sequence[int], *, loaded: bool) -> None:
-    """Take the pairs, and print a row for each statement and length as soon as it is known."""
+    """Run the pairs, and print a row for each statement and length as soon as it is known."""
     rows = []
     with Launcher() as launcher, Bursts() if loaded else nullcontext():
         for name, (statement, setup) in STATEMENTS.items():

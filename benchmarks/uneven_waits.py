@@ -29,7 +29,7 @@ EMPTY = LaunchRow._make([0] * len(LaunchRow._fields))
 
 
 def main(weighings: int) -> None:
-    """Print one row a kind of waits and length of the candidate."""
+    """Print one row per kind of waits and length of the candidate."""
     rows = [(*_weigh(noise, 1.0, weighings, name),) for name, noise in _alike().items()]
     rows += [_weigh(noise, 1.2, weighings, f"{name}; candidate 20 % longer") for name, noise in _alike().items()]
     rows += [_weigh(noise, 1.0, weighings, name) for name, noise in _uneven().items()]

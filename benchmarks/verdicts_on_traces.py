@@ -32,7 +32,7 @@ MADE_UP_CASES = ((0.0, 0.005), (0.01, 0.005))
 
 @dataclass(frozen=True)
 class Place:
-    """One row: a kind of noise, and what is looked for in it."""
+    """One row: a kind of noise, and the change and margin weighed in it."""
 
     name: str
     noise: Noise
@@ -41,7 +41,7 @@ class Place:
     tick: float | None = None
 
     def row(self, tally: Tally) -> tuple[str, ...]:
-        """For a table."""
+        """Return the row of the table."""
         shares = (f"{tally.share(word):.1%}" for word in ("slower", "faster", "same", "undecided"))
         measured = (*shares, f"{tally.median_pairs:.0f}", f"{tally.coverage:.1%}")
         return (self.name, f"{self.change:+.1%}", f"{self.margin:.1%}", str(tally.weighings), *measured)
@@ -77,7 +77,7 @@ def main(weighings: int, minutes: float) -> None:
 
 
 def report(rows: list[Place], tallies: dict[int, Tally]) -> str:
-    """The table as it stands."""
+    """The table so far."""
     shown = ("slower", "faster", "same", "undecided", "median pairs", "coverage")
     header = ("noise", "true change", "margin", "weighings", *shown)
     return f"at most 252 pairs, alpha 0.01\n\n{table(header, (rows[at].row(tallies[at]) for at in tallies))}\n"
