@@ -276,7 +276,7 @@ mod tests {
         matches!(File::unopened().read(), Wait::Known(_))
     }
 
-    /// What the kernel says that this thread has waited.
+    /// How long this thread has waited, as the kernel tells.
     fn waited_ns() -> i64 {
         let file = File::unopened();
         let Wait::Known(ns) = file.read() else {
@@ -309,7 +309,7 @@ mod tests {
         let waited = waited_ns() - before_ns;
         busy.into_iter()
             .for_each(|one| one.join().expect("it ends"));
-        // It may be given a processor late, between two of these numbers.
+        // The thread may have to wait for a processor between the reading of two of these numbers.
         assert!(
             (elapsed - told - waited).abs() < 50_000_000,
             "{elapsed} {told} {waited}"

@@ -313,7 +313,7 @@ mod tests {
         let mut of_many = [0_u64; 16];
         let of_many = of_many.as_mut_ptr().cast();
         let past = TimeSpec::of_ns(1);
-        // SAFETY: zeros are a lock that is free, and larger than one.
+        // SAFETY: all zeros is a free lock, and the array is larger than a lock.
         unsafe {
             assert_eq!(
                 pthread_rwlock_clockrdlock(of_many, CLOCK_MONOTONIC, &past),
@@ -344,7 +344,7 @@ mod tests {
             seconds: 1,
             nanoseconds: -5,
         };
-        // SAFETY: zeros are a mutex and a condition that are free, and larger than both.
+        // SAFETY: all zeros is a free mutex or condition variable, and each array is larger than either.
         unsafe {
             let mutex = mutex.as_mut_ptr().cast();
             assert_eq!(pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &past), 0);

@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_error_number_stays() {
-        // SAFETY: no such system call; the place is the thread's own.
+        // SAFETY: there is no such system call, and `errno` is the thread's own.
         unsafe {
             *__errno_location() = 7;
             assert_eq!(without_errors(|| syscall(-1)), -1);

@@ -216,7 +216,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("steelyard-heap-{}", std::process::id()));
         std::fs::create_dir(&folder).expect("a folder");
         shared().allocated(level(), 5, 24);
-        // SAFETY: no other test calls it.
+        // SAFETY: no other test calls this function.
         unsafe { note_folder(folder.to_str().expect("text").as_bytes()) };
         begin(false);
         begin_anew();

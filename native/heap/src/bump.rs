@@ -95,7 +95,7 @@ mod tests {
             assert!(memory.owns(block));
             assert_eq!(block as usize % ALIGNMENT, 0);
             assert!(block as usize >= last + 100);
-            // SAFETY: it was just handed out, with so many bytes.
+            // SAFETY: the block was just handed out and has 100 bytes.
             unsafe {
                 assert_eq!(length_of(block), 100);
                 assert!((0..100).all(|place| block.cast::<u8>().add(place).read() == 0));

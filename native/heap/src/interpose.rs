@@ -326,7 +326,7 @@ mod tests {
     use super::*;
     use core::sync::atomic::Ordering::Relaxed;
 
-    /// The whole of what this process has counted; nothing else calls our functions in a test.
+    /// All that this process has counted; in a test nothing but the test itself calls our functions.
     fn counted() -> [u64; 4] {
         let mut sums = [0; 4];
         for slot in (0..block::SLOTS).map(block::slot) {
@@ -374,7 +374,7 @@ mod tests {
                 free(*block);
             }
             let after = counted();
-            // 7 blocks, one given another size, one moved; one freed by `realloc`, 7 freed.
+            // Allocated: 7 blocks, and the moved one. Freed: 1 by `realloc` and 7 by `free`. Resized: 1.
             assert_eq!(after[0] - before[0], 8);
             assert_eq!(after[1] - before[1], 8);
             assert_eq!(after[2] - before[2], 1);

@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     fn slot() -> Slot {
-        // SAFETY: all zeros is a thread that has done nothing.
+        // SAFETY: all zeros is the slot of a thread that has done nothing.
         unsafe { core::mem::zeroed() }
     }
 
@@ -279,7 +279,7 @@ mod tests {
         [allocated, freed, reallocated, &slot.bytes].map(|number| number.load(Relaxed))
     }
 
-    /// Makes so many calls, of which those that are due take `ns` of their number; their weights.
+    /// Makes `calls` calls, of which the i-th takes `ns(i)` if it is due to be timed; returns the weights of those.
     fn called(slot: &Slot, calls: u64, ns: impl Fn(u64) -> i64) -> Vec<u64> {
         let mut weights = Vec::new();
         for call in 0..calls {
@@ -293,7 +293,7 @@ mod tests {
         weights
     }
 
-    /// As the reader finds it: with what one thread has not told.
+    /// The peak as the reader computes it, with what one thread has not yet told.
     fn peak(level: &Level, slot: &Slot) -> i64 {
         let now = level.live.load(Relaxed) + slot.high.load(Relaxed);
         level.peak.load(Relaxed).max(now)

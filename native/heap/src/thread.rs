@@ -211,7 +211,7 @@ mod tests {
         assert!(!seen.contains(&mine));
         seen.sort_unstable();
         seen.dedup();
-        // The thread itself may still end when the next one begins.
+        // A thread may not have ended entirely when the next one begins.
         assert!(seen.len() < 5, "{}", seen.len());
     }
 }

@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(without(5, 1, 2), (0, 0));
     }
 
-    /// A target that ran for 0.9 ms of 2 ms, with others of its threads, and the kernel's account of it.
+    /// The end of a target that used 0.9 ms of CPU time in 2 ms, some in other threads, and the kernel's account of it.
     fn ended() -> (Wait, Ended) {
         let mut child = Command::new("true").spawn().expect("a child");
         let pid = i32::try_from(child.id()).expect("a number");

@@ -283,7 +283,7 @@ mod tests {
         reaping: 367,
     };
 
-    /// A record of a kind, with flags, of these parts.
+    /// A record of this kind, with these flags, whose body is made of `parts`.
     fn record(kind: u32, flags: u16, parts: &[&[u8]]) -> Vec<u8> {
         let body = parts.concat();
         let size = u16::try_from(HEADER + body.len()).unwrap();
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(told(&[of_kind(FORK), of_kind(EXIT)].concat()), expected);
     }
 
-    /// What thread 41 of process 40 does at a tracepoint, with its flags; it names thread 60.
+    /// The sample of thread 41 of process 40 at a tracepoint, with its flags, which names thread 60.
     fn sample(tracepoint: u64, flags: u8) -> Vec<u8> {
         let mut data = u16::try_from(tracepoint).unwrap().to_ne_bytes().to_vec();
         data.resize(TID_AT, 0);

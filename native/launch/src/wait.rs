@@ -364,7 +364,7 @@ mod tests {
         }
     }
 
-    /// A wait for a child that has ended, the child, and by when it had.
+    /// A wait for a child that has ended, the child, and a time by which it had ended.
     fn wait_for_the_dead() -> (Wait, Child, u64) {
         let child = Command::new("true").spawn().expect("a child");
         let started = Started {

@@ -42,7 +42,7 @@ mod tests {
     fn found(entries: &[&'static [u8]]) -> Option<&'static [u8]> {
         let mut pointers: Vec<_> = entries.iter().map(|entry| entry.as_ptr().cast()).collect();
         pointers.push(core::ptr::null());
-        // SAFETY: C strings, and a null pointer at the end.
+        // SAFETY: the pointers are to C strings, and the last is null.
         unsafe { value_of(pointers.as_ptr(), b"NAME=") }
     }
 

@@ -150,7 +150,7 @@ mod tests {
     fn every_length_is_filled_and_no_byte_more() {
         for length in 0..40 {
             let mut buffer = [0_u8; 48];
-            // SAFETY: the buffer is longer.
+            // SAFETY: the buffer is longer than `length`.
             let count = unsafe { getrandom(buffer.as_mut_ptr().cast(), length, 0) };
             assert_eq!(count, length as isize);
             assert!(buffer[length..].iter().all(|&byte| byte == 0));
@@ -163,7 +163,7 @@ mod tests {
     fn no_two_requests_get_the_same() {
         let mut buffers = [[0_u8; 16]; 2];
         for buffer in &mut buffers {
-            // SAFETY: the buffer is as long.
+            // SAFETY: the buffer has 16 bytes.
             assert_eq!(unsafe { getentropy(buffer.as_mut_ptr().cast(), 16) }, 0);
         }
         assert_ne!(buffers[0], buffers[1]);
@@ -174,7 +174,7 @@ mod tests {
     fn what_the_c_library_refuses_is_refused() {
         let mut buffer = [0_u8; 300];
         let start = buffer.as_mut_ptr().cast();
-        // SAFETY: the buffer is longer, or nothing is written to a null pointer.
+        // SAFETY: the buffer is long enough, and nothing is written to a null pointer.
         unsafe {
             assert_eq!(getentropy(start, 256), 0);
             assert_eq!((getentropy(start, 257), error_number()), (-1, Some(EIO)));

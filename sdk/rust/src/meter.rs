@@ -330,9 +330,9 @@ mod tests {
             while begun.elapsed().as_micros() < 500 {}
             meter.stop(1).scheduled
         };
-        // Of a sample beside which another test ran, in a thread of this process, nothing is told.
+        // Nothing is told of a sample during which another test ran in a thread of this process.
         let scheduled = (0..2000).find_map(|_| sample()).expect("it is kept");
-        // Exact, although far less than a tick; on a busy machine it may have waited meanwhile.
+        // It is exact, although far shorter than a tick; on a busy machine part of it may have been a wait.
         assert!(
             scheduled.cpu_ns + scheduled.delay_ns > 400_000,
             "{scheduled:?}"

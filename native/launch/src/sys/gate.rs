@@ -163,13 +163,13 @@ mod tests {
 
     const BUSY: Duration = Duration::from_millis(50);
 
-    /// A child that has nothing to wait for until it was busy for a while, says so, and sleeps. A program that is
-    /// executed may sleep before that: for its file, where the disk is another machine's.
+    /// A child that is busy for a while without a wait, then says it is ready and sleeps. A program that is
+    /// executed may sleep earlier: for its file, on a network file system.
     fn busy_then_asleep() -> Gated {
         let (read, write) = pipe().expect("a pipe");
         let begun = Instant::now();
         let Some(pid) = fork().expect("a child") else {
-            // Of a process with several threads: nothing that allocates or locks.
+            // Forked from a process with several threads, so nothing here may allocate or lock.
             while begun.elapsed() < BUSY {}
             let _ = File::from(write).write_all(&READY);
             loop {
@@ -193,7 +193,7 @@ mod tests {
         super::super::reap(gated.pid).expect("it was killed");
         assert!(!at_first);
         assert!(has_settled && is_asleep);
-        // It had said so by then: nobody else has the other end any more.
+        // The child had said so by then. No writer is left that this could wait for.
         assert_eq!(number_from(&mut gated.status).expect("a pipe"), Some(0));
     }
 }

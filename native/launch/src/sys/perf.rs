@@ -242,7 +242,7 @@ mod tests {
 
     const LOST: u8 = 2;
 
-    /// The kinds of the records in what was taken.
+    /// The kinds of the records that were taken.
     fn kinds(mut records: &[u8]) -> Vec<u8> {
         let mut kinds = Vec::new();
         while let [kind, _, _, _, _, _, low, high, ..] = *records {
@@ -265,7 +265,7 @@ mod tests {
         let mut records = Vec::new();
         ring.clear();
         assert!(ring.take(&mut records));
-        // Each has the processor when the other one yields it.
+        // Each thread gets the processor when the other one yields it.
         let switching = || (0..2000).for_each(|_| thread::yield_now());
         thread::scope(|scope| {
             scope.spawn(switching);
