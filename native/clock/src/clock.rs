@@ -27,7 +27,7 @@ const STILL: u32 = 1;
 /// The clock goes on as usual, behind by what was left out until then.
 const USUAL: u32 = 2;
 
-/// How often a look at the wait is tried because the thread was switched out meanwhile.
+/// How often a look at the wait is tried, as the thread may be switched out during one.
 const TRIES: u32 = 4;
 
 static READY: AtomicBool = AtomicBool::new(false);
@@ -222,7 +222,7 @@ fn left_out_by_now() -> Option<i64> {
     None
 }
 
-/// Records what is left out, unless another thread asks by now. A handler's look in the middle of ours may
+/// Records what is left out, unless another thread has asked by now. A handler's look in the middle of ours may
 /// have found more, so the larger one is kept.
 fn note(left_out_ns: i64) {
     if PACE.load(Relaxed) == STILL {

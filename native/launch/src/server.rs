@@ -157,7 +157,7 @@ impl Server {
                 .map_or(true, |next| next.frame.is_some());
             let next = request.then.filter(|next| match &next.frame {
                 Some(frame) => self.keep(&report, frame),
-                None => report.ended_well(), // else the one that follows would fail as well, and is reported
+                None => report.ended_well(), // else the driver launches the rest singly, and reports a failure there
             });
             if is_told {
                 replies.push(Reply::Report(Box::new(report)));

@@ -5,7 +5,7 @@
 pub const BITS: u32 = 16;
 
 /// How many bits the subgroup of the flips has, and the words that stand for the remaining bits in it: any
-/// distinct words that are not single bits would do.
+/// distinct words of several bits would do.
 pub const SUBGROUP: u32 = 12;
 const OTHERS: [u32; 4] = [0x0F3, 0x335, 0x556, 0x969];
 
