@@ -1,12 +1,12 @@
-"""Whether the figures that Steelyard drives a harness for are those that the harness reports by itself.
+"""Whether the figures that Steelyard gets from a harness agree with those that the harness reports by itself.
 
     python benchmarks/adapter_agreement.py [HARNESS ...] [--turns N] [--max-time S]
 
-One benchmark of each harness, out of the programs that `pytest tests/subjects/adapters` builds. The harness's own
-report and a run by Steelyard stand side by side, in random order, and are compared as pairs: that is bearable on a
-machine whose speed changes. They agree if the ratio lies within the error that the harness gives itself (a standard
-deviation or an interval, of one report); whether that can be told is seen from the ratio's 99 % interval. Elapsed
-times, as all of them report these.
+It takes one benchmark of each harness, from the programs that `pytest tests/subjects/adapters` builds. The harness's
+own report and a run by Steelyard are made next to each other, in random order, and compared as pairs, which works even
+on a machine whose speed changes. They agree if the ratio lies within the error that the harness states for one report
+(a standard deviation or an interval); the ratio's 99 % interval shows whether that can be decided. Times are elapsed
+times, as all harnesses report these.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SOURCES = ROOT / "tests/adapters"
 LEVEL = 0.01
 UNITS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 
-# A command that takes its own time, and prints it.
+# A command that measures its own time, and prints it.
 TIMED = """import time
 started = time.perf_counter()
 sum(range(2_000_000))
@@ -49,7 +49,7 @@ Range = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Case:
-    """A benchmark, how Steelyard is asked for it, and how its own harness is: `report` reads what that leaves."""
+    """A benchmark, its commands for Steelyard and its own harness, and `report`, which reads the latter's output."""
 
     harness: str
     command: Sequence[str | Path]
@@ -60,7 +60,7 @@ class Case:
 
 
 def main(words: argparse.Namespace) -> None:
-    """Print the table when all have had their turns."""
+    """Take all turns, then print the table."""
     rows: list[tuple[str, ...]] = []
     for case in _cases():
         if words.harness and case.harness not in words.harness:
@@ -99,7 +99,7 @@ def _row(case: Case, turns: int, max_time_s: float) -> tuple[str, ...]:
 
 
 def _agree(ratio: Estimate, error: float) -> str:
-    """Whether the ratio is within the harness's own error, as far as that can be told."""
+    """Whether the ratio is within the harness's own error, as far as that can be decided."""
     if exp(ratio.lower) > 1 + error or exp(ratio.upper) < 1 - error:
         return "no"
     return "yes" if abs(ratio.centre) <= log1p(error) else "cannot be told"
@@ -130,7 +130,7 @@ def _driven(case: Case, folder: Path, max_time_s: float) -> float:
     return float(summary["median"])
 
 
-# --- what each harness says of itself
+# --- what each harness reports itself
 
 
 def _around(value: float, error: float, factor: float = 1.0) -> Range:
@@ -293,7 +293,7 @@ def _cases() -> list[Case]:
 
 
 def _rust_cases() -> list[Case]:
-    """Cargo names what it builds by a hash."""
+    """The cases in Rust; Cargo adds a hash to the names of what it builds."""
     found = []
     for harness, name, words, report in (
         (

@@ -1,11 +1,11 @@
-"""Suites of benchmarks that others wrote, driven by their own harness: false alarms, and a planted change of 3 %.
+"""Other projects' benchmark suites, driven by their own harness: false alarms, and a planted change of 3 %.
 
     python benchmarks/adapter_suites.py HARNESS COMMAND [--planted COMMAND] [--weighings N] [--planted-weighings N]
         [-b PATTERN ...] [--metric NAME] [--max-time SECONDS] [--directory FOLDER] [--env NAME=VALUE ...] [--quiet]
 
-The command is weighed against itself, then against the planted one, with bursts of other work around unless --quiet is
-given. A suite shares one alpha of 0.01, so hardly any weighing may call an unchanged benchmark slower.
-`docs/adapters.md` says which suites were tried, where they come from, and what they showed.
+The command is weighed against itself, then against the planted one, among bursts of other work unless --quiet is given.
+A suite shares one alpha of 0.01, so hardly any weighing may call an unchanged benchmark slower. `docs/adapters.md`
+lists which suites were tried, where they come from, and what they showed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from benchmarks.suites import HEADER, Tally, weigh_suite
 
 
 def main(words: argparse.Namespace) -> None:
-    """Print the table as it stands after each weighing."""
+    """Print the table so far after each weighing."""
     tallies: list[Tally] = []
     options = [word for pattern in words.benchmark for word in ("-b", pattern)]
     options += [word for variable in words.env for word in ("--env", variable)]

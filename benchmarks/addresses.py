@@ -1,12 +1,12 @@
-"""How far two launches of one program differ where the memory of both lies alike, and where chance has put it.
+"""How far two launches of one program differ with equal memory addresses, and with random ones.
 
     python benchmarks/addresses.py [--pairs N] [--programs A,B] [--minutes M]
 
-A pair of each kind of addresses and each way of pairing in turn, their order and that of the sides drawn, so that what
-else the machine does meets all alike; hash seed and size of the environment are drawn for each pair, as in a weighing.
-Shown is the spread of a pair's log-ratio of `active`; and of the pairs in tandem the Hodges-Lehmann centre with the
-95 % interval of the signed ranks, which nothing but chance makes differ from 0. In "with one more allocation" the
-candidate asks for some memory before it begins, and never uses it.
+Pairs of each kind of addresses and each way of pairing take turns, with their order and that of the sides drawn, so
+that whatever else the machine does hits all of them alike; hash seed and size of the environment are drawn for each
+pair, as in a weighing. The table shows the spread of a pair's log-ratio of `active`, and for pairs in tandem the
+Hodges-Lehmann centre with the 95 % interval of the signed ranks, which only chance makes differ from 0. In "with one
+more allocation" the candidate allocates some memory before it begins, and never uses it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from steelyard.model.launch_spec import MAPPING_PAGES
 from steelyard.model.launches import LaunchSpec
 from steelyard.stats.summary import quartile_deviation
 
-# Buffers on the heap, on the stack and among the static data, and functions of the library.
+# Buffers on the heap, on the stack and in static data, and functions of the C library.
 SOURCE = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,14 +73,14 @@ HEADER = ("program", "pairs each", *(f"{way}, {kind}" for way, kind in KINDS), "
 
 @dataclass
 class Cell:
-    """The log-ratios of a program, by the kind of its pairs."""
+    """The log-ratios of a program's pairs, by their kind."""
 
     specs: list[tuple[LaunchSpec, LaunchSpec]]
     """Pairs of commands to draw from."""
     ratios: dict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, launcher: Launcher) -> None:
-        """A pair of each kind."""
+        """Run a pair of each kind."""
         for way, kind in random.sample(KINDS, len(KINDS)):
             first, begins = random.randrange(2), random.randrange(2)
             pages = random.randrange(MAPPING_PAGES) if kind == "shared" else None
@@ -97,14 +97,14 @@ class Cell:
             self.ratios[way, kind].append(log(active(after) / active(before)))
 
     def row(self) -> list[str]:
-        """For a table."""
+        """Return the row of the table."""
         spreads = [f"{quartile_deviation(np.array(self.ratios[kind])):.2%}" for kind in KINDS]
         changes = [shown(self.ratios["tandem", kind]) for kind in ("own", "shared")]
         return [str(len(self.ratios[KINDS[0]])), *spreads, *changes]
 
 
 def cells_of(folder: Path, names: tuple[str, ...]) -> dict[str, Cell]:
-    """What is launched, of about 45 to 160 ms each."""
+    """The programs that are launched, of about 45 to 160 ms each."""
     known = {
         label: program.command(amounts_of(program).of(program.ms / 1e3))
         for label, program in programs(folder).items()
@@ -125,7 +125,7 @@ def cells_of(folder: Path, names: tuple[str, ...]) -> dict[str, Cell]:
 
 
 def main(asked: argparse.Namespace) -> None:
-    """A pair of each kind of every program in turn; the table as it stands now and then."""
+    """Run a pair of each kind of every program in turn, and print the table so far now and then."""
     end = time.monotonic() + 60 * asked.minutes
     with tempfile.TemporaryDirectory() as name, Launcher() as launcher:
         cells = cells_of(Path(name), asked.programs)

@@ -1,15 +1,15 @@
-"""Steelyard's verdicts beside its peers': false alarms and power on the same programs, in the same minutes.
+"""Steelyard's verdicts compared with its peers': false alarms and power on the same programs, in the same minutes.
 
     python benchmarks/against_peers.py [--weighings N] [--pyperf-weighings M] [--load quiet|bursts|both]
                                         [--max-time S] [--defaults] [--minutes N]
 
-The demo's 12 ms program against itself and against versions that do 1 % and 3 % more, on the machine as it is (quiet)
-and with bursts of other work around it. Each peer gets as many launches a side as Steelyard has just used, and its
-own test: Welch's t-test of hyperfine's samples (its own script takes p < 0.05; Steelyard's alpha is 0.01), the
-`compare_to` of pyperf. The tools take turns, weighing by weighing, so that a bad hour meets them all.
+The demo's 12 ms program is compared with itself and with versions that do 1 % and 3 % more, on the machine as it is
+(quiet) and among bursts of other work. Each peer gets as many launches a side as Steelyard has just used, and its own
+test: Welch's t-test of hyperfine's samples (its own script uses p < 0.05; Steelyard's alpha is 0.01), the `compare_to`
+of pyperf. The tools take turns, weighing by weighing, so that a bad hour hits them all.
 
-With --defaults nobody is told anything but the two programs: each takes the launches and the time that it takes by
-itself, Steelyard those that it needs, and the seconds are the price of each answer.
+With --defaults each tool gets only the two programs: each uses its default launches and time, Steelyard those that it
+needs, and the seconds are the price of each answer.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ HEADER = ("load", "true change", "judged by", "weighings", "slower", "faster", "
 
 @dataclass
 class Cell:
-    """What one judge said under one load of one true change."""
+    """What one tool said about one true change under one load."""
 
     words: Counter[str] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Cell:
         self.seconds.append(seconds)
 
     def cells(self) -> list[object]:
-        """For a table: weighings, slower, faster, no difference (undecided ones beside it), median seconds."""
+        """Return table cells: weighings, slower, faster, no difference (with the undecided ones), median seconds."""
         undecided = self.words["undecided"]
         alike = str(self.words["same"] + self.words["no difference"] + undecided)
         if undecided:
@@ -95,7 +95,7 @@ class Bench:
 
 
 def main(words: argparse.Namespace) -> None:
-    """Go round: each load, each change, each tool; print the table as it stands after every round."""
+    """Go through each load, change and tool in rounds, and print the table so far after every round."""
     loads = LOADS if words.load == "both" else (words.load,)
     with tempfile.TemporaryDirectory() as name, stoppable():
         bench = _prepare(Path(name), words)
@@ -114,7 +114,7 @@ def main(words: argparse.Namespace) -> None:
 
 
 def takes_part(number: int, rounds: int, wanted: int) -> bool:
-    """Whether a tool that is to weigh `wanted` times, spread evenly over all rounds, does so in this one."""
+    """Whether a tool that weighs `wanted` times, spread evenly over all rounds, does so in this one."""
     return (number + 1) * wanted // rounds > number * wanted // rounds
 
 
@@ -126,7 +126,7 @@ def report(cells: Cells) -> str:
 
 
 def launches_a_side(record: Mapping[str, Any]) -> int:
-    """How many launches of each side a weighing used, those of repeated pairs included, its warm-up left out."""
+    """How many launches of each side a weighing used, including repeated pairs and without its warm-up."""
     roles: list[int] = record["launches"]["role"]
     return sum(role != 0 for role in roles) // 2
 
@@ -136,7 +136,7 @@ def _prepare(folder: Path, words: argparse.Namespace) -> Bench:
         folder=folder,
         environment=with_own_store(folder),
         baseline=build(folder / "work", ROUNDS),
-        # The baseline again is a file of its own: the same program, found elsewhere.
+        # The second baseline is a file of its own: the same program in another place.
         candidates={change: build(folder / f"work{change:+.0%}", round(ROUNDS * (1 + change))) for change in CHANGES},
         hyperfine=peer("hyperfine", words.hyperfine),
         pyperf=peer("pyperf", words.pyperf) if words.pyperf_weighings else None,
@@ -150,7 +150,7 @@ def _around(load: str) -> AbstractContextManager[object]:
 
 
 def _weigh(bench: Bench, change: float, *, with_pyperf: bool) -> Iterator[tuple[str, str, float]]:
-    """Yield (judge, word, seconds) of each tool that takes part."""
+    """Yield (tool, word, seconds) for each tool that takes part."""
     programs = (bench.baseline, bench.candidates[change])
     record = bench.folder / "record.json"
     budget = [] if bench.defaults else ["--max-time", str(bench.max_time_s)]

@@ -1,12 +1,12 @@
-"""Bisections without a machine: how often they name the commit that was planted, a wrong one, or a range that lacks it.
+"""Simulated bisections: how often they name the planted commit, a wrong one, or a range without it.
 
     python benchmarks/bisection.py [BISECTIONS] [--commits N] [--change 2%] [--pairs N] [--only NOISE] [--curve CURVE]
                                    [--alpha P] [--faster]
 
 The search is the tool's own (`design/bisection/search.py`); a weighing of commits deals synthetic or recorded noise to
 its pairs, in the order in which they would run, and takes the looks that an experiment takes.
-A commit is wrong if it is not slower than its parent; of several steps each is right. With --faster it is looked for
-what became faster, along the same curves upside down.
+A commit is wrong if it is not slower than its parent; if there are several steps, each of them is right. With --faster
+the search is for what became faster, along the same curves upside down.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def one_step(generator: np.random.Generator, commits: int, change: float) -> Flo
 
 
 def two_steps(generator: np.random.Generator, commits: int, change: float) -> FloatArray:
-    """Two commits share it, two thirds and one third."""
+    """Two commits share the change, two thirds and one third."""
     first, second = generator.choice(np.arange(1, commits + 1), size=2, replace=False)
     return _steps(commits, [(int(first), log1p(change) * 2 / 3), (int(second), log1p(change) / 3)])
 
@@ -62,7 +62,7 @@ def ramp(generator: np.random.Generator, commits: int, change: float) -> FloatAr
 
 
 def layouts(generator: np.random.Generator, commits: int, change: float) -> FloatArray:
-    """One step, and each commit is by some 0.2 % off it, up or down, as its layout in memory has it."""
+    """One step, and each commit is off by some 0.2 %, up or down, by its layout in memory."""
     return one_step(generator, commits, change) + 0.002 * generator.standard_normal(commits + 1)
 
 
@@ -185,7 +185,7 @@ def search(scales: SimulatedScales, alpha: float = 0.01, margin: float = 0.005, 
 
 @dataclass
 class Tally:
-    """What many bisections of one kind came to."""
+    """The outcomes of many bisections of one kind."""
 
     words: Counter[str] = field(default_factory=Counter)
     launches: list[int] = field(default_factory=list)
@@ -212,7 +212,7 @@ WORDS = ("found", "lesser", "wrong", "range", "wrong range", "nothing", "undecid
 
 
 def outcome(found: Bisection, levels: FloatArray) -> str:
-    """What a bisection came to, beside the truth."""
+    """The outcome of a bisection, compared with the truth."""
     steps = np.diff(levels) * (1 if found.sought == "slower" else -1)
     if found.found is not None:
         step = steps[int(found.found.hash, 16) - 1]
@@ -238,7 +238,7 @@ def simulate(
     seed: int = 1,
     sought: Sought = "slower",
 ) -> Tally:
-    """Bisect many times; of the commits between the ends a share is `broken`."""
+    """Bisect many times; a share of the commits between the ends is `broken`."""
     generator, tally = np.random.default_rng(seed), Tally()
     for _ in range(bisections):
         levels = curve(generator, commits, change) * (1 if sought == "slower" else -1)
@@ -249,7 +249,7 @@ def simulate(
 
 
 def main(words: argparse.Namespace) -> None:
-    """Print a table, a row a kind of noise and a curve, as they come."""
+    """Print a table with a row for each noise and curve, row by row."""
     header = ("noise", "curve", "bisections", *WORDS, "commits in a range", "launches")
     rows: list[list[object]] = []
     for name, noise in noises().items():

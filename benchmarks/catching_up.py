@@ -1,13 +1,13 @@
-"""What pairs in tandem read of a change at the start of a program, by how long one of the two leads.
+"""How pairs in tandem measure a change at the start of a program, by how long one of the two leads.
 
     python benchmarks/catching_up.py [--pairs N] [--programs A,B] [--change 0.01] [--leads 0,1,5] [--minutes M]
 
-Of two at once the one behind gains by what caches and branch predictors keep of the other one, and catches up: where
-neither leads by more than that saves, a change is hidden. The programs are those of benchmarks/tandem_programs.py, and
-a CPython with all of its start. A library that is loaded before them computes for some time first, on one side for
-longer by a part of what the program takes: a change that all of the rest comes behind. One pair of each way in turn, in
-an order that is drawn. Shown is the centre of the signed ranks, by `active`, with its 95 % interval, the spread of a
-pair, and what the unchanged side takes.
+Of two launches at once, the one behind profits from what caches and branch predictors keep of the other one, and
+catches up: if neither leads by more than that saves, a change is hidden. The programs are those of
+benchmarks/tandem_programs.py, and a CPython with its whole start. A library that is loaded before them first computes
+for some time, on one side longer by a part of the program's time: a change before all of the rest. Pairs of each way
+take turns, in a drawn order. The table shows the centre of the signed ranks, by `active`, with its 95 % interval, the
+spread of a pair, and the time of the unchanged side.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ __attribute__((constructor)) static void spin(void) {
     unsetenv("LD_PRELOAD"); // not what it starts
 }
 """
-# Both sides compute for so many rounds first.
+# Both sides first compute for this many rounds.
 LEAST_ROUNDS = 100_000
 
 
 @dataclass(frozen=True)
 class Spinning:
-    """A program that computes for some time before it begins, and how long that takes."""
+    """A program that computes for some time before it begins, and how long all of it takes."""
 
     spec: LaunchSpec
     rounds_per_ns: float
@@ -71,7 +71,7 @@ class Spinning:
 
 
 def programs(folder: Path, launcher: Launcher, wanted: list[str] | None) -> Iterator[tuple[str, Spinning]]:
-    """Those that are installed."""
+    """Yield the programs that are installed."""
     library = folder / "spin.so"
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-xc", "-", "-o", library], input=SPIN, text=True, check=True)
     preload = b"LD_PRELOAD=%b" % os.fsencode(library)
@@ -94,14 +94,14 @@ def _cpu_ns(launcher: Launcher, spec: LaunchSpec, *, least: bool = False) -> flo
 
 
 class Ran(NamedTuple):
-    """A pair: its log-ratio, and what the unchanged side took, ms."""
+    """A pair: its log-ratio, and how long the unchanged side took, ms."""
 
     ratio: float
     ms: float
 
 
 def run(launcher: Launcher, program: Spinning, change: float, lead_ms: float | None) -> Ran:
-    """One pair: in tandem with a lead, or one after the other."""
+    """Run one pair, in tandem with a lead, or one after the other."""
     specs, first = drawn_for_a_pair([program.longer_by(0), program.longer_by(change)]), random.randrange(2)
     one, other = specs[first], specs[1 - first]
     if lead_ms is None:
@@ -115,7 +115,7 @@ def run(launcher: Launcher, program: Spinning, change: float, lead_ms: float | N
 
 
 def main(asked: argparse.Namespace) -> None:
-    """A pair of each way of every program in turn, then the tables."""
+    """Run a pair of each way of every program in turn, then print the tables."""
     end = time.monotonic() + 60 * asked.minutes
     ways = {ALONE: None} | {f"a lead of {lead:g} ms": lead for lead in asked.leads}
     pairs: defaultdict[tuple[str, str], list[Ran]] = defaultdict(list)

@@ -2,8 +2,9 @@
 
     python benchmarks/check_soundness.py [--times 3] [--max-time SECONDS] [--only quiet|bursts]
 
-Each defect has a fixture (tests/check) and has to be found each time; ten benchmarks out of examples/ are sound, and
-nothing may be said of them. Prints a table in Markdown; the exit status is 1 if anything was missed or made up.
+Each defect has a fixture (tests/check) and has to be found each time; ten benchmarks from examples/ are sound, and
+nothing may be reported for them. Prints a table in Markdown; the exit status is 1 if anything was missed or wrongly
+reported.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Case:
 
 @dataclass
 class Count:
-    """What came of one case in all its tries."""
+    """The results of one case over all its tries."""
 
     tries: int = 0
     right: int = 0
@@ -58,7 +59,7 @@ class Count:
 
 
 def cases(folder: Path) -> list[Case]:
-    """All of them, with their programs built."""
+    """Return all cases, with their programs built."""
     planted, suite, heap = (folder / name for name in ("planted", "suite", "heap"))
     _build(planted, [PLANTED / "planted.cpp"])
     _build(heap, [ROOT / "experiments/heap_order/containers.cpp"])
@@ -101,7 +102,7 @@ def _build(program: Path, sources: Iterable[Path]) -> None:
 
 
 def tried(case: Case, seconds: float, count: Count) -> list[str]:
-    """Check once, count what was said, and give what should not have been."""
+    """Check once, count the findings, and return those that should not have been there."""
     if case.state is not None:
         case.state.unlink(missing_ok=True)
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
@@ -123,7 +124,7 @@ def tried(case: Case, seconds: float, count: Count) -> list[str]:
 
 
 def as_table(counts: Mapping[tuple[str, str], Count], all_cases: Iterable[Case], machines: Iterable[str]) -> str:
-    """One row a case and machine."""
+    """Return the table, with one row per case and load."""
     header = ("target", "has to say", "machine", "right", "also said", "launches", "seconds")
     rows = []
     for case in all_cases:

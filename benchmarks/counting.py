@@ -1,11 +1,11 @@
-"""Counts under load, from several places and environments: what repeats, what is found, and what counting costs.
+"""Counts under load, from several folders and environments: what repeats, what is found, and what counting costs.
 
     python benchmarks/counting.py repeat|bodies|judge|speed|all [--weighings N] [--rounds N]
 
 `repeat` counts programs in C, Rust (with a HashMap), CPython, Go and Node.js from two folders and in two environments,
 with both processors busy. `bodies` counts one iteration of a few benchmarks of each SDK, likewise. `judge` weighs a
-CPython program against itself and against one that does 0.05 % more. `speed` is the wall time beside bare Valgrind with
-the same flags, and of two sides at once beside one after the other.
+CPython program against itself and against one that does 0.05 % more. `speed` compares the wall time with bare
+Valgrind's with the same flags, and that of two sides at once with one after the other.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ func main() {
 """
 _NODE = "const seen = new Map(); for (let n = 0; n < 200000; n++) seen.set(n * 7919 % 1009, n); console.log(seen.size)"
 _LOOPS = 20_000
-# Of the program's instructions; each of its rounds takes about as many as the next.
+# A share of the program's instructions, of which each round takes about the same number.
 _MORE = 0.0005
 
 
 def main(words: argparse.Namespace) -> None:
-    """Print the tables that were asked for."""
+    """Print the requested tables."""
     with tempfile.TemporaryDirectory() as name, stoppable():
         folder = Path(name)
         if words.what in ("repeat", "all"):
@@ -109,7 +109,7 @@ def _row(language: str, commands: Sequence[str], places: Sequence[Path], invocat
 
 # --- one iteration of a body
 
-# A few of each suite (examples/), of different kinds; the same hash is in all three.
+# A few benchmarks of each suite (examples/), of different kinds; all three suites have the same hash.
 _BODIES = {
     "cpp": ("hash_fnv1a", "sort_copy", "unordered_map_insert"),
     "rust": ("hash/fnv1a", "sort*", "*hash_map*"),
@@ -182,7 +182,7 @@ def _c(place: Path) -> str:
 def _rust(place: Path) -> str:
     place.mkdir(parents=True, exist_ok=True)
     (place / "work.rs").write_text(_RUST)
-    # In its own folder with a relative path: else the folder's name would be in the program.
+    # Built in its own folder with a relative path, or the folder's name would be in the program.
     command = ["rustc", "-O", "-o", "work-in-rust", "work.rs"]
     subprocess.run(command, check=True, capture_output=True, cwd=place)
     return _quoted(place / "work-in-rust")
@@ -224,7 +224,7 @@ _PROGRAMS = {"C": (_c, 5), "Rust, HashMap": (_rust, 5), "CPython": (_python, 5),
 
 
 def _judge(folder: Path, weighings: int) -> None:
-    """A CPython program against itself, copied elsewhere, and against one that does 0.05 % more."""
+    """Judge a CPython program against itself, copied elsewhere, and against one that does 0.05 % more."""
     words: dict[str, list[str]] = {"the same": [], "+0.05 %": []}
     changes: dict[str, list[float]] = {"the same": [], "+0.05 %": []}
     more = _more_loops(folder)
@@ -254,7 +254,7 @@ def _judge(folder: Path, weighings: int) -> None:
 
 
 def _more_loops(folder: Path) -> int:
-    """How many loops make 0.05 % more instructions, from what two numbers of loops count."""
+    """How many loops make 0.05 % more instructions, from the counts for two numbers of loops."""
     place, environment = folder / "b", _environment(folder, large=False)
     few, many = (
         int(_count(_python(place, loops), place, environment)["counting"]["counts"][0]["events"]["Ir"])
@@ -291,7 +291,7 @@ def _speed(folder: Path, rounds: int) -> None:
     weigh = [STEELYARD, "compare", str(program), str(program), "--metric", "instructions", "--jobs"]
     ratios, halves = [], []
     for _ in range(rounds):
-        # One before and one after: whatever slows the machine meanwhile slows both sides of the ratio.
+        # One before and one after, so that whatever slows the machine meanwhile slows both sides of the ratio.
         before, counted, after = (_seconds(command, environment) for command in (bare, count, bare))
         ratios.append(counted / (before + after))
         one, two = (_seconds([*weigh, jobs], environment) for jobs in ("1", "2"))

@@ -1,9 +1,9 @@
-"""False alarms and power of `steelyard diff` on two imports, by how many processes they have.
+"""False alarms and power of `steelyard diff` on two imports, by their number of processes.
 
     python benchmarks/diff_imports.py [TRIES]
 
-Wall times as another tool would have written them: windows of the recorded traces, which do not tell how long a launch
-waited for a processor. The program is the same in both, but for the change that is planted.
+The wall times are as another tool would have written them: windows of the recorded traces, without how long a launch
+waited for a processor. The program is the same in both, except for the planted change.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CHANGES = (0.0, 0.1, 0.2, 0.3)
 
 
 def of_times(logs: FloatArray, name: str) -> ForeignResults:
-    """An import of processes of one value."""
+    """An import in which each process has one value."""
     values = [[float(value)] for value in np.exp(logs)]
     files = [ForeignFile(name=name, sha256=name * 64)]
     return ForeignResults(
@@ -57,7 +57,7 @@ def shares(sessions: Sessions, processes: int, change: float, tries: int) -> tup
 
 
 def main(tries: int) -> None:
-    """Print one row a pair of traces and number of processes; the rule that asks for 40 of them is left out."""
+    """Print one row per pair of traces and number of processes, without the rule that requires 40 of these."""
     foreign.FEWEST_PROCESSES = 0
     rows = []
     for one, other in TRACES:

@@ -3,9 +3,9 @@
     python benchmarks/diff_unpaired.py [TRIES]
     python benchmarks/diff_unpaired.py --live PAIRS [SECONDS]
 
-The table is of two windows of the recorded traces far apart, of one window of each trace (two sessions under different
-load), and of synthetic drift and steps, where the program is the same. A plain Mann-Whitney test stands beside it.
---live takes pairs of real runs of the demo's program, with and without other work around them, and counts false alarms.
+The table covers two distant windows of one recorded trace, one window of each trace (two sessions under different
+load), and synthetic drift and steps, all of the same program, beside a plain Mann-Whitney test. --live takes pairs of
+real runs of the demo's program, with and without other work around them, and counts false alarms.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _clock(name: str) -> FloatArray:
 
 
 def on_traces(one: str, other: str, metric: str) -> Sessions:
-    """A window of each trace; of one trace, two that are as far apart as its length allows, or 250 launches."""
+    """A window of each trace; for one trace, two windows as far apart as its length allows, or 250 launches."""
     length = len(_one_side(one, metric))
 
     def sessions(generator: np.random.Generator, launches: int) -> tuple[RunValues, RunValues]:
@@ -80,7 +80,7 @@ def _values_of(logs: FloatArray) -> RunValues:
 
 
 def drift(memory: float, width: float, noise: float) -> Sessions:
-    """Each run on its own stretch of a random walk that is pulled back, `width` wide, under independent noise."""
+    """Each run on its own stretch of a mean-reverting random walk, `width` wide, under independent noise."""
 
     def run(generator: np.random.Generator, launches: int) -> RunValues:
         level, levels = width * generator.standard_normal(), np.empty(launches)
@@ -106,7 +106,7 @@ def pink(width: float) -> Sessions:
 
 
 def step(height: float, noise: float = 0.01) -> Sessions:
-    """Two calm runs, the second on a level that lies `height` higher for no reason of the program's."""
+    """Two calm runs, where the second level is `height` higher for no reason in the program."""
     return lambda generator, launches: (
         _values_of(noise * generator.standard_normal(launches)),
         _values_of(height + noise * generator.standard_normal(launches)),
@@ -124,13 +124,13 @@ SESSIONS: dict[str, Sessions] = {
     **{f"a step of {height:.1%}": step(height) for height in (0.005, 0.01, 0.02, 0.03)},
 }
 
-# What no run sees of itself, nor the floor covers.
+# Drift that no run shows, and that the floor does not cover.
 SLOWER: dict[str, Sessions] = {"drift of 2 %, turns in 30 s": drift(0.99957, 0.02, 0.01)}
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What many pairs of runs of one kind came to; the last is how often Mann-Whitney alone called them different."""
+    """The outcomes of many pairs of runs of one kind, and how often Mann-Whitney alone called them different."""
 
     verdicts: Counter[str]
     coverage: float
@@ -161,7 +161,7 @@ def simulate_unpaired(
 
 
 def main(tries: int) -> None:
-    """Print one row a kind of sessions and length of the runs, each as it comes: all take minutes."""
+    """Print one row per kind of sessions and length of runs, each as soon as it is known: all take minutes."""
     header = ["sessions", "launches", "Mann-Whitney alone alarms", "false alarms", "coverage", "half-width"]
     header += [f"{change:+.0%} found" for change in CHANGES]
     print(f"{tries} pairs of runs a row, alpha 0.01\n\n{table(header, [])}", flush=True)
@@ -175,7 +175,7 @@ def main(tries: int) -> None:
 
 
 def live(pairs: int, seconds: float) -> None:
-    """Measure pairs of runs of one program, each run with or without bursts around it, and print what diff says."""
+    """Measure pairs of runs of one program, each with or without bursts of other work, and print what diff says."""
     seen: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

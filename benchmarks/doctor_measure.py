@@ -2,10 +2,10 @@
 
     python benchmarks/doctor_measure.py [--minutes M] [--loads A,B] [--works A,B] [--lengths 10,30,100]
 
-For each load: one measurement, then for M minutes weighings of a probe against itself with 1 % more to do, of each
-kind and length in turn, at default settings but for `--max-time 20`. Loads: `alone`; `loops`, three busy loops;
-`memory`, a program that walks through 64 MiB all the time on the last processor. One that ends undecided needed as many
-pairs as it says itself; in most cells of a busy machine few weighings are done, of which the median is off by chance.
+For each load it makes one measurement, then for M minutes weighings of a probe against itself with 1 % more to do, of
+each kind and length in turn, at default settings except `--max-time 20`. Loads: `alone`; `loops`, three busy loops;
+`memory`, a program that walks through 64 MiB all the time on the last processor. An undecided weighing counts as
+needing as many pairs as it says itself. On a busy machine most cells have few weighings, whose median is off by chance.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Cell:
     """How many were not found slower."""
 
     def needed(self) -> float:
-        """The pairs after which half of them had found the change."""
+        """The pairs after which half of the weighings had found the change."""
         return statistics.median(self.pairs)
 
 
@@ -67,14 +67,14 @@ def load_of(name: str) -> AbstractContextManager[object]:
 
 
 def rates() -> dict[Work, Rate]:
-    """What the probes take here."""
+    """How long the probes take on this machine."""
     probes = Probes(os.environ)
     with Launcher() as launcher:
         return {work: probes.rate(work, Runner(launcher)) for work in get_args(Work)}
 
 
 def commands(work: Work, ms: float, rate: Rate) -> list[str]:
-    """A probe, and the same one that takes so much longer."""
+    """A probe, and the same probe with the longer time of the change."""
     probes = Probes(os.environ)
     return [
         shlex.join(map(os.fsdecode, probes.targets(work, rate.iterations(length))(Draw(1, 0)).spec.argv))
@@ -83,7 +83,7 @@ def commands(work: Work, ms: float, rate: Rate) -> list[str]:
 
 
 def measured(folder: Path) -> Mapping[str, Any]:
-    """What `doctor --measure` says now."""
+    """Return what `doctor --measure` reports now."""
     run([STEELYARD, "doctor", "--measure", "--json", str(folder / "noise.json")], with_own_store(folder))
     noise: Mapping[str, Any] = json.loads((folder / "noise.json").read_text())["noise"]
     return noise
@@ -101,7 +101,7 @@ def weigh(cell: Cell, two: Sequence[str], folder: Path) -> None:
 
 
 def predicted(noise: Mapping[str, Any], work: str, ms: float) -> Mapping[str, Any]:
-    """What it said of the kind and length that is nearest, run as a command is by default."""
+    """Return its prediction for the nearest kind and length, run as a command is by default."""
     way = noise["pairing"][work] if ms * 1e6 >= COMMANDS_GAIN_FROM_NS else "adjacent"
     kind = [one for one in noise["expected"] if (one["work"], one["pairing"], one["change"]) == (work, way, CHANGE)]
     return min(kind, key=lambda one: abs(log(one["ms"] / ms)))
@@ -129,7 +129,7 @@ def rows(load: str, noise: Mapping[str, Any], cells: Mapping[tuple[Work, float],
 
 
 def main(asked: argparse.Namespace) -> None:
-    """Print the table as it stands after each load."""
+    """Print the table so far after each load."""
     taken, done = rates(), list[list[object]]()
     for load in asked.loads.split(","):
         places = list(itertools.product(asked.works.split(","), map(float, asked.lengths.split(","))))

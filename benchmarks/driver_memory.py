@@ -1,4 +1,4 @@
-"""Memory of the driver and of its launch server while they launch /bin/true over and over.
+"""Memory of the driver and of its launch server while they launch /bin/true repeatedly.
 
 python benchmarks/driver_memory.py [LAUNCHES]
 """
@@ -19,12 +19,12 @@ from benchmarks.processes import stoppable
 from benchmarks.simulation import table
 from benchmarks.words import whole_numbers
 
-# The first tenth is not growth: the interpreter's own pools fill.
+# Growth in the first tenth does not count, as the interpreter's own pools fill.
 STOPS = (0.1, 0.25, 0.5, 1.0)
 
 
 def main(launches: int) -> None:
-    """Print what is resident after a tenth of the launches, and after more of them."""
+    """Print the resident memory after a tenth of the launches, and after more of them."""
     stops = [max(1, round(share * launches / 2)) for share in STOPS]
     driver = psutil.Process()
     rows: list[tuple[object, ...]] = []

@@ -1,10 +1,11 @@
-"""Whole weighings of ordinary programs, by default settings: identical ones, and ones changed at their very start.
+"""Whole weighings of ordinary programs at default settings: identical ones, and ones changed at their very start.
 
     python benchmarks/early_changes.py [--minutes M] [--programs A,B] [--change 0.01] [--load none] [--ways auto]
 
-The programs, and how they are changed, are those of benchmarks/catching_up.py: what two in tandem could hide from each
-other. One process a weighing, as a user would, the ways of one place behind each other. Shown are the verdicts, the
-mean of the estimates, how often the interval held the truth, and the medians of pairs and seconds.
+The programs and their changes are those of benchmarks/catching_up.py, which two launches in tandem could hide from each
+other. Each weighing is a process, as for a user, and the ways of one program and change follow each other. The table
+shows the verdicts, the mean of the estimates, how often the interval held the truth, and the medians of pairs and
+seconds.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ HEADER = ("program", "change", "pairing", *WORDS, "read", "held the truth", "in 
 
 
 class Weighed(NamedTuple):
-    """What came of one weighing."""
+    """The result of one weighing."""
 
     word: str
     change: float
@@ -48,7 +49,7 @@ class Weighed(NamedTuple):
 
 
 def weighed(program: Spinning, change: float, way: str) -> Weighed:
-    """One weighing."""
+    """Make one weighing."""
     with tempfile.TemporaryDirectory() as name:
         record = Path(name) / "record.json"
         options = ["--pairing", way, "--json", str(record)]
@@ -66,13 +67,13 @@ def weighed(program: Spinning, change: float, way: str) -> Weighed:
 
 
 def _command(program: Spinning, change: float) -> str:
-    """By `env`, which becomes the program."""
+    """Return the command line, by `env`, which is replaced by the program."""
     spec = program.longer_by(change)
     return shlex.join(["env", *map(os.fsdecode, (*spec.env, *spec.argv))])
 
 
 def row(label: str, change: float, way: str, found: list[Weighed]) -> list[object]:
-    """For the table."""
+    """Return a row of the table."""
     words = [sum(one.word == word for one in found) for word in WORDS]
     read = f"{statistics.mean(one.change for one in found):+.2%}"
     holds, tandem = sum(one.holds for one in found), statistics.mean(one.tandem for one in found)

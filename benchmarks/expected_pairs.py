@@ -1,10 +1,10 @@
-"""How near `steelyard doctor --measure` is to the pairs that weighings need, in noise without a machine.
+"""How near `steelyard doctor --measure` is to the pairs that weighings need, in simulated noise.
 
     python benchmarks/expected_pairs.py [MEASUREMENTS [WEIGHINGS]]
 
-Of each noise so many measurements are simulated, whose launches have the same noise at all lengths, with as many pairs
-of each as a busy machine leaves time for; and so many weighings of a change of 1 %, of which half had ended after the
-pairs that were needed.
+For each noise it simulates MEASUREMENTS, whose launches have the same noise at all lengths, with as many pairs of each
+as a busy machine leaves time for; and WEIGHINGS of a change of 1 %, where the pairs needed are those after which half
+had ended.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from benchmarks.words import whole_numbers
 from steelyard.stats.prospects import Deviations, Sample, pairs_to_find
 
 CHANGE, ALPHA = 0.01, 0.01
-# As each noise is, and half as large again (of its logarithm).
+# Each noise as it is, and half as large again (in logarithms).
 SIZES = (1.0, 1.5)
 PAIRS_OF = {0.001: 79, 0.003: 42, 0.01: 27, 0.03: 12, 0.1: 5, 0.3: 1, 1.0: 1}
 TOLD = (0.01, 0.03, 0.1)
@@ -31,15 +31,15 @@ MOST_PAIRS = 400
 
 
 def sized(noise: Noise, size: float) -> Noise:
-    """The same noise, so many times as large."""
+    """The same noise, `size` times as large."""
     return lambda generator, pairs: noise(generator, pairs) ** size
 
 
 def told(noise: Noise, generator: np.random.Generator) -> list[int]:
-    """The pairs that one measurement says, of each length in TOLD."""
+    """The pairs that one measurement predicts for each length in TOLD."""
 
     def differences(pairs: int) -> FloatArray:
-        # One pair of a noise that comes in phases is drawn with its neighbours.
+        # A single pair of noise that comes in phases is drawn together with its neighbours.
         logs = np.log(noise(generator, max(pairs, 2))[:pairs])
         return np.asarray(logs[:, 1] - logs[:, 0])
 
@@ -48,7 +48,7 @@ def told(noise: Noise, generator: np.random.Generator) -> list[int]:
 
 
 def rows(measurements: int, weighings: int) -> Iterator[list[object]]:
-    """One a noise."""
+    """Yield one row per noise."""
     for name, plain in SYNTHETIC.items():
         for size in SIZES:
             noise, generator = sized(plain, size), np.random.default_rng(1)
@@ -60,7 +60,7 @@ def rows(measurements: int, weighings: int) -> Iterator[list[object]]:
 
 
 def main(measurements: int, weighings: int) -> None:
-    """Print the table: of each length the median factor, and how many measurements were within a factor of 2."""
+    """Print for each length the median factor, and how many measurements were within a factor of 2."""
     heads = ("noise", "size", "needed", *(f"{1e3 * seconds:.0f} ms" for seconds in TOLD))
     print(table(heads, rows(measurements, weighings)))
 

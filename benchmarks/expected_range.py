@@ -2,10 +2,10 @@
 
     python benchmarks/expected_range.py [MEASUREMENTS [WEIGHINGS]]
 
-The noise is half, once, twice or four times as large, in phases that last so long on average, or stays as it is. Each
-measurement takes half a minute, with as many pairs of each length as in expected_pairs.py. Told are how many named half
-to twice the pairs that were needed, how many had these in their range (to a quarter, as looks are that far apart), how
-many said that what disturbs came and went, and how wide the range is.
+The noise is half, once, twice or four times as large, in phases of various mean lengths, or constant. Each measurement
+takes half a minute, with as many pairs of each length as in expected_pairs.py. The table shows how many named half to
+twice the pairs that were needed, how many had these in their range (to within a quarter, as looks are that far apart),
+how many said that the disturbance came and went, and how wide the range is.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def phases(generator: np.random.Generator, mean_s: float) -> Callable[[FloatArra
 
 
 def measured(draw: Draw, mean_s: float, generator: np.random.Generator) -> Kind:
-    """What one measurement finds: all lengths are in the same phases."""
+    """Return what one measurement finds, with all lengths in the same phases."""
     size_at, spreads = phases(generator, mean_s), []
     for seconds, pairs in PAIRS_OF.items():
         times = np.sort(generator.uniform(0, MEASURED_S, pairs))
@@ -66,7 +66,7 @@ def measured(draw: Draw, mean_s: float, generator: np.random.Generator) -> Kind:
 
 
 def rows(measurements: int, weighings: int) -> Iterator[list[object]]:
-    """One a noise and length of phases."""
+    """Yield one row per noise and length of phases."""
     for name, draw in NOISES.items():
         for mean_s in (0.0, 1.0, 4.0, 10.0, 30.0):
 

@@ -2,9 +2,9 @@
 
     python benchmarks/export.py [--benchmarks N] [--tries N]
 
-An import of pyperf, by default of 500 benchmarks in 40 processes of 100 values, is exported by `steelyard export`. Each
-command is a process of its own; the fastest try of each counts: elapsed time, processor time, and the size of the file.
-Parquet has to be written in under 3 s.
+An import from pyperf, by default of 500 benchmarks in 40 processes of 100 values, is exported by `steelyard export`.
+Each command is a process of its own, and its fastest try counts: elapsed time, processor time, and the size of the
+file. Parquet has to be written in under 3 s.
 """
 
 from __future__ import annotations

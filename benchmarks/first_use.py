@@ -1,17 +1,17 @@
-"""Thirty comparisons as a newcomer makes them: an answer each time, how many right, and whether the hints are true.
+"""Thirty comparisons as a newcomer would make them: how many answers are right, and whether the hints are true.
 
     python benchmarks/first_use.py [--only PATTERN ...] [--quick] [--longest-hint SECONDS] [--json FILE]
                                   [--keep FOLDER]
 
-Runs `steelyard compare` beside this Python at default settings on ordinary programs of 1 ms to 10 s, whose sources it
-writes to a temporary folder: equal pairs, and pairs that differ by a known amount of work. What the output suggests to
-somebody who got no verdict (`--max-time`, `--pairs`, `--repeat`, `--margin`, `--shell`) is followed to the letter and
+It runs the `steelyard compare` installed beside this Python, at default settings, on ordinary programs of 1 ms to 10 s,
+whose sources it writes to a temporary folder: equal pairs, and pairs that differ by a known amount of work. If there is
+no verdict, what the output suggests (`--max-time`, `--pairs`, `--repeat`, `--margin`, `--shell`) is followed literally,
 once, unless it would take longer than --longest-hint. A program that is not installed is left out, and named.
 
-Prints a table in Markdown, then the bars: no answer without a figure, and every hint true, which means that it leads to
-a verdict, or, where that is all that it promises, to what a verdict needs. The exit status is 1 if one of them does not
-hold. Some 15 to 20 minutes; with --quick, which gives each comparison 5 s, some four. With --keep, what was measured
-stays to be looked at.
+It prints a table in Markdown, then the bars: no answer without a figure, and every hint true, which means that it leads
+to a verdict or, if it promises only that, to what a verdict needs. The exit status is 1 if one of them does not hold.
+This takes some 15 to 20 minutes; with --quick, which gives each comparison 5 s, some four. With --keep, the records
+stay for inspection.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ QUICK_S = 5.0
 VERDICTS = ("slower", "faster", "same", "undecided")
 HEADER = ("comparison", "truth", "seconds", "verdict", "change", "so it is", "shown", "hint", "after the hint")
 
-# What the output may suggest, and of these what takes a value.
+# The options that the output may suggest: those with a value, and the one without.
 _OPTION = re.compile(r"(--(?:max-time|pairs|repeat|margin)) ([0-9][0-9,.]*%?)|(--shell)\b")
-# A row is a label and its text; what is indented belongs to the row above.
+# A row is a label and its text; indented lines belong to the row above.
 _LABEL = re.compile(r"^([a-z][a-z ]{0,9}?) {2,}(.*)")
 _NO_HINTS = ("plan", "metric", "stopped", "baseline", "candidate")
 _CHANGE = re.compile(r"[+-][0-9][0-9,.e+]* ?%")
@@ -50,19 +50,19 @@ _MEDIAN = re.compile(r"\b[0-9][0-9,.]* (ns|µs|ms|s|min)\b")
 
 @dataclass(frozen=True)
 class Answer:
-    """What one call of the tool gave."""
+    """The result of one call of the tool."""
 
     status: int
     seconds: float
     verdicts: Mapping[str, str]
-    """By benchmark; a command is one. Empty where nothing was recorded."""
+    """The verdicts by benchmark, where a command is one benchmark. Empty if nothing was recorded."""
     change: float | None
     text: str
     errors: str
 
     @property
     def verdict(self) -> str:
-        """The one word for all: the first of these that any benchmark has."""
+        """One word for all benchmarks: the first in `order` that any of them has."""
         if not self.verdicts:
             return f"status {self.status}"
         order = ("slower", "faster", "undecided", "same")
@@ -74,7 +74,7 @@ class Answer:
         return bool(self.verdicts) and "undecided" not in self.verdicts.values()
 
     def judged(self, truths: Mapping[str, int]) -> str:
-        """Right or wrong; `truths` has of each benchmark whether it is slower (1), faster (-1), or equal."""
+        """Return whether it is right; `truths` says whether each benchmark is slower (1), faster (-1) or equal."""
         if not self.verdicts:
             return "no answer"
         names = {1: "slower", -1: "faster", 0: "same"}
@@ -83,7 +83,7 @@ class Answer:
 
     @property
     def shown(self) -> str:
-        """Which figures are in what it printed."""
+        """Which figures it printed."""
         rows = rows_of(self.text)
         changes = any(_CHANGE.search(text) for label, text in rows if label in VERDICTS or label not in _NO_HINTS)
         medians = any(_MEDIAN.search(text) for label, text in rows if label in ("baseline", "candidate"))
@@ -100,7 +100,7 @@ def _judged(word: str, truth: str) -> str:
 
 @dataclass
 class Row:
-    """One comparison: what it gave, and what following its hint gave."""
+    """One comparison: its result, and the result of following its hint."""
 
     name: str
     truth: str
@@ -117,14 +117,14 @@ class Row:
     errors: str = field(default="", repr=False)
 
     def cells(self) -> list[str]:
-        """As HEADER says."""
+        """Return the cells, in the order of HEADER."""
         change = "" if self.change is None else f"{self.change:+.1%}"
         judged = [self.judged, self.shown, self.hint, self.followed]
         return [self.name, self.truth, f"{self.seconds:.1f}", self.verdict, change, *judged]
 
 
 def rows_of(text: str) -> list[tuple[str, str]]:
-    """The rows of an output, as (label, text in one line)."""
+    """The rows of an output, as (label, text on one line)."""
     rows: list[tuple[str, str]] = []
     for line in text.splitlines():
         if labelled := _LABEL.match(line):
@@ -137,7 +137,7 @@ def rows_of(text: str) -> list[tuple[str, str]]:
 
 
 def hint_in(text: str) -> dict[str, str]:
-    """The options that an output suggests, with their values: of the first row that has any, the largest of each.
+    """The options that an output suggests, with their values: the largest of each in the first row that has any.
 
     A verdict's own row comes before notes.
     """
@@ -161,7 +161,7 @@ def _number(value: str) -> float:
 
 
 def followed(words: Sequence[str], hint: Mapping[str, str]) -> list[str]:
-    """The words of a command line with the options of a hint, each in place of the same one before."""
+    """The words of a command line with the options of a hint, which replace any of the same name."""
     kept: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -174,7 +174,7 @@ def followed(words: Sequence[str], hint: Mapping[str, str]) -> list[str]:
 
 
 def ask(words: Sequence[str], folder: Path, record: Path) -> Answer:
-    """Compare as these words say, and keep the record."""
+    """Compare by this command line, and keep the record."""
     record.unlink(missing_ok=True)
     started = time.monotonic()
     command = [STEELYARD, "compare", *words, "--json", str(record)]
@@ -218,12 +218,12 @@ def tried(comparison: Comparison, folder: Path, kept: Path, quick: bool, longest
 
 
 def _only_tells(text: str) -> bool:
-    """Whether a hint, made where there was next to no pair, promises no more than to tell how many more are needed."""
+    """Whether a hint, given after hardly any pairs, only promises to tell how many more are needed."""
     return "tell how many more a small one needs" in " ".join(text.split())
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """The bars, and how many there are of each outcome."""
+    """The bars, and the number of each outcome."""
     counted = ", ".join(
         f"{sum(row.judged == word for row in rows)} {word}"
         for word in ("right", "honest undecided", "missed", "false alarm", "no answer")
@@ -247,7 +247,7 @@ def holds(rows: Iterable[Row]) -> bool:
 
 
 def main(words: argparse.Namespace) -> int:
-    """Try all, and print the table."""
+    """Try all comparisons, and print the table."""
     rows: list[Row] = []
     longest_s = words.longest_hint if words.longest_hint is not None else 20.0 if words.quick else 90.0
     with tempfile.TemporaryDirectory(prefix="steelyard-") as name, stoppable():

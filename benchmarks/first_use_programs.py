@@ -20,7 +20,7 @@ _TRUTHS = {SLOWER: "slower", EQUAL: "equal", FASTER: "faster"}
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a newcomer would type after `steelyard compare`, and what is true."""
+    """What a newcomer would type after `steelyard compare`, and the truth about it."""
 
     name: str
     words: tuple[str, ...]
@@ -31,13 +31,13 @@ class Comparison:
 
     @property
     def truth(self) -> str:
-        """In words: that of what differs, and where only a part does, which."""
+        """The truth in words: how the sides differ, and in which benchmarks if only some do."""
         changed = [f"{name} {_TRUTHS[sign]}" for name, sign in self.truths.items() if name]
         return ", ".join(changed) or _TRUTHS[self.truths[""]]
 
 
 def comparisons(folder: Path) -> tuple[list[Comparison], list[str]]:
-    """All comparisons for which all is installed, with what they need put into the folder; and what is missing."""
+    """The comparisons whose programs are installed, with their files put into the folder; and what is missing."""
     found: list[Comparison] = []
     missing: list[str] = []
     for needs, make in _KINDS:
@@ -57,9 +57,9 @@ def _pair(name: str, baseline: str, candidate: str, truth: int, *words: str) -> 
 
 
 def _c_programs(folder: Path) -> list[Comparison]:
-    """The demo's program: 233 rounds a ms of work, and 0.7 ms to start."""
+    """The demo's program: 233 rounds per ms of work, and 0.7 ms to start."""
     found = []
-    # 1 ms is mostly the start of the process: 5 % of the whole is more of its work.
+    # 1 ms is mostly the start of the process, so 5 % of the whole is a larger part of its work.
     for name, rounds, share in (
         ("1 ms", 80, 0.2),
         ("12 ms", 2_800, 0.05),
@@ -123,7 +123,7 @@ def _node(folder: Path) -> list[Comparison]:
 
 
 def _files(folder: Path) -> list[Comparison]:
-    """Pipelines, sort, gzip and xz on a text, on a copy of it, and on one with 5 % more lines."""
+    """Pipelines, sort, gzip and xz on a text, on a copy of it, and on a text with 5 % more lines."""
     drawn = random.Random(1)
     words = [f"{drawn.randrange(10**6):x}" for _ in range(5_000)]
     lines = [" ".join(drawn.choices(words, k=6)) for _ in range(63_000)]
@@ -144,7 +144,7 @@ def _files(folder: Path) -> list[Comparison]:
     return [*found, _pair("gzip -1 to -9", "gzip -1 -c text", "gzip -9 -c text", SLOWER)]
 
 
-# At -O1 gcc calls small functions that others might call too; at -O2 it puts them into the loop.
+# At -O1 gcc calls small functions that other code might call too; at -O2 it inlines them into the loop.
 _POINTS = """#include "points.h"
 int clamp(int value, int low, int high) { return value < low ? low : value > high ? high : value; }
 unsigned mix(unsigned hash, unsigned value) { return (hash ^ value) * 16777619u; }

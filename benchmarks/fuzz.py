@@ -1,10 +1,10 @@
-"""Damaged records, journals, imports and harnesses' answers, read in every way there is: what is no answer, is a find.
+"""Read damaged records, journals, imports and harnesses' answers in every way; anything but a proper answer is a find.
 
     python benchmarks/fuzz.py [--minutes 60] [--seed N] [--sweep] [--only NUMBER]
 
-`make test` does a few seconds of it (tests/hostile/test_fuzz.py). A find is printed once for each place in the code,
-with the words that repeat it; its file is kept in build/fuzz. With --sweep each field has each of the values that may
-be put there, which takes about ten minutes, before anything is drawn. The exit status is 1 if there was any.
+`make test` does this for a few seconds (tests/hostile/test_fuzz.py). A find is printed once for each place in the code,
+with the words that repeat it; its file is kept in build/fuzz. With --sweep, before anything is drawn at random, each
+field gets each of the values tried, which takes about ten minutes. The exit status is 1 if there was any find.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KEPT = ROOT / "build/fuzz"
 
 
 def main() -> int:
-    """Try until the time is up, and say what was found."""
+    """Try until the time is up, and report the finds."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().getrandbits(32))
@@ -52,7 +52,7 @@ def _again(folder: Path, asked: argparse.Namespace) -> Find | None:
 
 
 def _search(results: Iterable[Find | None]) -> tuple[int, int]:
-    """How many were tried, and how many different finds there were."""
+    """Return how many inputs were tried, and how many different finds there were."""
     tries, known = 0, set[str]()
     for found in results:
         tries += 1
@@ -65,7 +65,7 @@ def _search(results: Iterable[Find | None]) -> tuple[int, int]:
 
 
 def _place(found: Find) -> str:
-    """Where in the code it came up: the same there is the same find."""
+    """The place in the code of a find: two with the same place count as one."""
     lines = [line for line in found.what.splitlines() if line.lstrip().startswith("File ")]
     return lines[-1] if lines else found.what[:60]
 

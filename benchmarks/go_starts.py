@@ -1,11 +1,11 @@
-"""Whether a Go benchmark seems to change where its program starts more slowly, and nothing else is different.
+"""Whether a Go benchmark seems to change if only its program starts more slowly.
 
     python benchmarks/go_starts.py [--minutes M]
 
-A test binary fills a table of 60,000 strings before it begins, which takes some 17 ms, if a variable of the environment
-says so. It is weighed with and without, either way round, with a margin of next to nothing and for 8 s each. Shown is
-the median change of the processor time of an iteration over all pairs, with its standard error by resampling: it has to
-be 0, as what a start takes is not of the benchmark (docs/adapters/go.md).
+A test binary fills a table of 60,000 strings before it begins, in some 17 ms, if an environment variable says so. It is
+weighed with and without that, both ways round, with a negligible margin and for 8 s each. The table shows the median
+change of an iteration's processor time over all pairs, with its standard error by resampling: it has to be 0, as the
+time of a start is not part of the benchmark (docs/adapters/go.md).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SECONDS, RESAMPLED = "8s", 500
 
 
 def log_ratios(folder: Path, baseline: str, candidate: str) -> npt.NDArray[np.float64]:
-    """Those of the processor time of each pair of one weighing, shape (pairs,)."""
+    """The log-ratios of the processor times of one weighing's pairs, shape (pairs,)."""
     record = folder / "record.json"
     words = ["--harness", "go", "--margin", f"{NO_MARGIN:.3%}", "--max-time", SECONDS, "--json", str(record)]
     run([STEELYARD, "compare", baseline, candidate, *words], with_own_store(folder), accept=(0, 1))
@@ -57,7 +57,7 @@ def log_ratios(folder: Path, baseline: str, candidate: str) -> npt.NDArray[np.fl
 
 
 def row(order: str, found: list[float]) -> list[object]:
-    """A way round, and the change of all pairs."""
+    """Return a row: which way round, and the change over all pairs."""
     generator, values = np.random.default_rng(1), np.array(found)
     medians = [float(np.median(generator.choice(values, len(values)))) for _ in range(RESAMPLED)]
     return [order, len(values), f"{100 * np.median(values):+.2f} %", f"{100 * np.std(medians):.2f} %"]

@@ -1,7 +1,7 @@
 """False alarms of weighings that go on whenever they are undecided.
 
-A budget ends after 8 to 60 pairs. Where "no change" is not rejected by then, others follow until there are 300. Beside
-it what comes of judging each end, after 1.7 times as many pairs as the one before, as if it were the only one.
+A budget ends after 8 to 60 pairs. If "no change" is not rejected by then, others follow until there are 300 pairs. For
+comparison, each end, after 1.7 times as many pairs as the one before, is also judged as if it were the only one.
 
     python benchmarks/going_on.py [--weighings N] [--alpha P]
 """
@@ -25,14 +25,14 @@ PAIRS = 300
 
 
 def is_rejected(d: FloatArray, levels: FloatArray, pairs: int, budgets: Budgets, *, ended: bool) -> bool:
-    """Whether "no change" is by so many pairs, in a plan of such budgets."""
+    """Whether "no change" is rejected by so many pairs, in a plan with these budgets."""
     looks = plan_looks(pairs, ended=ended, budgets=budgets)
     asked = [Hypothesis(0.0, budgets.alpha)]
     return sequential.tested(d[:pairs], levels[:pairs], looks, asked, keep=True)[0].rejected
 
 
 def is_alarm(sides: FloatArray, first: int, alpha: float) -> bool:
-    """Whether a weighing of pairs (n, 2) that goes on for as long as there are any calls its sides different."""
+    """Whether a weighing that goes on through all of its pairs (n, 2) calls its sides different."""
     d, levels = differences(sides)
     if is_rejected(d, levels, first, Budgets(RESERVE, None, alpha), ended=True):
         return True
@@ -40,7 +40,7 @@ def is_alarm(sides: FloatArray, first: int, alpha: float) -> bool:
 
 
 def is_alarm_if_forgotten(sides: FloatArray, first: int, alpha: float) -> bool:
-    """The same of one that spends all at each end."""
+    """The same for a weighing that spends all of alpha at each end."""
     d, levels = differences(sides)
     ends = [first]
     while ends[-1] < len(d):
@@ -49,13 +49,13 @@ def is_alarm_if_forgotten(sides: FloatArray, first: int, alpha: float) -> bool:
 
 
 def differences(sides: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Those of the pairs, and their levels."""
+    """The differences of the pairs, and their levels."""
     logs = np.log(sides)
     return logs[:, 1] - logs[:, 0], logs.mean(axis=1)
 
 
 def main(weighings: int, alpha: float) -> None:
-    """Print one row a noise."""
+    """Print one row per noise."""
     noises: dict[str, Noise] = {"bursts, active": window_of(trace("bursts", "active")), "quiet": SYNTHETIC["quiet"]}
     rows = []
     for name, noise in noises.items():

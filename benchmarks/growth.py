@@ -2,8 +2,8 @@
 
     python benchmarks/growth.py [BENCHMARKS ...]
 
-Weighs /bin/true against itself in suites of 10, 100 and 1,000 benchmarks, 12 pairs of each, and shows the finished
-record again. Own work is the CPU time that was not the targets': driver, launch server, start and verdicts.
+It weighs /bin/true against itself in suites of 10, 100 and 1,000 benchmarks, 12 pairs of each, and shows the finished
+record again. The tool's own work is all CPU time but the targets': driver, launch server, start and verdicts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HEADER = ("benchmarks", "pairs", "elapsed", "own CPU", "own CPU a pair", "record
 
 
 def main(sizes: Sequence[int]) -> None:
-    """Print the table as it stands after each size."""
+    """Print the table so far after each size."""
     rows = []
     with tempfile.TemporaryDirectory() as name, stoppable():
         for size in sizes:

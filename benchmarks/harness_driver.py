@@ -1,4 +1,4 @@
-"""What driving a harness costs: the time of a weighing beside the sum of its launches, 100 benchmarks x 20 pairs.
+"""What driving a harness costs: the time of a weighing compared with its launches, for 100 benchmarks x 20 pairs.
 
     python benchmarks/harness_driver.py [--benchmarks N] [--pairs N]
 

@@ -2,7 +2,7 @@
 
     python benchmarks/harness_suites.py [python|cpp|rust ...] [--weighings N] [--planted N] [--max-time SECONDS]
 
-Each suite is weighed against itself, bursts of other work around, then against itself with one benchmark made 2 %
+Among bursts of other work, each suite is weighed against itself, then against itself with one benchmark made 2 %
 slower. A suite shares one alpha of 0.01, so hardly any weighing may call an unchanged benchmark slower.
 """
 
@@ -27,7 +27,7 @@ EXAMPLES = ROOT / "examples"
 
 @dataclass(frozen=True)
 class Suite:
-    """The commands of one suite: as it is, and with the planted change."""
+    """The commands of one suite: unchanged, and with the planted change."""
 
     plain: str
     planted: str
@@ -35,7 +35,7 @@ class Suite:
 
 
 def python_suite(folder: Path) -> Suite:
-    """The suite of examples/python; a wrapper plants the change, as a variable of the weighing has both sides."""
+    """The suite of examples/python; a wrapper plants the change, as a variable of the weighing affects both sides."""
     del folder
     harness = f"{sys.executable} -m steelyard.harness {EXAMPLES / 'python'}"
     return Suite(harness, f"env PLANTED=1 {harness}")
@@ -65,7 +65,7 @@ SUITES = {"python": python_suite, "cpp": cpp_suite, "rust": rust_suite}
 
 
 def main(words: argparse.Namespace) -> None:
-    """Print the table as it stands after each weighing."""
+    """Print the table so far after each weighing."""
     tallies: list[Tally] = []
     options = [] if words.max_time is None else ["--max-time", str(words.max_time)]
     with tempfile.TemporaryDirectory() as name, stoppable():

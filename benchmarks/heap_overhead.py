@@ -1,11 +1,11 @@
-"""What watching the heap costs: programs that allocate much, with the library preloaded and without, in turns.
+"""What watching the heap costs: programs that allocate much, with and without the preloaded library, in turns.
 
     python benchmarks/heap_overhead.py [LAUNCHES]
 
-Each round is one launch without a library, one with ours, and one with a library that passes calls on and does nothing
-else, in random order: that is what being called in the allocator's place costs anyone. Compared is the time on a
-processor, and shown are the medians of the rounds' ratios, with quartiles. Beside it: calls of the allocator, and what
-the library says of the share of time in it.
+Each round has one launch without a library, one with ours, and one with a library that only passes calls on, in random
+order: the last shows what it costs anyone to be called in place of the allocator. The times on a processor are
+compared, and the table shows the medians of the rounds' ratios, with quartiles, as well as the calls of the allocator,
+and the share of time in it as the library reports it.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ int main() {
     return total == 0;
 }
 """
-# The worst there is: a block is taken and given back, again and again, and nothing is done with it.
+# The worst case: a block is allocated and freed again and again, and nothing is done with it.
 NOTHING_ELSE = r"""
 #include <cstdlib>
 int main() { for (long i = 0; i < 20000000; i++) { void *volatile block = malloc(24 + (i & 63)); free(block); } }
 """
-# In glibc's place, and nothing done but what it would.
+# Called in glibc's place, it only passes calls on.
 PASSING_ON = r"""
 void *__libc_malloc(unsigned long), *__libc_calloc(unsigned long, unsigned long);
 void *__libc_realloc(void *, unsigned long);
@@ -80,7 +80,7 @@ PYTHON = "import json\nfor _ in range(40): json.loads(json.dumps([{'a': [i, str(
 
 
 def main(launches: int) -> None:
-    """The table."""
+    """Print the table."""
     rows = []
     with tempfile.TemporaryDirectory() as name, Launcher() as launcher:
         folder = Path(name)
@@ -124,7 +124,7 @@ def _built(folder: Path, name: str, source: str, *options: str) -> Path:
 
 @dataclass
 class Taken:
-    """Launches of one program: times without a library in ns, and the ratios to these, round by round."""
+    """Launches of one program: the times without a library in ns, and the others' ratios to these, round by round."""
 
     launcher: Launcher
     words: list[bytes]
@@ -137,7 +137,7 @@ class Taken:
     """What the library saw last."""
 
     def round(self) -> None:
-        """One launch of each kind, in random order."""
+        """Make one launch of each kind, in random order."""
         plain = LaunchSpec(self.words[0], tuple(self.words), ())
         times = {}
         with heap.HeapWatcher().attached(plain) as attachment:

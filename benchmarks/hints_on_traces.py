@@ -1,10 +1,11 @@
-"""Whether following a hint leads to a verdict: an undecided weighing says what it needs, and is measured anew so.
+"""Whether following a hint leads to a verdict: an undecided weighing says what it needs, and is repeated with that.
 
     python benchmarks/hints_on_traces.py [WEIGHINGS [BENCHMARKS]]
 
-The pairs that are needed, or the margin with as many pairs as before, are granted with something to spare, as the
-report's `--pairs`, `--max-time` and `--margin` do; those that are said to be enough in half of all cases without.
-BENCHMARKS share alpha, of which each is one. tests/design/judging/test_outlook.py holds a smaller table to its bar.
+The pairs that it needs, or the margin with as many pairs as before, are granted with something to spare, as in the
+report's `--pairs`, `--max-time` and `--margin`; pairs said to be enough in half of all cases are granted as they are.
+Each weighing is one of BENCHMARKS that share alpha. tests/design/judging/test_outlook.py holds a smaller table to its
+bar.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ SETTINGS = Settings(alpha=ALPHA, margin=MARGIN)
 BUDGET = one_budget(ALPHA)
 PAIRS = (4, 5, 7, 8, 12, 23, 45)
 CHANGES = (0.0, 0.002, 0.01, 0.03)
-# More than this nobody simulates; a hint that names more is not counted.
+# More pairs than this are not simulated; a hint that names more is not counted.
 MOST_PAIRS = 20_000
 
 
 @dataclass(frozen=True)
 class Followed:
-    """Of so many hints, how many led to a verdict."""
+    """How many hints there were, and how many of them led to a verdict."""
 
     pairs: int = 0
     pairs_decided: int = 0
@@ -47,12 +48,12 @@ class Followed:
         return Followed(*(mine + its for mine, its in zip(self.counts(), other.counts(), strict=True)))
 
     def counts(self) -> tuple[int, int, int, int, int, int]:
-        """All of them."""
+        """All of the counts."""
         return self.pairs, self.pairs_decided, self.margins, self.margins_decided, self.even, self.even_decided
 
 
 def noises() -> dict[str, Noise]:
-    """Noise without an end: the pairs of a trace are drawn again, as no trace is as long as a hint may be."""
+    """Endless noise: the pairs of a trace are drawn repeatedly, as a hint may need more than any trace has."""
     traces = {f"{name}, {metric}": _drawn(trace(name, metric)) for name in TRACE_NAMES for metric in ("active", "wall")}
     return {**traces, **{name: noise for name, noise in SYNTHETIC.items() if name != "drift"}}
 
@@ -66,7 +67,7 @@ def _drawn(values: FloatArray) -> Noise:
 
 
 def follow(noise: Noise, change: float, pairs: int, generator: np.random.Generator, members: int = 1) -> Followed:
-    """Weigh once with so many pairs, and where that stays undecided again as it says; one of so many `members`."""
+    """Weigh once with so many pairs, and if undecided again as hinted, as one of `members` that share alpha."""
     factors = np.array([1.0, 1.0 + change])
     hint = _hint(noise(generator, pairs) * factors, members)
     if hint is None:
@@ -96,7 +97,7 @@ def _hint(sides: FloatArray, members: int) -> Needed | None:
 
 
 def main(weighings: int, members: int) -> None:
-    """Print one row a noise and number of pairs, over all changes."""
+    """Print one row per noise and number of pairs, over all changes."""
     rows: list[tuple[object, ...]] = []
     total = Followed()
     for name, noise in noises().items():

@@ -3,13 +3,13 @@
     python benchmarks/identical_suites.py [pytest-benchmark|protocol|go|criterion|pyperf] [--weighings N]
         [--own-starts] [--keep FOLDER]
 
-Those of pytest-benchmark, and of our own fixture by the protocol, share their starts; those of Go are timed by their
-processes; those of pyperf, and five of the program of criterion's tests, which is to be built before (`pytest
+The benchmarks of pytest-benchmark, and of our own fixture by the protocol, share their starts; those of Go are timed by
+their processes; those of pyperf, and five of the program of criterion's tests, which has to be built before (`pytest
 tests/subjects/adapters/test_criterion.py`), are timed by a clock that stands still, the latter in tandem.
 
-Each weighing is one run of the installed `steelyard` with one command on both sides, a margin of next to nothing and 16
-pairs. Every benchmark is judged by itself with several alphas, as in `live_identical.py`; those of one weighing share
-what disturbed it, and are told of together and one by one.
+Each weighing is one run of the installed `steelyard` with one command on both sides, a negligible margin and 16 pairs.
+Every benchmark is judged by itself with several alphas, as in `live_identical.py`. As those of one weighing share its
+disturbances, results are given for whole weighings as well as for single benchmarks.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ CRITERION = ("work", "new", "base", "sum", "group/flat/2000")
 
 
 def suite_of(harness: str, folder: Path) -> tuple[str, tuple[str, ...]]:
-    """The command of one that this harness drives, and which of its benchmarks are weighed (all, if none is named)."""
+    """The command of a suite for this harness, and which of its benchmarks are weighed (all, if none is named)."""
     if harness == "criterion":
         return str(cargo_built("criterion")), CRITERION
     if harness == "pyperf":
@@ -91,7 +91,7 @@ def suite_of(harness: str, folder: Path) -> tuple[str, tuple[str, ...]]:
 
 
 def main(words: argparse.Namespace) -> None:
-    """Weigh, and print the table as it stands after each weighing."""
+    """Weigh, and print the table so far after each weighing."""
     cells: dict[str, list[Seen]] = defaultdict(list)
     words.keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:

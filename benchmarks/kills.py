@@ -1,9 +1,9 @@
-"""Kill -9 of the driver at random moments of a weighing: what is left running, what is lost, what can be resumed.
+"""Kill -9 the driver at random moments of a weighing: what is left running, what is lost, what can be resumed.
 
     python benchmarks/kills.py [KILLS]
 
-The targets append a byte to a log as the last thing they do, so that the log counts the launches that came to their
-end whatever became of the driver. A launch is lost if it is in the log and not in the journal.
+The last thing that a target does is to append a byte to a log, so the log counts the launches that reached their end,
+whatever became of the driver. A launch is lost if it is in the log but not in the journal.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ int main(int argc, char **argv) {
 SUITES = ((1_000_000, 60, ("--prepare", "true")), (100_000_000, 5, ()))
 EARLIEST_S, LATEST_S = 0.1, 3.0
 GONE_WITHIN_S = 5.0
-# Those in flight: one, or a pair's two where they run at the same time, as `auto` may have those without a preparation.
+# How many launches may run at a kill: one, or two of a pair in tandem, which `auto` may choose without a preparation.
 MOST_LOST = 2
 
 
 @dataclass
 class Kill:
-    """What one kill left behind; None where there was nothing to look at."""
+    """What one kill left behind; None where there was nothing to examine."""
 
     at_s: float
     processes_left: int
@@ -65,7 +65,7 @@ class Kill:
 
 
 def main(kills: int) -> None:
-    """Kill, look, resume; print the tally as it stands every ten kills."""
+    """Kill, examine, resume; print the tally so far every ten kills."""
     done: list[Kill] = []
     with tempfile.TemporaryDirectory() as name, stoppable():
         folder = Path(name)
@@ -129,7 +129,7 @@ def _kill_once(programs: Sequence[Path], benchmarks: int, options: Sequence[str]
 
 
 def _look_at(kill: Kill, journal: Path, log: Path, environment: dict[str, str], *, most_lost: int) -> None:
-    """Count what is lost, show the journal, resume it, and show what came of it."""
+    """Count what is lost, show the journal, resume it, and show the result."""
     finished = log.stat().st_size
     rows = launches_in(journal.read_bytes())
     kill.launches, kill.lost = len(rows), finished - len(rows)
@@ -151,12 +151,12 @@ def _look_at(kill: Kill, journal: Path, log: Path, environment: dict[str, str], 
 
 
 def launches_in(journal: bytes) -> list[bytes]:
-    """The whole lines of a journal that are launches; a torn last line is none."""
+    """The complete lines of a journal that are launches, without a torn last line."""
     return [line for line in journal.splitlines(keepends=True) if line.startswith(b"[") and line.endswith(b"\n")]
 
 
 def compare_resumed(record: dict[str, Any], rows: Sequence[bytes], launches: int, status: int) -> list[str]:
-    """What is wrong with a resumed weighing: it has to go on from the journal's launches and find every change."""
+    """What is wrong with a resumed weighing: it has to continue from the journal's launches and find every change."""
     complaints = []
     columns = record["launches"]
     starts = [b",%d," % start for start in columns["start_ns"]]
@@ -171,12 +171,12 @@ def compare_resumed(record: dict[str, Any], rows: Sequence[bytes], launches: int
 
 
 def words_of(record: dict[str, Any]) -> list[str]:
-    """The verdict on each benchmark of a record."""
+    """The verdict of each benchmark of a record."""
     return [verdict["verdict"] for verdict in record["derived"]["verdicts"]]
 
 
 def _left(processes: Sequence[psutil.Process], folder: Path) -> list[psutil.Process]:
-    """Which of the driver's processes, and of whatever else names this weighing's folder, will not end."""
+    """The driver's processes, and others that name this weighing's folder, that do not end."""
     deadline = time.monotonic() + GONE_WITHIN_S
     while True:
         left = [process for process in {*processes, *_naming(folder)} if _is_running(process)]
@@ -193,7 +193,7 @@ def _is_running(process: psutil.Process) -> bool:
 
 
 def _naming(folder: Path) -> list[psutil.Process]:
-    """Processes with a file of the folder among their words, or the folder as the home of their records."""
+    """Processes with a file of the folder on their command line, or the folder as the home of their records."""
     found = []
     for process in psutil.process_iter():
         try:

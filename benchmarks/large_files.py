@@ -1,12 +1,12 @@
-"""How large files are read, judged and shown: results of pyperf beside pyperf itself, and records of long weighings.
+"""How fast large files are read, judged and shown: pyperf results compared with pyperf, and long weighings' records.
 
     python benchmarks/large_files.py [--pyperf PATH] [--benchmarks N] [--launches N [N ...]] [--tries N]
 
-Two files of pyperf, by default of 500 benchmarks in 40 processes of 100 values (45 MB each): `pyperf compare_to
---table` reads and compares both; Steelyard imports each, keeps the record, and compares the two records. Then records
-and journals of weighings and runs that are shown again, which derives their verdicts anew; beside them stands what
-Python takes only to parse the file. Each command is a process of its own, they take turns, and the fastest try of each
-counts: its elapsed time and the largest memory that it had (ru_maxrss).
+Two pyperf files, by default of 500 benchmarks in 40 processes of 100 values (45 MB each): `pyperf compare_to --table`
+reads and compares both; Steelyard imports each, keeps the record, and compares the two records. Then records and
+journals of weighings and runs are shown again, which derives their verdicts anew, compared with the time that Python
+takes only to parse the file. Each command is a process of its own, they take turns, and the fastest try of each counts:
+its elapsed time and its peak memory (ru_maxrss).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PARSED = "import json, sys; json.load(open(sys.argv[1]))"
 _LINES_PARSED = "import json, sys; [json.loads(line) for line in open(sys.argv[1])]"
 
 Commands = Mapping[str, Sequence[str]]
-# What is compared: the peer's name and those beside it.
+# The names of what is compared: the peer, and those beside it.
 Row = tuple[object, ...]
 
 
@@ -81,7 +81,7 @@ def _records(folder: Path, launches: int, tries: int) -> list[Row]:
 
 
 def _generated(words: Sequence[str]) -> None:
-    # In a process of its own: a child that is started from a large process has that one's peak memory.
+    # In a process of its own, as a child of a large process inherits its peak memory.
     run([sys.executable, str(Path(__file__).with_name("large_inputs.py")), *words], {})
 
 
@@ -89,7 +89,7 @@ def _fastest(commands: Commands, folder: Path, tries: int) -> dict[str, Ended]:
     found: dict[str, list[Ended]] = {name: [] for name in commands}
     for _ in range(tries):
         for name, command in commands.items():
-            # 1 is a verdict, too: slower.
+            # Exit status 1 is a verdict, too: slower.
             found[name].append(run(command, with_own_store(folder), accept=(0, 1)))
     return {name: min(ended, key=lambda one: one.seconds) for name, ended in found.items()}
 

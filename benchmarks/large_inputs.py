@@ -28,9 +28,9 @@ IntArray = npt.NDArray[np.int64]
 
 _COMPACT = json.JSONEncoder(separators=(",", ":"))
 _CREATED = "2026-01-01T00:00:00+00:00"
-# Rows that are formed at once.
+# How many rows are formed at once.
 _AT_ONCE = 10_000
-# 2 % from launch to launch, and 1 % more for the candidate: the sizes of noise and change that the tool is for.
+# 2 % of noise per launch, and 1 % more for the candidate: the sizes of noise and change that the tool is made for.
 _NOISE, _CHANGE = 0.02, 0.01
 
 
@@ -44,7 +44,7 @@ class Size:
 
 
 def write_pyperf(path: Path, size: Size, seed: int) -> None:
-    """Write a file as `pyperf ... -o` does, with metadata of each process."""
+    """Write a file like `pyperf ... -o`, with metadata for each process."""
     generator = np.random.default_rng(seed)
     machine = {"cpu_count": 2, "cpu_model_name": "Benchmark", "hostname": "host", "platform": "Linux"}
     about = {**machine, "perf_version": "2.10.0", "python_version": "3.11.7 (64-bit)", "unit": "second"}
@@ -78,19 +78,19 @@ def _noise(generator: np.random.Generator, count: int) -> npt.NDArray[np.float64
 
 
 def write_record(path: Path, pairs: int, benchmarks: int = 1) -> None:
-    """Write the record of a weighing, as `compare --json` does, of so many pairs in all."""
+    """Write the record of a weighing with so many pairs in all, like `compare --json`."""
     with path.open("w") as file:
         _write_record(file, _header(benchmarks), _columns(pairs, benchmarks))
 
 
 def write_run(path: Path, launches: int, benchmarks: int = 1) -> None:
-    """Write the record of a run, as `run -o` does."""
+    """Write the record of a run, like `run -o`."""
     with path.open("w") as file:
         _write_record(file, _run_header(benchmarks), _columns(launches, benchmarks, sides=1))
 
 
 def write_journal(path: Path, pairs: int, benchmarks: int = 1) -> None:
-    """Write the journal of the weighing that `write_record` writes the record of."""
+    """Write the journal of the weighing whose record `write_record` writes."""
     columns = dict(_columns(pairs, benchmarks))
     header = _header(benchmarks).model_dump(mode="json", exclude={"launches", "derived"})
     with path.open("w") as file:
@@ -149,7 +149,7 @@ def _header(benchmarks: int) -> Weighing:
         tool="benchmark",
         created=_CREATED,
         machine=read_facts(),
-        # No look decides, so that all of them are taken.
+        # No look decides, so that all looks are taken.
         settings=Settings(margin=0.0001, alpha=1e-9, max_time_s=None),
         subjects=[_subject("old"), _subject("new")],
         benchmarks=_names(benchmarks),
@@ -176,7 +176,7 @@ def _names(benchmarks: int) -> list[Benchmark]:
 
 
 def main(kind: str, file: str, amount: int, other: int) -> None:
-    """Write one file; of pyperf's so many benchmarks with that seed, of others so many launches and benchmarks."""
+    """Write one file: for pyperf with so many benchmarks and a seed, otherwise with so many launches and benchmarks."""
     path = Path(file)
     match kind:
         case "pyperf":

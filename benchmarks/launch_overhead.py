@@ -1,10 +1,10 @@
-"""What a launch costs beside `hyperfine -N`; the driver's memory over many launches; its share of a processor.
+"""What a launch costs compared with `hyperfine -N`; the driver's memory over many launches; its share of a processor.
 
     python benchmarks/launch_overhead.py [LAUNCHES] [--hyperfine PATH] [--memory-launches N] [--seconds S]
 
-Launches /bin/true in blocks, alternately by hyperfine and by Steelyard. Each block starts anew what launches: hyperfine
-there, the launch server here. What each tool reports as the wall time is one comparison, what one launch took
-altogether is the other: setting it up, measuring it, checking it and keeping it (here: in the journal, on disk).
+It launches /bin/true in blocks, alternately by hyperfine and by Steelyard. Each block starts a new launcher: hyperfine
+or the launch server. One comparison is of the wall time that each tool reports, the other of what one launch took
+altogether: setting it up, measuring it, checking it and keeping it (for Steelyard in the journal, on disk).
 """
 
 from __future__ import annotations
@@ -41,45 +41,45 @@ PROGRAM = "/bin/true"
 A_BLOCK = 50
 # 2,350 rounds of the demo's program take about 10 ms.
 ROUNDS_OF_10_MS = 2350
-# Too narrow to be decided soon, too wide to be called hopeless: the weighing uses most of its time.
+# Too narrow for an early verdict, too wide to be called futile: the weighing uses most of its time.
 MARGIN = "0.1%"
-# It is called hopeless all the same now and then; the longest weighing of so many counts.
+# It is called futile now and then all the same, so the longest of this many weighings counts.
 TRIES = 5
 
 
 @dataclass
 class Tool:
-    """What one tool reported of each launch, and how long a launch took in each of its blocks; both in ms."""
+    """What one tool reported for each launch, and how long a launch took in each of its blocks; both in ms."""
 
     reported: list[float] = field(default_factory=list)
     elapsed: list[float] = field(default_factory=list)
 
     def medians(self) -> tuple[float, float]:
-        """What is reported and what is elapsed."""
+        """The medians of the reported and of the elapsed times."""
         return statistics.median(self.reported), statistics.median(self.elapsed)
 
 
 @dataclass(frozen=True)
 class OwnWork:
-    """What a weighing took, and the CPU that was not its targets'."""
+    """How long a weighing took, and its CPU time without the targets'."""
 
     seconds: float
     launches: int
     cpu_s: float
 
     def less(self, other: OwnWork) -> OwnWork:
-        """What this weighing has over another."""
+        """The difference between this weighing and another."""
         return OwnWork(self.seconds - other.seconds, self.launches - other.launches, self.cpu_s - other.cpu_s)
 
     def cells(self) -> list[str]:
-        """For a table."""
+        """Return cells of the table."""
         each = f"{1e3 * self.cpu_s / self.launches:.2f} ms" if self.launches > 0 else ""
         share = f"{self.cpu_s / self.seconds:.1%}" if self.seconds > 0 else ""
         return [f"{self.seconds:.1f} s", str(self.launches), f"{self.cpu_s:.2f} s", each, share]
 
 
 def main(words: argparse.Namespace) -> None:
-    """The three tables, one after the other."""
+    """Print the three tables, one after the other."""
     hyperfine = peer("hyperfine", words.hyperfine)
     with tempfile.TemporaryDirectory() as name, stoppable():
         folder = Path(name)
@@ -129,7 +129,7 @@ def _report(ours: Tool, theirs: Tool) -> str:
 
 
 def _own_work(seconds: float, folder: Path) -> None:
-    """Weigh a 10 ms program against itself, briefly and long: what the driver and its server used.
+    """Weigh a 10 ms program against itself, briefly and for long, and print what the driver and its server used.
 
     The brief weighing is mostly the start of Python and the verdict, so that what the long one has over it is
     what the driver does while it launches.

@@ -1,4 +1,4 @@
-"""What the benchmarks launch by the launch server alone, without a weighing."""
+"""Launch specs for benchmarks that use the launch server alone, without a weighing."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from steelyard.model.launches import LaunchSpec
 
 
 def spec_of(words: Sequence[str], env: Sequence[bytes] = (), cpus: tuple[int, ...] | None = None) -> LaunchSpec:
-    """A command line, its program looked up as a shell does; with no other environment than this one."""
+    """The spec of a command line, with its program looked up as by a shell, and with only this environment."""
     program = shutil.which(words[0]) or words[0]
     return LaunchSpec(program=os.fsencode(program), argv=tuple(map(os.fsencode, words)), env=tuple(env), cpus=cpus)

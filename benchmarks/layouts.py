@@ -1,11 +1,11 @@
-"""Several builds of each side, simulated: how often the interval misses the change where layouts differ.
+"""Simulated weighings of several builds of each side: how often the interval misses the change if layouts differ.
 
     python benchmarks/layouts.py [--weighings N] [--whole N] [--pairs N]
 
 Each weighing draws the effect of every build of each side anew, and weighs pairs of layouts drawn in turn. The layouts'
-own part of the procedure is fast, and the whole misses no more often: a verdict needs the pairs' test as well, and the
-interval holds both. The whole, which is slow, and what would be found were the layouts not told apart, are simulated
-less often.
+own part of the procedure is fast, and the whole procedure misses no more often: a verdict needs the pairs' test as
+well, and the interval covers both. The whole procedure, which is slow, and what would be found if layouts were not
+distinguished, are simulated less often.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ Effects = Callable[[np.random.Generator, int], FloatArray]
 
 
 def normal(generator: np.random.Generator, builds: int) -> FloatArray:
-    """As many small causes make them."""
+    """Effects of many small causes."""
     return generator.standard_normal((builds, 2))
 
 
 def two_modes(generator: np.random.Generator, builds: int) -> FloatArray:
-    """One cause: a loop that is aligned or not."""
+    """Effects of one cause: a loop that is aligned or not."""
     return np.where(generator.random((builds, 2)) < 0.5, 2.0, 0.0)
 
 
@@ -48,7 +48,7 @@ EFFECTS: dict[str, Effects] = {"normal": normal, "two modes": two_modes}
 
 @dataclass(frozen=True)
 class WholeTally:
-    """Shares of weighings by the whole procedure, and with the layouts not told apart."""
+    """Shares of weighings by the whole procedure, and without distinguishing the layouts."""
 
     changed: float
     same: float
@@ -56,7 +56,7 @@ class WholeTally:
 
 
 def layouts_of_pairs(generator: np.random.Generator, layouts: int, pairs: int) -> IntArray:
-    """Each layout once in every so many pairs, in random order, shape (pairs,)."""
+    """Each layout once in every `layouts` pairs, in random order, shape (pairs,)."""
     blocks = [generator.permutation(layouts) for _ in range(-(-pairs // layouts))]
     return np.concatenate(blocks)[:pairs]
 
@@ -64,7 +64,7 @@ def layouts_of_pairs(generator: np.random.Generator, layouts: int, pairs: int) -
 def drawn_pairs(
     generator: np.random.Generator, noise: Noise, effects: Effects, *, layouts: int, spread: float, pairs: int
 ) -> tuple[FloatArray, IntArray]:
-    """Values of pairs (pairs, 2) that did not change but by their builds, which spread so far, and their layouts."""
+    """Values of pairs (pairs, 2) without a change but with effects of builds of such a `spread`, and their layouts."""
     layout = layouts_of_pairs(generator, layouts, pairs)
     return noise(generator, pairs) * np.exp(spread * effects(generator, layouts)[layout]), layout
 

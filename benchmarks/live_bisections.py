@@ -1,14 +1,14 @@
-"""Whole bisections on this machine: `steelyard bisect` over 64 commits of which one is 2 % slower, bursts around it.
+"""Whole bisections on this machine: `steelyard bisect` over 64 commits, one of them 2 % slower, among bursts of work.
 
     python benchmarks/live_bisections.py [BISECTIONS] [--commits N] [--change 2%] [--max-time SECONDS]
     python benchmarks/live_bisections.py [BISECTIONS] --project FOLDER --plant PATCH --build CMD --command CMD
         [--options WORDS]
 
-Each is of a history of its own, of the demo's 12 ms program; every commit changes a comment, and one the program's
-work. With `--project` it is the newest commits of a repository that is there already, as they are up to one of them
-and with a patch on top of each from there on; the patch has to fit them all. As a user would: one process a bisection,
-each commit built where it is checked out. The least number that says something is 20: at least 19 have to name the
-commit, and none another.
+Each has its own history of the demo's 12 ms program, in which every commit changes a comment, and one the program's
+work. With `--project` the history is the newest commits of an existing repository, unchanged up to one of them and with
+a patch on top of each from there on; the patch has to fit all of those. As for a user, each bisection is a process, and
+each commit is built where it is checked out. At least 20 bisections are needed: 19 or more have to name the commit, and
+none another one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Tally:
     seconds: list[float] = field(default_factory=list)
 
     def report(self) -> str:
-        """The table as it stands."""
+        """The table so far."""
         words = ("found", "wrong", "range", "wrong range", "nothing", "undecided")
         row = [
             sum(self.words.values()),
@@ -54,7 +54,7 @@ class Tally:
 
 
 def history(folder: Path, commits: int, slow: int, change: float) -> str:
-    """Make a repository of a good commit and so many after it; returns the hash of the slow one."""
+    """Make a repository of a good commit and `commits` after it; return the hash of the slow one."""
     _git(folder, "init", "--quiet")
     for number in range(commits + 1):
         rounds = round(ROUNDS * (1 + change)) if number >= slow else ROUNDS
@@ -66,9 +66,9 @@ def history(folder: Path, commits: int, slow: int, change: float) -> str:
 
 
 def planted(folder: Path, project: Path, patch: Path, commits: int, slow: int) -> str:
-    """Make a repository of a project's newest commits, the patch on each from one of them on; returns that one's hash.
+    """Make a repository of a project's newest commits, with the patch from one of them on; return the hash of that one.
 
-    They are its first parents, by their own messages.
+    They are its first parents, with their own messages.
     """
     _git(folder, "clone", "--quiet", "--shared", "--bare", str(project), ".")
     chain = _git(folder, "rev-list", "--first-parent", "--reverse", f"--max-count={commits + 1}", "HEAD").split()
@@ -84,7 +84,7 @@ def planted(folder: Path, project: Path, patch: Path, commits: int, slow: int) -
 
 
 def _patched(folder: Path, commit: str, patch: Path) -> str:
-    """The tree of a commit with the patch."""
+    """The tree of a commit with the patch applied."""
     _git(folder, "read-tree", commit)
     _git(folder, "apply", "--cached", str(patch.resolve()))
     return _git(folder, "write-tree")
@@ -98,13 +98,13 @@ def _git(folder: Path, *words: str) -> str:
 
 
 def environment_of(folder: Path, project: Path | None) -> dict[str, str]:
-    """Where a bisection keeps what it makes: of a history that was made for it nobody wants the builds again."""
+    """Where a bisection keeps its files: in its own folder for a made-up history, whose builds nobody needs again."""
     own = {} if project else {"XDG_CACHE_HOME": str(folder / "cache")}
     return {**with_own_store(folder), **own}
 
 
 def bisect(folder: Path, words: argparse.Namespace, tally: Tally) -> None:
-    """One history, searched."""
+    """Search one history."""
     slow = random.randint(1, words.commits)
     repository, record = folder / "repository", folder / "found.json"
     repository.mkdir()
@@ -129,7 +129,7 @@ def bisect(folder: Path, words: argparse.Namespace, tally: Tally) -> None:
 
 
 def main(words: argparse.Namespace) -> None:
-    """Print the tally as it stands after each bisection."""
+    """Print the tally so far after each bisection."""
     tally = Tally()
     with stoppable(), Bursts():
         for _ in range(words.bisections):

@@ -3,10 +3,10 @@
     python benchmarks/live_identical.py [--minutes M | --weighings N] [--programs A,B] [--ways A,B] [--keep FOLDER]
     python benchmarks/live_identical.py --judge FOLDER
 
-Each weighing is one run of the installed `steelyard` with one command on both sides. Its margin is next to nothing, so
-that it is never `same`, and it has too few pairs to be called futile: it measures until "no change" is rejected at
-alpha 1 %, or to the end of its pairs or of its time. What is rejected at 1 % was rejected at 5 % and at 20 % by then,
-so all looks of the kept record are taken again with these.
+Each weighing is one run of the installed `steelyard` with one command on both sides. Its margin is negligible, so that
+it is never `same`, and it has too few pairs to be called futile: it measures until "no change" is rejected at alpha
+1 %, or to the end of its pairs or its time. Whatever is rejected at 1 % has been rejected at 5 % and at 20 % by then,
+so all looks of the kept record are repeated with these.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ HEADER = (
 
 @dataclass(frozen=True)
 class Budget:
-    """What a weighing of a program may take."""
+    """The budget of a weighing of a program."""
 
     pairs: int
     seconds: float
@@ -77,7 +77,7 @@ BUDGETS = {
 
 
 def main(asked: argparse.Namespace) -> None:
-    """Weigh until the time or the number of weighings is over, and print the table as it stands now and then."""
+    """Weigh until the time or the number of weighings is over, and print the table so far now and then."""
     end = time.monotonic() + 60 * asked.minutes if asked.minutes else None
     asked.keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
@@ -115,7 +115,7 @@ class Seen:
 
 
 def judged(file: Path) -> Seen:
-    """Take all looks of a kept record with every alpha; SystemExit if the one of the weighing says something else."""
+    """Take all looks of a kept record with every alpha; SystemExit if the weighing's own alpha disagrees with it."""
     record = load(file)
     if not isinstance(record, Weighing):
         raise SystemExit(f"{file} is no weighing")
@@ -141,7 +141,7 @@ def seen(record: Weighing, number: int, load_now: float) -> Seen:
 
 
 def report(folder: Path) -> str:
-    """All weighings that were kept, by program and by way."""
+    """The table of all kept weighings, by program and by way."""
     cells: dict[tuple[str, str], list[Seen]] = collections.defaultdict(list)
     for file in sorted(folder.glob("*.json.gz")):
         label, way, *_ = file.name.split("-")
@@ -152,7 +152,7 @@ def report(folder: Path) -> str:
 
 
 def row(cell: Sequence[Seen]) -> list[str]:
-    """What is shown of weighings of one kind."""
+    """The row for weighings of one kind."""
     rejected = [sum(seen.rejected[number] for seen in cell) for number in range(len(ALPHAS))]
     return [
         str(len(cell)),
@@ -164,7 +164,7 @@ def row(cell: Sequence[Seen]) -> list[str]:
 
 
 def at_least(found: int, tries: int, chance: float) -> float:
-    """How likely so many or more are, of so many tries (binomial)."""
+    """The probability of `found` or more out of `tries` (binomial)."""
     return sum(
         comb(tries, number) * chance**number * (1 - chance) ** (tries - number) for number in range(found, tries + 1)
     )

@@ -1,9 +1,9 @@
-"""Whole weighings on this machine: false alarms and power of `steelyard compare`, bursts of other work around it.
+"""Whole weighings on this machine: false alarms and power of `steelyard compare`, among bursts of other work.
 
     python benchmarks/live_weighings.py [WEIGHINGS]
 
-Weighs the demo's 12 ms program against itself, and against a version that does 1 % more, with the `steelyard` beside
-this Python, as a user would: one process a weighing, default settings.
+It weighs the demo's 12 ms program against itself, and against a version that does 1 % more, with the `steelyard`
+installed beside this Python, as a user would: one process per weighing, at default settings.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Cell:
 
 
 def main(weighings: int) -> None:
-    """Alternate the two cells, so that a bad hour meets both, and print the table as it stands every ten weighings."""
+    """Alternate the two cells, so that a bad hour hits both, and print the table so far every ten weighings."""
     with tempfile.TemporaryDirectory() as name, stoppable(), Bursts():
         folder = Path(name)
         baseline = build(folder / "work", ROUNDS)
-        # The baseline again, as a file of its own: the same program, found elsewhere.
+        # The second baseline is a file of its own: the same program in another place.
         candidates = {0.0: build(folder / "work-again", ROUNDS), 0.01: build(folder / "work+1%", ROUNDS * 101 // 100)}
         cells = {change: Cell() for change in candidates}
         for number in range(1, weighings + 1):

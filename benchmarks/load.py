@@ -17,23 +17,23 @@ from functools import partial
 from types import TracebackType
 from typing import NoReturn, Self
 
-# A loop ends by itself soon after whoever began it, also if that was killed.
+# A loop ends by itself soon after the process that started it, even if that was killed.
 _LOOP = "import os\nbegun_by = os.getppid()\nwhile os.getppid() == begun_by:\n    for _ in range(100_000): pass"
 _BUSY = [sys.executable, "-S", "-c", _LOOP]
 
 
 @contextmanager
 def busy(loops: int, processor: int | None = None, *, apart: bool = False) -> Iterator[None]:
-    """So many busy loops for as long as the context lasts, all on one processor if it is given.
+    """Run busy loops for as long as the context lasts, all on one processor if it is given.
 
-    Where they are `apart`, each has a session of its own: many kernels give all processes of one session together what
-    they give to one of another.
+    If `apart`, each has a session of its own: many kernels give all processes of one session together as much as
+    they give to a single process of another.
     """
-    # It is set before the loop starts, in the child: no other thread is there to hold a lock meanwhile.
+    # Set before the loop starts, in the child, where no other thread can hold a lock meanwhile.
     pin = None if processor is None else partial(os.sched_setaffinity, 0, {processor})
     running: list[subprocess.Popen[bytes]] = []
     try:
-        # One by one, within the block, as the end may come in between.
+        # Started one by one within the block, as the end may come in between.
         running.extend(subprocess.Popen(_BUSY, preexec_fn=pin, start_new_session=apart) for _ in range(loops))
         yield
     finally:
@@ -44,7 +44,7 @@ def busy(loops: int, processor: int | None = None, *, apart: bool = False) -> It
 
 @contextmanager
 def neighbour(command: Sequence[str]) -> Iterator[None]:
-    """Somebody else's work on the last processor, for as long as the context lasts: a command that needs the caches."""
+    """Run a command that needs the caches on the last processor, as somebody else's work, while the context lasts."""
     pin = partial(os.sched_setaffinity, 0, {max(os.sched_getaffinity(0))})
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=pin)
     try:
@@ -55,7 +55,7 @@ def neighbour(command: Sequence[str]) -> Iterator[None]:
 
 
 class Bursts:
-    """A context in which the machine is as noisy as a shared one: bursts of 0.05 to 1.5 s, gaps of up to 1.5 s."""
+    """A context that makes the machine as noisy as a shared one: bursts of 0.05 to 1.5 s, gaps of up to 1.5 s."""
 
     def __enter__(self) -> Self:
         self._bursts = subprocess.Popen([sys.executable, __file__])

@@ -1,16 +1,17 @@
-"""Samples in turn: what a pair of launches is worth whose samples alternate, beside two launches one after the other.
+"""Samples in turn: how much a pair whose samples alternate is worth, compared with launches one after the other.
 
     python benchmarks/lockstep.py [PAIRS] [--quiet] [--short]
     python benchmarks/lockstep.py --simulate WEIGHINGS
 
-A suite of the C++ SDK and a statement of the Python SDK, unchanged and with 3 % more work, bursts of other work around
-them (not with --quiet). The ways take turns in an order that is drawn: `adjacent`, one after the other; `at once`, both
-at the same time on one processor, as the scheduler slices them; `lockstep`, both there, their samples in turn. Of each:
-the centre of the pairs' log-ratios, which is to be the change; their spread, robust and as a standard deviation; how
-many of 100 pairs of its own time it does the work of, going by the robust spread and by seconds.
+A suite of the C++ SDK and a statement of the Python SDK are measured, unchanged and with 3 % more work, among bursts of
+other work (except with --quiet). The ways take turns in a drawn order: `adjacent`, one after the other; `at once`, both
+at the same time on one processor, alternated by the scheduler; `lockstep`, both at the same time with their samples in
+turn. For each way the table shows the centre of the pairs' log-ratios, which should be the change; their spread, robust
+and as a standard deviation; and how many adjacent pairs it is worth in the time of 100 of these, by the robust spread
+and the seconds of a pair.
 
-Simulated are false alarms: weighings of equal sides by the rule for the value of a pair in lockstep, samples with
-storms, with a drift, and with cold caches behind the partner's.
+Simulated are false alarms: weighings of equal sides by the rule for the value of a pair in lockstep, of samples with
+storms, with a drift, and with caches left cold by the partner's samples.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ ROOT = Path(__file__).resolve().parent.parent
 HARNESS = ProtocolHarness()
 METRICS = ("active", "wall")
 PYTHON = (sys.executable, "-m", "steelyard.harness", "--timeit")
-# Long against the clock, short against a scheduler's slice; the first of a launch is not judged.
+# Long compared to the clock, short compared to a scheduler's slice; the first sample of a launch is not judged.
 SAMPLES = 11
 LOOPS = {"loop": 15, "memory": 2, "sort": 2, "statement": 10}
 CHANGES = {0: "the same", 3: "+3 %"}
@@ -54,14 +55,14 @@ CHANGES = {0: "the same", 3: "+3 %"}
 
 @dataclass
 class Way:
-    """The pairs of one way: the log-ratio of each in each metric, and the seconds that they took."""
+    """The pairs of one way: their log-ratios in each metric, and the seconds that they took."""
 
     differences: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     seconds: list[float] = field(default_factory=list)
 
 
 def main(pairs: int, *, quiet: bool) -> None:
-    """Take the pairs and print a table for each benchmark, in each of the two ways that its sides differ."""
+    """Run the pairs and print a table for each benchmark, unchanged and with the change."""
     with tempfile.TemporaryDirectory() as name, Launcher() as launcher:
         programs = {percent: _built(Path(name) / f"work{percent}", percent) for percent in (100, 103)}
         for benchmark in LOOPS:
@@ -87,7 +88,7 @@ def _spec(programs: dict[int, Path], benchmark: str, percent: int) -> LaunchSpec
 
 
 def launch_of(words: Sequence[str]) -> LaunchSpec:
-    """A launch of a harness, with little in its environment."""
+    """The spec of a launch of a harness, with a small environment."""
     argv = tuple(word.encode() for word in words)
     return LaunchSpec(argv[0], argv, (b"PATH=/usr/bin:/bin",), timeout_ns=60_000_000_000)
 
@@ -131,7 +132,7 @@ def _at_once(
 
 
 def lockstep(launcher: Launcher, sides: Sequence[LaunchSpec], work: Work, first: int) -> Samples:
-    """The judged samples of both launches of a pair that were taken in turn; exits where they were not."""
+    """The judged samples of both launches of a pair, taken in turn; exits if they were not."""
     taken = _at_once(launcher, sides, work, first, in_turn=True)
     if any(sample.order is None for samples in taken for sample in samples):
         raise SystemExit("samples were not taken in turn")
@@ -161,7 +162,7 @@ def difference(both: Samples, metric: str) -> float:
 
 
 def robust_spread(values: Sequence[float] | FloatArray) -> float:
-    """The interquartile range as a standard deviation of what is normal."""
+    """The standard deviation of a normal distribution with the same interquartile range."""
     low, high = np.percentile(values, [25, 75])
     return float(high - low) / 1.349
 
@@ -216,19 +217,19 @@ def _calm(generator: np.random.Generator, pairs: int, samples: int) -> FloatArra
 
 
 def _stormy(generator: np.random.Generator, pairs: int, samples: int) -> FloatArray:
-    """Storms that last for some pairs, in which samples are long by chance."""
+    """Storms that last for some pairs, in which random samples are long."""
     storm = generator.random((pairs // 5 + 1, 1)).repeat(5, axis=0)[:pairs] < 0.3
     return _calm(generator, pairs, samples) * np.exp(storm * generator.exponential(0.3, size=(pairs, samples)))
 
 
 def _drifting(generator: np.random.Generator, pairs: int, samples: int) -> FloatArray:
-    """A launch that becomes slower by and by, the more so the later it is."""
+    """Launches that gradually slow down, the more so the later they are."""
     drift = np.cumsum(0.003 * generator.random((pairs, samples)), axis=1)
     return _calm(generator, pairs, samples) * np.exp(drift * np.linspace(0, 2, pairs)[:, None])
 
 
 def _second_colder(generator: np.random.Generator, pairs: int, samples: int) -> FloatArray:
-    """Whoever is second in its round is 2 % slower, in every pair."""
+    """The second sample of each round is 2 % slower, in every pair."""
     return _calm(generator, pairs, samples) * np.where(np.arange(samples) % 2, 1.02, 1.0)
 
 

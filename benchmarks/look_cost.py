@@ -1,8 +1,8 @@
-"""What a look at the pairs costs, in the processor's time: one on the way, and one whose interval is shown.
+"""What a look at the pairs costs in processor time: one that does not decide, and one whose interval is shown.
 
     python benchmarks/look_cost.py [TRIES]
 
-A look on the way is to cost under 5 ms at 1,000 pairs and under 50 ms at 10,000.
+A look that does not decide should cost under 5 ms at 1,000 pairs and under 50 ms at 10,000.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from steelyard.stats.looks import plan_looks
 from steelyard.stats.paired import Rules, judge_look
 
 PAIRS = (12, 100, 250, 1_000, 10_000)
-# So small a margin that nothing is decided.
+# Such a small margin that nothing is decided.
 RULES = Rules(margin=1e-5, alpha=0.01)
 NOISES = ("quiet", "drift", "skewed")
 
 
 def main(tries: int) -> None:
-    """Print the median of so many tries for each number of pairs."""
+    """Print the median over the tries for each number of pairs."""
     rows = []
     for pairs in PAIRS:
         taken = [_milliseconds(pairs, tries, roughly=roughly) for roughly in (True, False)]

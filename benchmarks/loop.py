@@ -1,4 +1,4 @@
-"""The part of the driver that repeats: set up launches, launch them, check how they ended, journal them."""
+"""The repeating part of the driver: set up launches, launch them, check how they ended, journal them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 
 
 def weighing_of(command: str) -> Weighing:
-    """A weighing of a command against itself that has not begun."""
+    """A weighing of a command against itself, before its first launch."""
     return Weighing(
         tool="benchmark",
         created="2026-01-01T00:00:00+00:00",
@@ -62,7 +62,7 @@ class Loop:
         self._open.close()
 
     def pairs(self, count: int) -> list[int]:
-        """So many more pairs, as many at once as a weighing of short launches has; the wall times in ns."""
+        """Run `count` more pairs, as many at once as a weighing of short launches does; return the wall times in ns."""
         wall_ns: list[int] = []
         seed = self._header.settings.seed
         while count > 0:

@@ -1,11 +1,11 @@
-"""Which rules no test holds: break one at a time, and see whether a test fails.
+"""Find rules that no test covers: break one at a time, and see whether a test fails.
 
     python benchmarks/mutations.py                       40 places of `stats` and `design`, drawn at random
     python benchmarks/mutations.py src/steelyard/stats --many 100 --seed 7
 
-Each mutant is a copy of the package with one operator, constant or condition changed (as mutmut and others have them),
-on which the tests that mirror its module run, and the recorded command lines. A survivor is a rule that no test holds,
-or a change that means nothing.
+Each mutant is a copy of the package with one operator, constant or condition changed (as by mutmut and others), on
+which the tests that mirror its module run, and the recorded command lines. A survivor is a rule that no test covers, or
+a change without meaning.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
 
 
 def _changes(node: ast.AST) -> Iterator[str]:
-    """What would be changed about a node; nothing for most of them."""
+    """Yield the changes that can be made to a node; none for most nodes."""
     match node:
         case ast.Compare(ops=[op]) if type(op) in _COMPARED:
             yield f"{type(op).__name__} -> {_COMPARED[type(op)].__name__}"
@@ -116,7 +116,7 @@ def _shown(node: ast.AST) -> str:
 
 
 def tests_of(path: Path) -> list[str]:
-    """The tests that mirror a file, or its room where it lies in one; and whole command lines."""
+    """The tests that mirror a file, or its folder if it is in one; and those of whole command lines."""
     below = path.relative_to(PACKAGE)
     own, room = ROOT / "tests" / below.with_name(f"test_{below.name}"), ROOT / "tests" / below.parent
     found = [own] if own.is_file() else []
@@ -126,7 +126,7 @@ def tests_of(path: Path) -> list[str]:
 
 
 def fail(tests: list[str], changed: Mapping[Path, str]) -> bool:
-    """Whether some of the tests fail, or never end, with these contents of files."""
+    """Whether any of the tests fails, or never ends, with these contents of files."""
     with tempfile.TemporaryDirectory(prefix="steelyard-mutant-") as folder:
         package = Path(folder) / "steelyard"
         shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))

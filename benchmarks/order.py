@@ -1,15 +1,14 @@
-"""Pairs whose order makes a difference: what is gained by taking that out, and whether it is right as often as said.
+"""Pairs whose order makes a difference: what is gained by removing it, and whether the error stays as claimed.
 
     python benchmarks/order.py [--weighings N] [--alarms [--unkind]] [--minutes M] [--seed S]
 
-Simulated noise, and the recorded traces, in which the launch that comes second takes longer by an effect that is the
-same in all pairs, or drifts, or comes and goes. Shown are the pairs to a verdict, median and mean, and how many of the
-weighings were undecided at 252 pairs, as they are and without the order's effect (`stats.order`). The effect of the
-traces themselves is whatever it was: the recorded order goes with them. With --alarms the share of weighings without
-a change in which any look rejects that, of 16 and of 90 pairs, by all noises together; the noises by themselves where
-they reject more than chance explains; with --unkind of noises that were made to deceive. As a change of all pairs is
-the same after it as before it, an interval holds the truth as often as "no change" is not rejected where nothing
-changed.
+In simulated noise and in the recorded traces, the second launch takes longer by an effect that is the same in all
+pairs, or drifts, or comes and goes. The table shows the pairs to a verdict, median and mean, and how many of the
+weighings were undecided at 252 pairs, with the order's effect and without it (`stats.order`). The traces keep their own
+effect of order, together with their recorded order. --alarms shows the share of weighings without a change in which any
+look rejects that, at 16 and at 90 pairs, for all noises together, and for single noises that reject more often than
+chance explains; with --unkind for noises that were made to deceive. As removing the effect does not alter a change of
+all pairs, an interval holds the truth as often as "no change" is not rejected where nothing changed.
 """
 
 from __future__ import annotations
@@ -50,33 +49,33 @@ Effect = Callable[[np.random.Generator, int], FloatArray]
 PAIRS = 252
 ALPHAS = (0.01, 0.05, 0.2)
 _FEW_AND_MANY = (16, 90)
-# So many standard errors above what is allowed are more than chance makes of some dozens of noises.
+# More standard errors than this above the allowed share are not explained by chance among some dozens of noises.
 _NO_CHANCE = 3.5
 
 
 def none(_: np.random.Generator, pairs: int) -> FloatArray:
-    """The order makes no difference."""
+    """No effect of the order."""
     return np.zeros(pairs)
 
 
 def half_percent(_: np.random.Generator, pairs: int) -> FloatArray:
-    """The same in all pairs."""
+    """An effect of half a percent in all pairs."""
     return np.full(pairs, 0.005)
 
 
 def two_percent(_: np.random.Generator, pairs: int) -> FloatArray:
-    """The same in all pairs, and larger than most noise."""
+    """An effect of two percent in all pairs, larger than most noise."""
     return np.full(pairs, 0.02)
 
 
 def drifting(generator: np.random.Generator, pairs: int) -> FloatArray:
-    """From 2 % down to nothing, or up."""
+    """An effect that drifts from 2 % to nothing, or from nothing to 2 %."""
     ramp = np.linspace(0.02, 0.0, pairs)
     return ramp if generator.random() < 0.5 else ramp[::-1].copy()
 
 
 def in_phases(generator: np.random.Generator, pairs: int) -> FloatArray:
-    """2 % in some stretches of 15 pairs, -1 % in the others."""
+    """An effect of 2 % in some stretches of 15 pairs, and of -1 % in the others."""
     return np.repeat(generator.choice([0.02, -0.01], pairs // 15 + 1), 15)[:pairs]
 
 
@@ -90,13 +89,13 @@ EFFECTS: dict[str, Effect] = {
 
 
 def phases(generator: np.random.Generator, pairs: int) -> FloatArray:
-    """Stretches of 15 pairs that are ten times as noisy as the others."""
+    """Noise with stretches of 15 pairs that are ten times as noisy as the others."""
     sizes = np.repeat(generator.choice([0.05, 0.005], pairs // 15 + 1, p=[0.4, 0.6]), 15)[:pairs]
     return np.exp(sizes[:, None] * generator.standard_normal((pairs, 2)))
 
 
 def recorded(name: str, metric: str) -> Noise:
-    """A stretch of a trace that starts anywhere: columns are the first launch of each pair and the second."""
+    """A stretch of a trace from a random start: the columns are the first and the second launch of each pair."""
     labelled, is_swapped = trace(name, metric), trace_order(name)[:, None] == 1
     values = np.where(is_swapped, labelled[:, ::-1], labelled)
 
@@ -117,7 +116,7 @@ NOISES: dict[str, Noise] = {
 def dealt(
     generator: np.random.Generator, noise: Noise, effect: Effect, pairs: int, change: float
 ) -> tuple[FloatArray, IntArray]:
-    """Values of both sides, (pairs, 2), of launches that a fair coin deals to them, and in which order these ran."""
+    """Values of both sides, (pairs, 2), from launches that a fair coin deals to them, and the order of each pair."""
     launches = noise(generator, pairs)
     launches = launches * np.exp(np.outer(effect(generator, pairs), [0, 1]))
     order = generator.integers(0, 2, pairs)
@@ -126,14 +125,14 @@ def dealt(
 
 
 def judged(sides: FloatArray, order: IntArray | None) -> Judgement:
-    """One weighing, without the order's effect where the order is given."""
+    """Judge one weighing, without the order's effect if the order is given."""
     if order is not None:
         sides = np.stack(without_order(sides[:, 0], sides[:, 1], order), axis=1)
     return weigh_once(sides, margin=0.005, alpha=0.01, roughly=True)
 
 
 def gains(weighings: int, seed: int) -> Iterator[list[str]]:
-    """A row for each noise, effect and change."""
+    """Yield a row for each noise, effect and change."""
     for label, noise in NOISES.items():
         for of_order, effect in EFFECTS.items():
             for change in (0.0, 0.01):
@@ -144,14 +143,14 @@ def gains(weighings: int, seed: int) -> Iterator[list[str]]:
 
 
 def told(judgements: list[Judgement]) -> str:
-    """Pairs to the end, median and mean, and how many were undecided there."""
+    """The pairs to the end, median and mean, and how many weighings were undecided there."""
     pairs = [one.look.pairs for one in judgements]
     undecided = sum(one.verdict == "undecided" for one in judgements)
     return f"{np.median(pairs):.0f}; {np.mean(pairs):.0f}; {undecided / len(pairs):.0%}"
 
 
 def alarms(noises: Mapping[str, Noise], minutes: float, seed: int) -> None:
-    """Weigh all these noises and effects in turn while there is time, and print what was rejected."""
+    """Weigh all these noises and effects in turn while there is time, and print the rejections."""
     generator, end = np.random.default_rng(seed), time.monotonic() + 60 * minutes
     rejected: defaultdict[tuple[str, str, int], FloatArray] = defaultdict(lambda: np.zeros(len(ALPHAS) + 1))
     while time.monotonic() < end:

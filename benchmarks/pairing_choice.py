@@ -3,13 +3,13 @@
     python benchmarks/pairing_choice.py [--weighings N] [--again N] [--kinds A,B] [--begins-beside] [--seed S]
     python benchmarks/pairing_choice.py --alarms [--weighings N] [--kinds A,B] [--begins-beside] [--seed S]
 
-Whole weighings without a machine: the tool's own choice of how each pair runs (`Pairing`), and its own looks. Pairs in
-tandem have other noise of the same kind, so many times as large, in the same phases, and take a little longer. All ways
-have the same noise in each weighing, so they differ by the choice alone. Time is that of the launches until the
-verdict, in that of a pair one after the other, or until so many pairs were judged.
+It simulates whole weighings with the tool's own choice of how each pair runs (`Pairing`), and its own looks. Pairs in
+tandem have other noise of the same kind, larger or smaller by a factor, in the same phases, and take a little longer.
+All ways have the same noise in each weighing, so only the choice makes them differ. Time is that of the launches until
+the verdict, or until so many pairs were judged, in units of a pair one after the other.
 
-With `--alarms` both sides are alike, and what rejects "no change" at alpha 5 % is counted; of other changes, and of
-none, how often the 95 % interval at the look that stopped holds the true one.
+With `--alarms` both sides are alike, and rejections of "no change" at alpha 5 % are counted; for other changes, and for
+none, how often the 95 % interval at the stopping look holds the true change.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ Way = Literal["adjacent", "tandem", "auto"]
 WAYS: tuple[Way, ...] = ("adjacent", "tandem", "auto")
 MARGIN, ALPHA = 0.005, 0.01
 MOST_PAIRS = 330
-# In tandem a pair takes so many times as long as one after the other.
+# How many times as long a pair takes in tandem as one after the other.
 CROWDED = 1.05
-# How many times as large its noise is there.
+# How many times as large its noise is in tandem.
 TIMES = (0.1, 0.3, 0.6, 1.0, 1.4, 3.0)
-# A change, and how many times as large as SYNTHETIC has it the noise is: 20 pairs to several hundred.
+# A change, and a factor for the noise of SYNTHETIC: these take 20 to several hundred pairs.
 PLACES = ((0.0, 0.7), (0.0, 1.5), (0.01, 0.7), (0.01, 1.5), (0.01, 3.0), (0.03, 3.0))
-# What `auto` may take of the time of pairs one after the other; of few weighings some are over it by chance.
+# The most that `auto` may take, in the time of pairs one after the other; few weighings may exceed it by chance.
 MOST = 1.1
 LONG_MS, SHORT_MS = 45.0, 12.0
 # For false alarms and intervals.
@@ -63,7 +63,7 @@ _numbers = attrgetter(*NUMBERS)
 
 
 def phases(generator: np.random.Generator, pairs: int) -> FloatArray:
-    """Calm and storm in turn, for 20 pairs or so each, with four times the noise."""
+    """Calm and storm in turn, for about 20 pairs each, with four times the noise in storms."""
     turns = np.cumsum(generator.random(pairs) < 0.05) + generator.integers(2)
     return np.where(turns % 2, 2.2, 0.55)
 
@@ -74,7 +74,7 @@ def storm_first(_generator: np.random.Generator, pairs: int) -> FloatArray:
 
 
 def waves(_generator: np.random.Generator, pairs: int) -> FloatArray:
-    """A storm of two pairs, about as often as one is tried."""
+    """A storm of two pairs, about as often as a pair in tandem is tried."""
     return np.where(np.arange(pairs) % 13 < 2, 5.0, 0.7)
 
 
@@ -84,14 +84,14 @@ KINDS = (*SYNTHETIC, *PHASES)
 
 @dataclass(frozen=True)
 class Noise:
-    """The logarithms of what both sides of each pair measure, (pairs, 2), by their place in time."""
+    """The logarithms of what both sides of each pair measure, (pairs, 2), by the pairs' positions in time."""
 
     adjacent: FloatArray
     tandem: FloatArray
 
     @classmethod
     def of(cls, kind: str, seed: tuple[int, ...], pairs: int) -> Noise:
-        """That of one weighing."""
+        """Draw the noise of one weighing."""
         generator = np.random.default_rng(seed)
         if kind in SYNTHETIC:
             return cls(*(np.log(SYNTHETIC[kind](generator, pairs)) for _ in range(2)))
@@ -99,7 +99,7 @@ class Noise:
         return cls(*(size * generator.standard_normal((pairs, 2)) for _ in range(2)))
 
     def weighed(self, change: float, times: float, size: float) -> Noise:
-        """As large as wanted, and with a change."""
+        """Return the noise scaled, and with a change."""
         moved = np.array([0.0, log1p(change)])
         return Noise(size * self.adjacent + moved, size * times * self.tandem + moved)
 
@@ -124,7 +124,7 @@ def pairs_of(noise: Noise, way: Way, place: Place, judged: int, seed: int) -> Pa
     pairing.note(_rows(seed, len(noise.tandem), WARM_UP, np.array([ms, ms]), tandem=False))
     for at in range(len(noise.tandem)):
         chosen = pairing.choose()
-        # What was tried moves no other pair to another place in time, so that all ways have the same ones.
+        # Tried pairs do not move others in time, so that all ways have the same noise.
         logs = noise.tandem[at] + log(CROWDED) if chosen.tandem else noise.adjacent[alone]
         alone += not chosen.tandem
         if way == "auto" and not pairing.is_settled:
@@ -140,7 +140,7 @@ def pairs_of(noise: Noise, way: Way, place: Place, judged: int, seed: int) -> Pa
 
 
 def _rows(seed: int, pair: int, role: str, ms: FloatArray, *, tandem: bool) -> tuple[LaunchRow, LaunchRow]:
-    """A pair as it is noted; of two in tandem each waits for its partner."""
+    """The rows of a pair; in tandem each launch waits for its partner."""
     first, second = (
         LaunchRow._make((*place, *_launch(ms[place.side], ms[1 - place.side] if tandem else 0.0), 0, (), ()))
         for place in draw_places(seed, 0, pair, role, tandem=tandem)
@@ -155,13 +155,13 @@ def _launch(ms: float, waits_ms: float) -> tuple[object, ...]:
 
 
 def judged_of(pairs: Pairs, alpha: float, *, roughly: bool) -> Judgement:
-    """Look at the pairs as the tool does, and stop where it does."""
+    """Take looks at the pairs, and stop, as the tool does."""
     return weigh_once(np.exp(pairs.sides), margin=MARGIN, alpha=alpha, roughly=roughly)
 
 
 @dataclass(frozen=True)
 class Place:
-    """Noise of a kind, so many times as large as it is, a change, and how long a launch takes."""
+    """A kind of noise and its factor, a change, and how long a launch takes."""
 
     kind: str
     change: float
@@ -173,23 +173,23 @@ class Place:
 
 @dataclass
 class Found:
-    """What weighings took in each way, and in which `auto` ended."""
+    """The time that weighings took in each way, and the way in which `auto` ended."""
 
     spent: dict[Way, list[float]] = field(default_factory=lambda: {way: [] for way in WAYS})
     pairs: dict[Way, list[int]] = field(default_factory=lambda: {way: [] for way in WAYS})
     in_tandem: list[bool] = field(default_factory=list)
 
     def ratio(self, way: Way) -> float:
-        """The mean time of a way in that of pairs one after the other."""
+        """The mean time of a way relative to pairs one after the other."""
         return fmean(self.spent[way]) / fmean(self.spent["adjacent"])
 
 
 def taken(place: Place, weighings: int, seed: int, all_times: tuple[float, ...] = TIMES) -> dict[float, Found]:
-    """What weighings at a place take, by how much noise there is in tandem."""
+    """The time that weighings at a place take, by the factor of the noise in tandem."""
     found = {times: Found() for times in all_times}
     for number in range(weighings):
         noise = Noise.of(place.kind, (seed, number), 2 * MOST_PAIRS)
-        stops: dict[tuple[bool, ...], int] = {}  # alike for all of them where no judged pair was in tandem
+        stops: dict[tuple[bool, ...], int] = {}  # the same for all factors if no judged pair was in tandem
         for (times, one), way in product(found.items(), WAYS):
             mine = noise.weighed(place.change, times, place.size)
             pairs = pairs_of(mine, way, place, MOST_PAIRS, number)
@@ -205,7 +205,7 @@ def taken(place: Place, weighings: int, seed: int, all_times: tuple[float, ...] 
 
 
 def times_table(asked: argparse.Namespace) -> None:
-    """Time by noise."""
+    """Print the table of times by noise."""
     places = [Place(kind, *one, begins_beside=asked.begins_beside) for kind, one in product(asked.kinds, PLACES)]
     places.append(Place("quiet", 0.01, 1.5, SHORT_MS))
     with ProcessPoolExecutor(asked.jobs) as pool:
@@ -236,7 +236,7 @@ def _cells(place: Place, times: float, found: Found) -> Iterator[str]:
 
 
 def holds(place: Place, times: float, weighings: int, seed: int) -> tuple[int, int, int]:
-    """Of so many weighings, how many rejected the true change at any look and ended in tandem; of a fourth, covered."""
+    """How many weighings rejected the true change at any look, ended in tandem, and (of every fourth) covered it."""
     rejected = covered = ended = 0
     truth, looks = log1p(place.change), plan_looks(FEWER_PAIRS, ended=True)
     for number in range(weighings):
@@ -252,7 +252,7 @@ def holds(place: Place, times: float, weighings: int, seed: int) -> tuple[int, i
 
 
 def alarms_table(asked: argparse.Namespace) -> None:
-    """False alarms and coverage."""
+    """Print the table of false alarms and coverage."""
     rows = []
     with ProcessPoolExecutor(asked.jobs) as pool:
         for change in TRUE_CHANGES:
@@ -275,7 +275,7 @@ def alarms_table(asked: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Print the table that was asked for."""
+    """Print the requested table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--alarms", action="store_true")
     parser.add_argument("--weighings", type=int, default=100, help="of each place")

@@ -1,18 +1,18 @@
-"""What a pause before a pair makes of it, and what it gains to launch another one of the same kind first.
+"""How a pause affects the next pair, and what is gained by first making another launch of the same kind.
 
     python benchmarks/pauses.py [--pairs N] [--weighings N] [--programs A,B]
 
-Between two requests to the launch server it sleeps, and the driver works. `after a pause` is a pair that follows such a
+Between two requests the launch server sleeps while the driver works. `after a pause` is a pair that follows such a
 pause, `behind its like` one that follows another launch of its program in the same request, as short launches do in a
-weighing. Of each: by how much its first launch takes longer than the second, and the spread of a pair whose order is
-drawn.
+weighing. For each, the table shows how much longer its first launch takes than the second, and the spread of a pair
+whose order is drawn.
 
-Then the pairs that follow another one in the same request, by how much their first launch takes longer: at addresses
-that are drawn for each pair, as in a weighing, so that the branch predictors know nothing of them, and at those of the
-pair before.
+Then, for pairs that follow another one in the same request, how much longer their first launch takes: at addresses
+drawn for each pair, as in a weighing, so that the branch predictors know nothing of them, and at those of the pair
+before.
 
-Then whole weighings by default settings, against the same and, of loops and walks, against 1 % more: as the tool does
-it, and without launches of which nothing is kept. Both ways in turn, in an order that is drawn.
+Then whole weighings at default settings, of identical programs and, for loops and walks, of 1 % more: as the tool does
+it, and without the launches of which nothing is kept. Both ways take turns, in a drawn order.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ KINDS = (("loop", 3, 0), ("loop", 10, 0), ("loop", 30, 0), ("walk", 5, 4096), ("
 
 
 def scaled(launcher: Launcher, work: str) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Loops and walks through memory: a label, the program, and one that does 1 % more."""
+    """Yield loops and walks through memory: a label, the program, and one that does 1 % more."""
     for kind, ms, kib in KINDS:
         memory = [str(kib)] if kib else []
         trial = spec_of([work, str(_TRIAL_ROUNDS), *memory], _ENVIRONMENT)
@@ -68,7 +68,7 @@ def scaled(launcher: Launcher, work: str) -> Iterator[tuple[str, list[str], list
 
 
 def ordinary(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """Short programs that everybody has."""
+    """Yield common short programs."""
     text = folder / "text"
     text.write_text("".join(f"{random.getrandbits(200):x}\n" for _ in range(2000)))
     yield "CPython: pass", [sys.executable, "-IS", "-c", "pass"]
@@ -82,7 +82,7 @@ def ordinary(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def pair(launcher: Launcher, program: LaunchSpec, place: str) -> tuple[float, float]:
-    """The logarithm of the first launch over the second, and what the second took, ns."""
+    """The log-ratio of the first launch to the second, and how long the second took, ns."""
     (spec,) = drawn_for_a_pair([program])
     _work_for(_PAUSE_S)
     if place == BEHIND:
@@ -100,7 +100,7 @@ def _work_for(seconds: float) -> None:
 
 
 def spreads(launcher: Launcher, known: dict[str, LaunchSpec], pairs: int) -> Iterator[list[str]]:
-    """For the first table."""
+    """Yield the rows of the first table."""
     ran: defaultdict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for _ in range(pairs):
         for label, spec in known.items():
@@ -115,14 +115,14 @@ def spreads(launcher: Launcher, known: dict[str, LaunchSpec], pairs: int) -> Ite
 
 
 def _longer_and_spread(logs: Sequence[float]) -> list[str]:
-    """By how much the first launch of a pair takes longer, and the spread of pairs of which the order is drawn."""
+    """How much longer the first launch of a pair takes, and the spread of pairs whose order is drawn."""
     ratios = np.array(logs)
     signs = np.where(np.arange(len(ratios)) % 2, 1, -1)
     return [f"{expm1(float(np.median(ratios))):+.2%}", f"{quartile_deviation(signs * ratios):.2%}"]
 
 
 def pairs_in_a_row(launcher: Launcher, program: LaunchSpec, drawn: str) -> list[float]:
-    """The logarithms of the first launch over the second, of all pairs of a request but its first."""
+    """The log-ratios of the first launch to the second, for all pairs of a request but its first."""
     _work_for(_PAUSE_S)
     specs = [drawn_for_a_pair([program])[0] for _ in range(_IN_A_ROW)]
     each = specs if drawn == NEW else specs[:1] * _IN_A_ROW
@@ -133,7 +133,7 @@ def pairs_in_a_row(launcher: Launcher, program: LaunchSpec, drawn: str) -> list[
 
 
 def spreads_in_a_row(launcher: Launcher, known: dict[str, LaunchSpec], requests: int) -> Iterator[list[str]]:
-    """For the table of addresses."""
+    """Yield the rows of the table of addresses."""
     ran: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
     for _ in range(requests):
         for label, spec in known.items():
@@ -163,7 +163,7 @@ def weigh(one: Sequence[str], other: Sequence[str], way: str) -> tuple[str, int,
 
 
 def weighings(known: dict[str, tuple[list[str], list[str] | None]], many: int) -> Iterator[list[str]]:
-    """For the third table; of what has no version that does more, against the same alone."""
+    """Yield the rows of the third table; programs without a version that does more only meet themselves."""
     found: defaultdict[tuple[str, str, str], list[tuple[str, int, float]]] = defaultdict(list)
     for _ in range(many):
         for label, (one, other) in known.items():
@@ -181,7 +181,7 @@ def weighings(known: dict[str, tuple[list[str], list[str] | None]], many: int) -
 
 
 def main(asked: argparse.Namespace) -> None:
-    """The three tables."""
+    """Print the three tables."""
     with tempfile.TemporaryDirectory() as name, Launcher() as launcher, Path(os.devnull).open("wb") as nowhere:
         launcher.keep_rows_in(nowhere.fileno())
         folder = Path(name)

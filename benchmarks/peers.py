@@ -20,7 +20,7 @@ _COMPARED = re.compile(r"\b\d[\d.]*x (slower|faster)\b")
 
 
 def welch_word(samples: Samples, alpha: float) -> Word:
-    """Welch's t-test of two samples, two-sided, as hyperfine's own `scripts/welch_ttest.py` does it."""
+    """Welch's two-sided t-test of two samples, as in hyperfine's own `scripts/welch_ttest.py`."""
     baseline, candidate = samples
     found = stats.ttest_ind(candidate, baseline, equal_var=False)
     if not found.pvalue < alpha:
@@ -29,7 +29,7 @@ def welch_word(samples: Samples, alpha: float) -> Word:
 
 
 def hyperfine_samples(report: str) -> Samples:
-    """Both commands' wall times in seconds, from what `hyperfine --export-json` wrote."""
+    """Both commands' wall times in seconds, from the output of `hyperfine --export-json`."""
     baseline, candidate = (result["times"] for result in json.loads(report)["results"])
     return baseline, candidate
 
@@ -37,9 +37,9 @@ def hyperfine_samples(report: str) -> Samples:
 def measure_by_hyperfine(
     hyperfine: str, programs: Sequence[Path], runs: int | None, folder: Path, environment: Mapping[str, str]
 ) -> Samples:
-    """One hyperfine of two programs, with so many runs, without a shell, after one warm-up of each.
+    """Run hyperfine once on two programs, with `runs` runs, without a shell, after one warm-up of each.
 
-    With None as somebody does it who gives the two programs and nothing else.
+    If `runs` is None, hyperfine gets the two programs and nothing else.
     """
     report = folder / "hyperfine.json"
     options = [] if runs is None else ["-N", "--warmup", "1", "--runs", str(runs)]
@@ -54,7 +54,7 @@ def pyperf_values(suite: str) -> list[float]:
 
 
 def pyperf_word(compared: str) -> Word:
-    """Read what `pyperf compare_to BASELINE CANDIDATE` printed; ValueError if it says neither."""
+    """Read the output of `pyperf compare_to BASELINE CANDIDATE`; ValueError if it gives no answer."""
     match = _COMPARED.search(compared)
     if match:
         return "slower" if match[1] == "slower" else "faster"
@@ -66,9 +66,9 @@ def pyperf_word(compared: str) -> Word:
 def measure_by_pyperf(
     pyperf: str, programs: Sequence[Path], launches: int | None, folder: Path, environment: Mapping[str, str]
 ) -> tuple[Word, Samples]:
-    """One pyperf of each program, a process and a value a launch, and what its `compare_to` says of them.
+    """Run pyperf once on each program, with one process and value per launch; return the answer of its `compare_to`.
 
-    With None for the launches as many as pyperf takes if it is not told.
+    If `launches` is None, pyperf makes as many as by default.
     """
     amount = [] if launches is None else ["-p", str(launches), "-n", "1", "-w", "0", "-l", "1"]
     files = [folder / f"pyperf-{side}.json" for side in ("baseline", "candidate")]

@@ -1,12 +1,12 @@
-"""A change of 3 % in one of several benchmarks, in suites of other harnesses: whether it is found, and alone.
+"""A change of 3 % in one of several benchmarks of other harnesses' suites: whether it is found, and nothing else.
 
     python benchmarks/planted_suites.py [SUITE ...] [--weighings N] [--max-time SECONDS] [--quiet]
 
-The suites are written here, of five benchmarks, and of pytest's twelve, which share their starts; criterion's
-is the program of the adapter's tests, to be built before (`pytest tests/subjects/adapters/test_criterion.py`). The
-change is more rounds of the same loop, by a variable of the environment, so that both sides are one file and no code
-moves. Weighed by default settings, which give each benchmark 3 s, and 30 s to a suite of fewer than ten; bursts of
-other work around unless --quiet is given.
+The suites are written here, with five benchmarks each, and twelve for pytest, which share their starts; criterion's is
+the program of the adapter's tests, which has to be built before (`pytest tests/subjects/adapters/test_criterion.py`).
+The change is more rounds of the same loop, by an environment variable, so that both sides are one file and no code
+moves. They are weighed at default settings, which give each benchmark 3 s, and 30 s to a suite of fewer than ten, among
+bursts of other work unless --quiet is given.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Suite:
 
 
 def google_benchmark(folder: Path) -> Suite:
-    """Compiled against the system's."""
+    """A suite for Google Benchmark, compiled against the system's library."""
     (folder / "suite.cpp").write_text(GOOGLE)
     suite = folder / "suite"
     words = ["c++", "-std=c++17", "-O2", "-o", str(suite), str(folder / "suite.cpp"), "-lbenchmark", "-lpthread"]
@@ -98,19 +98,19 @@ def google_benchmark(folder: Path) -> Suite:
 
 
 def go(folder: Path) -> Suite:
-    """The binary of `go test -c`."""
+    """A suite for Go, the binary of `go test -c`."""
     program = built_go(folder, GO)
     return Suite(str(program), f"env PLANTED=1 {program}")
 
 
 def pytest(folder: Path, harness: str) -> Suite:
-    """Run by this Python."""
+    """A suite for pytest, run by this Python."""
     command = pytest_command(folder, PYTEST, harness)
     return Suite(command, f"env PLANTED=1 {command}")
 
 
 def criterion(folder: Path) -> Suite:
-    """The program of the adapter's tests, the benchmark `work` of which asks for that variable."""
+    """The program of the adapter's tests, whose benchmark `work` reads that variable."""
     del folder
     program = cargo_built("criterion")
     if not program.exists():
@@ -129,7 +129,7 @@ SUITES: dict[str, Callable[[Path], Suite]] = {
 
 
 def main(words: argparse.Namespace) -> None:
-    """Weigh each suite in turn, and print the table as it stands after each weighing."""
+    """Weigh each suite in turn, and print the table so far after each weighing."""
     with tempfile.TemporaryDirectory() as name, stoppable():
         suites = {}
         for harness in words.harness or SUITES:

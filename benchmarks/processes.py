@@ -1,4 +1,4 @@
-"""Processes that the benchmarks start, and what each cost: the installed `steelyard`, the demo's program, peers."""
+"""Processes that the benchmarks start, with their cost: the installed `steelyard`, the demo's program, peers."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def build(program: Path, rounds: int, source: Path = WORK) -> Path:
 
 
 def run(command: Sequence[str], environment: Mapping[str, str], accept: Sequence[int] = (0,)) -> Ended:
-    """Run a command to its end, its output discarded; SystemExit with its last words for any other exit status."""
+    """Run a command to its end, its output discarded; SystemExit with its last words for a status not in `accept`."""
     with tempfile.TemporaryFile() as errors:
         started = time.monotonic()
-        # Waited for here rather than by `subprocess`, which does not tell what a process used.
+        # Waited for here rather than by `subprocess`, which does not report what a process used.
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, env=environment)
         try:
             _, waited, usage = os.wait4(process.pid, 0)
@@ -65,7 +65,7 @@ def run(command: Sequence[str], environment: Mapping[str, str], accept: Sequence
 
 
 def with_own_store(folder: Path) -> dict[str, str]:
-    """An environment in which records are kept in a folder of the benchmark, not on the user's own store."""
+    """An environment in which records are kept in a folder of the benchmark, not in the user's own store."""
     return {**os.environ, "XDG_STATE_HOME": str(folder)}
 
 
@@ -82,7 +82,7 @@ def cpu_of_targets(record: Mapping[str, Any]) -> float:
 
 
 def peer(name: str, given: str | None) -> str:
-    """Where a peer is: the path that was given, beside this Python, or on the PATH; SystemExit saying how to get it."""
+    """The path of a peer: as given, beside this Python, or on the PATH; SystemExit that says how to get it."""
     beside = shutil.which(name, path=str(Path(sys.executable).parent))
     found = shutil.which(given) if given else beside or shutil.which(name)
     if found is None:
@@ -92,7 +92,7 @@ def peer(name: str, given: str | None) -> str:
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[None]:
-    """End the block quietly at Ctrl-C or SIGTERM, so that what was printed by then stands."""
+    """End the block quietly at Ctrl-C or SIGTERM, so that what was printed before remains."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with contextlib.suppress(KeyboardInterrupt):

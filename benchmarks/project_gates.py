@@ -1,11 +1,11 @@
-"""The gate of a project, again and again, while bursts of other work come and go.
+"""A project's gate, run repeatedly while bursts of other work come and go.
 
     python benchmarks/project_gates.py FOLDER --base REV --candidate REV [GATES] [--quiet] [--keep FOLDER]
                                        [-- OPTIONS OF COMPARE]
 
-FOLDER has a `steelyard.toml` with one target. Revisions that differ in nothing that runs (in a constant that nobody
-reads, say) show false alarms; a candidate with more work shows whether that is found. Each gate is one `steelyard
-compare` and one `steelyard gate`, by the installed command.
+FOLDER has a `steelyard.toml` with one target. Revisions without a difference in what runs (only in an unused constant,
+say) show false alarms; a candidate with more work shows whether that is found. Each gate is one `steelyard compare` and
+one `steelyard gate`, by the installed command.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Tally:
                 self.changed[f"{verdict['verdict']} {verdict['change']:+.2%} {verdict['benchmark']}"] += 1
 
     def report(self) -> str:
-        """The table as it stands, then every change that was called."""
+        """The table so far, then every change that was reported."""
         row: list[object] = [sum(self.gates.values()), *(self.words[word] for word in WORDS)]
         row += [statistics.median(self.pairs), round(statistics.median(self.seconds))]
         lines = [table(("gates", *WORDS, "pairs", "seconds"), [row])]
@@ -87,7 +87,7 @@ def _run(project: Path, folder: Path, *words: str) -> None:
 
 
 def main(words: argparse.Namespace) -> None:
-    """Print the tally as it stands after each gate."""
+    """Print the tally so far after each gate."""
     tally = Tally()
     bursts = contextlib.nullcontext() if words.quiet else Bursts()
     with tempfile.TemporaryDirectory() as name, stoppable(), bursts:

@@ -1,4 +1,4 @@
-"""What a program of benchmarks answers when it is asked as the driver asks (docs/protocol.md), without a weighing."""
+"""Call a program of benchmarks like the driver does (docs/protocol.md), without a weighing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def samples_of(program: Sequence[str], benchmark: str, loops: int, samples: int) -> list[dict[str, Any]]:
-    """The samples of one benchmark, in a process of its own: so many, of so many iterations each."""
+    """Take `samples` samples of `loops` iterations each of one benchmark, in a process of its own."""
     reads, writes = os.pipe()
     asked = {"protocol": 1, "fd": writes, "run": benchmark, "loops": loops, "samples": samples, "seed": 0}
     try:

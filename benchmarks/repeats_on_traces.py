@@ -2,9 +2,9 @@
 
     python benchmarks/repeats_on_traces.py [WEIGHINGS]
 
-The time that a launch waited is known to the nanosecond (`waiting`), or was stolen: then it is only in a counter of
-10 ms ticks that adds up all processors, of which all others lose as much at the same time (`stolen of N`), and 0.2 %
-of the time all the while.
+The time that a launch waited is known to the nanosecond (`waiting`), or was stolen: then it only shows in a counter of
+10 ms ticks that adds up all processors, where all others lose as much at the same time (`stolen of N`), and another
+0.2 % of the time is stolen throughout.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Pair = tuple[LaunchRow, LaunchRow]
 
 
 def main(weighings: int) -> None:
-    """Print one row a trace, change and way."""
+    """Print one row per trace, change and way."""
     rows = []
     for name in TRACE_NAMES:
         wall, active = trace(name, "wall"), trace(name, "active")
@@ -47,12 +47,12 @@ def main(weighings: int) -> None:
 
 
 def waiting(wall: FloatArray, lost: FloatArray) -> list[Pair]:
-    """The pairs with what they lost as their wait for a processor."""
+    """The pairs, with what they lost as waits for a processor."""
     return _pairs(wall, lambda pair, side: {"delay_ns": round(lost[pair, side] * 1e9)})
 
 
 def stolen(wall: FloatArray, lost: FloatArray, processors: int) -> list[Pair]:
-    """The pairs with what they lost as the machine's stolen time, whose ticks come wherever they come."""
+    """The pairs, with what they lost as the machine's stolen time, in ticks that may fall into any launch."""
     grown = processors * (lost + ALWAYS_STOLEN * wall).ravel() * 1e9
     ticks = np.diff(np.cumsum(np.concatenate([[0.0], grown])) // STEAL_TICK_NS).reshape(wall.shape)
     return _pairs(wall, lambda pair, side: {"steal_ns": int(ticks[pair, side]) * STEAL_TICK_NS})
@@ -80,7 +80,7 @@ def _weigh(wall: FloatArray, pairs: list[Pair] | None, processors: int, change: 
 
 
 def kept(pairs: list[Pair], start: int, processors: int) -> list[int]:
-    """The places of the pairs that are judged, of those from `start` on."""
+    """The positions of the judged pairs, from `start` on."""
     repeats, places, place = Repeats("wall", processors), [], start
     while repeats.kept < PAIRS:
         if not repeats.is_to_repeat(*pairs[place]):

@@ -2,10 +2,10 @@
 
     python benchmarks/report_page.py [--benchmarks N] [--tries N] [--browser PATH]
 
-By default of 500 benchmarks with 4,000 samples each: a suite in 20 pairs of launches of 100 samples, and two files of
-pyperf in 40 processes of 100 values. Each page is made by a process of its own, beside the same command without
-it, which reads and judges as much; the fastest try counts. Then Chromium opens it as a file: interactive
-is when its script says that tables and filters work.
+By default there are 500 benchmarks with 4,000 samples each: a suite in 20 pairs of launches of 100 samples, and two
+pyperf files in 40 processes of 100 values. Each page is made by a process of its own, compared with the same command
+without the page, which reads and judges as much; the fastest try counts. Then Chromium opens it as a file: it counts as
+interactive when its script says that tables and filters work.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def main(words: argparse.Namespace) -> None:
 
 
 def write_suite(path: Path, benchmarks: int) -> None:
-    """Write the record of a harness, with samples in every launch."""
+    """Write the record of a suite in a harness, with samples in every launch."""
     write_record(path, PAIRS * benchmarks, benchmarks)
     record = json.loads(path.read_text())
     generator = np.random.default_rng(2)
@@ -76,7 +76,7 @@ def _fastest(words: Sequence[str], folder: Path, tries: int) -> Ended:
 
 
 def _interactive_s(page: Path, browser: str, tries: int) -> float:
-    """Seconds from the address to working tables, in a new tab each time."""
+    """The seconds from opening the address to working tables, in a new tab each time."""
     from playwright.sync_api import sync_playwright
 
     taken = []

@@ -1,12 +1,12 @@
-"""What an iteration of an empty body costs through the C++ header, beside Google Benchmark and nanobench.
+"""What an iteration of an empty body costs with the C++ header, compared with Google Benchmark and nanobench.
 
     python benchmarks/sdk_cpp_overhead.py [--repetitions N] [--iterations N] [--nanobench FOLDER] [--compiler NAME]
 
-Each tool runs a given number of iterations of two bodies in a process of its own: one without anything in it, and one
-that is an empty `asm volatile`, which no compiler may remove. In each repetition every tool runs once, in an order
-drawn anew. What is printed is the median over the repetitions, and the ratio to the better of the two peers: the
-Hodges-Lehmann estimate and 99 % interval of the ratios within a repetition. All is CPU time of the thread, as waiting
-for a busy machine is no property of a loop. A loop that the compiler has removed is not compared with.
+Each tool runs a given number of iterations of two bodies in a process of its own: an empty one, and an empty `asm
+volatile`, which no compiler may remove. In each repetition every tool runs once, in an order drawn anew. The table
+shows the median over the repetitions, and the ratio to the better of the two peers: the Hodges-Lehmann estimate and
+99 % interval of the ratios within a repetition. All times are CPU times of the thread, as waiting on a busy machine is
+not a property of a loop. A loop that the compiler has removed is not compared.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from steelyard.stats.signed_rank import estimate
 
 SDK = ROOT / "sdk" / "cpp"
 BODIES = ("nothing", "empty asm")
-# Less an iteration than a tenth of a cycle of the fastest processors: there is no loop any more.
+# An iteration takes less than a tenth of a cycle of the fastest processors only if there is no loop any more.
 REMOVED_NS = 0.02
 LEVEL = 0.01
 
@@ -102,13 +102,13 @@ _Ask = Callable[[str, int], float]
 
 @dataclass
 class Tool:
-    """A built program, how it is asked for ns an iteration, and what it answered, body by body."""
+    """A built program, how it is called for the ns per iteration, and its answers for each body."""
 
     ask: _Ask
     taken: dict[str, list[float]] = field(default_factory=lambda: {body: [] for body in BODIES})
 
     def median(self, body: str) -> float:
-        """Over the repetitions, in ns an iteration."""
+        """The median over the repetitions, in ns per iteration."""
         return statistics.median(self.taken[body])
 
 
@@ -120,7 +120,7 @@ class MissingError(Exception):
 
 
 def main(words: argparse.Namespace) -> None:
-    """Build what can be built, take turns, print the table."""
+    """Build what can be built, run the tools in turns, print the table."""
     with tempfile.TemporaryDirectory() as name, stoppable():
         tools = _tools(Path(name), words.compiler, words.nanobench)
         turns = [(tool, body) for tool in tools.values() for body in BODIES]
@@ -154,7 +154,7 @@ class _Builder:
     compiler: str
 
     def __call__(self, name: str, source: str, *words: str) -> Path:
-        """Build a program from C++; CalledProcessError with what the compiler says."""
+        """Build a program from C++; CalledProcessError with the compiler's output."""
         file, program = self.folder / f"{name}.cpp", self.folder / name
         file.write_text(source)
         self._compile("-std=c++17", "-O2", f"-I{SDK}", str(file), *words, "-pthread", "-o", str(program))

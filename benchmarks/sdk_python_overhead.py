@@ -1,13 +1,13 @@
-"""What an iteration of an empty body costs through the Python SDK, beside timeit and pyperf.
+"""What an iteration of an empty body costs with the Python SDK, compared with timeit and pyperf.
 
     python benchmarks/sdk_python_overhead.py [--repetitions N] [--iterations N] [--samples K] [--pyperf PYTHON]
 
-Two bodies: the statement `pass`, and a call of a function with nothing in it. In each repetition every tool runs each
-of them once, in a fresh process, in an order drawn anew; of its samples the first is dropped and the median taken. What
-is printed is the median over the repetitions, and the ratio to each peer: the Hodges-Lehmann estimate and 99 % interval
-of the ratios within a repetition. The bar is 1.0 for both.
+There are two bodies: the statement `pass`, and a call of an empty function. In each repetition every tool runs each of
+them once, in a fresh process, in an order drawn anew; the first of its samples is dropped, and the median of the others
+taken. The table shows the median over the repetitions, and the ratio to each peer: the Hodges-Lehmann estimate and 99 %
+interval of the ratios within a repetition. The bar is 1.0 for both.
 
-`steelyard, one copy` is the same loop with the body in it once, as the peers have it, instead of eight times.
+`steelyard, one copy` is the same loop with the body once, as in the peers' loops, instead of eight times.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ _Ask = Callable[[str], list[float]]
 
 @dataclass
 class Tool:
-    """How a tool is asked, and the median of each answer, body by body."""
+    """How a tool is called, and the median of each of its answers, for each body."""
 
     ask: _Ask
     taken: dict[str, list[float]] = field(default_factory=lambda: {body: [] for body in BODIES})
 
     def turn(self, body: str) -> None:
-        """One process more."""
+        """Run one more process."""
         self.taken[body].append(statistics.median(self.ask(body)[1:]))
 
 
@@ -71,7 +71,7 @@ class Asking:
     samples: int
 
     def steelyard(self, program: Sequence[str]) -> _Ask:
-        """Through the protocol, as the driver asks."""
+        """Call through the protocol, like the driver."""
         file = self.folder / "bench_empty.py"
         file.write_text(_BENCH)
 
@@ -83,7 +83,7 @@ class Asking:
         return ask
 
     def timeit(self) -> _Ask:
-        """The standard library's."""
+        """Call the standard library's timeit."""
 
         def ask(body: str) -> list[float]:
             command = [sys.executable, "-c", _TIMEIT, body, str(self.iterations), str(self.samples)]
@@ -93,7 +93,7 @@ class Asking:
         return ask
 
     def pyperf(self, python: str) -> _Ask:
-        """One of its workers."""
+        """Call one of pyperf's workers."""
         file = self.folder / "pyperf_empty.py"
         file.write_text(_PYPERF)
 
@@ -110,7 +110,7 @@ class Asking:
 
 
 def main(words: argparse.Namespace) -> None:
-    """Take turns, print the table."""
+    """Run the tools in turns, print the table."""
     with tempfile.TemporaryDirectory() as name:
         tools = _tools(Asking(Path(name), words.iterations, words.samples), words.pyperf)
         turns = [(tool, body) for tool in tools.values() for body in BODIES]

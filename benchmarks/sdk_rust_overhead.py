@@ -1,12 +1,12 @@
-"""What an iteration of an empty body takes: steelyard-bench (sdk/rust) beside criterion and divan, in one run.
+"""What an iteration of an empty body takes: steelyard-bench (sdk/rust) compared with criterion and divan, in one run.
 
     python benchmarks/sdk_rust_overhead.py [ROUNDS]
 
-Builds the three programs of benchmarks/sdk_rust_overhead (cargo fetches criterion and divan), and runs each once in
-each round, in an order drawn at random. A run is 100 samples of half a millisecond or so. It counts with its median
-sample, and with its least one: the loop itself takes the same time always, and what is above that is the machine's. The
-table has the medians over the runs; a ratio is the median over the rounds, so that what slows the whole machine for a
-while hits both sides. Divan subtracts what it takes its loop to cost; here its loop is timed from outside.
+It builds the three programs of benchmarks/sdk_rust_overhead (cargo fetches criterion and divan), and runs each once in
+each round, in random order. A run is 100 samples of about half a millisecond. It counts with its median sample, and
+with its smallest one: the loop itself always takes the same time, and anything above that is the machine's. The table
+has the medians over the runs; a ratio is the median over the rounds, so that what slows the whole machine for a while
+hits both sides. Divan subtracts what it believes its loop to cost; here its loop is timed from outside.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ PROJECT = ROOT / "benchmarks" / "sdk_rust_overhead"
 LOOPS, SAMPLES = 2_000_000, 100
 OURS, CRITERION, DIVAN = "steelyard-bench", "criterion", "divan"
 
-# The samples of one run, in ns an iteration.
+# The samples of one run, in ns per iteration.
 Run = Callable[[], list[float]]
 
 
 def main(rounds: int) -> None:
-    """The runs, and the table."""
+    """Make the runs, and print the table."""
     programs = _build()
     with tempfile.TemporaryDirectory() as folder:
         runs: dict[str, Run] = {
@@ -54,7 +54,7 @@ def main(rounds: int) -> None:
 
 
 def _build() -> dict[str, str]:
-    """The executables by the name of their bench target."""
+    """Build the executables; returns them by the name of their bench target."""
     if shutil.which("cargo") is None:
         raise SystemExit("this needs Rust's cargo: install it (https://rustup.rs) and run it again")
     command = ["cargo", "bench", "--no-run", "--locked", "--message-format=json", "--manifest-path", "Cargo.toml"]

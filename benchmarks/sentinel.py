@@ -1,11 +1,12 @@
-"""The watch's fixed work: whether it tells which launches a machine has slowed down where no counter shows it.
+"""The watch's fixed work: whether it shows which launches a machine has slowed down where no counter does.
 
     python benchmarks/sentinel.py [--seconds S] [--processor P]
 
-A loop and a walk through 4 MiB are launched in turn for S seconds and watched. Of each, for fixed work in looks, the
-launch's own start (`spawn_ns`) and what the counters have (stolen time, the clock rate): how well it tells the slowest
-fifth of the launches from the quicker three fifths (the chance that it is higher for one of them; 0.5 is none), and
-where it is 3 % above its quicker quarter, by how much launches took longer there. All without waits.
+A loop and a walk through 4 MiB are launched in turn for S seconds and watched. For each of them, and for the fixed work
+in looks, the launch's own start (`spawn_ns`) and the counters (stolen time, the clock rate), the table shows how well
+the figure distinguishes the slowest fifth of the launches from the quickest three fifths (the chance that it is higher
+for one of the former; 0.5 is useless), and how much longer launches took where it is 3 % above its quickest quarter.
+All times are without waits.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def _spec(words: Sequence[str], processor: int | None) -> LaunchSpec:
 
 
 def seen(launches: Sequence[Measured], stretches: Sequence[Stretch]) -> dict[str, FloatArray]:
-    """What each sign said of each launch; of those of a stretch that of the stretch."""
+    """The value of each sign for each launch; launches of one stretch share its value."""
     ends = [one.end_ns for one in stretches]
     middles = [one.start_ns + one.wall_ns // 2 for one in launches]
     of_each = [stretches[min(place, len(ends) - 1)] for place in np.searchsorted(ends, middles)]
@@ -70,7 +71,7 @@ def seen(launches: Sequence[Measured], stretches: Sequence[Stretch]) -> dict[str
 
 
 def told(sign: FloatArray, longer: FloatArray) -> tuple[str, ...]:
-    """How well a sign tells slow launches, in words and figures."""
+    """How well a sign distinguishes slow launches, as cells of the table."""
     low, high = np.quantile(longer, [0.6, 0.8])
     if np.ptp(sign) == 0:
         return ("the same all the time", "", "", "")

@@ -1,10 +1,10 @@
-"""How near the change that is shown with `slower` is to the true one, whenever a weighing stopped.
+"""How near the change shown with `slower` is to the true one, at whichever look a weighing stopped.
 
     python benchmarks/shown_change.py [WEIGHINGS]
 
-In four kinds of noise, from a change that takes a hundred pairs to find to one that every pair shows, alone and as one
-of four that share alpha: the mean of what is shown in the true change, how many of them are above it, and the smallest;
-before that, the same of the plain estimate.
+It covers four kinds of noise, and changes from one that takes a hundred pairs to find to one that every pair shows,
+alone and as one of four benchmarks that share alpha. The table shows the mean of the shown changes relative to the true
+one, how many of them are above it, and the smallest; before that, the same for the plain estimates.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ NOISES: dict[str, Draw] = {
 
 
 def shown(d: FloatArray, alpha: float) -> tuple[int, float, float] | None:
-    """The pairs, the plain estimate and the one that is shown, of a weighing of these differences; None without end."""
+    """The pairs, the plain and the shown estimate of a weighing of these differences; None if it does not end."""
     for look in plan_looks(len(d), ended=False):
         looks = plan_looks(look.pairs, ended=False)
         seen, levels = d[: look.pairs], np.zeros(look.pairs)
@@ -74,7 +74,7 @@ def shown(d: FloatArray, alpha: float) -> tuple[int, float, float] | None:
 
 
 def row(name: str, change: float, noise: float, alpha: float, weighings: int) -> list[str]:
-    """One cell of the table."""
+    """One row of the table."""
     draws = (np.random.default_rng(seed) for seed in range(weighings))
     found = [shown(change + noise * NOISES[name](generator, MOST_PAIRS), alpha) for generator in draws]
     pairs, plain, told = np.array([one for one in found if one is not None]).T

@@ -1,4 +1,4 @@
-"""Weighings without a machine: the procedure of `steelyard.stats` on recorded and on synthetic noise, truth known."""
+"""Simulated weighings: the procedure of `steelyard.stats` on recorded and synthetic noise, with a known truth."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TRACE_METRICS = ("cpu", "active", "wall")
 
 @cache
 def trace(name: str, metric: str) -> FloatArray:
-    """One metric of a recorded trace in seconds, shape (pairs, 2), sides as they were labelled; not to be changed."""
+    """One metric of a recorded trace in seconds, shape (pairs, 2), with the recorded sides; read-only."""
     rows = _rows(name)
     values = np.empty((len(rows) // 2, 2))
     for row in rows:
@@ -43,7 +43,7 @@ def trace(name: str, metric: str) -> FloatArray:
 
 
 def trace_order(name: str) -> npt.NDArray[np.int64]:
-    """In which order the two launches of each pair of a trace ran, (pairs,): 0 where side 0 was the first."""
+    """The order in which the two launches of each pair of a trace ran, (pairs,): 0 where side 0 was the first."""
     order = {int(row["pair"]): int(row["order"]) for row in _rows(name) if row["side"] == "0"}
     return np.array([order[pair] for pair in sorted(order)], dtype=np.int64)
 
@@ -55,7 +55,7 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 
 def window_of(values: FloatArray) -> Noise:
-    """Recorded noise: a stretch that starts anywhere, the two labels of each pair swapped by a fair coin."""
+    """Recorded noise: a stretch from a random start, with the two labels of each pair swapped by a fair coin."""
 
     def noise(generator: np.random.Generator, pairs: int) -> FloatArray:
         start = generator.integers(0, len(values) - pairs + 1)
@@ -67,7 +67,7 @@ def window_of(values: FloatArray) -> Noise:
 
 
 def _paired(generator: np.random.Generator, launches: FloatArray) -> FloatArray:
-    """Deal launches, in the order in which they ran, to the two sides as a weighing does."""
+    """Deal launches, in the order in which they ran, to the two sides, like a weighing."""
     pairs = launches.reshape(-1, 2)
     swap = generator.random(len(pairs)) < 0.5
     return np.where(swap[:, None], pairs[:, ::-1], pairs)
@@ -84,7 +84,7 @@ def heavy(generator: np.random.Generator, pairs: int) -> FloatArray:
 
 
 def drift(generator: np.random.Generator, pairs: int) -> FloatArray:
-    """Autocorrelated: a random walk that is pulled back slowly, 5 % wide, under 1 % of independent noise."""
+    """Autocorrelated: a slowly mean-reverting random walk, 5 % wide, under 1 % of independent noise."""
     steps = 0.01 * generator.standard_normal(2 * pairs)
     level, levels = 0.0, np.empty(2 * pairs)
     for launch, step in enumerate(steps):
@@ -94,7 +94,7 @@ def drift(generator: np.random.Generator, pairs: int) -> FloatArray:
 
 
 def bimodal(generator: np.random.Generator, pairs: int) -> FloatArray:
-    """Two modes 4 % apart, drawn launch by launch, as two layouts of the heap would be."""
+    """Two modes 4 % apart, drawn for each launch, as by two layouts of the heap."""
     modes = 0.04 * (generator.random((pairs, 2)) < 0.4)
     return np.exp(modes + 0.005 * generator.standard_normal((pairs, 2)))
 
@@ -116,12 +116,12 @@ SYNTHETIC: dict[str, Noise] = {noise.__name__: noise for noise in (quiet, heavy,
 
 @dataclass(frozen=True)
 class Tally:
-    """What many weighings of one kind came to."""
+    """The outcomes of many weighings of one kind."""
 
     verdicts: Counter[str]
     pairs: tuple[int, ...]
     covered: int | None
-    """By how many intervals the true change was; None where nobody asked."""
+    """How many intervals covered the true change; None if that was not requested."""
 
     def __add__(self, other: Tally) -> Tally:
         known = self.covered is not None and other.covered is not None
@@ -130,17 +130,17 @@ class Tally:
 
     @property
     def weighings(self) -> int:
-        """How many there were."""
+        """The number of weighings."""
         return len(self.pairs)
 
     @property
     def median_pairs(self) -> float:
-        """After how many pairs half of them had stopped."""
+        """The number of pairs after which half of the weighings had stopped."""
         return float(np.median(self.pairs))
 
     @property
     def coverage(self) -> float:
-        """The share of the intervals, at the looks where the weighings stopped, that the true change was in."""
+        """The share of the intervals, at the looks where the weighings stopped, that held the true change."""
         return float("nan") if self.covered is None else self.covered / self.weighings
 
     def share(self, *verdicts: str) -> float:
@@ -160,9 +160,9 @@ def simulate(
     tick: float | None = None,
     roughly: bool = False,
 ) -> Tally:
-    """Weigh many times with a true relative `change`; `tick`, relative to a launch of 1, is the clock's.
+    """Weigh many times with a true relative `change`; `tick` is the clock's, relative to a launch of 1.
 
-    With `roughly` nobody asks for the coverage, which is not known then; that takes half the time.
+    With `roughly` the coverage is not worked out, which takes half the time.
     """
     generator = np.random.default_rng(seed)
     truth = log1p(change)
@@ -181,9 +181,9 @@ def simulate(
 def false_alarms(
     noise: Noise, *, alpha: float, pairs: int, weighings: int, tick: float | None = None, seed: int = 1
 ) -> float:
-    """The share of weighings without a change in which any look rejects that: without it nothing is slower or faster.
+    """The share of weighings without a change in which any look rejects "no change", as every wrong verdict must.
 
-    It takes a third of the time of `simulate`, which has the margins tested as well.
+    It takes a third of the time of `simulate`, which tests the margins as well.
     """
     generator = np.random.default_rng(seed)
     looks, rejected = plan_looks(pairs, ended=True), 0
@@ -195,7 +195,7 @@ def false_alarms(
 
 
 def _ticking(generator: np.random.Generator, sides: FloatArray, tick: float | None) -> FloatArray:
-    """What a clock shows of times, shape (pairs, 2), that begin anywhere between two of its ticks."""
+    """What a clock shows for times, shape (pairs, 2), that begin anywhere between two of its ticks."""
     if tick is None:
         return sides
     begin = generator.random(sides.shape) * tick
@@ -204,7 +204,7 @@ def _ticking(generator: np.random.Generator, sides: FloatArray, tick: float | No
 
 @dataclass(frozen=True)
 class SuiteTally:
-    """How many suites of identical programs had any `slower` or `faster`, and how many of their benchmarks."""
+    """How many suites of identical programs had any `slower` or `faster`, and how many of their benchmarks had."""
 
     suites: int
     with_false_alarm: int
@@ -221,7 +221,7 @@ def simulate_suite(
     shared: bool = True,
     seed: int = 1,
 ) -> SuiteTally:
-    """Weigh suites of benchmarks that did not change; `shared` is whether they share alpha, as they have to."""
+    """Weigh suites of unchanged benchmarks; `shared` is whether they share alpha, as they have to."""
     generator = np.random.default_rng(seed)
     alarms = []
     for _ in range(suites):
@@ -233,12 +233,12 @@ def simulate_suite(
 
 @dataclass(frozen=True)
 class DiscoveryTally:
-    """What was found in suites of which a part had changed."""
+    """What was found in suites of which some benchmarks had changed."""
 
     wrong_share: float
-    """Of what a suite called changed, the share that was not, on average over the suites."""
+    """The share of a suite's findings that are wrong, on average over the suites."""
     found: float
-    """Of the benchmarks that had changed, the share that was found."""
+    """The share of the changed benchmarks that was found."""
 
 
 def simulate_discoveries(
@@ -252,7 +252,7 @@ def simulate_discoveries(
     alpha: float = 0.01,
     seed: int = 1,
 ) -> dict[str, DiscoveryTally]:
-    """Weigh suites of which some benchmarks changed: one tally for each family, and for none at all."""
+    """Weigh suites in which some benchmarks changed: one tally for each family, and one without any."""
     generator = np.random.default_rng(seed)
     shares: dict[str, list[float]] = {"holm": [], "fdr": [], "none": []}
     found: dict[str, list[float]] = {"holm": [], "fdr": [], "none": []}
@@ -281,16 +281,16 @@ def _judge_member(
 
 
 def one_budget(alpha: float) -> Budgets:
-    """The budget of a weighing as the tool has it: its end keeps a part of alpha."""
+    """The budget of a weighing as in the tool: its end keeps a part of alpha."""
     return Budgets(RESERVE, None, alpha)
 
 
 def weigh_once(
     sides: FloatArray, *, margin: float, alpha: float, roughly: bool = False, members: float = 1
 ) -> Judgement:
-    """Judge one simulated weighing, values of shape (pairs, 2), whose budget ends with its pairs, and may go on.
+    """Judge one simulated weighing, values of shape (pairs, 2), whose budget ends with its pairs, but may be extended.
 
-    Of a suite's it is one of `members` that share alpha.
+    In a suite it is one of `members` that share alpha.
     """
     judgement = judge(
         lambda n: (sides[:n, 0], sides[:n, 1]),

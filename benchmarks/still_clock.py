@@ -1,12 +1,12 @@
-"""`steelyard still` on harnesses that others wrote: their own reports, quiet and beside bursts, by both clocks.
+"""`steelyard still` on other projects' harnesses: their own reports, quiet and beside bursts, by both clocks.
 
     python benchmarks/still_clock.py [HARNESS ...] [--turns N]
 
-One benchmark of each harness, out of the programs that `pytest tests/subjects/adapters` builds, unchanged. A turn is a
-report of each kind, in an order drawn at random: by the plain clock and under `steelyard still`, the machine left alone
-and beside bursts of 1 to 3 busy loops. Shown are the median of the turns' means, over those of the quiet plain reports
-and over the quiet ones of the same clock, and the median of their spreads (standard deviation over mean, as the harness
-itself tells both).
+It takes one benchmark of each harness, unchanged, from the programs that `pytest tests/subjects/adapters` builds. A
+turn is a report of each kind, in random order: by the plain clock and under `steelyard still`, with the machine left
+alone and beside bursts of 1 to 3 busy loops. The table shows the median of the turns' means, relative to the quiet
+plain reports and to the quiet ones of the same clock, and the median of their spreads (standard deviation over mean,
+both as the harness reports them).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Reported = tuple[float, float]
 HEADER = ("harness", "machine", "clock", "mean", "over quiet plain", "over quiet", "spread", "left out")
 KINDS = [(load, clock) for load in ("quiet", "bursts") for clock in ("plain", "still")]
 
-# A test of pytest-benchmark with rounds of some ms, as the suites are that its bursts hurt most.
+# A test for pytest-benchmark with rounds of some ms, like the suites that bursts hurt most.
 PYTEST = """
 def work():
     total = 0
@@ -61,7 +61,7 @@ class Case:
 
 
 def main(words: argparse.Namespace) -> None:
-    """Print the table when all have had their turns."""
+    """Take all turns, then print the table."""
     rows: list[tuple[str, ...]] = []
     with stoppable():
         for case in _cases():
@@ -93,7 +93,7 @@ def _rows(case: Case, turns: int) -> list[tuple[str, ...]]:
 
 
 def _reported(case: Case, folder: Path, load: str, clock: str) -> tuple[float, float, float]:
-    """The mean, the spread as a share of it, and the seconds that were left out."""
+    """The mean, the spread relative to it, and the seconds that were left out."""
     command = [*([STEELYARD, "still", "--"] if clock == "still" else []), *map(str, case.command(folder))]
     environment = {**with_own_store(folder), "CRITERION_HOME": str(folder / "criterion")}
     with Bursts() if load == "bursts" else nullcontext():
@@ -129,7 +129,7 @@ def _criterion(folder: Path, _: str) -> Reported:
 
 
 def _divan(_: Path, printed: str) -> Reported:
-    """It tells no standard deviation; what stands for it is a quarter of the range."""
+    """Divan reports no standard deviation; a quarter of the range stands for it."""
     (line,) = (one for one in printed.splitlines() if re.search(r"plain\s", one))
     fastest, slowest, _median, mean = (
         float(number) * UNITS[unit] for number, unit in re.findall(r"([\d.]+) (ns|µs|ms|s)\b", line)[:4]
@@ -151,7 +151,7 @@ def _pytest_benchmark(folder: Path, _: str) -> Reported:
 def _cases() -> list[Case]:
     google, catch2, nanobench = BUILT / "google_benchmark/suite", BUILT / "catch2/suite", BUILT / "nanobench/suite"
     criterion, divan = cargo_built("criterion"), cargo_built("divan")
-    # The harnesses' own statistics take longer than what they measure, if nobody limits them.
+    # Without a limit, the harnesses' own statistics take longer than what they measure.
     times = ("--warm-up-time", "0.5", "--measurement-time", "1", "--nresamples", "1000")
     amount = ("--sample-count", "500", "--sample-size", "1000")
     samples = ("--benchmark-samples", "1000", "--benchmark-resamples", "1000")
@@ -180,7 +180,7 @@ def _cases() -> list[Case]:
 
 
 def cargo_built(crate: str) -> Path:
-    """Cargo names what it builds by a hash."""
+    """The file that Cargo built, to whose name it adds a hash."""
     folder = BUILT / crate / "release/deps"
     built = [path for path in folder.glob("cases-*") if not path.suffix]
     return max(built, key=lambda path: path.stat().st_mtime, default=folder / "cases")

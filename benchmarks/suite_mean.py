@@ -1,13 +1,13 @@
-"""How often the interval of a suite's geometric mean holds the true one, stopping included, where the truth is known.
+"""How often the interval of a suite's geometric mean holds the true mean, stopping included, with a known truth.
 
     python benchmarks/suite_mean.py [--minutes M] [--suites N] [--apart]
 
-For M minutes weighings are simulated: of each kind of noise and each change, as one of 20 benchmarks that share alpha.
-Suites are then drawn from these, of 2 to 100 benchmarks each: all of one noise or of any, with the changes of a row.
-A cell is the share of suites that held their mean, and half the width of the interval in the median.
+For M minutes it simulates weighings of each kind of noise and each change, as one of 20 benchmarks that share alpha.
+Suites of 2 to 100 benchmarks are then drawn from these: all of one noise or of any, with the changes of a row. A cell
+is the share of suites whose interval held the mean, and half of the interval's median width.
 
 With --apart the suites are of two runs each, as `steelyard diff` compares them, under the noises and drifts of
-benchmarks/diff_unpaired.py: of benchmarks that drift each for itself, and of ones that all drift alike.
+benchmarks/diff_unpaired.py, with benchmarks that drift independently, and with ones that all drift alike.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ NOISES: dict[str, Noise] = {
     "bursts, wall": window_of(trace("bursts", "wall")),
     **{name: noise for name, noise in SYNTHETIC.items() if name != "heavy"},
 }
-# (noise, change) -> rows of (estimate, lower, upper) less the true change, log-ratios
+# (noise, change) -> rows of (estimate, lower, upper) minus the true change, log-ratios
 Errors = dict[tuple[str, float], FloatArray]
 
 
 def weighed(minutes: float) -> Errors:
-    """Weighings of each noise and change in turn, until the time is up."""
+    """Simulate weighings of each noise and change in turn, until the time is up."""
     found: dict[tuple[str, float], list[tuple[float, float, float]]] = defaultdict(list)
     generator, end = np.random.default_rng(1), time.monotonic() + 60 * minutes
     while time.monotonic() < end:
@@ -61,7 +61,7 @@ def weighed(minutes: float) -> Errors:
 
 
 def cell(errors: Errors, names: tuple[str, ...], changes: tuple[float, ...], size: int, suites: int) -> str:
-    """So many suites of a size, drawn of these noises and changes."""
+    """Return a cell: `suites` suites of a size, drawn from these noises and changes."""
     generator = np.random.default_rng(size)
     held, half_widths = 0, []
     for _ in range(suites):
@@ -75,7 +75,7 @@ def cell(errors: Errors, names: tuple[str, ...], changes: tuple[float, ...], siz
 
 
 def apart(sessions: Sessions, size: int, suites: int, *, alike: bool) -> str:
-    """So many suites of a size, each of two runs of one program; `alike`, all benchmarks have drifts in common."""
+    """Return a cell: `suites` suites of two runs of one program each; if `alike`, all benchmarks share their drifts."""
     generator = np.random.default_rng(size)
     held, half_widths = 0, []
     for _ in range(suites):

@@ -1,12 +1,12 @@
-"""False alarms of whole suites: 100 benchmarks of which none changed, weighed at once, bursts of other work around.
+"""False alarms of whole suites: 100 unchanged benchmarks, weighed together among bursts of other work.
 
     python benchmarks/suite_of_100.py [WEIGHINGS] [--benchmarks N] [--pairs N] [--simulated]
 
 A suite shares one alpha of 0.01 among all its benchmarks, so at most one suite in a hundred may call any of them
-slower or faster. Beside it, on the same launches, what scripts in CI do: all of the baseline, then all of the
-candidate, whose mean elapsed time may be 5 % longer. Both sides are one program, so the first half of a benchmark's
-launches, in the order in which they ran, is what such a script would have had of the one, the second of the other.
-With `--simulated` no program runs: the launches are those of the recorded trace of bursts, from anywhere in it on.
+slower or faster. For comparison, the same launches are judged as by scripts in CI: all of the baseline, then all of the
+candidate, whose mean elapsed time may be 5 % longer. As both sides are one program, the first half of a benchmark's
+launches, in the order in which they ran, stands for the baseline of such a script, the second half for the candidate.
+With `--simulated` no program runs: the launches are those of the recorded trace of bursts, from a random start.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from benchmarks.simulation import FloatArray, table, trace, weigh_once
 from steelyard.stats.family import judge_family
 from steelyard.stats.paired import Judgement
 
-# About 2 ms of the demo's work.
+# The rounds of about 2 ms of the demo's work.
 ROUNDS = 470
-# The fewest that can show anything among 100 benchmarks are 15; a few more leave its chance to every look.
+# At least 15 pairs are needed to show anything among 100 benchmarks; a few more give every look its chance.
 PAIRS = 20
 CHANGED = ("slower", "faster")
-# What benchmarking actions and scripts alert at.
+# The threshold at which benchmarking actions and scripts alert.
 THRESHOLD = 0.05
 
 
@@ -61,7 +61,7 @@ class Tally:
         self.with_threshold += over > 0
 
     def report(self) -> str:
-        """The table as it stands."""
+        """The table so far."""
         header = ("suites", "with any slower or faster", "verdicts slower", "faster", "same", "undecided", "seconds")
         beside = (f"suites with any mean over {THRESHOLD:+.0%}", "benchmarks over it")
         counts = [self.words[word] for word in (*CHANGED, "same", "undecided")]
@@ -70,13 +70,13 @@ class Tally:
 
 
 def main(words: argparse.Namespace) -> None:
-    """Print the tally as it stands after each suite."""
+    """Print the tally so far after each suite."""
     tally = Tally()
     with tempfile.TemporaryDirectory() as name, stoppable(), Bursts():
         folder = Path(name)
         record = folder / "record.json"
         programs = [build(folder / program, ROUNDS) for program in ("work", "work-again")]
-        # The programs take no notice of their argument.
+        # The programs ignore their argument.
         suite = ["--parameter-scan", "n", "1", str(words.benchmarks), "1", "--pairs", str(words.pairs)]
         command = [STEELYARD, "compare", *(f"{program} {{n}}" for program in programs), *suite, "--json", str(record)]
         for _ in range(words.weighings):
@@ -97,9 +97,9 @@ def simulate(words: argparse.Namespace) -> None:
 
 
 def simulated(generator: np.random.Generator, benchmarks: int, pairs: int) -> tuple[list[str], int]:
-    """The words of one suite, and how many of its benchmarks are over the threshold.
+    """The verdicts of one suite, and how many of its benchmarks are over the threshold.
 
-    Rounds visit the benchmarks in random order, and a fair coin says which launch of a pair is whose.
+    Rounds visit the benchmarks in random order, and a fair coin decides which launch of a pair belongs to which side.
     """
     active, wall = (trace("bursts", metric) for metric in ("active", "wall"))
     start = generator.integers(0, len(active) - pairs * benchmarks + 1)
@@ -117,13 +117,13 @@ def simulated(generator: np.random.Generator, benchmarks: int, pairs: int) -> tu
 
 
 def is_over_threshold(launches: Sequence[float] | FloatArray) -> bool:
-    """Whether the second half of the launches has a mean that is over the first one's by more than the threshold."""
+    """Whether the mean of the second half of the launches exceeds that of the first by more than the threshold."""
     half = len(launches) // 2
     return bool(np.mean(launches[half : 2 * half]) > (1 + THRESHOLD) * np.mean(launches[:half]))
 
 
 def over_threshold(record: dict[str, Any]) -> int:
-    """How many benchmarks of a record are over it, by the elapsed times of their launches."""
+    """How many benchmarks of a record are over the threshold, by the elapsed times of their launches."""
     launches = record["launches"]
     times: dict[int, list[tuple[int, int]]] = {}
     for benchmark, start, wall in zip(launches["benchmark"], launches["start_ns"], launches["wall_ns"], strict=True):
@@ -132,7 +132,7 @@ def over_threshold(record: dict[str, Any]) -> int:
 
 
 def verdicts(record: dict[str, Any]) -> list[str]:
-    """The word for each benchmark of a record."""
+    """The verdict of each benchmark of a record."""
     return [verdict["verdict"] for verdict in record["derived"]["verdicts"]]
 
 

@@ -1,4 +1,4 @@
-"""What weighings of whole suites found, for the benchmarks that weigh them."""
+"""The results of weighings of whole suites, for the benchmarks that weigh them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ func work(rounds int) {
 
 
 def built_go(folder: Path, source: str) -> Path:
-    """The binary of a package of benchmarks."""
+    """Build a Go package of benchmarks; returns its binary."""
     (folder / "go.mod").write_text("module suite\n\ngo 1.22\n")
     (folder / "work_test.go").write_text(source)
     subprocess.run(["go", "test", "-c", "-o", "suite"], cwd=folder, check=True, env={**os.environ, "GOFLAGS": ""})
@@ -43,7 +43,7 @@ def built_go(folder: Path, source: str) -> Path:
 
 
 def pytest_command(folder: Path, text: str, harness: str) -> str:
-    """A suite for pytest-benchmark, or for our own fixture, run by this Python without other plugins."""
+    """The command of a suite for pytest-benchmark, or for our own fixture, run by this Python without other plugins."""
     tests = folder / "test_suite.py"
     own = harness == "protocol"
     tests.write_text(text.replace("benchmark", "weigh") if own else text)
@@ -64,7 +64,7 @@ class Tally:
     seconds: list[float] = field(default_factory=list)
 
     def add(self, verdicts: dict[str, str], seconds: float) -> None:
-        """Count one weighing by its benchmarks' words."""
+        """Count one weighing by its benchmarks' verdicts."""
         self.words += Counter(verdicts.values())
         self.changed += Counter(f"{name} {word}" for name, word in verdicts.items() if word in ("slower", "faster"))
         self.with_alarm += "slower" in verdicts.values()
@@ -81,7 +81,7 @@ class Tally:
 def weigh_suite(
     folder: Path, harness: str, commands: Sequence[str], options: Sequence[str]
 ) -> tuple[dict[str, str], float]:
-    """Weigh two commands' benchmarks once: each one's word, and the seconds that it took."""
+    """Weigh two commands' benchmarks once; return each one's verdict, and the seconds that it took."""
     record = folder / "record.json"
     command = [STEELYARD, "compare", "--harness", harness, *commands, "--json", str(record)]
     command += ["-n", "baseline", "-n", "candidate", *options]

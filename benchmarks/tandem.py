@@ -1,12 +1,12 @@
-"""Pairs one after the other, in tandem, and as it turns out (auto): noise, verdicts and how long they take.
+"""Pairs one after the other, in tandem, and chosen automatically (auto): noise, verdicts and how long they take.
 
     python benchmarks/tandem.py [--minutes M | --weighings N] [--programs A,B] [--loads A,B] [--changes A,B]
                                 [--options "--pairs 15 --alpha 5%"]
 
-Whole weighings of the installed `steelyard`, at default settings but for `--pairing`, which take turns, so that a bad
-minute meets every way. Loads: `none`; `bursts` of other work; `neighbour`, a program that walks through memory all the
-time on the last processor. A change is injected as more work, and as the start of a program does not grow with that,
-so much more that the whole takes as much longer as is said (by the least processor time of some launches).
+Whole weighings by the installed `steelyard`, at default settings except `--pairing`, take turns, so that a bad minute
+hits every way. Loads: `none`; `bursts` of other work; `neighbour`, a program that walks through memory all the time on
+the last processor. A change is injected as more work: as the start of a program does not grow with that, enough work
+for the whole to take longer by the stated change (by the least processor time of some launches).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ HEADER = (
     "error",
 )
 
-# A loop of arithmetic, or a walk over so many KiB as they come.
+# A loop of arithmetic, or a random walk over a number of KiB.
 SOURCE = r"""
 #include <stdint.h>
 #include <stdlib.h>
@@ -87,12 +87,12 @@ for (let n = 0; n < times; n++) {
 
 @dataclass(frozen=True)
 class Program:
-    """A command whose work is an amount, of which so much takes about `ms`."""
+    """A command with an adjustable amount of work, weighed with an amount that takes about `ms`."""
 
     command: Callable[[int], list[str]]
     ms: float
     start_at: int
-    """An amount to find that out with."""
+    """The first amount to try when finding out how much takes that long."""
     starts_others: bool = False
 
     def seconds(self, launcher: Launcher, amount: int) -> float:
@@ -102,7 +102,7 @@ class Program:
 
 
 def built(folder: Path) -> str:
-    """SOURCE as a program in a folder."""
+    """Build SOURCE as a program in a folder."""
     (folder / "work.c").write_text(SOURCE)
     work = str(folder / "work")
     subprocess.run(["cc", "-O2", "-o", work, str(folder / "work.c")], check=True)
@@ -110,14 +110,14 @@ def built(folder: Path) -> str:
 
 
 def programs(folder: Path) -> dict[str, Program]:
-    """Those that are weighed, built or written to a folder."""
+    """The programs that are weighed, built or written to a folder."""
     work = built(folder)
     drawn = random.Random(1)
     words = ["".join(drawn.choices("abcdefghijklmnopqrstuvwxyz", k=drawn.randint(2, 9))) for _ in range(5000)]
     text = " ".join(drawn.choices(words, k=2_000_000))
 
     def compressing(amount: int) -> list[str]:
-        # In pieces, of which both sides have all but the last: two files differ by a percent by where they lie alone.
+        # In pieces, all but the last of which both sides share: two files differ by a percent by their places alone.
         cuts = [*range(0, amount, PIECE), amount]
         return ["/usr/bin/gzip", "-6", "-c", *(str(piece(begin, end)) for begin, end in itertools.pairwise(cuts))]
 
@@ -152,18 +152,18 @@ def programs(folder: Path) -> dict[str, Program]:
 
 @dataclass(frozen=True)
 class Amounts:
-    """How much work takes how long: a start, and so much for each."""
+    """How long an amount of work takes: a start, and a time for each unit."""
 
     start_s: float
     each_s: float
 
     def of(self, seconds: float) -> int:
-        """The amount that takes so long."""
+        """The amount that takes this long."""
         return round((seconds - self.start_s) / self.each_s)
 
 
 def amounts_of(program: Program) -> Amounts:
-    """By the least times of two amounts, the second of which is near what is wanted."""
+    """Fit the amounts by the least times of two amounts, the second of which is near the wanted one."""
     with Launcher() as launcher:
         first = program.seconds(launcher, program.start_at)
         second_at = max(2 * program.start_at, round(program.start_at * program.ms / 1e3 / first))
@@ -194,7 +194,7 @@ class Cell:
         self.spreads.append(quartile_deviation(differences))
 
     def cells(self) -> list[str]:
-        """For a table."""
+        """Return the cells of the table."""
         right = "slower" if self.change > 0 else "same"
         decided = [each for each, word in zip(self.seconds, self.words, strict=True) if word == right]
         return [
@@ -213,7 +213,7 @@ Place = tuple[str, str, float, str]
 
 
 def places(asked: argparse.Namespace) -> Iterator[Place]:
-    """What is weighed, over and over: all ways of one place behind each other, in a new order."""
+    """Yield what to weigh, endlessly: all ways of one place after each other, in a new order."""
     every = list(itertools.product(asked.programs, asked.loads, asked.changes))
     while True:
         for place in random.sample(every, len(every)):
@@ -222,7 +222,7 @@ def places(asked: argparse.Namespace) -> Iterator[Place]:
 
 
 def main(asked: argparse.Namespace) -> None:
-    """Weigh until the time or the number of weighings is over, and print the table as it stands after each round."""
+    """Weigh until the time or the number of weighings is over, and print the table so far after each round."""
     cells: dict[Place, Cell] = {}
     each_round = len(asked.programs) * len(asked.loads) * len(asked.changes) * len(WAYS)
     end = time.monotonic() + 60 * asked.minutes if asked.minutes else None
@@ -248,7 +248,7 @@ def load_of(name: str, folder: Path) -> AbstractContextManager[object]:
 
 
 def weigh(cell: Cell, program: Program, amounts: Amounts, place: Place, noise: AbstractContextManager[object]) -> None:
-    """One weighing of a program against one that takes longer by the change."""
+    """Weigh a program once against one that takes longer by the change."""
     plain_s = program.ms / 1e3
     commands = [program.command(amounts.of(seconds)) for seconds in (plain_s, plain_s * (1 + cell.change))]
     with tempfile.TemporaryDirectory() as name, noise:
@@ -260,7 +260,7 @@ def weigh(cell: Cell, program: Program, amounts: Amounts, place: Place, noise: A
 
 
 def report(cells: dict[Place, Cell]) -> str:
-    """All so far, the ways of one place together."""
+    """The table so far, with the ways of one place together."""
     rows = [
         [label, noise, f"{change:+.0%}", way, *cells[label, noise, change, way].cells()]
         for label, noise, change, way in sorted(cells, key=lambda place: (*place[:3], WAYS.index(place[3])))
@@ -272,7 +272,7 @@ OPTIONS: list[str] = []
 
 
 def listed(known: Sequence[str]) -> Callable[[str], list[str]]:
-    """Reads some of the known names."""
+    """Make a reader of lists of known names."""
 
     def read(text: str) -> list[str]:
         names = text.split(",")

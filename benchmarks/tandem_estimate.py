@@ -1,11 +1,11 @@
-"""What change pairs one after the other and pairs in tandem read, where it is known.
+"""Which change pairs one after the other and pairs in tandem measure, where it is known.
 
     python benchmarks/tandem_estimate.py [--pairs N] [--programs A,B] [--changes 0.03,0.1] [--turns 0,0.3] [--minutes M]
 
-The programs of benchmarks/tandem.py, whose work is so much more that the whole takes as much longer as is said (by the
-least processor time of some launches). A pair of each way in turn, the order of the ways and that of the sides drawn,
-so that what else the machine does meets both ways alike. Shown is the Hodges-Lehmann centre of `active`, with the 95 %
-interval of the signed ranks, and that of the processor time of pairs in tandem.
+The programs are those of benchmarks/tandem.py, with enough more work for the whole to take longer by the stated change
+(by the least processor time of some launches). Pairs of each way take turns, with the order of the ways and that of the
+sides drawn, so that whatever else the machine does hits both ways alike. The table shows the Hodges-Lehmann centre of
+`active`, with the 95 % interval of the signed ranks, and that of the processor time of pairs in tandem.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ NAMES = (
 )
 HEADER = ("program", "change", "way", "pairs", "load", "read", "spread of a pair", "standard deviation", "longer")
 ALONE = "one after the other"
-# By the length of a turn, ms; the scheduler's own is some ms long.
+# The ways by the length of a turn, ms; the scheduler's own is some ms long.
 SCHEDULERS = "0"
 
 
 def way_of(turn: str) -> str:
-    """What pairs in tandem with such turns are called."""
+    """The name of pairs in tandem with such turns."""
     return "tandem, the scheduler's turns" if turn == SCHEDULERS else f"tandem, turns of {turn} ms"
 
 
 @dataclass
 class Cell:
-    """The log-ratios of one program with one change, by the way that its pairs ran."""
+    """The log-ratios of one program with one change, by the way in which its pairs ran."""
 
     specs: tuple[LaunchSpec, LaunchSpec]
     turns: Sequence[str]
@@ -73,7 +73,7 @@ class Cell:
     loads: list[float] = field(default_factory=list)
 
     def add(self, launcher: Launcher) -> None:
-        """A pair of each way."""
+        """Run a pair of each way."""
         ways = {ALONE: self._alone} | {way_of(turn): partial(self._beside, float(turn)) for turn in self.turns}
         for way in random.sample([*ways], len(ways)):
             first, specs = random.randrange(2), drawn_for_a_pair(self.specs)
@@ -96,7 +96,7 @@ class Cell:
         return launcher.launch_together(*specs, second_begins=begins, followed=self.followed, turn_ns=turn_ns)
 
     def rows(self, label: str, change: float) -> Iterator[list[str]]:
-        """For a table, one for each way."""
+        """Yield the rows of the table, one for each way."""
         loads = f"{min(self.loads):.0f}-{max(self.loads):.0f}"
         for way in (ALONE, *map(way_of, self.turns)):
             ratios = self.ratios[way]
@@ -124,25 +124,25 @@ class Cell:
 
 
 def drawn_for_a_pair(specs: Sequence[LaunchSpec]) -> list[LaunchSpec]:
-    """Both launches with their memory in one place and one hash seed, as in a weighing."""
+    """Both launches with the same addresses and hash seed, as in a weighing."""
     pages, seed = random.randrange(MAPPING_PAGES), random.randrange(1, 2**31)
     drawn = (b"PYTHONHASHSEED=%d" % seed, b"PERL_HASH_SEED=%d" % seed)
     return [replace(spec, mapping_pages=pages, env=(*spec.env, *drawn)) for spec in specs]
 
 
 def active(measured: Measured) -> float:
-    """What a launch took, in ns, less what it waited for a processor."""
+    """How long a launch took, in ns, less its waits for a processor."""
     return float(measured.wall_ns - (waited_ns(measured) or 0))
 
 
 def shown(ratios: Sequence[float]) -> str:
-    """The change that they say, with its interval."""
+    """The change by the ratios, with its interval."""
     found = estimate(np.array(ratios), 0.05)
     return f"{expm1(found.centre):+.2%} ({expm1(found.lower):+.2%} to {expm1(found.upper):+.2%})"
 
 
 def main(asked: argparse.Namespace) -> None:
-    """A pair of each way of every program and change in turn; the table as it stands now and then."""
+    """Run a pair of each way of every program and change in turn, and print the table so far now and then."""
     end = time.monotonic() + 60 * asked.minutes
     with tempfile.TemporaryDirectory() as name, Launcher() as launcher:
         known = {label: each for label, each in programs(Path(name)).items() if label in asked.programs}

@@ -1,13 +1,13 @@
-"""How far two launches of one program differ, one after the other and in tandem, for programs that everybody has.
+"""How far two launches of one program differ, one after the other and in tandem, for common programs.
 
     python benchmarks/tandem_programs.py [--pairs N] [--programs A,B]
 
-Compressors, text tools, CPython, a compiler and git beside loops and walks through memory, 4 to 130 ms long, and
-processes that start others, by what all of them lost (as root). A pair of each way in turn, in an order that is drawn,
-with one place in memory and one hash seed for a pair, as in a weighing:
-one after the other, in tandem with the scheduler's turns, and with short ones. `longer` is what a launch takes more
-beside its like, `time` what a verdict needs with short turns of what it needs one after the other: the square of the
-spread times the seconds of a pair. What is not installed is left out, and said.
+The programs are compressors, text tools, CPython, a compiler and git as well as loops and walks through memory, 4 to
+130 ms long, and processes that start others, by what all of them lost (as root). Pairs of each way take turns, in a
+drawn order, with the same addresses and hash seed for both launches of a pair, as in a weighing: one after the other,
+in tandem with the scheduler's turns, and with short ones. `longer` is how much longer a launch takes beside its like,
+`time` the time that a verdict needs with short turns relative to one after the other: the square of the spread times
+the seconds of a pair. Programs that are not installed are left out, and named.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from steelyard.model.launches import LaunchSpec
 from steelyard.stats.summary import quartile_deviation
 
 ALONE, SCHEDULERS, SHORT = WAYS = ("one after the other", "the scheduler's turns", "short turns")
-# Begins the names of those that start others.
+# The prefix of the names of programs that start others.
 SEVERAL = "processes: "
 HEADER = ("program", "ms", *WAYS, "longer", "time")
 SUM = "total = 0\nfor number in range(700_000): total += number * number % 7"
@@ -51,7 +51,7 @@ COUNT = "{ lengths[$1 % 1000] += length($0) } END { for (key in lengths) total +
 
 
 class Ran(NamedTuple):
-    """A pair: its log-ratio, what a launch took and what both took together, ns."""
+    """A pair: its log-ratio, how long a launch took and how long both took together, ns."""
 
     ratio: float
     launch_ns: float
@@ -59,7 +59,7 @@ class Ran(NamedTuple):
 
 
 def commands(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """What is launched, built or written to a folder."""
+    """Yield the programs that are launched, built or written to a folder."""
     work = built(folder)
     drawn = random.Random(1)
     words = ["".join(drawn.choices("abcdefghijklmnopqrstuvwxyz", k=drawn.randint(2, 9))) for _ in range(5000)]
@@ -91,7 +91,7 @@ def commands(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def processes(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Those that start others, one by one."""
+    """Yield the programs that start others."""
     python = f"{shlex.quote(sys.executable)} -S"
     script = shlex.quote(SUM.replace("700_000", "300_000"))
     call = "import subprocess, sys\nfor _ in '1234': subprocess.run([sys.executable, '-S', '-c', 'sum(range(999999))'])"
@@ -109,7 +109,7 @@ def processes(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def pair(launcher: Launcher, program: LaunchSpec, way: str, *, followed: bool) -> Ran:
-    """One pair of one way; what starts others is `followed`, and has one place in memory in tandem alone."""
+    """Run one pair of one way; programs that start others are `followed`, and share addresses only in tandem."""
     (spec,) = drawn_for_a_pair([program])
     if way == ALONE:
         spec = replace(spec, mapping_pages=None) if followed else spec
@@ -126,7 +126,7 @@ def pair(launcher: Launcher, program: LaunchSpec, way: str, *, followed: bool) -
 
 
 def row(label: str, ran: dict[str, list[Ran]]) -> list[str]:
-    """For the table."""
+    """Return the row of the table."""
     each = {way: np.array(ran[way]) for way in WAYS}
     spread = {way: quartile_deviation(values[:, 0]) for way, values in each.items()}
     _, takes, lasts = (np.array([np.median(each[way][:, column]) for way in (ALONE, SHORT)]) for column in range(3))
@@ -136,7 +136,7 @@ def row(label: str, ran: dict[str, list[Ran]]) -> list[str]:
 
 
 def main(asked: argparse.Namespace) -> None:
-    """A pair of each way of every program in turn, then the table."""
+    """Run a pair of each way of every program in turn, then print the table."""
     with tempfile.TemporaryDirectory() as name, Launcher() as launcher:
         specs: dict[str, LaunchSpec] = {}
         for label, words in commands(Path(name)):

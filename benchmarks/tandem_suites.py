@@ -2,10 +2,10 @@
 
     python benchmarks/tandem_suites.py [criterion|divan ...] [--pairs N] [--weighings N] [--loads quiet,bursts]
 
-The programs are those of the adapters' tests, to be built before (`pytest tests/subjects/adapters/test_criterion.py
-tests/subjects/adapters/test_divan.py`). One of criterion's, `work`, does 3 % more of its loop where a variable of the
-environment says so, which takes less than that. Shown are of each benchmark the change that is read and the spread of
-a pair in both ways, and how much longer it takes beside its like.
+The programs are those of the adapters' tests, which have to be built before (`pytest
+tests/subjects/adapters/test_criterion.py tests/subjects/adapters/test_divan.py`). One of criterion's, `work`, does 3 %
+more of its loop if an environment variable says so, which takes less than 3 % longer. For each benchmark the table
+shows the measured change and the spread of a pair in both ways, and how much longer a launch takes beside its like.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ WAYS = ("adjacent", "tandem")
 
 
 def criterion() -> list[str]:
-    """Of the adapter's tests: `work` is the planted one."""
+    """The program of the adapter's tests, with `work` as the planted benchmark."""
     return [str(cargo_built("criterion")), "work", "new", "base", "group/flat/2000"]
 
 
 def divan() -> list[str]:
-    """Of the adapter's tests; nothing is planted."""
+    """The program of the adapter's tests, with nothing planted."""
     return [str(cargo_built("divan")), "*plain", "*generic*"]
 
 
@@ -87,11 +87,11 @@ def _cells(ways: dict[str, list[FloatArray]]) -> list[str]:
 def _weighed(
     folder: Path, harness: str, way: str, command: str, only: Sequence[str], pairs: int
 ) -> dict[str, FloatArray]:
-    """Of each benchmark the logarithms of its pairs' times, measured that way: baseline, candidate."""
+    """The logarithms of the pairs' times of each benchmark, measured one way: baseline, candidate."""
     record = folder / "record.json"
     options = [word for pattern in only for word in ("-b", pattern)]
     weighing = [STEELYARD, "compare", "--harness", harness, "--pairing", way, "--json", str(record), *options]
-    # No verdict ends it early: where it ended would say something of the change.
+    # No verdict ends it early, as where it ended would depend on the change.
     weighing += ["--pairs", str(pairs), "--alpha", "0.00001", command, f"env PLANTED=1 {command}"]
     run(weighing, with_own_store(folder), accept=(0, 1))
     found = load(record)

@@ -1,4 +1,4 @@
-"""How fast the tool itself is: `--help` beside an empty Python, and a record of 10,000 launches shown again.
+"""How fast the tool itself is: `--help` compared with an empty Python, and showing a record of 10,000 launches again.
 
 python benchmarks/tool_speed.py [TRIES]
 """
@@ -24,7 +24,7 @@ PAIRS = 5_000
 
 
 def main(tries: int) -> None:
-    """Alternate the commands, so that whatever disturbs this machine meets them all, and print medians."""
+    """Alternate the commands, so that whatever disturbs this machine hits them all, and print medians."""
     with tempfile.TemporaryDirectory() as folder:
         plain, packed = Path(folder) / "record.json", Path(folder) / "record.json.gz"
         write_record(plain, PAIRS)

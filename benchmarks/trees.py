@@ -3,10 +3,10 @@
     python benchmarks/trees.py [ROUNDS] [--seed N]
 
 Each round launches every program alone, beside 1 and 3 busy loops, and within bursts of up to 3, in an order drawn
-anew: as it is, and within a cgroup of its own, where one can be made. Of each load the median is told as a change from
-the launches without load that the least other work pressed on. `lost` is what the launch server finds by following all
-threads (root only); `some` and `full` are the pressure of the cgroup, `main` the delay of the main thread alone; `cpu`
-is the processor time itself, which load changes as well, and nothing can correct.
+anew: as it is, and within a cgroup of its own, if one can be made. For each load the median is given as a change from
+those launches without load that had the least pressure from other work. `lost` is what the launch server finds by
+following all threads (root only); `some` and `full` are the pressure of the cgroup, `main` the delay of the main thread
+alone; `cpu` is the processor time itself, which load changes as well, and nothing can correct.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LOADS: dict[str, Callable[[], AbstractContextManager[object]]] = {
     "3 loops": partial(busy, 3, apart=True),
     "bursts": Bursts,
 }
-# Of the launches without load so many count, those that were pressed on least.
+# The share of the launches without load that counts, those with the least pressure.
 CLEANEST = 1 / 3
 
 THREADS = r"""
@@ -94,14 +94,14 @@ WAYS = ("wall", "lost", "lost, in a cgroup", "main", "some", "full", "cpu")
 
 @dataclass(frozen=True)
 class Times:
-    """What each way makes of one launch, ns, as far as it can; and how long the machine was pressed on meanwhile."""
+    """The time of one launch by each way that is available, ns; and the machine's pressure meanwhile."""
 
     by_way: dict[str, float]
     pressed: float
 
 
 def main(rounds: int, seed: int) -> None:
-    """Print one row a program and load."""
+    """Print one row per program and load."""
     generator = random.Random(seed)
     taken: dict[tuple[str, str], list[Times]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder, Launcher() as alone, grouped() as within:
@@ -129,7 +129,7 @@ def rows(taken: dict[tuple[str, str], list[Times]]) -> Iterator[tuple[str, ...]]
 
 
 def level(launches: list[Times], way: str) -> float:
-    """The median of a way over launches; NaN where it is not known of all."""
+    """The median of a way over launches; NaN if it is not known for all."""
     known = [one.by_way[way] for one in launches if way in one.by_way]
     return median(known) if len(known) == len(launches) else float("nan")
 
@@ -141,7 +141,7 @@ def change(launches: list[Times], calm: list[Times], way: str) -> str:
 
 
 def times(spec: LaunchSpec, alone: Launcher, within: tuple[Launcher, Path] | None) -> Times:
-    """One launch as it is, and one within the cgroup."""
+    """Make one launch as it is, and one within the cgroup."""
     measured = launched(alone, spec)
     by_way = {
         "wall": float(measured.wall_ns),
@@ -162,7 +162,7 @@ def times(spec: LaunchSpec, alone: Launcher, within: tuple[Launcher, Path] | Non
 
 
 def launched(launcher: Launcher, spec: LaunchSpec) -> Measured:
-    """One launch, that has to end well."""
+    """Make one launch, which has to end well."""
     measured = launcher.launch(spec)
     if measured.has_failed():
         sys.exit(f"{spec.argv!r} failed: {measured.stderr!r}")
@@ -171,7 +171,7 @@ def launched(launcher: Launcher, spec: LaunchSpec) -> Measured:
 
 @contextmanager
 def grouped() -> Iterator[tuple[Launcher, Path] | None]:
-    """A launcher within a cgroup of its own; None where it may not make one, or that tells no pressure."""
+    """A launcher within a cgroup of its own; None if it may not make one, or if it reports no pressure."""
     tree = Tree()
     hierarchy = second_version(tree)
     if hierarchy is None:
@@ -195,13 +195,13 @@ def grouped() -> Iterator[tuple[Launcher, Path] | None]:
 
 
 def pressure(group: Path) -> dict[str, float]:
-    """How long some of its tasks waited for a processor so far, and how long all did that were ready, ns."""
+    """How long some of the group's tasks have waited for a processor so far, and how long all ready ones have, ns."""
     lines = (group / "cpu.pressure").read_text().split("\n")
     return {line.split()[0]: 1000.0 * float(line.rpartition("total=")[2]) for line in lines if line}
 
 
 def spec_of(words: list[str], folder: str) -> LaunchSpec:
-    """A program as the launch server takes it."""
+    """The launch spec of a program."""
     program = shutil.which(words[0]) if "/" not in words[0] else str(Path(folder, words[0]))
     if program is None:
         sys.exit(f"there is no {words[0]} here")
@@ -210,7 +210,7 @@ def spec_of(words: list[str], folder: str) -> LaunchSpec:
 
 
 def prepare(folder: Path) -> None:
-    """Make what the programs are and work on."""
+    """Make the programs and their files."""
     (folder / "threads.c").write_text(THREADS)
     (folder / "processes.py").write_text(PROCESSES)
     subprocess.run(["cc", "-O2", "-pthread", "-o", "threads", "threads.c"], cwd=folder, check=True)

@@ -1,10 +1,11 @@
-"""How long samples in turn should be: what a pair of launches tells whose samples alternate, by the samples' length.
+"""How long samples in turn should be: how precise a pair whose samples alternate is, by the samples' length.
 
     python benchmarks/turn_lengths.py [PAIRS] [--lengths 50,100,200,400,1500] [--loaded]
 
-Statements of Python against themselves, each side with 40 ms of samples a launch whatever their length, the lengths of
-a statement in turn. Of each length: the time of an iteration, which longer samples would change if caches that the
-other side filled were much of it, and the robust spread of the pairs. Bursts of other work run around with --loaded.
+Python statements are compared with themselves, each side with 40 ms of samples per launch whatever their length, and
+the lengths of a statement take turns. For each length the table shows the time of an iteration, which longer samples
+would change if refilling caches after the other side were a large part of it, and the robust spread of the pairs. With
+--loaded there are bursts of other work.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ STATEMENTS = {
 
 
 def main(pairs: int, lengths_us: Sequence[int], *, loaded: bool) -> None:
-    """Take the pairs, and print a row for each statement and length as soon as it is known."""
+    """Run the pairs, and print a row for each statement and length as soon as it is known."""
     rows = []
     with Launcher() as launcher, Bursts() if loaded else nullcontext():
         for name, (statement, setup) in STATEMENTS.items():

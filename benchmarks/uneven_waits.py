@@ -1,9 +1,9 @@
-"""How often one side is said to wait more, by chance and truly; and what repeats leave of a change that is waiting.
+"""How often one side is said to wait more, by chance and truly; and what repeats leave of a change made of waits.
 
     python benchmarks/uneven_waits.py [WEIGHINGS]
 
-Programs of 12 ms with 1 % of noise, and waits for a processor on top: those of the recorded traces, and made-up ones.
-Weighed by wall time as live: disturbed pairs are repeated, and it ends with its verdict.
+The programs take 12 ms with 1 % of noise, and waits for a processor on top: those of the recorded traces, and made-up
+ones. They are weighed by wall time as in a live weighing: disturbed pairs are repeated, and it ends with its verdict.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EMPTY = LaunchRow._make([0] * len(LaunchRow._fields))
 
 
 def main(weighings: int) -> None:
-    """Print one row a kind of waits and length of the candidate."""
+    """Print one row per kind of waits and length of the candidate."""
     rows = [(*_weigh(noise, 1.0, weighings, name),) for name, noise in _alike().items()]
     rows += [_weigh(noise, 1.2, weighings, f"{name}; candidate 20 % longer") for name, noise in _alike().items()]
     rows += [_weigh(noise, 1.0, weighings, name) for name, noise in _uneven().items()]

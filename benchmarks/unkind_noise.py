@@ -1,7 +1,7 @@
-"""Noises that were made to deceive a test of pairs: heavy, sudden, periodic, tied, or of one launch of each pair alone.
+"""Noises made to deceive a test of pairs: heavy, sudden, periodic, tied, or of one launch of each pair alone.
 
-Each is the same for both sides: columns are the first launch of a pair and the second, and a coin deals them later.
-None of them served to choose anything in `steelyard.stats`.
+Each is the same for both sides: the columns are the first and second launch of a pair, and a coin deals them later.
+None of them was used to choose anything in `steelyard.stats`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from benchmarks.simulation import FloatArray, Noise
 
 
 def clustered(generator: np.random.Generator, pairs: int) -> FloatArray:
-    """Its size follows its own past (GARCH): a large one is followed by large ones."""
+    """The size of the noise follows its own past (GARCH): large noise is followed by large noise."""
     variance, logs = 1e-4, np.empty(2 * pairs)
     for launch in range(2 * pairs):
         logs[launch] = np.sqrt(variance) * generator.standard_normal()
@@ -30,7 +30,7 @@ def steps(generator: np.random.Generator, pairs: int) -> FloatArray:
 
 
 def beating(generator: np.random.Generator, pairs: int) -> FloatArray:
-    """A neighbour that comes for 10 % in nearly every second launch: in step with the pairs, for a while."""
+    """A neighbour that costs 10 % in nearly every second launch: in step with the pairs, for a while."""
     turns = (0.5 + 0.01 * generator.standard_normal()) * np.arange(2 * pairs) + generator.random()
     beside: FloatArray = 0.1 * (np.sin(2 * np.pi * turns) > 0.3)
     return np.exp(beside.reshape(-1, 2) + 0.004 * generator.standard_normal((pairs, 2)))
@@ -47,7 +47,7 @@ def three_values(generator: np.random.Generator, pairs: int) -> FloatArray:
 
 
 def mostly_equal(generator: np.random.Generator, pairs: int) -> FloatArray:
-    """One launch of ten is up to twice as long, all others are equal to the last digit."""
+    """One launch in ten is up to twice as long, all others are equal to the last digit."""
     late = generator.random((pairs, 2)) < 0.1
     return 1 + late * generator.exponential(0.2, (pairs, 2))
 
@@ -74,13 +74,13 @@ def steep(generator: np.random.Generator, pairs: int) -> FloatArray:
 
 
 def storm_and_calm(generator: np.random.Generator, pairs: int) -> FloatArray:
-    """A hundred times as noisy until some pair, and then no more."""
+    """A hundred times as noisy until some pair, and calm afterwards."""
     sizes = np.where(np.arange(pairs) < generator.integers(1, pairs), 0.2, 0.002)
     return np.exp(sizes[:, None] * generator.standard_normal((pairs, 2)))
 
 
 def every_seventh(generator: np.random.Generator, pairs: int) -> FloatArray:
-    """The first pair is anywhere; of every seventh one the first launch takes half as long again."""
+    """In every seventh pair, from a random one on, the first launch takes half as long again."""
     values = np.exp(0.002 * generator.standard_normal((pairs, 2)))
     values[0] *= np.exp(generator.standard_normal(2))
     values[::7, 0] *= 1.5
@@ -88,7 +88,7 @@ def every_seventh(generator: np.random.Generator, pairs: int) -> FloatArray:
 
 
 def echoing(generator: np.random.Generator, pairs: int) -> FloatArray:
-    """A stall in one launch is felt in the next one, too, be it of the same pair or not."""
+    """A stall in one launch also affects the next one, whether or not it is of the same pair."""
     stalls = (generator.random(2 * pairs) < 0.08) * generator.exponential(0.5, 2 * pairs)
     felt = stalls + 0.6 * np.concatenate([[0.0], stalls[:-1]])
     return np.exp(felt.reshape(-1, 2) + 0.002 * generator.standard_normal((pairs, 2)))

@@ -1,9 +1,9 @@
-"""False alarms, power, pairs and coverage of the whole procedure, stopping included, where the truth is known.
+"""False alarms, power, pairs and coverage of the whole procedure, stopping included, with a known truth.
 
     python benchmarks/verdicts_on_traces.py [WEIGHINGS] [--minutes M]
 
-The claims of docs/statistics.md stand on this table; tests/stats/test_bars.py holds a smaller one to its bars. A
-weighing takes 0.07 s of a processor, so a table of 1,000 a row takes an hour: it is printed anew after every ten of a
+The claims of docs/statistics.md rest on this table; tests/stats/test_bars.py holds a smaller one to its bars. A
+weighing takes 0.07 s of a processor, so a table of 1,000 per row takes an hour: it is printed anew after every ten of a
 row.
 """
 
@@ -32,7 +32,7 @@ MADE_UP_CASES = ((0.0, 0.005), (0.01, 0.005))
 
 @dataclass(frozen=True)
 class Place:
-    """One row: a kind of noise, and what is looked for in it."""
+    """One row: a kind of noise, and the change and margin weighed in it."""
 
     name: str
     noise: Noise
@@ -41,7 +41,7 @@ class Place:
     tick: float | None = None
 
     def row(self, tally: Tally) -> tuple[str, ...]:
-        """For a table."""
+        """Return the row of the table."""
         shares = (f"{tally.share(word):.1%}" for word in ("slower", "faster", "same", "undecided"))
         measured = (*shares, f"{tally.median_pairs:.0f}", f"{tally.coverage:.1%}")
         return (self.name, f"{self.change:+.1%}", f"{self.margin:.1%}", str(tally.weighings), *measured)
@@ -77,7 +77,7 @@ def main(weighings: int, minutes: float) -> None:
 
 
 def report(rows: list[Place], tallies: dict[int, Tally]) -> str:
-    """The table as it stands."""
+    """The table so far."""
     shown = ("slower", "faster", "same", "undecided", "median pairs", "coverage")
     header = ("noise", "true change", "margin", "weighings", *shown)
     return f"at most 252 pairs, alpha 0.01\n\n{table(header, (rows[at].row(tallies[at]) for at in tallies))}\n"

@@ -1,18 +1,18 @@
-"""The watch: whether it moves what it watches, what it costs, and whether it names the right disturber.
+"""The watch: whether it affects what it watches, what it costs, and whether it names the right disturber.
 
     python benchmarks/watch.py [--seconds S] [--planted N] [--processor P]
 
-First launches of the demo's program (20 ms), watched and not in adjacent pairs whose order is drawn, for S seconds. A
-look that falls due beside one that is not watched waits for the next that is, so that these have twice the looks of a
-weighing. The means over blocks of 50 pairs are judged as `steelyard compare` judges a pair, at a margin of 0.2 %. The
-processor time of the looks is from the same blocks, and so is by how much a launch in which a look fell is longer than
+First it launches the demo's program (20 ms), watched and unwatched in adjacent pairs whose order is drawn, for S
+seconds. A look that is due beside an unwatched launch waits for the next watched one, so that these have twice the
+looks of a weighing. The means over blocks of 50 pairs are judged as `steelyard compare` judges a pair, at a margin of
+0.2 %. From the same blocks come the processor time of the looks, and how much longer a launch with a look in it is than
 the two around it.
 
-Then N measurements by the installed `steelyard run`, as a weighing ends as soon as its verdict stands or is out of
-reach, each with a disturber planted beside the middle of it: a program of a name of its own that works all the time, in
-bursts of 0.05 to 1.5 s, or by children of 0.1 s; pinned to the processor of the launches or to another one. It is named
-if the report has its name among the three that it tells of at most, and first if it is the first of these; it is in the
-record if it was tied to launches.
+Then it makes N measurements by the installed `steelyard run`, as a weighing would end as soon as its verdict stands or
+is out of reach. Each has a disturber planted beside the middle of it: a program with a name of its own that works all
+the time, in bursts of 0.05 to 1.5 s, or by children of 0.1 s, pinned to the processor of the launches or to another
+one. It is named if its name is among the up to three in the report, and first if it comes first; it is in the record if
+it was tied to launches.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from steelyard.report.disturbances import beside
 from steelyard.stats.paired import judge
 
 MARGIN, ALPHA = 0.002, 0.01
-# 4,700 rounds of the demo's program take about 20 ms; so many last a second, in which there are two or three looks.
+# 4,700 rounds of the demo's program take about 20 ms; a block lasts a second, with two or three looks in it.
 ROUNDS, A_BLOCK = 4700, 50
 NAMES = (
     "cc1plus", "rustc", "chrome", "node", "java", "postgres", "mysqld", "ffmpeg", "gzip", "rsync",
@@ -63,7 +63,7 @@ CHILD = "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done"
 
 @dataclass
 class Blocks:
-    """The mean of each block in ns, watched or not, and what the looks took."""
+    """The mean of each block in ns, watched or not, and how long the looks took."""
 
     active: dict[bool, list[float]] = field(default_factory=lambda: {False: [], True: []})
     wall: dict[bool, list[float]] = field(default_factory=lambda: {False: [], True: []})
@@ -71,18 +71,18 @@ class Blocks:
     cost_ns: int = 0
     watched_ns: int = 0
     launches: int = 0
-    """Of the watched blocks."""
+    """The launches of the watched blocks."""
     with_look: list[float] = field(default_factory=list)
     """ln(active time over that of the two around it) of each launch in which a look fell."""
 
     def effect(self) -> tuple[float, float, float]:
-        """By how much those are longer, its standard error, and by how much so all launches are."""
+        """How much longer launches with a look are, its standard error, and how much longer that makes all launches."""
         longer = float(np.mean(self.with_look))
         error = float(np.std(self.with_look, ddof=1)) / len(self.with_look) ** 0.5
         return longer, error, longer * len(self.with_look) / self.launches
 
     def verdict(self, metric: dict[bool, list[float]]) -> tuple[str, ...]:
-        """The words and figures of a metric."""
+        """The verdict and figures of a metric."""
         without, watched = (np.array(metric[is_watched]) for is_watched in (False, True))
         judged = judge(lambda count: (without[:count], watched[:count]), len(without), MARGIN, ALPHA, ended=True)
         if judged is None:
@@ -93,7 +93,7 @@ class Blocks:
 
 
 def weigh(program: Path, seconds: float, processor: int | None) -> Blocks:
-    """Watched blocks against unwatched ones."""
+    """Weigh watched blocks against unwatched ones."""
     spec = LaunchSpec(
         program=os.fsencode(program),
         argv=(os.fsencode(program),),
@@ -108,7 +108,7 @@ def weigh(program: Path, seconds: float, processor: int | None) -> Blocks:
 
 
 class Gated(Watcher):
-    """Looks only while the gate is open; whoever closes it waits for the end of a look."""
+    """A watcher that looks only while the gate is open; closing it waits for the end of a look."""
 
     gate = threading.Lock()
 
@@ -130,7 +130,7 @@ def _block(launcher: Launcher, spec: LaunchSpec, blocks: Blocks) -> None:
         mine = [one for watched, one in launched if watched == is_watched]
         blocks.wall[is_watched].append(float(np.mean([one.wall_ns for one in mine])))
         blocks.active[is_watched].append(float(np.mean([one.wall_ns - (one.delay_ns or 0) for one in mine])))
-    # Those at the ends of a block are outside of its launches, and once a weighing.
+    # Looks at the ends of a block are outside of its launches, and come once per weighing.
     stretches = watcher.taken()[:-1]
     blocks.looks += len(stretches)
     blocks.cost_ns += sum(one.cost_ns for one in stretches)
@@ -159,7 +159,7 @@ class Plant:
     processor: int
 
     def script(self, folder: Path) -> Path:
-        """The program, whose name the kernel takes from that of the file."""
+        """Write the program, whose name the kernel takes from that of its file."""
         path = folder / self.name
         path.write_text(f"#!/bin/sh\n{self._work(folder)}\n")
         path.chmod(0o755)
@@ -180,7 +180,7 @@ class Plant:
 
 @contextmanager
 def growing(plant: Plant, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """The disturber, which begins a second from now and ends by itself, and with the context."""
+    """Start the disturber, which begins a second from now and ends by itself, or with the context."""
     pinned = partial(os.sched_setaffinity, 0, {plant.processor})
     words = ["/bin/sh", "-c", f"sleep {BEGINS_S}; exec timeout {ENDS_S - BEGINS_S} {plant.script(folder)}"]
     process = subprocess.Popen(words, preexec_fn=pinned, start_new_session=True)
@@ -194,7 +194,7 @@ def growing(plant: Plant, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 @dataclass(frozen=True)
 class Told:
-    """What is said of a plant: at which place it is named, 0 for not at all; whether the record has it; the report."""
+    """What is said about a plant: its place among those named, 0 for none; whether the record has it; the report."""
 
     place: int
     in_record: bool
@@ -202,7 +202,7 @@ class Told:
 
 
 def tried(plant: Plant, program: Path, processor: int, folder: Path) -> Told:
-    """Launch for some seconds beside a plant."""
+    """Launch for some seconds beside a plant, and return what is said about it."""
     out = folder / "run.json"
     words = [STEELYARD, "run", str(program), "--cpu", str(processor), "--max-time", str(LASTS_S), "--json", str(out)]
     with growing(plant, folder):
@@ -228,7 +228,7 @@ def show_weighed(blocks: Blocks) -> None:
 
 
 def show_planted(told: Sequence[tuple[Plant, Told]], processor: int) -> None:
-    """Print what was said of each plant."""
+    """Print what was said about each plant."""
     rows = [
         (
             plant.name,

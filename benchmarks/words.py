@@ -1,4 +1,4 @@
-"""The words of a benchmark whose command line is nothing but numbers."""
+"""The command line of benchmarks whose arguments are all numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 
 
 def whole_numbers(description: str | None, **usual: int) -> list[int]:
-    """What stands on the command line, and for each number that is left out what is usual; exits where it is none."""
+    """The numbers on the command line, with defaults for those left out; exits if one is not a number."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )

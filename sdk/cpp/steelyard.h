@@ -9,7 +9,7 @@
  *     }
  *     STEELYARD_MAIN()
  *
- * What is behind it is in C++: one file of the program is C++ and says
+ * The implementation is in C++: one file of the program is C++ and has
  *
  *     #define STEELYARD_IMPLEMENTATION
  *     #include "steelyard.hpp"
@@ -28,13 +28,13 @@ extern "C" {
 
 typedef struct steelyard_state steelyard_state;
 
-/* What random inputs are drawn from: both launches of a pair get the same. */
+/* The seed for random inputs: both launches of a pair get the same. */
 uint64_t steelyard_seed(const steelyard_state *state);
 /* The benchmark's parameter. */
 long long steelyard_number(const steelyard_state *state, const char *param);
-/* Says what went wrong, and ends the program with exit status 1. */
+/* Reports what went wrong, and ends the program with exit status 1. */
 __attribute__((noreturn)) void steelyard_fail(const steelyard_state *state, const char *message);
-/* What STEELYARD_MAIN() calls; for programs that have a `main` of their own. Returns the exit status. */
+/* Called by STEELYARD_MAIN(), and by programs that have their own `main`. Returns the exit status. */
 int steelyard_main(int count, char **arguments);
 
 /* For the macros below. */
@@ -58,19 +58,20 @@ void steelyard_end(steelyard_state *state);
     }                                                                                                       \
     static void steelyard_bench_##identifier(__attribute__((unused)) steelyard_state *state)
 
-/* A benchmark; the block that follows sets up, has one STEELYARD_RUN, and tears down. */
+/* Declares a benchmark; the block that follows sets up, has one STEELYARD_RUN, and tears down. */
 #define STEELYARD_BENCH(identifier) STEELYARD_DECLARE_(identifier, #identifier, NULL, NULL, 0)
 
-/* The same under another name than the identifier. */
+/* Declares a benchmark under a name other than the identifier. */
 #define STEELYARD_BENCH_NAMED(identifier, name) STEELYARD_DECLARE_(identifier, name, NULL, NULL, 0)
 
-/* One benchmark for each value: STEELYARD_BENCH_PARAM(sort, "n", 10, 1000) is sort/n=10 and sort/n=1000. */
+/* Declares a benchmark for each value: STEELYARD_BENCH_PARAM(sort, "n", 10, 1000) is sort/n=10 and sort/n=1000. */
 #define STEELYARD_BENCH_PARAM(identifier, param, ...)                                \
     static const long long steelyard_values_##identifier[] = {__VA_ARGS__};          \
     STEELYARD_DECLARE_(identifier, #identifier, param, steelyard_values_##identifier, \
                        sizeof steelyard_values_##identifier / sizeof(long long))
 
-/* An iteration is to take as many instructions however short the body is: from GCC 13 on -O2 unrolls the short loops. */
+/* The loop must cost the same instructions per iteration however short the body is: from GCC 13 on -O2 unrolls short
+ * loops. */
 #if defined(__clang__)
 #define STEELYARD_NOT_UNROLLED_ _Pragma("clang loop unroll(disable)")
 #elif __GNUC__ >= 8
@@ -79,9 +80,9 @@ void steelyard_end(steelyard_state *state);
 #define STEELYARD_NOT_UNROLLED_
 #endif
 
-/* Each sample, and within it the timed iterations: between the two stands what prepares a sample, not timed.
- * Neither block may be left by break, return or goto. The inner loop asks one thing alone: of one that asks more
- * GCC 12 forgets that it is not to be unrolled. */
+/* The loop over samples, and within it the loop over timed iterations: what prepares a sample goes between the two, and
+ * is not timed. Neither block may be left by break, return or goto. The inner loop has only one condition: with more,
+ * GCC 12 ignores that it must not be unrolled. */
 #define STEELYARD_SAMPLES(state) while (steelyard_more(state))
 #define STEELYARD_LOOP(state)                                                             \
     for (uint64_t steelyard_left = steelyard_begin(state), steelyard_runs = 1; steelyard_runs; \
@@ -90,11 +91,11 @@ void steelyard_end(steelyard_state *state);
     for (; steelyard_left != 0; steelyard_left = steelyard_step(steelyard_left))
 #define STEELYARD_RUN(state) STEELYARD_SAMPLES(state) STEELYARD_LOOP(state)
 
-/* Has the value computed, though nothing else uses it; STEELYARD_CLOBBER() has what was written to memory be there. */
+/* Forces the value to be computed even if nothing else uses it; STEELYARD_CLOBBER() forces writes to reach memory. */
 #define STEELYARD_KEEP(value) __asm__ volatile("" : : "g"(value) : "memory")
 #define STEELYARD_CLOBBER() __asm__ volatile("" : : : "memory")
 
-/* An iteration less to go. The assembly is empty, but the compiler cannot drop or join iterations over it. */
+/* Counts down by one iteration. The assembly is empty, but keeps the compiler from dropping or merging iterations. */
 static inline uint64_t steelyard_step(uint64_t left) {
     __asm__ volatile("" : : "r"(left) : "memory");
     return left - 1;

@@ -8,7 +8,7 @@
 //     }
 //     STEELYARD_MAIN()
 //
-// The guide is docs/cpp.md; what is spoken on the descriptor is docs/protocol.md. C programs include steelyard.h.
+// The guide is docs/cpp.md; docs/protocol.md describes the protocol on the descriptor. C programs include steelyard.h.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef STEELYARD_HPP
 #define STEELYARD_HPP
@@ -51,14 +51,15 @@
 #define STEELYARD_END_COUNTING_ static_cast<void>(0)
 #endif
 
-// Floating-point numbers stay in the registers that they are computed in.
+// The kind of registers in which floating-point numbers are computed, so that they can stay there.
 #if defined(__SSE2__)
 #define STEELYARD_FLOAT_REGISTER_ "x"
 #elif defined(__aarch64__)
 #define STEELYARD_FLOAT_REGISTER_ "w"
 #endif
 
-// An iteration is to take as many instructions however short the body is: from GCC 13 on -O2 unrolls the short loops.
+// The loop must cost the same instructions per iteration however short the body is: from GCC 13 on -O2 unrolls short
+// loops.
 #if defined(__clang__)
 #define STEELYARD_NOT_UNROLLED_ _Pragma("clang loop unroll(disable)")
 #elif __GNUC__ >= 8
@@ -71,8 +72,8 @@ namespace steelyard {
 
 inline constexpr const char* version = "0.1.0";
 
-// Has the value computed, though nothing else uses it. Of a variable that is not const the compiler must also assume
-// that it changed, so that what follows cannot be computed beforehand.
+// Forces the value to be computed even if nothing else uses it. For a variable that is not const the compiler must also
+// assume that it changed, so that nothing that follows can be computed beforehand.
 template <class T>
 __attribute__((always_inline)) inline void keep(T&& value) {
     using Value = std::remove_reference_t<T>;
@@ -91,14 +92,14 @@ __attribute__((always_inline)) inline void keep(T&& value) {
     }
 }
 
-// Has all that was written to memory be there, as if somebody read it now.
+// Forces all writes to reach memory, as if somebody read it now.
 __attribute__((always_inline)) inline void clobber() { asm volatile("" : : : "memory"); }
 
 class State;
 
 namespace detail {
 
-// A count as containers take it, which is another type on some systems.
+// A count in the type that containers use, which differs on some systems.
 template <class Count>
 constexpr std::size_t size_of(Count count) {
     return static_cast<std::size_t>(count);
@@ -115,13 +116,13 @@ template <class Body, class... Input>
 __attribute__((always_inline)) inline void once(Body& body, Input&... input) {
     if constexpr (std::is_void_v<decltype(body(input...))>) body(input...);
     else keep(body(input...));
-    // The address lets everything that the body captured be changed here, as far as the compiler knows: it can neither
-    // compute an iteration beforehand nor drop the loop. The cost is no instruction.
+    // As far as the compiler knows, everything that the body captured may be changed here through the address: it can
+    // neither compute an iteration beforehand nor drop the loop. This costs no instruction.
     asm volatile("" : : "r"(std::addressof(body)) : "memory");
 }
 
-// A function of its own that begins with a cache line: where a short loop lies can change its time, and would otherwise
-// hang on the code before it.
+// A function of its own, at the start of a cache line: the position of a short loop can change its time, and would
+// otherwise depend on the code before it.
 template <class Body>
 __attribute__((noinline, aligned(64))) void iterate(Body& body, std::uint64_t loops) {
     STEELYARD_NOT_UNROLLED_
@@ -151,7 +152,7 @@ inline std::size_t character(std::string_view text) {
     return overlong || surrogate || too_high ? 0 : length;
 }
 
-// A JSON string. Bytes that are no UTF-8 become U+FFFD.
+// A JSON string. Bytes that are not UTF-8 become U+FFFD.
 inline std::string quoted(std::string_view text) {
     std::string result = "\"";
     while (!text.empty()) {
@@ -202,13 +203,13 @@ inline bool whole(const char* text, std::uint64_t least, std::uint64_t most, std
 
 // --- The response --------------------------------------------------------------------------------------------------
 
-// Lines that are kept until the end, so that nobody is woken while the clock runs. In interactive use there is nobody
-// to send them to, and errors go to stderr.
+// The lines of the response, kept until the end so that nobody is woken while the clock runs. In interactive use there
+// is nobody to send them to, and errors go to stderr.
 class Response {
 public:
     static constexpr int interactive = -1;
 
-    // In interactive use errors are those of the benchmark `name`, if one is at work.
+    // In interactive use errors are reported for the benchmark `name`, if one is running.
     explicit Response(int descriptor, const std::string& name = "")
         : descriptor_(descriptor), whose_(name.empty() ? "" : name + ": ") {
         line(R"({"steelyard": 1, "harness": "steelyard.hpp )" + std::string(version) +
@@ -249,15 +250,15 @@ private:
 
 // --- Samples in turn with those of another launch -------------------------------------------------------------------
 
-// The other launch of a pair, at the end of a socket. Both take their samples in rounds, one after the other, and a byte
-// hands over the turn: whoever has not got it sleeps. If the partner has gone, this one goes on alone.
+// The other launch of a pair, at the end of a socket. Both take their samples in rounds, one after the other, and a
+// byte hands over the turn: the one without it sleeps. If the partner is gone, this launch goes on alone.
 class Partner {
 public:
     Partner() = default;
     // `orders` has a digit for each sample: 0 if it is the first one of its round, 1 if it follows the partner's.
     Partner(int descriptor, std::string orders) : descriptor_(descriptor), orders_(std::move(orders)) {}
 
-    // Before a sample, and whatever is prepared for it.
+    // Waits for the turn, before a sample and its preparation.
     void await_turn(std::size_t sample) {
         if (!is_there()) return;
         if (sample == 0) meet();
@@ -265,7 +266,7 @@ public:
         if (!has_it) await();
     }
 
-    // Behind a sample; its order, if it was taken in turn.
+    // Hands over the turn after a sample; returns its order, if it was taken in turn.
     std::int8_t hand_over(std::size_t sample) {
         if (!is_there()) return alone;
         const bool keeps_it = orders_[sample] == '1' && sample + 1 < orders_.size() && orders_[sample + 1] == '0';
@@ -273,7 +274,7 @@ public:
         return orders_[sample] == '1' ? 1 : 0;
     }
 
-    // Behind the last sample: what follows would disturb the partner's, if that is still to come.
+    // Waits after the last sample, if the partner's is still to come: what follows would disturb it.
     void part() {
         if (is_there() && orders_.back() == '0') await();
     }
@@ -348,14 +349,14 @@ struct Sample {
     }
 };
 
-// One reading of all clocks. Nothing is worked out while it is taken: as many instructions each time.
+// One reading of all clocks. Nothing is computed while it is taken, so that it takes the same instructions each time.
 struct Reading {
     std::int64_t clock = 0, thread = 0, process = 0, children = 0;
     char schedstat[64] = {};
 
-    // Schedstat is read next to the clock. Where the kernel is asked for a CPU clock it also looks whether others wait for
-    // the processor, and that wait would be in schedstat, and not in the time. The time on a processor comes from its
-    // clock: what schedstat has of it lags behind by up to a tick of some milliseconds.
+    // Schedstat is read next to the clock. When the kernel is asked for a CPU clock it also checks whether others wait
+    // for the processor, and that wait would be in schedstat, but not in the time. The time on a processor comes from
+    // its own clock: schedstat's lags behind by up to a tick of some milliseconds.
     void before(int descriptor) {
         children = cpu_of_children();
         thread = now(CLOCK_THREAD_CPUTIME_ID);
@@ -389,7 +390,7 @@ inline Sample between(const Reading& start, const Reading& stop, std::uint64_t l
     Sample sample;
     sample.loops = loops;
     sample.ns = std::max<std::int64_t>(stop.clock - start.clock, 1);  // 1: less than the clock can tell
-    // The process's time is read within the thread's: what it has over it was used by other threads.
+    // The process's time is read within the thread's, so any excess over it was used by other threads.
     const std::int64_t threads = (stop.process - start.process) - (stop.thread - start.thread);
     sample.elsewhere_ns = std::max<std::int64_t>(threads, 0) + (stop.children - start.children);
     std::int64_t delay = 0;
@@ -399,7 +400,7 @@ inline Sample between(const Reading& start, const Reading& stop, std::uint64_t l
     return sample;
 }
 
-// Takes the samples of one benchmark: as many as the driver asks for, or, for a look, until one is long enough to tell.
+// Takes the samples of one benchmark: as many as the driver requests, or, for a quick look, until one is long enough.
 class Sampler {
 public:
     Sampler(Response& response, std::uint64_t loops, std::uint64_t samples, Partner partner = {})
@@ -449,7 +450,7 @@ public:
     }
 
 private:
-    // Here, as `thread-self` is the thread that opens it: the one that runs the body.
+    // Opened here, as `thread-self` is the thread that opens it: the one that runs the body.
     void open() {
         if (descriptor_ < 0) descriptor_ = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
     }
@@ -480,7 +481,7 @@ public:
     State(detail::Sampler& sampler, std::uint64_t seed, const detail::Params& params)
         : sampler_(sampler), seed_(seed), params_(params) {}
 
-    // What random inputs are drawn from: both launches of a pair get the same.
+    // The seed for random inputs: both launches of a pair get the same.
     std::uint64_t seed() const { return seed_; }
 
     // A parameter of this benchmark, as text and as a whole number.
@@ -499,14 +500,14 @@ public:
         return result;
     }
 
-    // Times the body. What it returns is kept.
+    // Times the body. Its result is kept from the optimiser.
     template <class Body>
     void run(Body&& body) {
         while (sampler_.more()) sample(body);
     }
 
-    // Has inputs prepared anew for each sample, not timed: the body gets what `prepare` returned, in each iteration the
-    // same.
+    // Times the body on an input that is prepared anew for each sample, not timed: the body gets what `prepare`
+    // returned, the same in each iteration.
     template <class Prepare, class Body>
     void run(Prepare&& prepare, Body&& body) {
         while (sampler_.more()) {
@@ -521,8 +522,8 @@ public:
         }
     }
 
-    // Has an input prepared for each iteration, not timed, for bodies that use theirs up. All inputs of a sample are
-    // held at once, so that they lie in no cache where they are many.
+    // Times the body on an input prepared for each iteration, not timed, for bodies that use up their input. All inputs
+    // of a sample exist at once, so many of them do not fit into any cache.
     template <class Prepare, class Body>
     void run_each(Prepare&& prepare, Body&& body) {
         struct Slot {
@@ -538,7 +539,7 @@ public:
         }
     }
 
-    // Says what went wrong, and ends the program with exit status 1.
+    // Reports what went wrong, and ends the program with exit status 1.
     [[noreturn]] void fail(const std::string& message) const { sampler_.fail(message); }
 
 private:
@@ -606,7 +607,7 @@ struct Registry {
     std::string fault{};  // the first that was found
 };
 
-// In a function, so that it is there before the first benchmark of any source file is declared.
+// In a function, so that it exists before the first benchmark of any source file is declared.
 inline Registry& registry() {
     static Registry all;
     return all;
@@ -616,7 +617,7 @@ inline Registry& registry() {
 
 using Option = std::function<void(detail::Declaration&)>;
 
-// Another name than the identifier.
+// A name other than the identifier.
 inline Option name(std::string text) {
     return [text = std::move(text)](detail::Declaration& made) { made.plain.name = text; };
 }
@@ -625,14 +626,14 @@ inline Option tags(std::vector<std::string> texts) {
     return [texts = std::move(texts)](detail::Declaration& made) { made.plain.tags = texts; };
 }
 
-// One benchmark for each value, called as in `sort/n=1000`; of several parameters, one for each combination.
+// One benchmark for each value, named as in `sort/n=1000`; with several parameters, one for each combination.
 inline Option param(std::string name, std::vector<Value> values) {
     return [name = std::move(name), values = std::move(values)](detail::Declaration& made) {
         made.params.emplace_back(name, values);
     };
 }
 
-// Declares a benchmark, before `run_main` is called; what STEELYARD_BENCH does, for names that are made at run time.
+// Declares a benchmark before `run_main` is called, like STEELYARD_BENCH, but for names that are made at run time.
 inline bool add(std::string name, std::function<void(State&)> function, const std::vector<Option>& options = {},
                 std::string source = "") {
     detail::Declaration made;
@@ -674,7 +675,7 @@ inline std::string fault_of_registry() {
 
 // --- The two calls, and interactive use ----------------------------------------------------------------------------
 
-// The driver's arguments, as they were given.
+// The driver's arguments, as given.
 struct Arguments {
     bool any = false, list = false;
     const char *protocol = nullptr, *fd = nullptr, *run = nullptr;
@@ -739,13 +740,13 @@ inline void look_at(const Benchmark& benchmark) {
     std::fflush(stdout);
 }
 
-// Whether nobody reads what is written any more, as of `| head`.
+// Whether nobody reads the output any more, as with `| head`.
 inline bool is_unread() {
     pollfd out{STDOUT_FILENO, 0, 0};
     return ::poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
 }
 
-// In a process of its own, so that the others have their turn where this one fails; whether it did not.
+// Looks at a benchmark in a process of its own, so that the others run even if this one fails; whether it succeeded.
 inline bool looked_at_apart(const Benchmark& benchmark) {
     std::fflush(nullptr);
     const pid_t child = ::fork();
@@ -802,7 +803,7 @@ inline const Benchmark& called(Response& response, const std::string& name) {
     return *found;
 }
 
-// A descriptor that is open, and from here on closed in whatever this process executes; -1 if it is not.
+// The descriptor, made to close in programs that this process executes; -1 if it is not open.
 inline int kept_from_children(const char* text) {
     std::uint64_t number = 0;
     if (!whole(text, 0, INT_MAX, number)) return -1;
@@ -811,7 +812,7 @@ inline int kept_from_children(const char* text) {
     return is_open ? descriptor : -1;
 }
 
-// Whom FD:ORDERS names, a digit for each sample; without it there is nobody.
+// The partner that FD:ORDERS names, with a digit for each sample; no partner without that argument.
 inline Partner partner_of(Response& response, const Arguments& arguments, std::uint64_t samples) {
     if (arguments.lockstep == nullptr) return {};
     const std::string text = arguments.lockstep;
@@ -841,7 +842,7 @@ inline void run_one(Response& response, const Arguments& arguments) {
     for (const Sample& sample : sampler.taken()) response.line(sample.json());
 }
 
-// The descriptor for the response, which no child shall hold. Without one, the fault can only be told on stderr.
+// The descriptor for the response, which no child may hold. Without one, the fault can only be reported on stderr.
 inline int descriptor_of(const Arguments& arguments) {
     const int descriptor = arguments.fd == nullptr ? -1 : kept_from_children(arguments.fd);
     if (descriptor >= 0) return descriptor;
@@ -851,7 +852,7 @@ inline int descriptor_of(const Arguments& arguments) {
 
 }  // namespace detail
 
-// What STEELYARD_MAIN() calls; for programs that have a `main` of their own. Returns the exit status.
+// Called by STEELYARD_MAIN(), and by programs that have their own `main`. Returns the exit status.
 inline int run_main(int count, char** arguments) {
     const detail::Arguments asked(count, arguments);
     if (!asked.any) return detail::look(asked.words);
@@ -881,7 +882,7 @@ inline int run_main(int count, char** arguments) {
         #identifier, steelyard_bench_##identifier, {__VA_ARGS__}, STEELYARD_SOURCE_(__LINE__));          \
     static void steelyard_bench_##identifier([[maybe_unused]] steelyard::State& state)
 
-// A benchmark; the block that follows sets up, calls `state.run` once, and tears down.
+// Declares a benchmark; the block that follows sets up, calls `state.run` once, and tears down.
 #define STEELYARD_BENCH(identifier) STEELYARD_DECLARE_(identifier, )
 
 // The same with options: steelyard::param("n", {10, 1000}), steelyard::tags({"sorting"}), steelyard::name("std sort").
@@ -893,7 +894,7 @@ inline int run_main(int count, char** arguments) {
 #ifdef STEELYARD_IMPLEMENTATION
 #include "steelyard.h"
 
-// What steelyard.h declares for C, in the one C++ file that defines STEELYARD_IMPLEMENTATION.
+// Implements what steelyard.h declares for C, in the one C++ file that defines STEELYARD_IMPLEMENTATION.
 struct steelyard_state {
     steelyard::State& state;
 };

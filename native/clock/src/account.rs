@@ -1,11 +1,11 @@
-//! What is told of all processes together: numbers in a file that each maps into its memory, so that
-//! nothing is lost however a process ends. `steelyard.measure.still` makes the file and reads it.
+//! The totals of all processes: numbers in a file that each process maps into its memory, so that nothing
+//! is lost however a process ends. `steelyard.measure.still` makes the file and reads it.
 
 use crate::libc::{close, mmap, open, MAP_SHARED, O_CLOEXEC, O_RDWR, PROT_READ_WRITE};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed};
 
-/// "STEELYC1", and so the version of this form, too.
+/// "STEELYC1", which includes the version of the format.
 pub const MAGIC: u64 = u64::from_ne_bytes(*b"STEELYC1");
 
 /// The numbers, as they lie in the file: 64 bits each, in the machine's own order.
@@ -20,15 +20,15 @@ pub struct Account {
     pub left_out_ns: AtomicU64,
     /// Processes whose clock was asked by several threads.
     pub several: AtomicU64,
-    /// Processes where the kernel did not tell the wait.
+    /// Processes for which the kernel did not report the wait.
     pub unknown: AtomicU64,
     /// Absolute deadlines that were moved.
     pub deadlines: AtomicU64,
-    /// Clocks that ask the kernel at every question.
+    /// Clocks that ask the kernel at every reading.
     pub slow: AtomicU64,
 }
 
-/// Where nobody wants to know.
+/// Numbers that nobody reads, for processes without a file.
 static NOWHERE: Account = Account {
     magic: AtomicU64::new(MAGIC),
     programs: AtomicU64::new(0),
@@ -49,7 +49,7 @@ pub fn account() -> &'static Account {
 
 const PATH_LENGTH: usize = 4096;
 
-/// Maps the file into memory; where that fails, or it is no such file, nothing is told of this process.
+/// Maps the file into memory; if that fails, or it is no such file, nothing is reported for this process.
 pub fn begin(path: &[u8]) {
     let mut name = [0_u8; PATH_LENGTH];
     if path.is_empty() || path.len() >= PATH_LENGTH {
@@ -66,7 +66,7 @@ pub fn begin(path: &[u8]) {
             return;
         }
         let mapped = mmap(null_mut(), LENGTH, PROT_READ_WRITE, MAP_SHARED, file, 0);
-        // Behind the end of a file that is shorter there is nothing to read.
+        // Read, as the mapping of a shorter file cannot be accessed beyond its end.
         let mut magic = 0_u64;
         let place: *mut u64 = &mut magic;
         let count = crate::libc::syscall(crate::libc::number::PREAD, file, place, 8_usize, 0_usize);
@@ -77,7 +77,7 @@ pub fn begin(path: &[u8]) {
     }
 }
 
-/// One more of them.
+/// Adds one to a number.
 pub fn count(number: &AtomicU64) {
     number.fetch_add(1, Relaxed);
 }

@@ -1,8 +1,8 @@
-//! The clock of a process: elapsed time, less what the thread that asks has waited for a processor.
+//! The clock of a process: elapsed time, less what the calling thread has waited for a processor.
 //!
-//! The first thread that asks has the clock. What its wait has grown by since then is left out of every
-//! answer; a forked child begins with what its parent had left out, and adds its own. When another
-//! thread asks, nothing more is left out from there on, so that all of them go by the same time.
+//! The first thread that asks owns the clock. The growth of its wait since then is left out of every
+//! answer; a forked child begins with what its parent had left out, and adds its own. When another thread
+//! asks, nothing more is left out from then on, so that all threads go by the same time.
 
 use crate::account::{account, count};
 use crate::libc::{
@@ -22,24 +22,24 @@ type Ask = unsafe extern "C" fn(c_int, *mut TimeSpec) -> c_int;
 
 /// No thread has asked yet.
 const UNASKED: u32 = 0;
-/// One thread has asked: it stands still while that waits.
+/// One thread has asked: the clock stands still while that thread waits.
 const STILL: u32 = 1;
-/// It goes on as usual, behind by what was left out until then.
+/// The clock goes on as usual, behind by what was left out until then.
 const USUAL: u32 = 2;
 
-/// How often a look at the wait is begun anew because the thread was switched out meanwhile.
+/// How often a look at the wait is tried, as the thread may be switched out during one.
 const TRIES: u32 = 4;
 
 static READY: AtomicBool = AtomicBool::new(false);
 static REAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static PACE: AtomicU32 = AtomicU32::new(UNASKED);
-/// The thread that has the clock, as `pthread_self` calls it; 0 for none.
+/// The thread that owns the clock, by `pthread_self`; 0 for none.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
 static FILE: File = File::unopened();
-/// What is left out of every answer; and the thread's wait when that was nothing.
+/// What is left out of every answer, and the thread's wait at which that was nothing.
 static LEFT_OUT_NS: AtomicI64 = AtomicI64::new(0);
 static BASE_NS: AtomicI64 = AtomicI64::new(0);
-/// Grows with every look at the wait: a signal handler may have had one in the midst of another.
+/// Grows with every look at the wait: a signal handler may look in the middle of another look.
 static LOOKS: AtomicU32 = AtomicU32::new(0);
 
 /// The last answer of each clock.
@@ -56,7 +56,7 @@ pub fn begin() {
     READY.store(true, Relaxed);
 }
 
-/// In a forked child: its one thread may have the clock, which goes on where the parent's was.
+/// Starts anew in a forked child: its one thread may own the clock, which goes on from the parent's.
 pub fn begin_anew() {
     mark::clear();
     FILE.begin_anew();
@@ -64,7 +64,7 @@ pub fn begin_anew() {
     PACE.store(UNASKED, Relaxed);
 }
 
-/// `clock_gettime`, as the C library has it, but for the monotonic clocks.
+/// `clock_gettime`, like the C library's except for the monotonic clocks.
 ///
 /// # Safety
 /// As for the function of the C library.
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn clock_gettime(clock: c_int, time: *mut TimeSpec) -> c_i
     status
 }
 
-/// The last answer of a clock, if it is one that can stand still.
+/// The place of a clock's last answer, if it is one that can stand still.
 #[inline(always)]
 fn last_of(clock: c_int) -> Option<&'static AtomicI64> {
     match clock {
@@ -93,7 +93,7 @@ fn last_of(clock: c_int) -> Option<&'static AtomicI64> {
     }
 }
 
-/// The C library's own answer; the kernel's, as long as that is not known.
+/// The C library's own answer, or the kernel's as long as that function is not known.
 #[inline(always)]
 unsafe fn ask(clock: c_int, time: *mut TimeSpec) -> c_int {
     let real = REAL.load(Relaxed);
@@ -114,7 +114,7 @@ fn elapsed_ns(clock: c_int) -> i64 {
 
 #[inline(always)]
 fn answer(clock: c_int, last: &AtomicI64, elapsed_ns: i64) -> i64 {
-    // The thread that has a mark has the clock, and was not switched out since it looked at its wait.
+    // A thread that has a mark owns the clock, and was not switched out since it looked at its wait.
     if !mark::is_set() {
         if PACE.load(Relaxed) == USUAL {
             return elapsed_ns - LEFT_OUT_NS.load(Relaxed);
@@ -124,7 +124,8 @@ fn answer(clock: c_int, last: &AtomicI64, elapsed_ns: i64) -> i64 {
     never_back(last, elapsed_ns - LEFT_OUT_NS.load(Relaxed))
 }
 
-/// The kernel's clocks differ a little from the one that it measures the wait by, and the coarse one lags.
+/// Keeps answers from going back: the kernel's clocks differ a little from the one by which it measures
+/// the wait, and the coarse one lags.
 #[inline(always)]
 fn never_back(last: &AtomicI64, ns: i64) -> i64 {
     let ns = ns.max(last.load(Relaxed));
@@ -146,7 +147,7 @@ fn looked(clock: c_int, last: &AtomicI64) -> i64 {
             break;
         };
         let elapsed_ns = elapsed_ns(clock);
-        // Else it may have waited in between, and the mark is one that a signal handler has set.
+        // Otherwise it may have waited in between, and a signal handler may have set the mark.
         let is_whole = mark::is_set() && LOOKS.load(Relaxed) == look;
         if !is_whole {
             mark::clear();
@@ -162,14 +163,14 @@ fn looked(clock: c_int, last: &AtomicI64) -> i64 {
     elapsed_ns(clock) - LEFT_OUT_NS.load(Relaxed)
 }
 
-/// What of a wait that was found is not left out, as the clock would go back by it.
+/// The part of a wait that is not left out, as the clock would go back by it.
 ///
 /// The kernel counts a wait from when the rival was woken, though the thread goes on for some 10 us until
-/// another processor's call for that is heard. Left out, the clock would stand until so much has gone by, and
-/// the sample that begins meanwhile would be too short.
+/// another processor's request to switch arrives. If that were left out, the clock would stand until as much
+/// time has passed, and a sample that begins meanwhile would be too short.
 fn too_much(clock: c_int, back_ns: i64, left_out_ns: i64) -> i64 {
     if clock == CLOCK_MONOTONIC_COARSE {
-        return 0; // it lags, and that is no wait
+        return 0; // it lags, which is not a wait
     }
     let found_ns = left_out_ns - LEFT_OUT_NS.load(Relaxed);
     let ns = back_ns.min(found_ns).max(0);
@@ -177,7 +178,7 @@ fn too_much(clock: c_int, back_ns: i64, left_out_ns: i64) -> i64 {
     ns
 }
 
-/// Whether the calling thread has the clock, or gets it now.
+/// Whether the calling thread owns the clock, or gets it now.
 fn may_stand_still() -> bool {
     // SAFETY: takes nothing.
     let thread = unsafe { pthread_self() };
@@ -186,7 +187,7 @@ fn may_stand_still() -> bool {
         Err(owner) if owner == thread => {}
         Err(_) => go_on_as_usual(&account().several),
     }
-    // A signal handler in the midst of `take` finds it unasked.
+    // A signal handler in the middle of `take` finds it unasked.
     PACE.load(Relaxed) == STILL
 }
 
@@ -205,7 +206,7 @@ fn take() {
     }
 }
 
-/// Leaves nothing more out from here on, for a reason that is counted once.
+/// Leaves nothing more out from here on, and counts the reason once.
 fn go_on_as_usual(reason: &AtomicU64) {
     if PACE.swap(USUAL, Relaxed) != USUAL {
         count(reason);
@@ -221,7 +222,8 @@ fn left_out_by_now() -> Option<i64> {
     None
 }
 
-/// A handler's look, in the midst of ours, may have found more; and another thread may ask by now.
+/// Records what is left out, unless another thread has asked by now. A handler's look in the middle of ours may
+/// have found more, so the larger one is kept.
 fn note(left_out_ns: i64) {
     if PACE.load(Relaxed) == STILL {
         let before = LEFT_OUT_NS.fetch_max(left_out_ns, Relaxed);
@@ -230,7 +232,7 @@ fn note(left_out_ns: i64) {
     }
 }
 
-/// What is left out of the answers that the calling thread would get now, in ns; it does not count as one who asks.
+/// What would be left out of an answer to the calling thread now, in ns; this does not count as asking.
 pub fn left_out_ns() -> i64 {
     // SAFETY: takes nothing.
     let is_owner = OWNER.load(Relaxed) == unsafe { pthread_self() };
@@ -240,7 +242,7 @@ pub fn left_out_ns() -> i64 {
     LEFT_OUT_NS.load(Relaxed)
 }
 
-/// As if so much had been left out.
+/// Pretends that so much had been left out.
 #[cfg(test)]
 pub fn lag_by(ns: i64) {
     LEFT_OUT_NS.store(ns, Relaxed);
@@ -274,7 +276,7 @@ mod tests {
         matches!(File::unopened().read(), Wait::Known(_))
     }
 
-    /// What the kernel says that this thread has waited.
+    /// How long this thread has waited, as the kernel tells.
     fn waited_ns() -> i64 {
         let file = File::unopened();
         let Wait::Known(ns) = file.read() else {
@@ -307,7 +309,7 @@ mod tests {
         let waited = waited_ns() - before_ns;
         busy.into_iter()
             .for_each(|one| one.join().expect("it ends"));
-        // It may be given a processor late, between two of these numbers.
+        // The thread may have to wait for a processor between the reading of two of these numbers.
         assert!(
             (elapsed - told - waited).abs() < 50_000_000,
             "{elapsed} {told} {waited}"

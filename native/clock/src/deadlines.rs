@@ -1,8 +1,8 @@
-//! Deadlines that the program has worked out from its clock: the kernel's own has gone on meanwhile, so
-//! they are moved by what was left out.
+//! Deadlines that the program has computed from its clock: the kernel's clock did not stand still, so they
+//! are moved by what was left out.
 //!
-//! Those of timers that `timer_create` made, and those that are handed to the kernel without one of
-//! these functions of the C library, stay as they are.
+//! Deadlines of timers made by `timer_create`, and those passed to the kernel without one of these
+//! functions of the C library, stay as they are.
 
 use crate::account::{account, count};
 use crate::clock::left_out_ns;
@@ -14,8 +14,8 @@ use core::mem::transmute_copy;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-/// Where a function is not told the clock: times of the monotonic one count from the start of the
-/// machine, and are far below this in seconds; those since 1970 are above.
+/// Distinguishes the clocks where a function does not say which one it means: times of the monotonic clock
+/// count from the start of the machine, and are far below this in seconds; times since 1970 are above.
 const LEAST_OF_CALENDAR_S: i64 = 1_000_000_000;
 
 /// `struct itimerspec`.
@@ -26,7 +26,7 @@ pub struct TimerTimes {
     first: TimeSpec,
 }
 
-/// A deadline of the monotonic clock as the kernel has to have it; any other as it is.
+/// A deadline of the monotonic clock as the kernel needs it; any other unchanged.
 fn moved(deadline: TimeSpec) -> TimeSpec {
     let is_ours = deadline.seconds < LEAST_OF_CALENDAR_S && deadline.ns() > 0;
     match if is_ours { left_out_ns() } else { 0 } {
@@ -38,7 +38,7 @@ fn moved(deadline: TimeSpec) -> TimeSpec {
     }
 }
 
-/// Has a function called with the deadline at a place, moved; as it is if that is null or `is_ours` is false.
+/// Calls a function with the deadline at a place, moved; with the place itself if it is null or `is_ours` is false.
 unsafe fn with_moved(
     is_ours: bool,
     place: *const TimeSpec,
@@ -51,7 +51,7 @@ unsafe fn with_moved(
     }
 }
 
-/// A function of the next library, which is looked up once.
+/// A function of the next library, looked up once.
 struct Next(AtomicPtr<c_void>, &'static [u8]);
 
 impl Next {
@@ -72,10 +72,10 @@ impl Next {
     }
 }
 
-/// glibc on x86-64 has two functions of some names, and version 2.3.2 brought the newer one.
+/// glibc on x86-64 has two functions for some names, of which version 2.3.2 brought the newer one.
 #[cfg(target_env = "gnu")]
 fn newest(name: &[u8]) -> *mut c_void {
-    // SAFETY: the texts end in NUL, and both know the handle.
+    // SAFETY: the texts end in NUL, and both functions accept the handle.
     unsafe {
         let versioned = dlvsym(NEXT, name.as_ptr().cast(), b"GLIBC_2.3.2\0".as_ptr().cast());
         if versioned.is_null() {
@@ -86,7 +86,7 @@ fn newest(name: &[u8]) -> *mut c_void {
     }
 }
 
-/// Other C libraries have one of each name.
+/// Other C libraries have one function for each name.
 #[cfg(not(target_env = "gnu"))]
 fn newest(name: &[u8]) -> *mut c_void {
     // SAFETY: as above.
@@ -111,7 +111,7 @@ static TIMERFD_SETTIME: Next = Next::new(b"timerfd_settime\0");
 /// `clock_nanosleep`.
 ///
 /// # Safety
-/// As for the function of the C library; so for all of these.
+/// As for the function of the C library; the same applies to all functions below.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C" fn clock_nanosleep(
     clock: c_int,
@@ -313,7 +313,7 @@ mod tests {
         let mut of_many = [0_u64; 16];
         let of_many = of_many.as_mut_ptr().cast();
         let past = TimeSpec::of_ns(1);
-        // SAFETY: zeros are a lock that is free, and larger than one.
+        // SAFETY: all zeros is a free lock, and the array is larger than a lock.
         unsafe {
             assert_eq!(
                 pthread_rwlock_clockrdlock(of_many, CLOCK_MONOTONIC, &past),
@@ -344,7 +344,7 @@ mod tests {
             seconds: 1,
             nanoseconds: -5,
         };
-        // SAFETY: zeros are a mutex and a condition that are free, and larger than both.
+        // SAFETY: all zeros is a free mutex or condition variable, and each array is larger than either.
         unsafe {
             let mutex = mutex.as_mut_ptr().cast();
             assert_eq!(pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &past), 0);

@@ -1,17 +1,17 @@
-//! The library that Steelyard preloads (`LD_PRELOAD`) into a program whose clock shall stand still while
+//! The library that Steelyard preloads (`LD_PRELOAD`) into a program whose clock is to stand still while
 //! it waits for a processor.
 //!
-//! `clock_gettime` of the monotonic clocks, by which harnesses of all languages time their samples,
-//! answers the elapsed time less what the thread that asks has waited since it first asked (see
-//! [`clock`]). The kernel keeps that wait (see [`waited`]); it is read again only after the thread was
-//! switched out (see [`mark`]), so that a question costs little more than without the library.
+//! For the monotonic clocks, by which harnesses of all languages time their samples, `clock_gettime`
+//! returns the elapsed time less what the calling thread has waited since its first call (see [`clock`]).
+//! The kernel records that wait (see [`waited`]); it is read again only after the thread was switched out
+//! (see [`mark`]), so that a call costs little more than without the library.
 //!
-//! A process has one such clock: that of the thread that asks first. Once another thread asks as well,
-//! it goes on at the usual pace, for all of them: times of two threads may be compared, and each has a
-//! wait of its own. What was left out, and where that happened, is added up for all processes in a file
-//! that `STEELYARD_CLOCK` in the environment names (see [`account`]).
+//! A process has one such clock: that of the thread that calls first. Once another thread calls as well,
+//! the clock goes on at the usual pace for all of them, as times of two threads may be compared, and each
+//! has a wait of its own. What was left out, and where that happened, is added up for all processes in a
+//! file that `STEELYARD_CLOCK` in the environment names (see [`account`]).
 //!
-//! It lives in somebody else's process, and may be called before that has begun, or in a signal
+//! The library lives in somebody else's process, and may be called before that has begun, in a signal
 //! handler, or in a child between `fork` and `exec`: no standard library, no allocation, no lock, no
 //! panic.
 
@@ -30,8 +30,8 @@ mod panic;
 mod start;
 pub mod waited;
 
-/// What the library has of a process there is once, so only one test at a time may use that, and each finds nothing
-/// left out: a deadline in the past, moved by what another test has left out, may be far in the future.
+/// The library's state exists once per process, so only one test at a time may use it, and each begins with nothing
+/// left out: a past deadline, moved by what another test has left out, could be far in the future.
 #[cfg(test)]
 fn alone() -> std::sync::MutexGuard<'static, ()> {
     static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());

@@ -1,11 +1,11 @@
-//! What is used of the C library; none of it allocates, and none is a point where a thread may be
-//! cancelled, as the functions that stand for the program's are none.
+//! The parts of the C library in use; none of them allocates, and none is a cancellation point, as the
+//! functions that replace the program's are not either.
 
 use core::ffi::{c_char, c_int, c_long, c_void};
 
 pub const ENOSYS: c_int = 38;
 
-// The same on every architecture of Linux that is told apart here.
+// The same on every architecture of Linux that is distinguished here.
 pub const O_RDONLY: c_int = 0;
 pub const O_RDWR: c_int = 0o2;
 pub const O_CLOEXEC: c_int = 0o2_000_000;
@@ -17,7 +17,7 @@ pub const CLOCK_MONOTONIC_RAW: c_int = 4;
 pub const CLOCK_MONOTONIC_COARSE: c_int = 6;
 pub const TIMER_ABSTIME: c_int = 1;
 
-/// The numbers of system calls. On other architectures the kernel refuses those that are made up.
+/// The numbers of system calls. On other architectures they are invalid, and the kernel refuses them.
 #[cfg(target_arch = "x86_64")]
 pub mod number {
     use core::ffi::c_long;
@@ -43,7 +43,7 @@ pub mod number {
     pub const OPENAT: c_long = -1;
 }
 
-/// The next library's function of a name, to `dlsym`.
+/// The handle by which `dlsym` finds the next library's function of a name.
 pub const NEXT: *mut c_void = usize::MAX as *mut c_void;
 
 #[derive(Clone, Copy)]
@@ -72,7 +72,7 @@ impl TimeSpec {
         self.seconds.wrapping_mul(NS).wrapping_add(self.nanoseconds)
     }
 
-    /// Later by so much; as it is where it is no time.
+    /// The time moved later by so much; unchanged if it is not a valid time.
     pub fn later_by(&self, ns: i64) -> Self {
         let fraction = self.nanoseconds;
         if !(0..NS).contains(&fraction) {
@@ -111,7 +111,7 @@ extern "C" {
     pub fn syscall(number: c_long, ...) -> c_long;
 }
 
-/// What is done within leaves the calling thread's error number as it was.
+/// Runs `body` without changing the calling thread's error number.
 pub fn without_errors<R>(body: impl FnOnce() -> R) -> R {
     // SAFETY: the C library returns the place of the calling thread's own error number.
     unsafe {
@@ -123,7 +123,7 @@ pub fn without_errors<R>(body: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Opens a file by its name, which ends in NUL; below 0 where that fails.
+/// Opens a file by its name, which ends in NUL; returns less than 0 if that fails.
 ///
 /// # Safety
 /// The name is a C string.
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_error_number_stays() {
-        // SAFETY: no such system call; the place is the thread's own.
+        // SAFETY: there is no such system call, and `errno` is the thread's own.
         unsafe {
             *__errno_location() = 7;
             assert_eq!(without_errors(|| syscall(-1)), -1);

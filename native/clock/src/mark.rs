@@ -1,29 +1,29 @@
 //! Whether the calling thread was switched out since it set a mark, without asking the kernel.
 //!
-//! A thread tells the kernel of a restartable sequence by a pointer in an area that both share (rseq(2),
+//! A thread announces a restartable sequence to the kernel by a pointer in an area that both share (rseq(2),
 //! which the C library registers for each thread). Whenever the kernel returns to a thread that it had
-//! switched out, or gives it a signal, it looks at that pointer, and clears it unless the thread is
-//! within the sequence. Ours is one that no thread is ever within: while the pointer is still there, the
-//! thread was not switched out.
+//! switched out, or delivers a signal to it, it reads that pointer, and clears it unless the thread is
+//! within the sequence. No thread is ever within our sequence: while the pointer is still set, the thread
+//! was not switched out.
 //!
-//! Kernels from 6.19 on look only where the thread was interrupted, and not where it gave the processor
-//! up by itself: [`try_out`] finds that out.
+//! Kernels from 6.19 on do this only where the thread was interrupted, and not where it gave up the
+//! processor by itself: [`try_out`] finds that out.
 
 use crate::libc::{dlsym, number, syscall, without_errors, TimeSpec, NEXT};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicIsize, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// What stands before the place to go on at when a sequence is left, as the C library has registered it.
+/// The signature before the place where a thread continues when a sequence is aborted, as the C library registered it.
 #[cfg(target_arch = "aarch64")]
 const SIGNATURE: u32 = 0xd428_bc00;
 #[cfg(not(target_arch = "aarch64"))]
 const SIGNATURE: u32 = 0x5305_3053;
 
-/// Where the pointer is in the area (`struct rseq`), which has to reach so far.
+/// Where the pointer is in the area (`struct rseq`), and the least size of the area to contain it.
 const POINTER: isize = 8;
 const LEAST_SIZE: u32 = 16;
 
-/// The place to go on at, which nobody ever does.
+/// The place to continue at after an abort, which never happens.
 #[repr(C)]
 struct Landing {
     signature: u32,
@@ -56,7 +56,7 @@ static SEQUENCE: Sequence = Sequence {
     landing: &LANDING.place,
 };
 
-/// How far the area is from the thread's own address; 0 where there is none, which is no such distance.
+/// The distance of the area from the thread's own address; 0, which no area has, if there is none.
 static DISTANCE: AtomicIsize = AtomicIsize::new(0);
 
 fn ours() -> u64 {
@@ -80,7 +80,7 @@ pub fn begin() {
     }
 }
 
-/// From now on no thread has marks.
+/// From now on threads cannot be marked.
 fn end() {
     DISTANCE.store(0, Relaxed);
 }
@@ -91,7 +91,7 @@ pub fn is_known() -> bool {
     DISTANCE.load(Relaxed) != 0
 }
 
-/// The calling thread's pointer.
+/// The place of the calling thread's pointer.
 #[inline(always)]
 fn place() -> Option<&'static AtomicU64> {
     let distance = DISTANCE.load(Relaxed);
@@ -142,7 +142,7 @@ fn thread_address() -> *const u8 {
     core::ptr::null()
 }
 
-/// Marks the calling thread, where it can be.
+/// Marks the calling thread, if possible.
 #[inline(always)]
 pub fn set() {
     if let Some(place) = place() {
@@ -150,20 +150,20 @@ pub fn set() {
     }
 }
 
-/// Takes the calling thread's mark away.
+/// Removes the calling thread's mark.
 pub fn clear() {
     if let Some(place) = place().filter(|place| place.load(Relaxed) == ours()) {
         place.store(0, Relaxed);
     }
 }
 
-/// Whether the calling thread has its mark still: it was not switched out since then.
+/// Whether the calling thread still has its mark, so that it was not switched out since.
 #[inline(always)]
 pub fn is_set() -> bool {
     place().is_some_and(|place| place.load(Relaxed) == ours())
 }
 
-/// Looks once whether a mark is lost when the thread sleeps, which takes 0.1 ms; else there are no marks.
+/// Checks once, in 0.1 ms, whether a mark is cleared when the thread sleeps; if not, marks are not used.
 pub fn try_out() {
     static TRIED: AtomicBool = AtomicBool::new(false);
     if !is_known() || TRIED.swap(true, Relaxed) {

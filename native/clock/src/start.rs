@@ -1,4 +1,4 @@
-//! What is done when the library is loaded, and in a forked child.
+//! What happens when the library is loaded, and in a forked child.
 
 use crate::environment::{value_of, Strings};
 use crate::libc::__register_atfork;
@@ -6,11 +6,11 @@ use crate::{account, clock};
 use core::ffi::c_int;
 use core::ptr::null_mut;
 
-/// In the environment, names the file where all processes' numbers are added up.
+/// The environment variable with the name of the file where the numbers of all processes are added up.
 const FILE: &[u8] = b"STEELYARD_CLOCK=";
 
-/// The loader calls what stands in this section once the library is in place. Only glibc's is known
-/// to hand over the program's arguments and environment; elsewhere there is no constructor.
+/// The loader calls the functions in this section once the library is in place. Only glibc's is known
+/// to pass the program's arguments and environment to them; elsewhere there is no constructor.
 #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
 #[used]
 #[link_section = ".init_array"]

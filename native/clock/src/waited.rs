@@ -1,12 +1,12 @@
-//! How long a thread has waited for a processor, as the kernel keeps it: `/proc/thread-self/schedstat`
+//! How long a thread has waited for a processor, as the kernel records it: `/proc/thread-self/schedstat`
 //! has its time on a processor, its wait (both in ns) and how often it was given one.
 
 use crate::libc::{close, fcntl, number, open, syscall, F_DUPFD_CLOEXEC, O_CLOEXEC, O_RDONLY};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicI32, AtomicI64, Ordering::Relaxed};
 
-/// A descriptor that the program is not likely to use: files that it opens keep the numbers that they
-/// would have without the library.
+/// A descriptor that the program is unlikely to use: files that it opens get the numbers that they would
+/// have without the library.
 const LEAST_FILE: c_int = 240;
 
 const NAMES: [&[u8]; 2] = [b"/proc/thread-self/schedstat\0", b"/proc/self/schedstat\0"];
@@ -20,7 +20,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Whether a thread that had those may have these now.
+    /// Whether a thread that had the numbers `before` may have these now.
     fn may_follow(&self, before: &Self) -> bool {
         self.ran_ns >= before.ran_ns
             && self.waited_ns >= before.waited_ns
@@ -28,14 +28,14 @@ impl Numbers {
     }
 }
 
-/// What was found of the wait.
+/// What was found out about the wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wait {
-    /// The thread has waited so long in all, in ns.
+    /// How long the thread has waited in all, in ns.
     Known(i64),
-    /// The file is that of another thread: the one that it was opened for has ended.
+    /// The file belongs to another thread: the one that it was opened for has ended.
     OfAnother,
-    /// The kernel does not tell, or the program's files may not be opened.
+    /// The kernel does not record the wait, or the file cannot be opened.
     Unknown,
 }
 
@@ -58,8 +58,8 @@ impl File {
         }
     }
 
-    /// Reads how long the thread has waited, which the calling thread has to be; opens the file where it is not
-    /// open, or where the program has closed it.
+    /// Reads how long the thread has waited, which has to be the calling one; opens the file if it is not open yet, or
+    /// if the program has closed it.
     pub fn read(&self) -> Wait {
         let before = self.before();
         let kept = read(self.descriptor.load(Relaxed)).filter(|found| found.may_follow(&before));
@@ -73,7 +73,7 @@ impl File {
         Wait::Known(found.waited_ns)
     }
 
-    /// In a forked child: the file is the parent's, and is closed if it is still that.
+    /// Starts anew in a forked child, where the file is the parent's, and is closed if it still is that one.
     pub fn begin_anew(&self) {
         let file = self.descriptor.swap(-1, Relaxed);
         if read(file).is_some_and(|found| found.may_follow(&self.before())) {
@@ -134,7 +134,7 @@ fn read(file: c_int) -> Option<Numbers> {
     numbers(text.get(..usize::try_from(length).ok()?)?)
 }
 
-/// Three numbers, a blank between each and the end of a line behind the last; None if it is anything else.
+/// Three numbers separated by single blanks and followed by the end of a line; None for anything else.
 fn numbers(text: &[u8]) -> Option<Numbers> {
     let mut words = text.strip_suffix(b"\n")?.split(|&byte| byte == b' ');
     let mut next = || number_in(words.next()?);

@@ -1,4 +1,4 @@
-//! The numbers of one process, as they lie in memory and in its file: a header, then a [`Slot`] a
+//! The numbers of one process, as laid out in memory and in its file: a header, then a [`Slot`] per
 //! thread. All are 64 bits wide and in the machine's own order; `steelyard.measure.heap` reads them.
 
 use crate::clock;
@@ -11,13 +11,13 @@ use core::cell::UnsafeCell;
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// "STEELYH1", and so the version of this form, too.
+/// "STEELYH1", which includes the version of the format.
 const MAGIC: u64 = u64::from_ne_bytes(*b"STEELYH1");
 
-/// With the header 32 KiB, whole pages: as many threads at once have numbers of their own, less one.
+/// With the header they take 32 KiB, whole pages: one less than this many threads at a time have their own numbers.
 pub const SLOTS: usize = 255;
 
-/// Where a process stands among the others.
+/// What identifies a process, and the sum over its threads.
 #[repr(C, align(128))]
 pub struct Header {
     magic: AtomicU64,
@@ -28,8 +28,8 @@ pub struct Header {
     level: Level,
 }
 
-// Pages of 64 KiB exist elsewhere, and only whole pages can be mapped.
-/// The header and the slots; slot 0 is of whoever has none of its own.
+// Only whole pages can be mapped, and on other architectures there are pages of 64 KiB.
+/// The header and the slots; slot 0 is shared by threads without a slot of their own.
 #[cfg_attr(target_arch = "x86_64", repr(C, align(4096)))]
 #[cfg_attr(not(target_arch = "x86_64"), repr(C, align(65536)))]
 pub struct Block {
@@ -39,7 +39,7 @@ pub struct Block {
 
 const LENGTH: usize = core::mem::size_of::<Block>();
 
-/// Zeros are a process that has done nothing. Calls are counted here from the first one on; once the
+/// Zeros mean a process that has done nothing. Calls are counted here from the first one on; once the
 /// library is loaded, the file is mapped over it.
 #[allow(clippy::declare_interior_mutable_const)]
 const NOTHING: Block = {
@@ -70,12 +70,12 @@ pub fn slot(number: usize) -> &'static Slot {
     &BLOCK.slots[number % SLOTS]
 }
 
-/// The numbers of whoever has no slot.
+/// The numbers of threads without a slot.
 pub fn shared() -> Shared<'static> {
     Shared(&BLOCK.slots[0])
 }
 
-/// Notes where the files are to be; one that is too long is left out, and so are the files.
+/// Notes the folder for the files; if its path is too long, there are no files.
 ///
 /// # Safety
 /// Called once, while there is one thread.
@@ -91,8 +91,8 @@ pub unsafe fn note_folder(folder: &[u8]) {
     FOLDER.1.store(folder.len() as u64, Relaxed);
 }
 
-/// Gives this process its file, with what was counted so far. Without a folder, or where no file can
-/// be made, it is counted all the same, and nobody hears of it.
+/// Gives this process its file, with what was counted so far. Without a folder, or if no file can be made,
+/// counting goes on, but nobody sees it.
 pub fn begin(forked: bool) {
     let header = &BLOCK.header;
     header.process.store(process() as u64, Relaxed);
@@ -105,8 +105,8 @@ pub fn begin(forked: bool) {
         return;
     }
     let start: *const Block = &BLOCK;
-    // SAFETY: the block is so long, and a descriptor of ours. The mapping takes the block's own
-    // place and holds the same numbers; only another thread could have counted in between.
+    // SAFETY: the block is that long, and the descriptor is ours. The mapping replaces the block and holds
+    // the same numbers; only another thread could have counted in between.
     unsafe {
         if libc::pwrite(file, start.cast(), LENGTH, 0) == LENGTH as isize {
             let mapped = libc::mmap(
@@ -118,7 +118,7 @@ pub fn begin(forked: bool) {
                 0,
             );
             if mapped as usize == usize::MAX {
-                // What is counted from here on is not in it: nobody shall take it for all.
+                // The file would lack what is counted from here on, and must not be taken for complete.
                 libc::ftruncate(file, 0);
             }
         }
@@ -126,11 +126,11 @@ pub fn begin(forked: bool) {
     }
 }
 
-/// In a forked child: starts from zero, apart from its parent's file.
+/// Starts a forked child from zero, separate from its parent's file.
 pub fn begin_anew() {
     let start: *const Block = &BLOCK;
     let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
-    // SAFETY: takes the place of the block, whole pages, with zeros.
+    // SAFETY: replaces the block, which is whole pages, by zeros.
     unsafe { libc::mmap(start as *mut c_void, LENGTH, PROT_READ_WRITE, flags, -1, 0) };
     begin(true);
 }
@@ -140,7 +140,7 @@ fn process() -> c_int {
     unsafe { libc::getpid() }
 }
 
-/// A new file, named by the process and how many programs that executed before; -1 if there is none.
+/// A new file, named by the process and how many programs it executed before; -1 if none can be made.
 fn new_file() -> c_int {
     let length = FOLDER.1.load(Relaxed) as usize;
     if length == 0 {
@@ -167,7 +167,7 @@ fn new_file() -> c_int {
     -1
 }
 
-/// Writes a separator and a number behind what a text has; where it ends then.
+/// Appends a separator and a number to a text; returns its new end.
 fn append(text: &mut [u8], mut end: usize, separator: u8, number: u64) -> usize {
     let mut digits = [0_u8; 20];
     let (mut rest, mut count) = (number, 0);
@@ -216,7 +216,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("steelyard-heap-{}", std::process::id()));
         std::fs::create_dir(&folder).expect("a folder");
         shared().allocated(level(), 5, 24);
-        // SAFETY: no other test calls it.
+        // SAFETY: no other test calls this function.
         unsafe { note_folder(folder.to_str().expect("text").as_bytes()) };
         begin(false);
         begin_anew();

@@ -1,19 +1,19 @@
-//! Memory for what is asked for while the real allocator is being looked up: `dlsym` may allocate.
-//! It is handed out once, filled with zeros, and never taken back; nothing of it is counted.
+//! Memory for requests while the real allocator is being looked up, as `dlsym` may allocate. It is handed
+//! out once, filled with zeros, and never taken back; none of it is counted.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// `dlsym` asks for a few hundred bytes, if for any.
+/// `dlsym` requests a few hundred bytes, if any.
 const LENGTH: usize = 16 << 10;
 
-/// As `malloc` aligns. In so many bytes before each block are its length, and a header as glibc has
-/// one, with a size that no block of glibc has.
+/// The alignment of `malloc`. This many bytes before each block hold its length, and a header like glibc's
+/// with a size that no block of glibc has.
 const ALIGNMENT: usize = 16;
 
-/// What is found there.
+/// The size in that header.
 pub const SIZE_IN_HEADER: usize = 0;
 
 #[repr(C, align(16))]
@@ -69,7 +69,7 @@ pub fn owns(block: *const c_void) -> bool {
     MEMORY.owns(block)
 }
 
-/// The length that a block of ours was asked for with.
+/// The requested length of a block of ours.
 ///
 /// # Safety
 /// `allocate` returned the block.
@@ -95,7 +95,7 @@ mod tests {
             assert!(memory.owns(block));
             assert_eq!(block as usize % ALIGNMENT, 0);
             assert!(block as usize >= last + 100);
-            // SAFETY: it was just handed out, with so many bytes.
+            // SAFETY: the block was just handed out and has 100 bytes.
             unsafe {
                 assert_eq!(length_of(block), 100);
                 assert!((0..100).all(|place| block.cast::<u8>().add(place).read() == 0));

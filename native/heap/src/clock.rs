@@ -1,10 +1,10 @@
-//! The clock that samples are taken with: the C library's, which needs no system call on most
-//! machines (about 25 ns a look).
+//! The clock for samples: the C library's, which needs no system call on most machines (about 25 ns per
+//! reading).
 
 use crate::libc::{clock_gettime, TimeSpec, CLOCK_MONOTONIC};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// How long two looks at the clock are apart, one right after the other: part of every sample.
+/// The time between two immediately consecutive readings of the clock, which is part of every sample.
 static COST_NS: AtomicU64 = AtomicU64::new(0);
 
 const TRIES: usize = 33;
@@ -22,8 +22,7 @@ pub fn now_ns() -> u64 {
         .wrapping_add(time.nanoseconds as u64)
 }
 
-/// Finds out what the clock itself costs: the median of some tries, as samples are taken with what it
-/// costs usually.
+/// Measures what the clock itself costs: the median of some tries, as samples include its usual cost.
 pub fn calibrate() -> u64 {
     let mut tries = [0_u64; TRIES];
     for one in &mut tries {
@@ -35,7 +34,7 @@ pub fn calibrate() -> u64 {
     tries[TRIES / 2]
 }
 
-/// What a call returns, and how long it took in ns: less than 0 if the clock was faster than usual.
+/// The result of a call, and how long it took in ns: less than 0 if the clock was faster than usual.
 pub fn timed<R>(call: impl FnOnce() -> R) -> (R, i64) {
     let start = now_ns();
     let result = call();

@@ -1,7 +1,7 @@
 //! The allocator's functions as the program finds them: each calls the real one and counts.
 //!
-//! What C++'s `operator new`, `strdup` and others allocate comes through these, too. Each
-//! block is counted once, however it came about.
+//! Allocations by C++'s `operator new`, `strdup` and others come through these functions, too. Each block
+//! is counted once, however it was allocated.
 
 use crate::libc::{set_error_number, ENOMEM};
 use crate::slot::{Call, Slot};
@@ -9,7 +9,7 @@ use crate::{block, bump, clock, real, thread};
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 
-/// Makes a call, and takes its time if it is due.
+/// Makes a call, and times it if a sample is due.
 #[inline(always)]
 fn watched<R>(slot: Option<&Slot>, kind: Call, size: usize, call: impl FnOnce() -> R) -> R {
     match slot {
@@ -44,7 +44,7 @@ unsafe fn allocated(slot: Option<&Slot>, block: *mut c_void, bytes: usize) -> *m
     block
 }
 
-/// While the real functions are being looked up.
+/// Allocates while the real functions are being looked up.
 #[cold]
 fn early(alignment: usize, bytes: usize) -> *mut c_void {
     let block = bump::allocate(alignment, bytes);
@@ -62,7 +62,7 @@ fn early(alignment: usize, bytes: usize) -> *mut c_void {
 pub unsafe extern "C" fn malloc(bytes: usize) -> *mut c_void {
     match thread::quick() {
         Some(slot) if !slot.is_due(Call::Allocate, bytes) => {
-            // Counted before, so that only the slot has to be kept over the call: that is felt.
+            // Counted before the call, so that only the slot has to be kept across it: the difference is noticeable.
             slot.asked(bytes);
             // SAFETY: as the caller promises; with a quick slot the real functions are known, and
             // blocks have headers.
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn malloc(bytes: usize) -> *mut c_void {
     }
 }
 
-/// Whenever there is more to do than to count.
+/// Allocates where there is more to do than to count.
 #[cold]
 #[inline(never)]
 unsafe fn malloc_slowly(bytes: usize) -> *mut c_void {
@@ -92,7 +92,7 @@ unsafe fn malloc_slowly(bytes: usize) -> *mut c_void {
     unsafe { handed_out(bytes, || real(bytes)) }
 }
 
-/// A block that `real` gives, counted.
+/// Returns the block that `real` gives, and counts it.
 ///
 /// # Safety
 /// `real` is safe to call, and gives null or a block of at least so many bytes.
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn free(block: *mut c_void) {
             && !slot.is_due(Call::Free, size)
             && slot.frees_quietly(size)
         {
-            // Nothing but a jump follows, and so no register has to be saved: that is felt.
+            // Only a jump follows, so no register has to be saved: the difference is noticeable.
             // SAFETY: as the caller promises.
             return unsafe { real::known::free()(block) };
         }
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn free(block: *mut c_void) {
     unsafe { free_slowly(block) };
 }
 
-/// Whenever there is more to do than to count.
+/// Frees a block where there is more to do than to count.
 #[cold]
 #[inline(never)]
 unsafe fn free_slowly(block: *mut c_void) {
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn realloc(block: *mut c_void, bytes: usize) -> *mut c_voi
     }
     let real = real::realloc().filter(|_| !bump::owns(block));
     let Some(real) = real else {
-        // SAFETY: only a block of ours comes here, as nothing else is handed out before.
+        // SAFETY: only a block of ours comes here, as no others are handed out before.
         return unsafe { moved(block, bytes) };
     };
     let slot = thread::own();
@@ -204,7 +204,7 @@ pub unsafe extern "C" fn realloc(block: *mut c_void, bytes: usize) -> *mut c_voi
     moved
 }
 
-/// A copy of one of our early blocks, from the real allocator if that is there by now.
+/// Copies one of our early blocks to a new one, from the real allocator if that is known by now.
 ///
 /// # Safety
 /// The block came from `bump::allocate`.
@@ -223,7 +223,7 @@ unsafe fn moved(block: *mut c_void, bytes: usize) -> *mut c_void {
     copy
 }
 
-/// `reallocarray(3)`: by way of `realloc`, as the C library's does that.
+/// `reallocarray(3)`, by `realloc`, like the C library's.
 ///
 /// # Safety
 /// As that function.
@@ -326,7 +326,7 @@ mod tests {
     use super::*;
     use core::sync::atomic::Ordering::Relaxed;
 
-    /// The whole of what this process has counted; nothing else calls our functions in a test.
+    /// All that this process has counted; in a test nothing but the test itself calls our functions.
     fn counted() -> [u64; 4] {
         let mut sums = [0; 4];
         for slot in (0..block::SLOTS).map(block::slot) {
@@ -374,7 +374,7 @@ mod tests {
                 free(*block);
             }
             let after = counted();
-            // 7 blocks, one given another size, one moved; one freed by `realloc`, 7 freed.
+            // Allocated: 7 blocks, and the moved one. Freed: 1 by `realloc` and 7 by `free`. Resized: 1.
             assert_eq!(after[0] - before[0], 8);
             assert_eq!(after[1] - before[1], 8);
             assert_eq!(after[2] - before[2], 1);

@@ -1,11 +1,11 @@
-//! What is used of the C library; none of it allocates.
+//! The parts of the C library in use; none of them allocates.
 
 use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
 
 pub const ENOMEM: c_int = 12;
 pub const EEXIST: c_int = 17;
 
-// The same on every architecture of Linux that is told apart here.
+// The same on every architecture of Linux that is distinguished here.
 pub const O_RDWR: c_int = 0o2;
 pub const O_CREAT: c_int = 0o100;
 pub const O_EXCL: c_int = 0o200;
@@ -17,7 +17,7 @@ pub const MAP_FIXED: c_int = 0x10;
 pub const MAP_ANONYMOUS: c_int = 0x20;
 pub const CLOCK_MONOTONIC: c_int = 1;
 
-/// The next library's function of a name, to `dlsym`.
+/// The handle by which `dlsym` finds the next library's function of a name.
 pub const NEXT: *mut c_void = usize::MAX as *mut c_void;
 
 #[repr(C)]
@@ -26,7 +26,7 @@ pub struct TimeSpec {
     pub nanoseconds: c_long,
 }
 
-/// What `dladdr` tells (`Dl_info`).
+/// The result of `dladdr` (`Dl_info`).
 #[repr(C)]
 pub struct Library {
     pub path: *mut c_char,

@@ -1,4 +1,4 @@
-//! The program's allocator: the next library's functions behind ours, usually the C library's.
+//! The program's real allocator: the functions of the next library after ours, usually the C library's.
 
 use crate::libc::{dladdr, dlsym, Library, NEXT};
 use core::ffi::{c_int, c_void, CStr};
@@ -36,7 +36,7 @@ static VALLOC: Found = missing();
 static PVALLOC: Found = missing();
 static USABLE: Found = missing();
 
-// `malloc` last: once it is there, so are all others.
+// `malloc` comes last: once it is found, so are all others.
 static ALL: [(&Found, &[u8]); 10] = [
     (&FREE, b"free\0"),
     (&REALLOC, b"realloc\0"),
@@ -50,7 +50,7 @@ static ALL: [(&Found, &[u8]); 10] = [
     (&MALLOC, b"malloc\0"),
 ];
 
-/// Looks all of them up, unless that is being done: by us, when `dlsym` itself allocates.
+/// Looks up all of them, unless that is already going on: `dlsym` itself may allocate, and call us.
 #[cold]
 fn resolve() {
     static BUSY: AtomicBool = AtomicBool::new(false);
@@ -59,8 +59,8 @@ fn resolve() {
     }
     for (place, name) in &ALL {
         if let Ok(name) = CStr::from_bytes_with_nul(name) {
-            // SAFETY: the name ends in NUL; `dlsym` calls at most our own functions, which take
-            // their memory from elsewhere meanwhile.
+            // SAFETY: the name ends in NUL; of ours, `dlsym` calls only functions that meanwhile take their
+            // memory from elsewhere.
             place.store(unsafe { dlsym(NEXT, name.as_ptr()) }, Ordering::Release);
         }
     }
@@ -84,7 +84,7 @@ macro_rules! functions {
 }
 
 functions! {
-    /// The real `malloc`; None, as for all of these, while they are looked up, or if there is none.
+    /// The real `malloc`; like all of these, None while they are looked up, or if there is none.
     malloc: Allocate = MALLOC;
     /// The real `free`.
     free: Free = FREE;
@@ -106,7 +106,7 @@ functions! {
     usable: Usable = USABLE;
 }
 
-/// How many bytes the allocator took for a block: with its header where that is known.
+/// How many bytes the allocator used for a block, including its header where that is known.
 ///
 /// # Safety
 /// The real allocator returned the block, and it is not freed.
@@ -123,7 +123,7 @@ pub unsafe fn usable_size(block: *mut c_void) -> usize {
     }
 }
 
-/// The functions that are called most, once they were looked up.
+/// The most frequently called functions, once they have been looked up.
 pub mod known {
     use super::{transmute, Allocate, Free, Ordering, FREE, MALLOC};
 
@@ -148,14 +148,14 @@ pub mod known {
     }
 }
 
-/// What a block of glibc takes more than can be used of it.
+/// How many more bytes a glibc block takes than can be used.
 const HEADER: usize = 8;
 
-/// Whether sizes are read where glibc keeps them: its function for that takes longer than the rest
-/// of what is done here.
+/// Whether sizes are read directly where glibc keeps them: its function for that takes longer than
+/// everything else done here.
 static HAS_HEADERS: AtomicBool = AtomicBool::new(false);
 
-/// What glibc takes for a block, with its header: it stands before the block, with three flags in it.
+/// How many bytes glibc uses for a block, including its header: the number before the block, with three flags in it.
 ///
 /// # Safety
 /// Blocks have headers, and this one is not freed.
@@ -166,19 +166,19 @@ pub unsafe fn size_in_header(block: *mut c_void) -> usize {
     header & !0b111
 }
 
-/// Whether blocks have headers that are read; the real functions are known then.
+/// Whether sizes are read from blocks' headers; the real functions are known then.
 pub fn has_headers() -> bool {
     HAS_HEADERS.load(Ordering::Relaxed)
 }
 
-/// Looks whether the allocator is glibc's, and its blocks look like that.
+/// Checks whether the allocator is glibc's, and its blocks have the expected headers.
 pub fn look_for_headers() {
     if let (Some(malloc), Some(free), Some(usable)) = (malloc(), free(), usable()) {
         if !is_glibc() {
             return;
         }
-        // SAFETY: each block is freed once, and read before that. A block that was mapped alone is
-        // left out: freeing it would have the allocator map fewer from then on.
+        // SAFETY: each block is freed once, and read before that. Sizes that are mapped alone are not tried:
+        // freeing one would make the allocator map fewer from then on.
         let alike = [1, 24, 25, 1000, 5000].iter().all(|&size| unsafe {
             let block = malloc(size);
             let found = block.is_null() || size_in_header(block) == usable(block) + HEADER;
@@ -189,8 +189,8 @@ pub fn look_for_headers() {
     }
 }
 
-/// Whether `malloc` and `free`, which are known by now, are those of glibc. Only on x86-64: on others memory may be tagged, and a header
-/// may not be read through a block's pointer.
+/// Whether `malloc` and `free`, which are known by now, are those of glibc. Only on x86-64: elsewhere memory
+/// may be tagged, and then a header may not be read through a block's pointer.
 fn is_glibc() -> bool {
     if !cfg!(all(target_arch = "x86_64", target_env = "gnu")) {
         return false;
@@ -203,7 +203,7 @@ fn is_glibc() -> bool {
         && home_of(FREE.load(Ordering::Relaxed)) == home
 }
 
-/// Where the library begins that an address is in; null if there is none.
+/// The start of the library that an address is in; null if it is in none.
 fn home_of(address: *mut c_void) -> *mut c_void {
     let mut found = Library {
         path: null_mut(),

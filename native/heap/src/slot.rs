@@ -1,30 +1,30 @@
-//! The numbers of one thread. Only that thread writes them, but a signal handler of it may do so in
-//! between, and another process reads them at any moment.
+//! The numbers of one thread. Only that thread writes them, but its signal handlers may do so in between,
+//! and another process may read them at any moment.
 
 use core::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
-/// Calls for at least so many bytes are all timed: they are rare, and long beside the clock. This is
-/// where the C library begins to ask the kernel for each block.
+/// Calls for at least this many bytes are all timed: they are rare, and long compared to the clock. From
+/// this size on the C library asks the kernel for each block.
 pub const LARGE: usize = 128 << 10;
 
-/// Of the others fewer are timed the more there are, down to one in so many on average. Two looks at
-/// the clock cost some 45 ns, and a call may take 5: one in 64 would be felt.
+/// Of the other calls, the more there are the fewer are timed, down to one in so many on average. Two
+/// readings of the clock cost some 45 ns, and a call may take 5: one in 64 would be noticeable.
 const MEAN_INTERVAL: u64 = 512;
 
-/// An interval grows by one call with so many samples: of 10,000 calls 560 are timed.
+/// The longest interval grows by one call every so many samples: of 10,000 calls 560 are timed.
 const SAMPLES_A_STEP: u64 = 8;
 
-/// A timed call for few bytes that took longer was interrupted, most likely: it counts once, and not
-/// for the calls that it was to stand for.
+/// A timed call for few bytes that took longer was most likely interrupted: it counts once, and not for
+/// the calls that it should stand for.
 const INTERRUPTED_NS: i64 = 100_000;
 
-/// So many bytes more or less are noted in the thread before all threads' sum is changed.
+/// A thread notes up to this many bytes more or less before it changes the sum over all threads.
 const PENDING: i64 = 64 << 10;
 
 /// The sum over all threads: bytes in use, and the most that there were.
 #[repr(C)]
 pub struct Level {
-    /// Bytes in use, as far as threads have told.
+    /// Bytes in use, as far as threads have reported.
     pub live: AtomicI64,
     /// The most at any time.
     pub peak: AtomicI64,
@@ -38,7 +38,7 @@ impl Level {
     }
 }
 
-/// What is called, each counted and timed apart.
+/// The kinds of calls, each counted and timed separately.
 #[derive(Clone, Copy)]
 pub enum Call {
     /// A block is handed out.
@@ -55,28 +55,28 @@ pub enum Call {
 pub struct Slot {
     /// How often each [`Call`] was made, in its order.
     pub calls: [AtomicU64; 3],
-    /// Bytes asked for.
+    /// Bytes requested.
     pub bytes: AtomicU64,
-    /// Bytes more in use than this thread has told.
+    /// How many more bytes are in use than this thread has reported.
     pub pending: AtomicI64,
-    /// The most that `pending` was since this thread told.
+    /// The most that `pending` was since this thread last reported.
     pub high: AtomicI64,
-    /// Of each call, the number from which on the next one is timed. Up to here a cache line holds
-    /// what most calls need.
+    /// For each kind of call, the number of calls from which on the next one is timed. What most calls
+    /// need ends here, within one cache line.
     next: [AtomicU64; 3],
     /// Estimate of the time in the allocator, in ns; below 0 where the clock took longer.
     pub ns: AtomicU64,
     /// Calls that were timed as samples.
     pub samples: AtomicU64,
-    /// Of each, how many calls that stands for.
+    /// For each kind of call, how many calls the next sample stands for.
     weight: [AtomicU64; 3],
     /// State of the random intervals.
     random: AtomicU64,
     _unused: u64,
 }
 
-/// Adds to a number of the calling thread, in one instruction where that is possible without a lock:
-/// a signal handler comes before it or after it.
+/// Adds to a number of the calling thread, in a single instruction where that needs no lock: a signal
+/// handler runs either before or after it.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn add(number: &AtomicU64, amount: u64) {
@@ -99,21 +99,21 @@ fn add(number: &AtomicU64, amount: u64) {
 }
 
 impl Slot {
-    /// Counts a block handed out, of which `usable` bytes can be used.
+    /// Counts an allocated block, of which `usable` bytes can be used.
     #[inline(always)]
     pub fn allocated(&self, level: &Level, bytes: usize, usable: usize) {
         self.asked(bytes);
         self.grow(level, usable as i64);
     }
 
-    /// Counts a block that is about to be handed out, and its bytes.
+    /// Counts a block that is about to be allocated, and its bytes.
     #[inline(always)]
     pub fn asked(&self, bytes: usize) {
         add(&self.calls[Call::Allocate as usize], 1);
         add(&self.bytes, bytes as u64);
     }
 
-    /// Takes back that a block was counted. Its bytes stay: they are fewer than `LARGE`, and whoever
+    /// Undoes the count of a block. Its bytes stay counted: they are fewer than `LARGE`, and a program that
     /// is refused so few has other troubles.
     #[cold]
     #[inline(never)]
@@ -121,14 +121,14 @@ impl Slot {
         add(&self.calls[Call::Allocate as usize], u64::MAX);
     }
 
-    /// Counts a block taken back.
+    /// Counts a freed block.
     #[inline(always)]
     pub fn freed(&self, level: &Level, usable: usize) {
         add(&self.calls[Call::Free as usize], 1);
         self.shrink(level, usable as i64);
     }
 
-    /// Counts a block that is about to be taken back, if that is all there is to do; else false.
+    /// Counts a block that is about to be freed, if nothing else has to be done; otherwise returns false.
     #[inline(always)]
     pub fn frees_quietly(&self, usable: usize) -> bool {
         let pending = self.pending.load(Relaxed).wrapping_sub(usable as i64);
@@ -156,8 +156,8 @@ impl Slot {
         size >= LARGE || made >= self.next[call as usize].load(Relaxed)
     }
 
-    /// How many calls the one that is due stands for. Begins the next interval: of random length, as
-    /// a program's calls may have a rhythm of their own.
+    /// How many calls the one that is due stands for. Begins the next interval, of random length, as a
+    /// program's calls may have a rhythm of their own.
     pub fn weight(&self, call: Call, size: usize) -> u64 {
         if size >= LARGE {
             return 1;
@@ -169,19 +169,19 @@ impl Slot {
         let longest = (2 * MEAN_INTERVAL - 1).min(1 + samples / SAMPLES_A_STEP);
         let interval = 1 + self.random_number() % longest;
         self.weight[call].store(interval, Relaxed);
-        // The call that is due is not counted yet, and the last of the interval is timed.
+        // The call that is due has not been counted yet, and the last one of the interval is timed.
         let next = self.calls[call].load(Relaxed) + interval;
         self.next[call].store(next, Relaxed);
         weight
     }
 
-    /// Adds what a timed call took, which stands for `weight` calls.
+    /// Adds the time of a call that stands for `weight` calls.
     pub fn took(&self, ns: i64, weight: u64) {
         let weight = if ns > INTERRUPTED_NS { 1 } else { weight };
         add(&self.ns, (ns as u64).wrapping_mul(weight));
     }
 
-    /// Tells all that is noted.
+    /// Reports everything noted to the sum over all threads.
     pub fn tell(&self, level: &Level) {
         let (change, high) = (self.pending.load(Relaxed), self.high.load(Relaxed));
         self.pending.store(0, Relaxed);
@@ -189,7 +189,7 @@ impl Slot {
         level.add(change, high);
     }
 
-    /// Notes that so many bytes more are in use.
+    /// Notes that so many more bytes are in use.
     #[inline(always)]
     pub fn grow(&self, level: &Level, bytes: i64) {
         let pending = self.pending.load(Relaxed).wrapping_add(bytes);
@@ -231,25 +231,25 @@ impl Slot {
     }
 }
 
-/// The numbers of whoever has no slot of its own: threads before the library is ready, while they
-/// end, and beyond the number of slots. Several threads may add at once; nothing is timed.
+/// The numbers of threads without a slot of their own: before the library is ready, while they end, and
+/// beyond the number of slots. Several threads may add at once; nothing is timed.
 pub struct Shared<'a>(pub &'a Slot);
 
 impl Shared<'_> {
-    /// As [`Slot::allocated`].
+    /// Like [`Slot::allocated`].
     pub fn allocated(&self, level: &Level, bytes: usize, usable: usize) {
         self.0.calls[Call::Allocate as usize].fetch_add(1, Relaxed);
         self.0.bytes.fetch_add(bytes as u64, Relaxed);
         level.add(usable as i64, usable as i64);
     }
 
-    /// As [`Slot::freed`].
+    /// Like [`Slot::freed`].
     pub fn freed(&self, level: &Level, usable: usize) {
         self.0.calls[Call::Free as usize].fetch_add(1, Relaxed);
         level.add(-(usable as i64), 0);
     }
 
-    /// As [`Slot::reallocated`].
+    /// Like [`Slot::reallocated`].
     pub fn reallocated(&self, level: &Level, bytes: usize, before: usize, after: usize) {
         self.0.calls[Call::Reallocate as usize].fetch_add(1, Relaxed);
         self.0.bytes.fetch_add(bytes as u64, Relaxed);
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     fn slot() -> Slot {
-        // SAFETY: all zeros is a thread that has done nothing.
+        // SAFETY: all zeros is the slot of a thread that has done nothing.
         unsafe { core::mem::zeroed() }
     }
 
@@ -279,7 +279,7 @@ mod tests {
         [allocated, freed, reallocated, &slot.bytes].map(|number| number.load(Relaxed))
     }
 
-    /// Makes so many calls, of which those that are due take `ns` of their number; their weights.
+    /// Makes `calls` calls, of which the i-th takes `ns(i)` if it is due to be timed; returns the weights of those.
     fn called(slot: &Slot, calls: u64, ns: impl Fn(u64) -> i64) -> Vec<u64> {
         let mut weights = Vec::new();
         for call in 0..calls {
@@ -293,7 +293,7 @@ mod tests {
         weights
     }
 
-    /// As the reader finds it: with what one thread has not told.
+    /// The peak as the reader computes it, with what one thread has not yet told.
     fn peak(level: &Level, slot: &Slot) -> i64 {
         let now = level.live.load(Relaxed) + slot.high.load(Relaxed);
         level.peak.load(Relaxed).max(now)

@@ -1,7 +1,7 @@
-//! Which slot is the calling thread's.
+//! Which slot belongs to the calling thread.
 //!
-//! One word of thread-local storage, which is there from a thread's start: what Rust and C compilers
-//! make of thread-local variables in a library may call into the loader, and that may allocate.
+//! This is one word of thread-local storage that exists from a thread's start: the code that Rust and C
+//! compilers generate for thread-local variables in a library may call into the loader, which may allocate.
 
 use crate::block::{self, SLOTS};
 use crate::libc::{pthread_key_create, pthread_setspecific};
@@ -10,17 +10,16 @@ use crate::slot::Slot;
 use core::ffi::{c_uint, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Added to a slot's address where the allocator is not glibc's, and blocks have no headers that are
-/// known.
+/// Added to a slot's address if the allocator is not glibc's, so that blocks have no known headers.
 const SLOW: usize = 2;
 
-/// In the place of a slot's address: this thread has none.
+/// Instead of a slot's address: this thread has no slot.
 const NO_SLOT: usize = 1;
 
-/// It may get one. This is what the word begins with, below.
+/// The thread may still get a slot. This is the word's initial value, below.
 const NOT_YET: usize = NO_SLOT;
 
-/// It ends, or all slots are taken, and it counts with the others.
+/// The thread is ending, or all slots are taken: it counts in the shared slot.
 const NEVER: usize = NO_SLOT | 4;
 
 static READY: AtomicBool = AtomicBool::new(false);
@@ -40,7 +39,7 @@ pub fn begin() {
     }
 }
 
-/// In a forked child, where there is one thread: all other slots are free.
+/// Starts anew in a forked child, where there is one thread: all other slots are free.
 pub fn begin_anew() {
     let own = word::get() & !SLOW;
     for (number, taken) in TAKEN.iter().enumerate() {
@@ -50,7 +49,7 @@ pub fn begin_anew() {
     }
 }
 
-/// The calling thread's slot, if it has one and the allocator is glibc's: what most calls find.
+/// The calling thread's slot, if it has one and the allocator is glibc's, as in most calls.
 #[inline(always)]
 pub fn quick() -> Option<&'static Slot> {
     let value = word::get();
@@ -80,7 +79,7 @@ fn take(value: usize) -> Option<&'static Slot> {
         if !taken.swap(true, Ordering::Acquire) {
             let slot = block::slot(number);
             let address: *const Slot = slot;
-            // First, as the C library may allocate to store a value.
+            // Set first, as the C library may allocate to store a value.
             word::set(address as usize | if real::has_headers() { 0 } else { SLOW });
             // SAFETY: the key was made before READY was set.
             unsafe { pthread_setspecific(KEY.load(Ordering::Relaxed), address.cast()) };
@@ -91,7 +90,7 @@ fn take(value: usize) -> Option<&'static Slot> {
     None
 }
 
-/// Gives a thread's slot to another one, which goes on where it is.
+/// Frees a thread's slot for another one, which continues with its numbers.
 unsafe extern "C" fn end(slot: *mut c_void) {
     word::set(NEVER);
     // SAFETY: `take` stored it for this thread.
@@ -212,7 +211,7 @@ mod tests {
         assert!(!seen.contains(&mine));
         seen.sort_unstable();
         seen.dedup();
-        // The thread itself may still end when the next one begins.
+        // A thread may not have ended entirely when the next one begins.
         assert!(seen.len() < 5, "{}", seen.len());
     }
 }

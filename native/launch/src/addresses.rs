@@ -1,26 +1,26 @@
-//! Where targets find their memory: at random, at fixed addresses, or at addresses that were drawn for them.
+//! Where targets find their memory: at random addresses, at fixed ones, or at addresses drawn for them.
 //!
-//! What the kernel draws for a process differs between two launches, and so does their speed, by some percent where
-//! caches predict by address. It offers no seed for that. But without its randomness the highest address that `mmap`
-//! takes follows from the limit of the stack's size, in pages, if that is 128 MiB or more: a limit that is drawn is a
-//! place that is drawn, and two launches with one limit have one place.
+//! The addresses that the kernel draws for a process differ between two launches, and so does their speed, by some
+//! percent where caches predict by address. The kernel offers no seed for them. But without its randomisation the
+//! highest address that `mmap` uses follows from the limit of the stack's size, in pages, if that is 128 MiB or more:
+//! drawing a limit draws a place, and two launches with the same limit have the same place.
 
 use crate::protocol::Request;
 use crate::sys;
 
 /// The least room that the kernel leaves for the stack.
 const LEAST_STACK_BYTES: u64 = 128 << 20;
-/// As small as pages are anywhere; where they are larger, some numbers have the same place.
+/// The smallest page size anywhere; where pages are larger, some numbers have the same place.
 const PAGE_BYTES: u64 = 4096;
 const MOST_STACK_BYTES: u64 = LEAST_STACK_BYTES + PAGE_BYTES * u16::MAX as u64;
 
-/// How children of the server are laid out for as long as this lives, where that is not at random.
+/// Lays out children of the server at addresses that are not random, for as long as this lives.
 pub struct Addresses {
     stack_limit: Option<sys::Limit>,
 }
 
 impl Addresses {
-    /// As a request has it, the same in every launch before those of a draw; `None` for random ones.
+    /// The addresses that a request asks for, where fixed ones take precedence over drawn ones; `None` for random ones.
     #[must_use]
     pub fn of(request: &Request) -> Option<Self> {
         if request.fixed_layout {
@@ -34,7 +34,7 @@ impl Addresses {
         Self { stack_limit: None }
     }
 
-    /// All that is mapped lies so many pages lower; `None` where the system does not let us choose.
+    /// Places all mappings so many pages lower; `None` where the system does not let us choose.
     fn below(pages: u16) -> Option<Self> {
         let before = sys::stack_limit().ok()?;
         let bytes = LEAST_STACK_BYTES + PAGE_BYTES * u64::from(pages);
@@ -62,7 +62,7 @@ impl Addresses {
 
 impl Drop for Addresses {
     fn drop(&mut self) {
-        // As the server was at its start; nothing forbids to take a limit back.
+        // Back to how the server was at its start; lowering a limit again is always allowed.
         if let Some(limit) = self.stack_limit {
             let _ = sys::set_stack_limit(limit);
         }

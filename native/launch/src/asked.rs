@@ -4,41 +4,41 @@ use crate::failure::Failure;
 use crate::protocol::Request;
 use serde::Deserialize;
 
-/// Shorter turns leave little but switches.
+/// In shorter turns most of the time goes to switches.
 const SHORTEST_TURN_NS: u64 = 50_000;
 
 /// Two launches at the same time on one processor.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pair {
-    /// The one whose process is made first; its `cpus` are those of both, `None` is one of the server's choice.
+    /// The launch whose process is made first; its `cpus` apply to both, `None` is one of the server's choice.
     pub first: Request,
-    /// The other one.
+    /// The other launch.
     pub second: Request,
     /// Whether the second is let go first, when both stand ready.
     pub second_begins: bool,
-    /// Whether each has on fd 4 one end of a socket, of which the other one has the other end.
+    /// Whether each has one end of a common socket on fd 4.
     #[serde(default)]
     pub lockstep: bool,
-    /// After how long at most the processor goes to the other one, where the kernel can do that; `None` leaves it to the
-    /// scheduler.
+    /// The longest turn of each before the processor goes to the other one, where the kernel supports that; `None`
+    /// leaves it to the scheduler.
     #[serde(default)]
     pub turn_ns: Option<u64>,
     /// How long the one that is let go first has the processor to itself, unless it ends before.
     #[serde(default)]
     pub lead_ns: u64,
-    /// Whether to tell what each lost as a whole, other threads and processes of it and all, where that can be told. It
-    /// takes some time of what they share.
+    /// Whether to report what each lost as a whole, with all its threads and processes, where that is possible. This
+    /// takes some of the time that they share.
     #[serde(default)]
     pub followed: bool,
 }
 
-/// What the driver may ask for in a line.
+/// What a line of the driver asks for.
 #[derive(Debug)]
 pub enum Asked {
     /// A launch, with those that follow it.
     One(Box<Request>),
-    /// Two at the same time.
+    /// Two launches at the same time.
     Both(Box<Pair>),
 }
 
@@ -48,7 +48,7 @@ struct Together {
     together: Pair,
 }
 
-/// How the line of a pair begins, and no other's.
+/// How the line of a pair begins, and no other line.
 const TOGETHER: &[u8] = b"{\"together\":";
 
 impl Asked {

@@ -12,8 +12,8 @@ use std::os::unix::net::UnixStream;
 /// The longest line that is taken: environments and arguments may come to a few MB.
 pub const LINE_LIMIT: usize = 16 << 20;
 
-/// How much is read at once: a usual request. More would only be cleared, and out of the caches of
-/// the target that comes next.
+/// How much is read at once: a usual request. A larger buffer would have to be cleared, and would evict
+/// what the next target has in the caches.
 const CHUNK: usize = 16 << 10;
 
 /// One line of the driver.
@@ -61,7 +61,7 @@ impl Channel {
         self.stream.as_fd()
     }
 
-    /// Reads once. Only to be called when the socket has been polled readable: it blocks else.
+    /// Reads once. Only to be called when the socket has been polled readable, as it would block otherwise.
     pub fn receive(&mut self) {
         let mut chunk = [0; CHUNK];
         match sys::receive(self.stream.as_fd(), &mut chunk) {
@@ -111,7 +111,7 @@ impl Channel {
         self.lines.pop_front()
     }
 
-    /// Takes out every cancel received so far; whether there was one. Requests stay in order.
+    /// Takes out every cancel received so far; returns whether there was one. Requests stay in order.
     pub fn take_cancel(&mut self) -> bool {
         let before = self.lines.len();
         self.lines

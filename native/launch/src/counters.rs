@@ -1,4 +1,4 @@
-//! What the processor and the kernel count of a launch: the events that were asked for.
+//! What the processor and the kernel count during a launch: the requested events.
 
 use crate::failure::{Failure, Stage};
 use crate::sys::Event;
@@ -18,13 +18,13 @@ pub enum Name {
     Cycles,
     /// Instructions that the processor completed.
     RetiredInstructions,
-    /// Branches that it had foretold wrongly.
+    /// Branches that it had predicted wrongly.
     BranchMisses,
     /// Accesses to memory that its last cache did not serve.
     CacheMisses,
 }
 
-/// All of them, in the order in which they are told.
+/// All of them, in the order in which they are reported.
 const ALL: [Name; 6] = [
     Name::TaskClock,
     Name::Migrations,
@@ -38,7 +38,7 @@ const HARDWARE: u32 = 0;
 const SOFTWARE: u32 = 1;
 
 impl Name {
-    /// The type and number that the kernel has for it (`linux/perf_event.h`).
+    /// The kernel's type and number for it (`linux/perf_event.h`).
     const fn number(self) -> (u32, u64) {
         match self {
             Self::TaskClock => (SOFTWARE, 1),
@@ -50,7 +50,7 @@ impl Name {
         }
     }
 
-    /// Whether anything is left of it without the kernel's part: moves are made by the kernel.
+    /// Whether anything is left to count without the kernel's part: the kernel makes all migrations.
     const fn is_told_without_kernel(self) -> bool {
         !matches!(self, Self::Migrations)
     }
@@ -60,8 +60,8 @@ impl Name {
 pub struct Counters(Vec<(Name, Event)>);
 
 impl Counters {
-    /// Opens them for a process that executes its target next, or if none is said for what is started next. Where the
-    /// kernel's part may not be counted it is left out, of all of them.
+    /// Opens them for a process that executes its target next, or if none is given for what is started next. If the
+    /// kernel's part may not be counted, it is left out of all of them.
     ///
     /// # Errors
     /// A failure of stage counters.
@@ -72,8 +72,8 @@ impl Counters {
             .map_err(|(name, error)| refused(name, &error))
     }
 
-    /// What each event tells, in the order of [`ALL`]; `None` for one that was not asked for, or does not tell. Nothing
-    /// at all where none was asked for.
+    /// The reading of each event, in the order of [`ALL`]; `None` for one that was not requested, or cannot be read.
+    /// Empty if none was requested.
     #[must_use]
     pub fn read(&self) -> Vec<Option<[u64; 3]>> {
         if self.0.is_empty() {

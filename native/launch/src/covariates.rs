@@ -1,5 +1,5 @@
-//! What else is known about a launch than its time: how the scheduler treated the target, and
-//! how busy the machine was.
+//! What is known about a launch beside its time: how the scheduler treated the target, and how busy the
+//! machine was.
 
 use crate::{numbers, sys};
 use std::fs::File;
@@ -37,7 +37,7 @@ impl Schedule {
 /// What the kernel had counted of a process when its time began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Already {
-    /// None where that is not known: then nothing is known of its time either.
+    /// None where that is unknown: then nothing is known about its time either.
     pub schedule: Option<Schedule>,
     /// Page faults without input/output.
     pub minor_faults: u64,
@@ -48,7 +48,7 @@ pub struct Already {
 }
 
 impl Already {
-    /// Of a process whose time begins with it.
+    /// For a process whose time begins at its own start.
     #[must_use]
     pub fn nothing() -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Already {
         }
     }
 
-    /// Of one that sleeps: of one that runs, or waits for a CPU, not all is counted yet.
+    /// For a process that sleeps: while it runs, or waits for a CPU, not everything is counted yet.
     #[must_use]
     pub fn of(pid: i32) -> Self {
         let status = numbers::text(pid, "status").unwrap_or_default();
@@ -92,7 +92,7 @@ fn parse_schedstat(text: &str) -> Option<Schedule> {
         delay_ns: next()?,
         timeslices: next()?,
     };
-    // A kernel that does not keep these numbers has the file but leaves them at zero.
+    // A kernel that does not keep these numbers has the file, but with zeros.
     (schedule.cpu_ns | schedule.delay_ns | schedule.timeslices != 0).then_some(schedule)
 }
 
@@ -159,7 +159,7 @@ impl Gauges {
     }
 }
 
-/// The beginning of a file; of each of these the first line is the one needed.
+/// The beginning of a file, as only the first line of each of these is needed.
 fn head(file: Option<&File>) -> Option<String> {
     let mut buffer = [0; 256];
     let count = file?.read_at(&mut buffer, 0).ok()?;

@@ -1,4 +1,4 @@
-//! What the scheduler does to the threads of a machine, as far as a target may be kept from getting on by it.
+//! What the scheduler does to the threads of a machine, as far as it may delay a target.
 
 /// What the scheduler did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,11 +42,11 @@ pub enum Event {
     },
     /// The thread was woken.
     Wake {
-        /// Who runs on the processor that woke it; None: an interrupt did.
+        /// The thread that woke it; None if an interrupt did.
         by: Option<i32>,
-        /// Which processor.
+        /// The processor on which the waker ran.
         cpu: usize,
-        /// The thread.
+        /// The woken thread.
         tid: i32,
     },
 }

@@ -1,4 +1,4 @@
-//! Why there was no launch.
+//! The reasons for which a launch could not be made.
 
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub enum Stage {
     Cwd,
     /// The CPUs asked for cannot be had.
     Affinity,
-    /// What is to be counted cannot be.
+    /// An event cannot be counted.
     Counters,
     /// The target was to be killed and goes on.
     Kill,
@@ -28,14 +28,14 @@ pub enum Stage {
     Request,
 }
 
-/// Why there was no launch.
+/// Why a launch could not be made.
 #[derive(Debug, Serialize)]
 pub struct Failure {
     /// The step that failed.
     pub stage: Stage,
     /// The system's error number, if a system call failed.
     pub errno: Option<i32>,
-    /// The same for people.
+    /// The reason in words.
     pub message: String,
 }
 

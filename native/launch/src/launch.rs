@@ -24,7 +24,7 @@ pub enum Launched {
     Stopped(Stop),
 }
 
-/// Runs the target, and cleans up behind it. `before` are the machine's counters if they have just
+/// Runs the target, and cleans up after it. `before` are the machine's counters, if they have just
 /// been read.
 ///
 /// # Errors
@@ -38,13 +38,13 @@ pub fn run(
 ) -> Result<Launched, Failure> {
     let (streams, captures) = spawn::open_streams(request)?;
     let before = before.unwrap_or_else(|| means.gauges.read());
-    // That of the launch before: it would wake us for nothing.
+    // The signal of the launch before would wake us for nothing.
     let _ = means.child_signal.take();
     if let Some(switches) = &means.switches {
         switches.clear();
     }
     let processors = processors_for(request);
-    // Opened before the start: what is started inherits them, and they count from its first instruction on.
+    // Opened before the start: the target inherits them, and they count from its first instruction on.
     let counters = Counters::open(&request.counters, None)?;
     let delay_ns = means.gauges.own_delay_ns();
     let started = spawn::start(request, streams, &means.changed)?;
@@ -79,13 +79,13 @@ fn processors_for(request: &Request) -> u64 {
     counts.sum()
 }
 
-/// What each target lost until its end, where the scheduler's records are to be had.
+/// What each target lost until its end, where the scheduler's records are available.
 fn lost_by_each(waits: &[Wait], means: &Means) -> Vec<Option<u64>> {
     let end_ns = waits.iter().map(|wait| wait.outcome.end_ns).max();
     let followed = |switches: &Switches| switches.trees(end_ns.unwrap_or(0));
     let trees = means.switches.as_ref().and_then(followed);
     match trees.as_deref() {
-        // The server is one of these.
+        // This tree includes the server.
         Some([tree]) => vec![tree.lost_ns()],
         trees => {
             let seen = waits.iter().map(|wait| &wait.outcome);
@@ -99,23 +99,23 @@ fn lost_by_each(waits: &[Wait], means: &Means) -> Vec<Option<u64>> {
 
 /// A target that is executing.
 pub struct Running<'a> {
-    /// What it is to be.
+    /// The request that it comes from.
     pub request: &'a Request,
     /// When it was started.
     pub started: Started,
     /// What the kernel had counted of the process by then.
     pub already: Already,
-    /// What is counted of it.
+    /// The events that are counted for it.
     pub counters: Counters,
     /// The wait for its end.
     pub wait: Wait,
 }
 
-/// Waits for the ends of all that run, who may take `turns`, and cleans up behind them. Before their start the machine's
-/// counters were read, and how long the server had waited for a CPU.
+/// Waits for the ends of all running targets, which may take `turns`, and cleans up after them. `before` are the
+/// machine's counters before their start, `delay_ns` how long the server had waited for a CPU by then.
 ///
 /// # Errors
-/// Why one of them cannot be told of, or could not be killed.
+/// Why one of them cannot be reported, or could not be killed.
 pub fn to_the_end(
     running: Vec<Running<'_>>,
     turns: Option<Turns>,
@@ -172,13 +172,13 @@ pub fn to_the_end(
         reports.push(report);
     }
     if let Some(first) = reports.first_mut() {
-        // Whose they were nobody can tell any more; they are told of once.
+        // Nobody can tell any more which target left them; they are reported once.
         (first.left_behind, first.not_killed) = (cleared.killed, cleared.surviving);
     }
     Ok(stop.map_or(Launched::Reports(reports, after), Launched::Stopped))
 }
 
-/// How long those that outlive their targets have.
+/// How long processes that outlive their targets have to end.
 fn grace_of(waits: &[Wait]) -> Duration {
     if waits.iter().all(|wait| wait.outcome.ended_by_itself()) {
         GRACE
@@ -187,7 +187,7 @@ fn grace_of(waits: &[Wait]) -> Duration {
     }
 }
 
-/// Of what is told of the process some was `already` there at the start.
+/// Makes the report; the kernel's counts of the process include what was `already` there at the start.
 fn report(
     started: Started,
     wait: Wait,
@@ -245,16 +245,16 @@ fn report(
     }
 }
 
-/// User and system time without what was before the start. All that is done until then is calls of the system, but the
-/// kernel may have put that down to the other: it tells them apart by what it finds at its ticks.
+/// User and system time without the time before the start. Until then a process makes only system calls, but the
+/// kernel may have attributed them to user time: it tells the two apart by what it finds at its ticks.
 fn without(already_ns: u64, user_ns: u64, sys_ns: u64) -> (u64, u64) {
     let of_sys_ns = sys_ns.min(already_ns);
     let of_user_ns = user_ns.min(already_ns - of_sys_ns);
     (user_ns - of_user_ns, sys_ns - of_sys_ns)
 }
 
-/// What the target waited for a CPU, and behind its end the server, without which its end was seen later than it was.
-/// What the target ran cannot be part of that: the server may have waited before the end as well.
+/// How long the target waited for a CPU, and after its end the server, which made the end be seen late.
+/// The target's run time cannot be part of that, as the server may have waited before the end as well.
 fn waited_ns(own: Schedule, wall_ns: u64, late_ns: u64) -> u64 {
     let rest_ns = wall_ns.saturating_sub(own.cpu_ns + own.delay_ns);
     own.delay_ns + late_ns.min(rest_ns)
@@ -269,8 +269,8 @@ fn not_killed(pid: i32, error: &std::io::Error) -> Failure {
     Failure::system(Stage::Kill, &doing, error)
 }
 
-/// What was kept of a stream, and how much there was. Read only when the leftovers are dead, as
-/// they could go on writing.
+/// What was kept of a stream, and how much there was. Only read once the leftovers are dead, as they
+/// could go on writing.
 fn captured(capture: Option<Capture>) -> (Option<String>, Option<u64>) {
     capture.map_or((None, None), |capture| {
         let tail = capture.finish();
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(without(5, 1, 2), (0, 0));
     }
 
-    /// A target that ran for 0.9 ms of 2 ms, with others of its threads, and the kernel's account of it.
+    /// The end of a target that used 0.9 ms of CPU time in 2 ms, some in other threads, and the kernel's account of it.
     fn ended() -> (Wait, Ended) {
         let mut child = Command::new("true").spawn().expect("a child");
         let pid = i32::try_from(child.id()).expect("a number");

@@ -1,7 +1,7 @@
-//! What a target leaves behind. As the server is a subreaper, every orphaned descendant of the
-//! target becomes its child, whatever group or session it moved to. Where the system does not make
-//! it one, they are looked for in the session, which the server shares with nobody else: those that
-//! have made themselves one of their own are not found.
+//! Processes that a target leaves behind. As the server is a subreaper, every orphaned descendant of
+//! the target becomes its child, whatever group or session it moved to. Where the system does not allow
+//! that, they are searched in the session, which the server shares with nobody else: processes that have
+//! made a session of their own are not found.
 
 use crate::numbers::{self, contents};
 use crate::protocol::latin1_encode;
@@ -13,39 +13,39 @@ use std::time::{Duration, Instant};
 /// before they died.
 const ROUNDS: usize = 100;
 
-/// For how long those that outlive a target which has ended by itself may go on: some clean up behind it, as Python's
-/// resource tracker does, which removes the shared memory that a program has left.
+/// How long processes that outlive a target which ended by itself may go on: some clean up after it, such as Python's
+/// resource tracker, which removes shared memory that a program has left.
 pub const GRACE: Duration = Duration::from_millis(100);
 
-/// And for how long those of them that are not asleep: on a busy machine they may have had no processor until then.
+/// The same for processes that are not asleep: on a busy machine they may have had no processor until then.
 const LONGEST_GRACE: Duration = Duration::from_secs(1);
 
-/// How long those have to end that were to go on until now, once they are asked to.
+/// How long processes that were allowed to go on have to end once they are asked to.
 const LAST_GRACE: Duration = Duration::from_secs(1);
 
 /// Time for killed processes to die.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Those that outlived their target, "pid name" each.
+/// The processes that outlived their target, "pid name" each.
 #[derive(Debug, Default)]
 pub struct Cleared {
     /// They were killed, or ended by themselves meanwhile.
     pub killed: Vec<String>,
-    /// They go on: they run with another's rights, wait for something that does not come, or are meant to.
+    /// They go on: they run with another user's rights, wait for something that does not come, or are meant to go on.
     pub surviving: Vec<String>,
 }
 
-/// What is known of them from one launch to the next.
+/// What is known about leftovers from one launch to the next.
 #[derive(Debug, Default)]
 pub struct Leftovers {
-    /// Those that could not be killed, and have been told of.
+    /// Those that could not be killed, and have been reported.
     surviving: BTreeSet<i32>,
-    /// Where orphans do not come to this process: the session that they are looked for in.
+    /// The session in which they are searched, where orphans do not become children of this process.
     session: Option<i32>,
 }
 
 impl Leftovers {
-    /// Makes this process the one that orphans come to, or that looks for them in its session, if the system refuses.
+    /// Makes this process the new parent of orphans, or lets it search them in its session if the system refuses.
     #[must_use]
     pub fn adopted() -> Self {
         Self {
@@ -54,15 +54,15 @@ impl Leftovers {
         }
     }
 
-    /// Whether they come to this process.
+    /// Whether orphans become children of this process.
     #[must_use]
     pub fn are_adopted(&self) -> bool {
         self.session.is_none()
     }
 
     /// Kills and reaps every child of the server, once the target itself has been reaped and they have had `grace`;
-    /// those that had not ended by themselves before that are told of, once. If there are none, as is usual, that is
-    /// a single system call.
+    /// returns those that had not ended by themselves before that, once. Usually there are none, and this is a single
+    /// system call.
     pub fn clear(&mut self, grace: Duration) -> Cleared {
         let mut killed = self.let_end(grace);
         let mut surviving = BTreeMap::new();
@@ -74,7 +74,7 @@ impl Leftovers {
                     pid,
                     killed: by_kill,
                 } => {
-                    // The kill of the target's group may have ended it before it was ever looked at.
+                    // The kill of the target's group may have ended it before it was ever seen here.
                     if !self.surviving.remove(&pid) && by_kill {
                         killed.entry(pid).or_insert_with(|| name(pid));
                     }
@@ -84,7 +84,7 @@ impl Leftovers {
                 }
                 Child::Alive => {
                     let living = self.living();
-                    // One that was dying a moment ago is dead by now, and to be reaped.
+                    // A process that was dying a moment ago is dead by now, and still to be reaped.
                     if living.is_empty() && self.only_known_survive() {
                         break;
                     }
@@ -115,7 +115,7 @@ impl Leftovers {
         }
     }
 
-    /// Asks every child to end, as whoever stops a service does, and clears what has not after a second.
+    /// Asks every child to end, as one stops a service, and clears those that have not after a second.
     pub fn dismiss(&mut self) {
         for pid in self.living() {
             sys::signal(pid, libc::SIGTERM);
@@ -123,7 +123,7 @@ impl Leftovers {
         self.clear(LAST_GRACE);
     }
 
-    /// Has the children that are alive end by themselves, for so long, or for longer if they are busy: who they are.
+    /// Lets the living children end by themselves, for `grace` or longer if they are busy; returns who they are.
     fn let_end(&mut self, grace: Duration) -> BTreeMap<i32, String> {
         let begun = Instant::now();
         let mut outliving = BTreeMap::new();
@@ -154,7 +154,7 @@ impl Leftovers {
         outliving
     }
 
-    /// Tells of every child of the server that is alive, and leaves it alone.
+    /// Reports every living child of the server, and leaves it alone.
     #[must_use]
     pub fn going_on(&self) -> Cleared {
         let named = |pid| (pid, name(pid));
@@ -164,12 +164,12 @@ impl Leftovers {
         }
     }
 
-    /// Whether no child is left to be reaped, now or soon, but those that are known to survive.
+    /// Whether no child is left to be reaped, now or soon, except those that are known to survive.
     fn only_known_survive(&self) -> bool {
         !self.surviving.is_empty() && matches!(self.peek(), Child::Alive)
     }
 
-    /// A look at the children; those in the session count as such, where orphans are looked for there.
+    /// A look at the children; processes in the session count as children, if orphans are searched there.
     fn peek(&self) -> Child {
         match sys::peek_child() {
             Child::None if self.session.is_some() && !self.all_living().is_empty() => Child::Alive,
@@ -177,7 +177,7 @@ impl Leftovers {
         }
     }
 
-    /// The children that are alive, but for those that are known to survive.
+    /// The living children, except those that are known to survive.
     fn living(&self) -> Vec<i32> {
         let mut living = self.all_living();
         living.retain(|pid| !self.surviving.contains(pid));
@@ -204,7 +204,7 @@ fn name(pid: i32) -> String {
     )
 }
 
-/// More than any process has as its number (the kernel's `PID_MAX_LIMIT`).
+/// Greater than any process's number (the kernel's `PID_MAX_LIMIT`).
 const NUMBERS_END: i32 = 1 << 22;
 
 fn living_children() -> Vec<i32> {
@@ -212,7 +212,7 @@ fn living_children() -> Vec<i32> {
         return Vec::new();
     }
     if !numbers::are_ours() {
-        // Half a second, where no /proc tells of them: but then nothing else finds them.
+        // This takes half a second, but without a /proc of ours nothing else finds them.
         return (1..NUMBERS_END)
             .filter(|&pid| matches!(sys::exit_is_pending(pid, false), Ok(false)))
             .collect();
@@ -221,7 +221,7 @@ fn living_children() -> Vec<i32> {
     living_where(|_, stat| stat.parent == us)
 }
 
-/// All of a session but for this process, and the one that made the session.
+/// All living processes of a session, except this one and the one that made the session.
 fn living_in_session(session: i32) -> Vec<i32> {
     if !numbers::are_ours() {
         return living_children();
@@ -245,14 +245,14 @@ fn living_where(is_one: impl Fn(i32, Stat) -> bool) -> Vec<i32> {
         .collect()
 }
 
-/// Whether a process runs, waits for a processor, or for a disk.
+/// Whether a process runs, or waits for a processor or a disk.
 fn is_busy(pid: i32) -> bool {
     let stat = contents(pid, "stat").unwrap_or_default();
     let end = stat.iter().rposition(|&byte| byte == b')').unwrap_or(0);
     matches!(stat.get(end + 2), Some(b'R' | b'D'))
 }
 
-/// What the kernel tells of a process.
+/// What the kernel says about a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stat {
     is_alive: bool,

@@ -1,7 +1,7 @@
 //! The launch server of Steelyard: starts one command at a time, or two at once, waits for the
-//! end, and says what it cost.
+//! end, and reports what it cost.
 //!
-//! The driver talks to it over a Unix stream socket on fd 0, one JSON object a line each way
+//! The driver talks to it over a Unix stream socket on fd 0, one JSON object per line each way
 //! (see [`protocol`]). It is a process of its own rather than a part of the driver for two
 //! reasons:
 //!

@@ -11,7 +11,7 @@ fn main() -> ExitCode {
     ExitCode::from(code.unwrap_or_else(failed))
 }
 
-#[allow(clippy::needless_pass_by_value)] // as map_or_else hands it over
+#[allow(clippy::needless_pass_by_value)] // map_or_else passes it by value
 fn failed(error: std::io::Error) -> u8 {
     eprintln!("steelyard-launch: cannot start: {error}");
     FAILURE

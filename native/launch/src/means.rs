@@ -1,10 +1,10 @@
-//! What the server lends to every launch.
+//! The server's resources that every launch uses.
 
 use crate::covariates::Gauges;
 use crate::switches::Switches;
 use crate::sys::{Changed, SignalFd};
 
-/// What the server lends to every launch.
+/// The server's resources that every launch uses.
 pub struct Means {
     /// The machine's counters.
     pub gauges: Gauges,
@@ -12,10 +12,10 @@ pub struct Means {
     pub signals: SignalFd,
     /// SIGCHLD.
     pub child_signal: SignalFd,
-    /// The scheduler's records, where they are to be had.
+    /// The scheduler's records, where they are available.
     pub switches: Option<Switches>,
     /// Whether to watch through pidfds.
     pub pidfd: bool,
-    /// What a target is not to find as it is here.
+    /// What has changed in this process and is restored for targets.
     pub changed: Changed,
 }

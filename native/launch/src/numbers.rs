@@ -1,4 +1,4 @@
-//! What `/proc` tells of a process by its number, where it has the number that we know it by.
+//! What `/proc` says about a process by its number, if it has the same number for it as we do.
 
 use crate::sys;
 use std::fs::{read_link, File};
@@ -6,8 +6,8 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Whether it has: a namespace of processes may have been given the `/proc` of the one around it,
-/// in which our numbers are those of others. Without a `/proc` it has not either.
+/// Whether `/proc` has our numbers: a PID namespace may have been given the `/proc` of the one around it,
+/// in which our numbers belong to other processes. False also without a `/proc`.
 pub fn are_ours() -> bool {
     static KNOWN: OnceLock<bool> = OnceLock::new();
     *KNOWN.get_or_init(|| is_number(read_link("/proc/self").ok().as_deref(), sys::own_pid()))
@@ -22,7 +22,7 @@ pub fn open(pid: i32, name: &str) -> Option<File> {
     File::open(format!("/proc/{pid}/{name}")).ok()
 }
 
-/// All that is in such a file.
+/// The contents of such a file.
 #[must_use]
 pub fn contents(pid: i32, name: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -30,7 +30,7 @@ pub fn contents(pid: i32, name: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The same as text; what is no UTF-8 in it, as in a name, is replaced.
+/// The contents as text; bytes that are not UTF-8, such as in a name, are replaced.
 #[must_use]
 pub fn text(pid: i32, name: &str) -> Option<String> {
     contents(pid, name).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())

@@ -15,14 +15,14 @@ pub enum Stop {
 /// How the wait for one target went.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// The clock at the wake-up, or behind the end if that came between two of them.
+    /// The clock at the wake-up, or just after the end if that came between two wake-ups.
     pub end_ns: u64,
-    /// How long the server had to wait for a CPU then, when the target had ended already.
+    /// How long the server then had to wait for a CPU, although the target had ended.
     pub late_ns: u64,
-    /// The machine's counters then.
+    /// The machine's counters at that time.
     pub after: Reading,
-    /// What the scheduler had counted of the target then. Where the partner goes on, what is left of the target to die
-    /// may have to wait for it, and that is no time before its end.
+    /// What the scheduler had counted for the target by then. If the partner goes on, the rest of the target's death
+    /// may have to wait for it, and that time is not before the end.
     pub schedule: Option<Schedule>,
     /// The target ran too long and was killed.
     pub timed_out: bool,
@@ -53,6 +53,6 @@ impl Outcome {
 pub struct Seen {
     /// The clock, not before the end.
     pub end_ns: u64,
-    /// How long the server had to wait for a CPU then.
+    /// How long the server then had to wait for a CPU.
     pub late_ns: u64,
 }

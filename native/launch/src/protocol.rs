@@ -1,4 +1,4 @@
-//! What goes over the socket: one JSON object a line each way.
+//! What goes over the socket: one JSON object per line each way.
 //!
 //! Bytes (paths, arguments, environment, captured output) travel as strings in which each
 //! character U+0000..U+00FF stands for one byte, because JSON has no byte strings and none of
@@ -63,7 +63,7 @@ pub fn latin1_encode(bytes: &[u8]) -> String {
 pub enum Sink {
     /// A file, created or truncated.
     File(Text),
-    /// A pipe of which the last so many bytes are kept.
+    /// A pipe; this many of the last bytes are kept.
     Tail(usize),
 }
 
@@ -85,8 +85,8 @@ pub struct Request {
     pub stdout: Option<Sink>,
     /// Where standard error goes; `None` drops it.
     pub stderr: Option<Sink>,
-    /// How much is kept of what it writes to fd 3, where a harness puts its results; with `None`
-    /// that descriptor is closed.
+    /// How many bytes are kept of what it writes to fd 3, for a harness's results; with `None` that
+    /// descriptor is closed.
     #[serde(default)]
     pub results: Option<usize>,
     /// How long it may run before it is killed.
@@ -96,49 +96,49 @@ pub struct Request {
     /// Whether its addresses are to be the same in every launch, as far as the system allows that.
     #[serde(default)]
     pub fixed_layout: bool,
-    /// Where what it maps into its memory lies: so many pages below the place that is the highest one, in every launch
-    /// that has this number, as far as the system allows that.
+    /// Where its memory mappings lie: this many pages below the highest place, in every launch with this number, as
+    /// far as the system allows that.
     #[serde(default)]
     pub mapping_pages: Option<u16>,
-    /// What is counted of it, beside its times.
+    /// The events that are counted for it, beside its times.
     #[serde(default)]
     pub counters: Vec<counters::Name>,
-    /// Whether what it leaves running goes on, until the server ends or another one clears up behind itself.
+    /// Whether processes that it leaves running go on until the server ends or another launch cleans up after itself.
     #[serde(default)]
     pub leaves_running: bool,
-    /// What comes after it without the driver being woken, if it ends well.
+    /// The launch that follows without waking the driver, if this one ends well.
     #[serde(default)]
     pub then: Option<Box<Next>>,
 }
 
-/// A launch that follows another, whose numbers are in the journal before it starts if they are kept.
+/// A launch that follows another, whose numbers, if kept, are in the journal before this one starts.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Next {
-    /// Where the numbers of the launch before stand in the journal; `None` if nothing is kept of that one, in the reply
-    /// either: what follows is only to run right behind it.
+    /// The journal's line for the numbers of the launch before; `None` if nothing is kept of that launch, nor in the
+    /// reply: it only serves to run right before this one.
     pub frame: Option<Frame>,
     /// The launch.
     pub request: Request,
 }
 
-/// A line of the journal, but for its numbers.
+/// A line of the journal without its numbers.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frame {
-    /// What it has before the numbers.
+    /// The text before the numbers.
     pub before: String,
-    /// What it has after them, but for the line feed.
+    /// The text after them, without the line feed.
     pub after: String,
 }
 
-/// A line of the driver that is no request.
+/// A line of the driver that is not a request.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Word {
-    /// What is in flight is to be killed.
+    /// The running launch is to be killed.
     Cancel(bool),
-    /// The line's descriptor is the journal.
+    /// The descriptor sent with the line is the journal.
     Journal(bool),
 }
 
@@ -176,7 +176,7 @@ impl Request {
     }
 }
 
-/// The reply to a launch that did not come about.
+/// The reply to a launch that could not be made.
 #[derive(Serialize)]
 pub struct Refusal {
     /// Why.
@@ -194,7 +194,7 @@ pub struct Hello {
     pub pid: i32,
     /// Ends are seen through a pidfd (else through SIGCHLD).
     pub pidfd: bool,
-    /// All that outlives a target is found, wherever it moved to (else but what stays in the session).
+    /// Every process that outlives a target is found, wherever it moved to (else only those in the session).
     pub orphans: bool,
     /// `/proc/PID/schedstat` can be read.
     pub schedstat: bool,
@@ -204,27 +204,27 @@ pub struct Hello {
     pub steal: bool,
     /// The scheduler's switches and wake-ups can be followed.
     pub switches: bool,
-    /// Where a target's memory is mapped can be chosen.
+    /// The addresses of a target's memory mappings can be chosen.
     pub addresses: bool,
     /// Two targets on one processor can have turns that are shorter than the scheduler's.
     pub short_turns: bool,
-    /// Counters may count what the kernel does for a target, too.
+    /// Counters may include what the kernel does for a target.
     pub kernel_counters: bool,
-    /// The error numbers of the counters that there are none of.
+    /// The error numbers of the counters that are not available.
     pub missing_counters: BTreeMap<counters::Name, i32>,
 }
 
 /// What a launch cost and how it ended. Times are in nanoseconds.
 ///
 /// Down to `signal` these are the numbers that the driver declares in `model/numbers.py`, in the
-/// same order; its tests hold the two together.
+/// same order; its tests check that the two agree.
 #[derive(Debug, Serialize)]
 pub struct Report {
     /// `CLOCK_MONOTONIC` just before the spawn.
     pub start_ns: u64,
     /// From the start to the wake-up at the target's end.
     pub wall_ns: u64,
-    /// The part of `wall_ns` that went by until the target was executing.
+    /// The part of `wall_ns` that passed until the target was executing.
     pub spawn_ns: u64,
     /// CPU time of the target's main thread.
     pub cpu_ns: Option<u64>,
@@ -254,7 +254,7 @@ pub struct Report {
     pub steal_ns: Option<u64>,
     /// What the target as a whole lost by waiting for CPUs.
     pub lost_ns: Option<u64>,
-    /// Blocks of 512 bytes that it gave the kernel to write to what keeps files.
+    /// Blocks of 512 bytes that it gave the kernel to write to storage.
     pub written_blocks: Option<u64>,
     /// The exit code, if it exited.
     pub exit_code: Option<i32>,
@@ -262,7 +262,7 @@ pub struct Report {
     pub signal: Option<i32>,
     /// Whether it was killed for running too long.
     pub timed_out: bool,
-    /// The signal that had stopped it, if it was killed because it did not go on.
+    /// The signal that had stopped it, if it was killed because it did not continue.
     pub stopped: Option<i32>,
     /// Whether it was killed because the driver asked.
     pub cancelled: bool,
@@ -270,7 +270,7 @@ pub struct Report {
     pub stdout: Option<String>,
     /// The end of standard error, if kept.
     pub stderr: Option<String>,
-    /// The end of what was written to fd 3, if asked for.
+    /// The end of what was written to fd 3, if requested.
     pub results: Option<String>,
     /// How much came through the pipe of standard output.
     pub stdout_bytes: Option<u64>,
@@ -278,17 +278,17 @@ pub struct Report {
     pub stderr_bytes: Option<u64>,
     /// How much was written to fd 3.
     pub results_bytes: Option<u64>,
-    /// Of each counter, if it was asked for: its count, for how many ns it was to count, and for how many it did.
+    /// For each requested counter: its count, the ns that it should cover, and the ns that it does cover.
     pub counters: Vec<Option<[u64; 3]>>,
     /// "pid name" of every other process that had to be killed when the target was gone. After a
     /// timeout or a cancel that includes the children it was working with.
     pub left_behind: Vec<String>,
-    /// The same of those that could not be killed and go on.
+    /// The same for processes that could not be killed and go on.
     pub not_killed: Vec<String>,
 }
 
 impl Report {
-    /// Whether it ended by itself with exit status 0.
+    /// Whether the target ended by itself with exit status 0.
     #[must_use]
     pub fn ended_well(&self) -> bool {
         self.exit_code == Some(0) && !self.timed_out && !self.cancelled
@@ -325,12 +325,12 @@ impl Report {
     }
 }
 
-/// What came of one launch.
+/// The result of one launch.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum Reply {
     /// It ended.
     Report(Box<Report>),
-    /// It did not come about.
+    /// It could not be made.
     Refusal(Refusal),
 }

@@ -1,4 +1,4 @@
-//! The server: set up once, then one launch after the other.
+//! The server: set up once, then one launch after another.
 
 use crate::addresses::Addresses;
 use crate::asked::{Asked, Pair};
@@ -20,16 +20,16 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 
-/// Set to 1, makes the server do without pidfds, as on an old kernel or under a strict filter.
+/// If set to 1, the server does without pidfds, as on an old kernel or under a strict filter.
 const NO_PIDFD: &str = "STEELYARD_LAUNCH_NO_PIDFD";
 
-/// Set to 1, makes the server do without the scheduler's records, as without root's rights.
+/// If set to 1, the server does without the scheduler's records, as without root's rights.
 const NO_SWITCHES: &str = "STEELYARD_LAUNCH_NO_SWITCHES";
 
-/// A request of more than this leaves a mark on the server's peak memory.
+/// A larger request, in bytes, raises the server's peak memory.
 const LARGE: usize = 256 << 10;
 
-/// The server with its driver on the line.
+/// The server, connected to its driver.
 pub struct Server {
     channel: Channel,
     means: Means,
@@ -50,7 +50,7 @@ impl Server {
         sys::reset_child_signal();
         sys::block_signals(&ENDING)?;
         sys::block_signals(&[libc::SIGCHLD])?;
-        // Three of each processor are open for its records alone: before any of them.
+        // Before the records are opened, which alone take three files per processor.
         let files = sys::raise_file_limit();
         let means = Means {
             gauges: Gauges::open(),
@@ -74,7 +74,7 @@ impl Server {
         })
     }
 
-    /// Serves until the driver is gone or a signal says to end; the exit code.
+    /// Serves until the driver is gone or a signal ends it; returns the exit code.
     pub fn serve(&mut self) -> u8 {
         while self.channel.is_open() {
             if let Some(line) = self.channel.next_line() {
@@ -109,7 +109,7 @@ impl Server {
         let request = match line {
             // A cancel that is found here came too late for its launch.
             Line::Text(text) if is_cancel(&text) || is_journal(&text) => return None,
-            // The text is dropped here: it is not to be counted into the target's memory.
+            // The text is dropped here, so that it is not counted into the target's memory.
             Line::Text(text) => Asked::parse(&text),
             Line::TooLong => Err(Failure::request(format!(
                 "a line of more than {LINE_LIMIT} bytes"
@@ -130,7 +130,7 @@ impl Server {
     }
 
     /// Runs a request with all that follow it, and replies once: with an array if any was to follow.
-    /// Of its launches all are in the journal but the last, and those of which nothing is kept.
+    /// All launches before the last are written to the journal, except those of which nothing is kept.
     fn launch(&mut self, mut request: Request) -> Option<Stop> {
         let is_series = request.then.is_some();
         let mut replies = Vec::new();
@@ -157,7 +157,7 @@ impl Server {
                 .map_or(true, |next| next.frame.is_some());
             let next = request.then.filter(|next| match &next.frame {
                 Some(frame) => self.keep(&report, frame),
-                None => report.ended_well(), // else it fails again, where it is told
+                None => report.ended_well(), // else the driver launches the rest singly, and reports a failure there
             });
             if is_told {
                 replies.push(Reply::Report(Box::new(report)));
@@ -174,7 +174,7 @@ impl Server {
         None
     }
 
-    /// Runs two launches at the same time, and replies once: with an array of both, or with why they could not be run.
+    /// Runs two launches at the same time, and replies once: with an array of both, or with why they could not run.
     fn launch_together(&mut self, pair: &Pair) -> Option<Stop> {
         match together::run(pair, &self.means, &mut self.channel, &mut self.leftovers) {
             Ok(Launched::Reports(reports, _)) => self.channel.send(&reports),
@@ -184,8 +184,8 @@ impl Server {
         None
     }
 
-    /// Writes a launch that ended well into the journal; whether it is there. If not, the driver has
-    /// to see to it before anything else is launched.
+    /// Writes a launch that ended well to the journal; returns whether it is there. If it is not, the driver
+    /// has to take care of it before anything else is launched.
     fn keep(&self, report: &Report, frame: &Frame) -> bool {
         let line = format!("{}{}{}\n", frame.before, report.row(), frame.after);
         let journal = self.channel.journal().filter(|_| report.ended_well());
@@ -193,12 +193,12 @@ impl Server {
     }
 }
 
-/// Whether a variable does not forbid it.
+/// Whether an environment variable does not forbid something.
 fn is_allowed(forbidding: &str) -> bool {
     std::env::var_os(forbidding).map_or(true, |value| value != "1")
 }
 
-/// Appends a line, or nothing of it: half a line would spoil those that follow. Whether it is there.
+/// Appends a line or nothing, as half a line would spoil those that follow; returns whether it is there.
 fn append(mut journal: &File, line: &[u8]) -> io::Result<bool> {
     let written = journal.write(line)?;
     if written < line.len() {
@@ -228,13 +228,13 @@ fn hello(means: &Means, leftovers: &Leftovers) -> Hello {
 }
 
 /// Resets the server's peak memory to what it uses now: targets start on the server's memory,
-/// so its peak is the least that any of them is reported to have used.
+/// so its peak is the least that any of them is reported to use.
 fn forget_peak_memory() {
-    // Without /proc the peak stays, and with it a floor of a few MB.
+    // Without /proc the peak stays, and raises that floor to a few MB.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// Zero for a driver that hung up, else as shells report a signal.
+/// The exit code: 0 if the driver hung up, else that with which shells report a signal.
 fn exit_code(stop: Stop) -> u8 {
     match stop {
         Stop::Driver => 0,

@@ -12,14 +12,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Longer first lines are cut by the kernel as well.
+/// The kernel cuts longer first lines as well.
 const LONGEST_FIRST_LINE: u64 = 256;
 
-/// The target's fds 0, 1 and 2, and 3 and 4 if it has these, opened before anything is timed.
+/// The target's fds 0, 1 and 2, and if needed 3 and 4, opened before anything is timed.
 pub struct Streams(Vec<OwnedFd>);
 
 impl Streams {
-    /// With one more behind those that there are.
+    /// Adds one more stream at the end.
     #[must_use]
     pub fn and(mut self, more: Option<OwnedFd>) -> Self {
         self.0.extend(more);
@@ -27,7 +27,7 @@ impl Streams {
     }
 }
 
-/// Our side of those streams of which the tail is wanted.
+/// Our side of the streams whose tail is wanted.
 pub struct Captures {
     /// Standard output.
     pub out: Option<Capture>,
@@ -37,7 +37,7 @@ pub struct Captures {
     pub results: Option<Capture>,
 }
 
-/// Opens what the request names. The standard library sees to it at start that fds 0 to 2 are
+/// Opens the files that the request names. The standard library makes sure at start that fds 0 to 2 are
 /// taken, so all of these are above.
 ///
 /// # Errors
@@ -67,8 +67,8 @@ pub fn open_streams(request: &Request) -> Result<(Streams, Captures), Failure> {
     Ok((Streams(streams), Captures { out, err, results }))
 }
 
-/// Drops what is written, as fast as `/dev/null` does; but GNU grep and tar know that one, and leave most of their work
-/// undone where it is their output.
+/// Drops what is written as fast as `/dev/null`, but GNU grep and tar recognise that one, and skip most of their work
+/// if it is their output.
 const NOWHERE: &str = "/dev/zero";
 
 fn open_source(path: Option<&Text>) -> Result<OwnedFd, Failure> {
@@ -81,7 +81,7 @@ fn open_sink(stage: Stage, sink: Option<&Sink>) -> Result<(OwnedFd, Option<Captu
     options.write(true);
     match sink {
         None => {
-            // A root folder of few files may have no other.
+            // A minimal root file system may have no other device.
             let nowhere = open(&mut options, stage, Path::new(NOWHERE))
                 .or_else(|_| open(&mut options, stage, Path::new("/dev/null")))?;
             Ok((nowhere, None))
@@ -103,8 +103,8 @@ fn piped(stage: Stage, keep: usize) -> Result<(Capture, OwnedFd), Failure> {
 
 fn open(options: &mut OpenOptions, stage: Stage, path: &Path) -> Result<OwnedFd, Failure> {
     options
-        // The server leads a session, and must not get a terminal by opening one; nor wait for whoever has the other end of
-        // a pipe, deaf to its driver.
+        // The server leads a session, and must not get a terminal by opening one; nor may it wait, deaf to its driver,
+        // for the process at the other end of a pipe.
         .custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK)
         .open(path)
         .and_then(|file| sys::make_blocking(&file).map(|()| file.into()))
@@ -127,8 +127,7 @@ pub struct Started {
 }
 
 /// Starts the target, and closes our copies of its files: with a pipe's write end still open
-/// here, its end would never show. What is `changed` it is not to find as it
-/// is here.
+/// here, its end would never show. What is `changed` here is restored for the target.
 ///
 /// # Errors
 /// A failure of stage cwd, affinity or spawn.
@@ -169,7 +168,7 @@ fn prepared<'a>(
     ))
 }
 
-/// Brings a child up to its target, without a start yet; closes our copies of its files, as [`start`] does.
+/// Makes a child ready to execute its target, without starting it; closes our copies of its files, like [`start`].
 ///
 /// # Errors
 /// A failure of stage cwd or spawn.
@@ -187,7 +186,7 @@ pub fn start_gated(
     gated.map_err(|error| not_spawned(request, &error))
 }
 
-/// Looks at the directory beforehand, so that the spawn's ENOENT can only mean the program.
+/// Checks the directory beforehand, so that an ENOENT of the spawn can only mean the program.
 fn check_directory(cwd: &Text) -> Result<(), Failure> {
     sys::enterable(cwd.c_string()).map_err(|error| {
         let doing = format!("cannot change to {}", cwd.path().display());
@@ -199,7 +198,7 @@ fn check_directory(cwd: &Text) -> Result<(), Failure> {
 pub fn not_spawned(request: &Request, error: &io::Error) -> Failure {
     let program = request.program.path();
     let mut doing = format!("cannot execute {}", program.display());
-    // As the target would have found it: a relative path begins in its own directory.
+    // Where the target would have looked: a relative path starts in its own directory.
     let cwd = request.cwd.as_ref().map_or(Path::new(""), Text::path);
     let file = cwd.join(program);
     if error.raw_os_error() == Some(libc::ENOENT) && file.exists() {
@@ -212,8 +211,8 @@ pub fn not_spawned(request: &Request, error: &io::Error) -> Failure {
     Failure::system(Stage::Spawn, &doing, error)
 }
 
-/// What the first line of a script tells of an interpreter that is not there; a CR at its end
-/// is part of the name for the kernel, and is not seen in an editor.
+/// What the first line of a script says about an interpreter that does not exist; to the kernel, a CR at
+/// its end is part of the name, and editors do not show it.
 fn about_interpreter(file: &Path) -> Option<String> {
     let mut start = Vec::new();
     let file = File::open(file).ok()?;
@@ -231,8 +230,8 @@ fn about_interpreter(file: &Path) -> Option<String> {
     Some(format!(": {name}"))
 }
 
-/// The server confined to some CPUs for as long as this lives: children inherit that, and it
-/// takes no window in which the target runs elsewhere.
+/// Confines the server to some CPUs for as long as this lives: children inherit that, so the target
+/// never runs elsewhere, not even at first.
 pub struct Pinned {
     before: Vec<u64>,
 }
@@ -252,14 +251,14 @@ impl Pinned {
             before: sys::own_affinity().map_err(refused)?,
         };
         sys::set_own_affinity(&wanted).map_err(refused)?;
-        // The kernel drops those CPUs it does not have without a word, as long as one is left.
+        // The kernel silently drops CPUs that it does not have, as long as one is left.
         if sys::own_affinity().map_err(refused)? != wanted {
             return Err(refused(io::Error::from_raw_os_error(libc::EINVAL)));
         }
         Ok(pinned)
     }
 
-    /// Has the server itself leave these CPUs to the children that it has started there, if it has others.
+    /// Makes the server leave these CPUs to the children that it has started there, if it has others.
     pub fn leave(&self, cpus: &[u16]) {
         let taken = mask(cpus);
         let word = |place: usize| taken.get(place).copied().unwrap_or(0);
@@ -272,20 +271,20 @@ impl Pinned {
         if others.iter().all(|&word| word == 0) {
             others.clone_from(&self.before);
         }
-        // It would only be in the way of its children.
+        // If this fails, the server is only in the way of its children.
         let _ = sys::set_own_affinity(&others);
     }
 
-    /// Has the server itself go back to the children that it has left these CPUs to.
+    /// Moves the server back to the CPUs that it has left to its children.
     pub fn join(&self, cpus: &[u16]) {
-        // Where it may not, it sees to them from where it is.
+        // If this fails, it takes care of them from where it is.
         let _ = sys::set_own_affinity(&mask(cpus));
     }
 }
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // Fails only if all those CPUs went away, and then the kernel has already moved us.
+        // Fails only if all of these CPUs have gone, and then the kernel has already moved us.
         let _ = sys::set_own_affinity(&self.before);
     }
 }

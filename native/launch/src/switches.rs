@@ -1,7 +1,7 @@
-//! The scheduler's doings while a target runs, as the kernel records them on every processor.
+//! What the scheduler does while a target runs, as the kernel records it on every processor.
 //!
-//! It takes root's rights (`CAP_PERFMON`, `CAP_SYS_ADMIN` on old kernels) to listen to all of a machine, which is what
-//! tells when a thread was woken: the kernel tells a process's own records only when it ran.
+//! Listening to a whole machine takes root's rights (`CAP_PERFMON`, `CAP_SYS_ADMIN` on old kernels). It is needed to
+//! know when a thread was woken: a process's own records show only when it ran.
 
 use crate::event::Event;
 use crate::spawn::Started;
@@ -12,12 +12,12 @@ use std::cell::RefCell;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Of all rings together, as they are part of the least that any target is reported to have used. A processor that
-/// switches a thousand times a second fills 128 in three seconds. A quarter of them wakes us: the rest has to last
-/// until we have a processor, which beside eight others took longer than half of them did.
+/// The pages of all rings together; they are part of the least memory that any target is reported to use. A processor
+/// that switches a thousand times a second fills 128 in three seconds. We are woken when a quarter is full: the rest
+/// has to last until we get a processor, which beside eight others took longer than half of them lasted.
 const PAGES: usize = 256;
 
-/// A record of one processor may be written this much later than a later one of another.
+/// A record of one processor may be written this much later than a newer record of another.
 const SETTLED_NS: u64 = 1_000_000;
 
 /// What is listened to, and the target that is followed.
@@ -29,13 +29,13 @@ pub struct Switches {
 }
 
 struct Followed {
-    /// That of each target, and when its time began.
+    /// The tree of each target, and when its time began.
     trees: Vec<(Tree, u64)>,
-    /// What was taken and not yet followed, with its time.
+    /// Events that were taken from the rings and not yet followed, with their times.
     ahead: Vec<(u64, Event)>,
     /// Whether records are missing.
     incomplete: bool,
-    /// Of each ring whether a record has been seen: what was lost before the first of them was so before the start.
+    /// Whether a record of each ring has been seen: records lost before its first one were lost before the start.
     begun: Vec<bool>,
 }
 
@@ -43,7 +43,7 @@ impl Switches {
     /// Begins to listen on all processors.
     ///
     /// # Errors
-    /// If that is not to be had.
+    /// If that is not available.
     pub fn open() -> io::Result<Self> {
         let tracepoints = Tracepoints::find().ok_or(io::ErrorKind::PermissionDenied)?;
         let online = online()?;
@@ -62,16 +62,16 @@ impl Switches {
         })
     }
 
-    /// Drops what came so far, and follows nobody: a target is about to be started.
+    /// Drops all records so far, and follows nobody: a target is about to be started.
     pub fn clear(&self) {
-        *self.followed.borrow_mut() = None; // of a launch that came to nothing
+        *self.followed.borrow_mut() = None; // of a launch that failed
         for ring in &self.rings {
             ring.clear();
         }
     }
 
-    /// Follows what this process started from then on, on so many processors. What the server lost on its way there
-    /// is not the target's.
+    /// Follows what this process starts from `start_ns` on, on so many processors. What the server lost before then
+    /// is not the target's loss.
     pub fn begin(&self, start_ns: u64, processors: u64) {
         let tree = Tree::new(sys::own_pid(), start_ns, processors);
         self.follow(vec![(tree, start_ns)]);
@@ -101,7 +101,7 @@ impl Switches {
         }
     }
 
-    /// What was followed, until the end of the last target had woken this process; None where something is missing.
+    /// The trees that were followed, until the last target's end woke this process; None if records are missing.
     pub fn trees(&self, end_ns: u64) -> Option<Vec<Tree>> {
         let mut followed = self.followed.borrow_mut().take()?;
         self.take(&mut followed);
@@ -125,7 +125,7 @@ impl Switches {
             }
             followed.incomplete |= !had_room;
         }
-        // Stable: of one time on one processor they stay as they were.
+        // A stable sort: records of one processor with equal times stay in order.
         followed.ahead.sort_by_key(|&(time_ns, _)| time_ns);
     }
 }
@@ -151,7 +151,7 @@ impl Followed {
     }
 }
 
-/// The numbers of the processors that are there.
+/// The numbers of the processors that are online.
 fn online() -> io::Result<Vec<usize>> {
     let text = std::fs::read_to_string("/sys/devices/system/cpu/online")?;
     parse_list(text.trim()).ok_or(io::ErrorKind::InvalidData.into())
@@ -181,11 +181,11 @@ const SAMPLE: u32 = 9;
 const SWITCH_CPU_WIDE: u32 = 15;
 const SWITCH_OUT: u16 = 1 << 13;
 const SWITCH_OUT_PREEMPT: u16 = 1 << 14;
-/// Of a tracepoint's flags, that it is in an interrupt of a device or a timer.
+/// A tracepoint's flag: it was hit in an interrupt of a device or a timer.
 const HARD_INTERRUPT: u8 = 1 << 3;
 const HEADER: usize = 8;
 
-/// The records in what was taken of a ring.
+/// Iterates over the records in bytes taken from a ring.
 struct Records<'a>(&'a [u8]);
 
 impl<'a> Iterator for Records<'a> {
@@ -222,7 +222,7 @@ impl Record<'_> {
                 (self.u64(HEADER + 16)?, event)
             }
             SWITCH_CPU_WIDE => {
-                // Behind the number of the other one there are those of this one.
+                // The numbers of the other thread come first, then those of this one.
                 let tid = self.i32(HEADER + 12)?;
                 let event = if flags & SWITCH_OUT == 0 {
                     Event::In { tid, cpu }
@@ -283,7 +283,7 @@ mod tests {
         reaping: 367,
     };
 
-    /// A record of a kind, with flags, of these parts.
+    /// A record of this kind, with these flags, whose body is made of `parts`.
     fn record(kind: u32, flags: u16, parts: &[&[u8]]) -> Vec<u8> {
         let body = parts.concat();
         let size = u16::try_from(HEADER + body.len()).unwrap();
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(told(&[of_kind(FORK), of_kind(EXIT)].concat()), expected);
     }
 
-    /// What thread 41 of process 40 does at a tracepoint, with its flags; it names thread 60.
+    /// The sample of thread 41 of process 40 at a tracepoint, with its flags, which names thread 60.
     fn sample(tracepoint: u64, flags: u8) -> Vec<u8> {
         let mut data = u16::try_from(tracepoint).unwrap().to_ne_bytes().to_vec();
         data.resize(TID_AT, 0);

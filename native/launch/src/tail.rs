@@ -1,4 +1,4 @@
-//! The end of a stream, kept in flat memory whatever is written.
+//! The end of a stream, kept in constant memory however much is written.
 
 use crate::sys;
 use std::collections::VecDeque;
@@ -6,10 +6,10 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// How much is read at once; most targets write nothing, and a larger buffer would be cleared for that.
+/// How much is read at once; most targets write nothing, and a larger buffer would be cleared for nothing.
 const CHUNK: usize = 16 << 10;
 
-/// How much is taken after the target's end: more than a pipe can hold unless a privileged
+/// The most that is read after the target's end: more than a pipe can hold unless a privileged
 /// writer enlarged it, and a bound in case some writer cannot be killed.
 const LAST_DRAIN: usize = 2 << 20;
 
@@ -54,14 +54,14 @@ impl Tail {
     }
 }
 
-/// The read end of a pipe with the tail of what came through it.
+/// The read end of a pipe, with the tail of what came through it.
 pub struct Capture {
     pipe: Option<File>,
     tail: Tail,
 }
 
 impl Capture {
-    /// A new pipe: the capture, and the end to write to.
+    /// Makes a new pipe: the capture, and the end to write to.
     ///
     /// # Errors
     /// If the system has no descriptors left.
@@ -80,7 +80,7 @@ impl Capture {
         self.pipe.as_ref().map(AsFd::as_fd)
     }
 
-    /// Reads once; how much there was.
+    /// Reads once; returns how much there was.
     pub fn receive(&mut self) -> usize {
         let Some(pipe) = &mut self.pipe else { return 0 };
         let mut chunk = [0; CHUNK];
@@ -97,7 +97,7 @@ impl Capture {
         0
     }
 
-    /// Takes what is still in the pipe, and closes it without waiting for its other writers.
+    /// Reads what is still in the pipe, and closes it without waiting for other writers.
     #[must_use]
     pub fn finish(mut self) -> Tail {
         let mut taken = 0;

@@ -1,7 +1,7 @@
-//! Two launches at the same time on one processor, so that whatever slows that down hits both alike.
+//! Two launches at the same time on one processor, so that whatever slows it down hits both alike.
 //!
-//! The scheduler slices them: each waits while the other runs, which its `delay` tells. Both stand ready before one is
-//! let go, or how long that one runs alone would be left to chance.
+//! The scheduler alternates them: each waits while the other runs, which its `delay` shows. Both stand ready before
+//! either is let go; otherwise chance would decide how long the first one runs alone.
 
 use crate::asked::Pair;
 use crate::channel::Channel;
@@ -25,18 +25,18 @@ struct Ready<'a> {
     request: &'a Request,
     captures: Captures,
     gated: Gated,
-    /// What is counted of it, and of all that it starts.
+    /// The events counted for it and for all that it starts.
     counters: Counters,
-    /// Its end of what both keep step by.
+    /// Its end of the socket by which the two keep in step.
     socket: Option<UnixStream>,
-    /// What it took to bring it here.
+    /// How long it took to bring it here.
     spawn_ns: u64,
 }
 
-/// Runs both targets, and cleans up behind them. The reports are in the order of the requests.
+/// Runs both targets, and cleans up after them. The reports are in the order of the requests.
 ///
 /// # Errors
-/// Why they could not be run; nothing of them is left.
+/// Why they could not be run; nothing is left of them then.
 pub fn run(
     pair: &Pair,
     means: &Means,
@@ -45,7 +45,7 @@ pub fn run(
 ) -> Result<Launched, Failure> {
     let cpus = match &pair.first.cpus {
         Some(cpus) => cpus.clone(),
-        // The system has woken us where it saw the least to do.
+        // The system has woken us on the processor that it found least busy.
         None => vec![sys::own_processor().map_err(|error| {
             Failure::system(Stage::Affinity, "cannot choose a processor", &error)
         })?],
@@ -62,7 +62,7 @@ pub fn run(
     };
     pinned.leave(&cpus);
     let before = means.gauges.read();
-    // That of the launch before: it would wake us for nothing.
+    // The signal of the launch before would wake us for nothing.
     let _ = means.child_signal.take();
     let (running, delay_ns) = released([first, second], pair, means);
     let turns = pair.turn_ns.and_then(Turns::of);
@@ -73,7 +73,7 @@ pub fn run(
     launch::to_the_end(running, turns, counters, means, channel, leftovers)
 }
 
-/// The two ends of what the targets keep step by, if they are to.
+/// The two ends of the socket by which the targets keep in step, if they are to.
 fn sockets(pair: &Pair) -> Result<(Option<UnixStream>, Option<UnixStream>), Failure> {
     if !pair.lockstep {
         return Ok((None, None));
@@ -93,7 +93,7 @@ fn ready<'a>(
     let kept = socket.as_ref().and_then(|socket| socket.try_clone().ok());
     let streams = streams.and(socket.map(OwnedFd::from));
     let gated = spawn::start_gated(request, streams, &means.changed)?;
-    // Not of what we start next: the other one would inherit them.
+    // For this process, not for what we start next: the other target would inherit them.
     let counters = match Counters::open(&request.counters, Some(gated.pid)) {
         Ok(counters) => counters,
         Err(failure) => {
@@ -111,7 +111,7 @@ fn ready<'a>(
     })
 }
 
-/// What the kernel has counted of a child that stands at its gate; unknown if that has no CPU to come to sleep there.
+/// What the kernel has counted of a child that stands at its gate; unknown if it gets no CPU to go to sleep there.
 fn standing(gated: &Gated) -> Already {
     if gated.settle() {
         Already::of(gated.pid)
@@ -120,8 +120,8 @@ fn standing(gated: &Gated) -> Already {
     }
 }
 
-/// Lets both go. Nobody waits until they are executing their targets: the one may have ended before the other is. Also
-/// tells how long the server had waited for a CPU by then.
+/// Lets both go, without waiting until they execute their targets: one may have ended before the other does. Also
+/// returns how long the server had waited for a CPU by then.
 fn released<'a>(mut both: [Ready<'a>; 2], pair: &Pair, means: &Means) -> (Vec<Running<'a>>, u64) {
     let already: Vec<_> = both.iter().map(|one| standing(&one.gated)).collect();
     if let Some(switches) = &means.switches {
@@ -130,14 +130,14 @@ fn released<'a>(mut both: [Ready<'a>; 2], pair: &Pair, means: &Means) -> (Vec<Ru
     let delay_ns = means.gauges.own_delay_ns();
     let (leader, follower) = if pair.second_begins { (1, 0) } else { (0, 1) };
     let (mut starts_ns, mut seen) = ([sys::now_ns(); 2], [None; 2]);
-    // One that is gone is told of at its end.
+    // If it is gone already, the wait for its end reports that.
     let _ = both[leader].gated.open();
     if pair.lead_ns > 0 {
-        // Its end is told of by whoever waits for both, who comes to look only when the other one has been let go.
+        // The wait for both reports its end, but begins only when the other one has been let go.
         let mut its_end = [sys::poll_entry(Some(means.child_signal.as_fd()))];
         let _ = sys::poll(&mut its_end, Some(pair.lead_ns));
         let state = sys::state_of(both[leader].gated.pid);
-        let end_ns = sys::now_ns(); // behind that, or it might not have ended by then
+        let end_ns = sys::now_ns(); // read after the state, so that it had certainly ended by then
         starts_ns[follower] = end_ns;
         if matches!(state, Ok(State::Ended)) {
             let late_ns = means.gauges.own_delay_ns().saturating_sub(delay_ns);

@@ -1,33 +1,33 @@
-//! Where the kernel tells whom it wakes, and who waits for children: the tracepoints' numbers, and where in their
-//! records that is.
+//! The tracepoints by which the kernel reports who is woken, and who waits for children: their numbers, and where in
+//! their records that stands.
 
 use crate::sys;
 use std::ffi::CString;
 use std::fs;
 use std::path::Path;
 
-/// Where it is mounted, with the right to look for root only, as a rule.
+/// Where tracefs is mounted; as a rule only root may read it.
 const TRACEFS: &str = "/sys/kernel/tracing";
 const WAKING: &str = "/sys/kernel/tracing/events/sched/sched_waking/format";
 const REAPING: &str = "/sys/kernel/tracing/events/sched/sched_process_wait/format";
 
-/// The number of the first namespace of processes (the kernel's `PROC_PID_INIT_INO`). Tracepoints know processes by
-/// their numbers there, and the rest of the records by those here.
+/// The first PID namespace (the kernel's `PROC_PID_INIT_INO`). Tracepoints have processes' numbers in it, the other
+/// records those in ours.
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
 /// The tracepoints as this kernel has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tracepoints {
-    /// The number of that which tells whom somebody wakes.
+    /// The number of the tracepoint that reports who is woken.
     pub waking: u64,
     /// Where in its data the woken thread's number stands.
     pub tid_at: usize,
-    /// The number of that which tells who asks for the end of a child.
+    /// The number of the tracepoint that reports who asks for the end of a child.
     pub reaping: u64,
 }
 
 impl Tracepoints {
-    /// Looks them up; None where we may not, or see other numbers of processes than the kernel.
+    /// Looks them up; None if we may not, or if our process numbers are not the kernel's.
     #[must_use]
     pub fn find() -> Option<Self> {
         let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
@@ -45,13 +45,13 @@ impl Tracepoints {
     }
 }
 
-/// Their formats.
+/// Reads their formats.
 fn read() -> Option<[String; 2]> {
     let [waking, reaping] = [WAKING, REAPING].map(fs::read_to_string);
     Some([waking.ok()?, reaping.ok()?])
 }
 
-/// The same where nobody has mounted it, as in small systems: for a thread of its own, which ends.
+/// The same where tracefs is not mounted, as on small systems: mounts it for a thread of its own, which then ends.
 fn read_mounted() -> Option<[String; 2]> {
     let mounted = || {
         let kind = CString::new("tracefs").ok()?;
@@ -61,13 +61,13 @@ fn read_mounted() -> Option<[String; 2]> {
     };
     std::thread::Builder::new()
         .spawn(mounted)
-        .ok()? // where no more processes may be started, launches will tell
+        .ok()? // if no more processes may be started, launches will report that
         .join()
         .ok()
         .flatten()
 }
 
-/// A tracepoint's number, and where it tells that of a thread.
+/// A tracepoint's number, and where in its data a thread's number stands.
 fn parse_format(text: &str) -> Option<(u64, usize)> {
     let id = text.lines().find_map(|line| line.strip_prefix("ID: "))?;
     let field = text

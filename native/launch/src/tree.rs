@@ -1,52 +1,51 @@
-//! What a whole target, of however many threads and processes, lost by waiting for processors.
+//! What a whole target, with all of its threads and processes, lost by waiting for processors.
 //!
-//! The waits of its threads cannot be summed: they overlap, and a thread that waits for another loses what that one
-//! loses. So each thread carries what was lost on the way to where it is. Its own waits add to that. Who is woken
-//! by another goes on where that one is, unless it would have slept until then anyway. What the target's first process
-//! has lost at its end, and the launch server until it sees that, is what the launch lost: the longest chain of work is
-//! left, as it would have run with nobody else on the machine.
+//! The waits of its threads cannot be added up: they overlap, and a thread that waits for another loses what the other
+//! loses. So each thread carries what was lost on the way to where it is now. Its own waits add to that. A thread that
+//! is woken by another continues from the waker's loss, unless it would have slept until then anyway. What the target's
+//! first process has lost at its end, plus what the launch server loses until it sees the end, is the launch's loss:
+//! the longest chain of work remains, as it would have run with nobody else on the machine.
 //!
-//! Who is kept from a processor until what it would have slept for has happened does not sleep, and nobody wakes it: a
-//! process whose child has its processor finds that one dead when it gets there. So at the end of a child it is kept
-//! what that had lost, for the parent to go on from when it asks for ends of children. Of a pipeline nothing tells
-//! who has read what: one that is ready, or not even made, at the end of a process that was made before it is taken for
-//! its reader, which cannot end earlier, unless their parent asked for ends in between. If it is none, too little counts
-//! as lost: a time that is too long says less, one that is too short is wrong.
+//! A thread that gets no processor until the event that it would have slept for has happened does not sleep, and nobody
+//! wakes it: a process whose child has its processor finds the child dead when it gets to run. So at the end of a child
+//! its loss is kept, for the parent to continue from when it asks for ends of children. In a pipeline nothing shows who
+//! has read what: a process that is ready, or not even made, when one made before it ends is taken for its reader,
+//! which cannot end earlier, unless their parent asked for ends in between. If it is not a reader, too little counts as
+//! lost: a time that is too long says less, but one that is too short is wrong.
 //!
-//! A thread that waits while its siblings have all processors waits for them, which it would have done on
-//! an idle machine as well.
+//! A thread that waits while its siblings have all the processors waits for them, as it would have on an idle machine.
 
 use crate::event::Event;
 use crate::kin::{as_f64, End, Process, Roused, State, Thread};
 use std::collections::HashMap;
 
-/// A wake-up may be noted just before the sleep that it ends.
+/// A wake-up may be recorded this shortly before the sleep that it ends.
 pub const CROSSING_NS: u64 = 50_000;
 
 /// The threads of a target, and of the server that started it.
 pub struct Tree {
     threads: HashMap<i32, Thread>,
     processes: HashMap<i32, Process>,
-    /// How many were made.
+    /// How many processes were made.
     made: usize,
-    /// Who is on each processor, as far as it is one of these.
+    /// Which of these threads is on each processor, if any.
     on: HashMap<usize, i32>,
     processors: u64,
     running: u64,
     waiting: u64,
-    /// The clock of losses: what a thread loses that waits all the time.
+    /// The clock of losses: what a thread that waits all the time loses.
     losses_ns: f64,
     now_ns: u64,
     /// The process that the server made first.
     first: Option<i32>,
-    /// When its last thread so far began to die, and what the clock of losses showed.
+    /// When its last thread so far began to die, and what the clock of losses showed then.
     end: Option<(End, f64)>,
-    /// When one of its threads that had begun to die left a processor last, and what the clock of losses showed.
+    /// When one of its threads that had begun to die last left a processor, and what the clock of losses showed then.
     gone: Option<(u64, f64)>,
 }
 
 impl Tree {
-    /// Of the server, which runs, and of all that it will start; on so many processors.
+    /// The tree of the server, which is running, and of all that it will start, on so many processors.
     #[must_use]
     pub fn new(server: i32, now_ns: u64, processors: u64) -> Self {
         let mut tree = Self::empty(now_ns, processors);
@@ -55,7 +54,7 @@ impl Tree {
         tree
     }
 
-    /// Of a process that is there and sleeps, and of all that it will start; on one processor.
+    /// The tree of a process that exists and sleeps, and of all that it will start, on one processor.
     #[must_use]
     pub fn of(process: i32, now_ns: u64) -> Self {
         let mut tree = Self::empty(now_ns, 1);
@@ -85,23 +84,23 @@ impl Tree {
     /// What was lost until now, ns; None if the first process has not ended.
     #[must_use]
     pub fn lost_ns(&self) -> Option<u64> {
-        // From there on nothing else is waited for: it dies, and the server sees it.
+        // After its end nothing else is waited for: it dies, and the server sees that.
         self.end
             .map(|(end, losses_ns)| as_u64(end.lost_ns + self.losses_ns - losses_ns))
     }
 
-    /// The same until the end was seen at `end_ns` by one who is none of these, and had waited `late_ns` by then for a
-    /// processor, maybe before the end as well.
+    /// What was lost until the end was seen at `end_ns` by a server outside of this tree, which by then had waited
+    /// `late_ns` for a processor, perhaps partly before the end.
     #[must_use]
     pub fn lost_until(&self, end_ns: u64, late_ns: u64) -> Option<u64> {
         let (end, at_end_ns) = self.end?;
-        // What it has left behind may go on losing.
+        // Processes that it has left behind may go on losing.
         let (gone_ns, at_gone_ns) = self.gone.unwrap_or((end.at_ns, at_end_ns));
         let lost_ns = as_u64(end.lost_ns + at_gone_ns - at_end_ns);
         Some(lost_ns + late_ns.min(end_ns.saturating_sub(gone_ns)))
     }
 
-    /// Takes in what happened next.
+    /// Updates the tree by the next event.
     pub fn follow(&mut self, now_ns: u64, event: Event) {
         self.advance(now_ns);
         match event {
@@ -115,7 +114,7 @@ impl Tree {
                 let is_known = self.threads.contains_key(&tid);
                 match (is_known, known) {
                     (true, _) => self.take_off(tid, runnable),
-                    // It has lost its number, and so is gone for good.
+                    // The thread there has lost its number, and so is gone for good.
                     (false, Some(dead)) => self.remove(dead),
                     (false, None) => {}
                 }
@@ -134,22 +133,22 @@ impl Tree {
         }
     }
 
-    /// Brings the clock of losses up to now. Of `ready` threads an idle machine would have run `most` at once.
+    /// Advances the clock of losses to now. An idle machine would have run `most` of the `ready` threads at once.
     fn advance(&mut self, now_ns: u64) {
         let passed_ns = now_ns.saturating_sub(self.now_ns);
         self.now_ns = self.now_ns.max(now_ns);
         let ready = self.running + self.waiting;
         let most = self.processors.min(ready);
         if self.running < most {
-            // All of the ready would have got on by `most` of them, and got on by those that run; as each waits
-            // in its turn, a wait stands for more than its own part of that.
+            // The ready threads would have progressed at the rate of `most` processors, but do at that of the running
+            // ones. As each waits in its turn, one that waits stands for more than its own part of the loss.
             let [running, waiting, ready, most] =
                 [self.running, self.waiting, ready, most].map(as_f64);
             self.losses_ns += as_f64(passed_ns) * (1.0 - running / most) * (ready / waiting);
         }
     }
 
-    /// Notes that one leaves its processor which may be the last of the first process.
+    /// Notes that a thread leaves its processor, if it may be the last one of the first process.
     fn note_gone(&mut self, tid: i32) {
         let of = self.threads.get(&tid).map(|thread| thread.pid);
         if self.end.is_some() && of == self.first {
@@ -164,17 +163,17 @@ impl Tree {
         let (of, mut lost_ns) = (maker.pid, maker.lost_ns);
         if of != pid {
             self.add_process(of, pid);
-            // It may read what one wrote that ended before it was made.
+            // It may read what a process wrote that ended before this one was made.
             let ended = self.processes.get(&of).and_then(|of| of.of_children);
             lost_ns = ended.map_or(lost_ns, |end| lost_ns.min(end.lost_ns(self.now_ns)));
         }
         self.remove(tid);
         self.add(pid, tid, lost_ns, State::Waiting(self.losses_ns));
-        // Whoever is known before it is the server.
+        // The only process known before the first one is the server.
         self.first.get_or_insert(pid);
     }
 
-    /// Has a process end no earlier than one of its threads.
+    /// Makes a process end no earlier than one of its threads.
     fn end_with(&mut self, pid: i32, tid: i32) {
         let (now_ns, unheld_ns) = (self.now_ns, self.unheld_ns(tid));
         let (Some(thread), Some(process)) =
@@ -194,7 +193,7 @@ impl Tree {
         if self.first == Some(pid) {
             self.end = Some((end, self.losses_ns));
         }
-        // As a rule its main thread joins the others or ends them; one that it ends may be behind it, idle until then.
+        // As a rule the main thread joins the others or ends them; one that it ends may be behind it, idle until then.
         if tid == pid {
             thread.lost_ns = lost_ns;
             let maker = process.maker;
@@ -203,7 +202,7 @@ impl Tree {
         }
     }
 
-    /// Keeps which thread of the same process has ended a sleep, and what is not held against the sleeper.
+    /// Notes which thread of the same process ended a sleep, and how much of its loss is not charged to the sleeper.
     fn note_roused(&mut self, tid: i32, by: i32) {
         let waker = self.threads.get(&by);
         let Some((pid, sleeps, lost_ns)) = waker.map(|one| (one.pid, one.sleeps, one.lost_ns))
@@ -220,10 +219,10 @@ impl Tree {
         }
     }
 
-    /// What one that ends has lost beside its own: one that its process ends would have been ended sooner in whichever
-    /// sleep it was then, as a thread that only a timer wakes now and again.
+    /// What an ending thread has lost beyond its own loss: if its process ended it, it would have been ended sooner, in
+    /// whichever sleep it was then, like a thread that only a timer wakes now and again.
     ///
-    /// Who ends all threads wakes those that sleep, and dies without sleeping again.
+    /// A thread that ends all others wakes those that sleep, and dies without sleeping again.
     fn unheld_ns(&self, tid: i32) -> f64 {
         let Some(roused) = self.threads.get(&tid).and_then(|thread| thread.roused) else {
             return 0.0;
@@ -235,7 +234,7 @@ impl Tree {
         roused.unheld_ns
     }
 
-    /// Keeps the end of a child for when it is asked for.
+    /// Keeps the end of a child until its maker asks for it.
     fn keep_for(&mut self, maker: i32, end: End) {
         let now_ns = self.now_ns;
         if let Some(maker) = self.processes.get_mut(&maker) {
@@ -244,7 +243,7 @@ impl Tree {
         }
     }
 
-    /// Has those go on no earlier than at this end of a process that may read what it wrote, and were kept from that.
+    /// Makes threads that may read what a process wrote, but were kept from it, continue no earlier than at its end.
     fn hold_readers(&mut self, pid: i32, end: End) {
         let Some(ended) = self.processes.get(&pid) else {
             return;
@@ -262,7 +261,7 @@ impl Tree {
         }
     }
 
-    /// Has a thread go on no earlier than at the ends of the children of its process.
+    /// Makes a thread continue no earlier than at the ends of the children of its process.
     fn reap(&mut self, tid: i32) {
         let of = self.threads.get(&tid).map(|thread| thread.pid);
         let Some(process) = of.and_then(|pid| self.processes.get_mut(&pid)) else {
@@ -274,7 +273,7 @@ impl Tree {
         }
     }
 
-    /// Has a thread that does not sleep have lost no more than that by now.
+    /// Limits what a thread that does not sleep has lost by now.
     fn hold(&mut self, tid: i32, lost_ns: f64) {
         let losses_ns = self.losses_ns;
         let Some(thread) = self.threads.get_mut(&tid) else {
@@ -366,15 +365,15 @@ impl Tree {
         }
     }
 
-    /// Has a thread that sleeps be ready, by one that had lost so much, or by something outside. One that does not is
-    /// woken where it was about to sleep.
+    /// Makes a sleeping thread ready, woken by one that had lost so much, or by something outside. A running thread is
+    /// woken from the sleep that it was about to begin.
     fn wake(&mut self, tid: i32, by_lost_ns: Option<f64>) {
         let now_ns = self.now_ns;
         let Some(thread) = self.threads.get_mut(&tid) else {
             return;
         };
         if let State::Asleep(since_ns) = thread.state {
-            // Without the waker's waits it would have been woken earlier, but not before it slept.
+            // Without the waker's waits it would have been woken earlier, but not before it fell asleep.
             thread.lost_ns += by_lost_ns.map_or(0.0, |_| as_f64(now_ns - since_ns));
             self.change(tid, State::Waiting(self.losses_ns));
         } else if matches!(thread.state, State::Running) {
@@ -386,7 +385,7 @@ impl Tree {
     }
 }
 
-/// Of what is positive and far below 2^53.
+/// For numbers that are positive and far below 2^53.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn as_u64(number: f64) -> u64 {
     number.round() as u64

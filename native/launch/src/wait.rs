@@ -1,5 +1,4 @@
-//! Waiting for the ends of the targets that run, and killing them when the time is over or the driver
-//! says so.
+//! Waits for running targets to end, and kills them when their time is over or the driver says so.
 
 use crate::channel::Channel;
 use crate::covariates::Schedule;
@@ -14,10 +13,10 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-/// How long a target may be stopped. Job control, or a debugger, may have one go on at once.
+/// How long a target may be stopped: job control or a debugger may soon let it continue.
 const LONGEST_STOP_NS: u64 = 2_000_000_000;
 
-/// How long a killed target may take to end: what waits for a disk ends only when that answers.
+/// How long a killed target may take to end: a process waiting for a disk ends only when the disk answers.
 const LONGEST_DEATH_NS: u64 = 20_000_000_000;
 
 /// When something is due, in ns of the clock.
@@ -27,7 +26,7 @@ struct Deadlines {
     time: Option<u64>,
     /// It has been stopped for long enough, by this signal.
     stopped: Option<(u64, i32)>,
-    /// It should have died of being killed.
+    /// It should have died after being killed.
     death: Option<u64>,
 }
 
@@ -41,16 +40,16 @@ impl Deadlines {
 /// The wait for one target.
 pub struct Wait {
     pid: i32,
-    /// The target's own descriptor; not on kernels and behind filters that have none.
+    /// The target's own descriptor; None where the kernel has none or a filter refuses it.
     pidfd: Option<OwnedFd>,
-    /// Until it is known whether the target is executed.
+    /// Set until it is known whether the target is executed.
     executing: Option<Executing>,
-    /// Shut at its end, or the partner would wait for what it left behind with a copy.
+    /// Shut down at its end, or the partner would wait for processes it left behind that hold a copy.
     socket: Option<UnixStream>,
     deadlines: Deadlines,
     seen: Option<Seen>,
     ended: bool,
-    /// Whether it has a partner, which nothing that it leaves may disturb.
+    /// Whether it has a partner, which nothing that it leaves behind may disturb.
     is_of_two: bool,
     /// What comes through its streams meanwhile.
     pub captures: Captures,
@@ -63,7 +62,7 @@ pub struct Wait {
 struct Woken {
     /// The clock.
     now_ns: u64,
-    /// How long it had waited for a CPU by the time it fell asleep.
+    /// How long the server had waited for a CPU by the time it fell asleep.
     delay_ns: u64,
 }
 
@@ -72,7 +71,7 @@ const OF_ONE: usize = 5;
 const OF_ALL: usize = 4;
 
 impl Wait {
-    /// For what has just been started, watched through a pidfd if that is wanted and can be had.
+    /// Makes the wait for a target that has just been started, watched through a pidfd if wanted and available.
     #[must_use]
     pub fn new(started: Started, timeout_ns: Option<u64>, captures: Captures, pidfd: bool) -> Self {
         let time = timeout_ns.map(|timeout| started.start_ns.saturating_add(timeout));
@@ -93,8 +92,8 @@ impl Wait {
         }
     }
 
-    /// For a child of which it is yet to be seen whether it executes the target, and its end of the socket to its
-    /// partner.
+    /// Makes it the wait for one of two: a child that may yet fail to execute its target, with its end of the socket
+    /// to its partner.
     #[must_use]
     pub fn of_two(mut self, executing: Executing, socket: Option<UnixStream>) -> Self {
         self.executing = Some(executing);
@@ -103,14 +102,14 @@ impl Wait {
         self
     }
 
-    /// For one whose end may have been seen already.
+    /// Sets when the target's end was seen, if it has been already.
     #[must_use]
     pub fn seen(mut self, seen: Option<Seen>) -> Self {
         self.seen = seen;
         self
     }
 
-    /// Lets what the target has left go on, before it is reaped.
+    /// Lets the processes that the target left in its group continue, before it is reaped.
     pub fn resume_group(&self) {
         if self.is_of_two {
             sys::signal_group(self.pid, libc::SIGCONT);
@@ -123,8 +122,8 @@ impl Wait {
         }
     }
 
-    /// Kills the target with its group, and the target itself should it have changed its group. As
-    /// it has not been reaped its number cannot belong to another process yet.
+    /// Kills the target's group, and the target itself in case it has changed its group. As it has not been
+    /// reaped, its number cannot belong to another process yet.
     fn kill(&mut self) {
         if self.ended {
             return;
@@ -135,13 +134,13 @@ impl Wait {
                 self.deadlines.death = Some(sys::now_ns() + LONGEST_DEATH_NS);
             }
             Ok(()) => {}
-            // What has just ended keeps its rights until it is reaped.
+            // A process that has just ended keeps its credentials until it is reaped.
             Err(_) if matches!(sys::state_of(self.pid), Ok(State::Ended)) => {}
             Err(error) => self.outcome.survived = Some(error),
         }
     }
 
-    /// What the target is doing, given which of the two woke us.
+    /// What the target is doing, given whether its end or a signal about a child woke us.
     fn state(&self, end: bool, child: bool) -> io::Result<State> {
         if end {
             return sys::exit_is_pending(self.pid, true).map(|_| State::Ended);
@@ -152,14 +151,14 @@ impl Wait {
         Ok(State::Going)
     }
 
-    /// Looks what became of the target, if anything may have.
+    /// Looks what has become of the target, if anything may have happened.
     fn look(&mut self, end: bool, child: bool, woken: Woken, means: &Means) -> io::Result<()> {
         if self.ended || !(end || child) {
             return Ok(());
         }
         self.deadlines.stopped = match (self.state(end, child)?, self.deadlines.stopped) {
             (State::Ended, _) => {
-                // What woke us was something else, if not its own end: that may have come since.
+                // If something else woke us, its end may have come since then.
                 let end_ns = if end { woken.now_ns } else { sys::now_ns() };
                 self.hear_whether_executed();
                 if let Some(socket) = self.socket.take() {
@@ -169,8 +168,8 @@ impl Wait {
                 let seen = self.seen.unwrap_or(Seen { end_ns, late_ns });
                 (self.outcome.end_ns, self.outcome.late_ns) = (seen.end_ns, seen.late_ns);
                 if self.is_of_two {
-                    // It is a zombie now, so its group still has its number. What is left of it may have to clean up:
-                    // it stands still until the partner has ended, too.
+                    // It is a zombie now, so its group still has its number. What is left of it may have to clean up,
+                    // and is stopped until the partner has ended, too.
                     sys::signal_group(self.pid, libc::SIGSTOP);
                 }
                 self.outcome.after = means.gauges.read();
@@ -186,7 +185,7 @@ impl Wait {
         Ok(())
     }
 
-    /// Does what is due.
+    /// Acts on the deadlines that have passed.
     fn meet_deadlines(&mut self, now_ns: u64) {
         if self.deadlines.time.is_some_and(|due| now_ns >= due) {
             self.deadlines.time = None;
@@ -195,7 +194,7 @@ impl Wait {
         }
         if let Some((_, signal)) = self.deadlines.stopped.filter(|&(due, _)| now_ns >= due) {
             self.deadlines.stopped = None;
-            // What is being killed already may look stopped for a moment.
+            // A target that is already being killed may look stopped for a moment.
             if self.deadlines.death.is_none() {
                 self.outcome.stopped = Some(signal);
                 self.kill();
@@ -226,8 +225,8 @@ impl Wait {
 }
 
 /// Waits until all of the targets have ended, or one of them does not die. They are not reaped. Without a capture, a
-/// timeout or `turns` this sleeps through, unless one is stopped: a waking server would be noise on the machine that it
-/// measures.
+/// timeout or `turns` this sleeps all the time, unless a target is stopped: a server that wakes up is noise on the
+/// machine that it measures.
 ///
 /// # Errors
 /// If the system refuses to wait; the targets have then been killed.
@@ -243,7 +242,7 @@ pub fn for_ends(
 ) -> io::Result<()> {
     let mut at_start = Some(delay_ns);
     loop {
-        // Before the first sleep, too: a cancel may have come in one piece with its request.
+        // Also before the first sleep: a cancel may have come together with its request.
         if channel.take_cancel() {
             for wait in waits.iter_mut().filter(|wait| !wait.ended) {
                 wait.outcome.cancelled = true;
@@ -260,7 +259,7 @@ pub fn for_ends(
         if waits.iter().all(|wait| wait.ended) {
             return Ok(());
         }
-        // The last one has them to its end, though it is alone then: its whole time is to hold as much of switches.
+        // The last target has turns to its end, though it is alone then: all of its time should have as many switches.
         let turn_ns = turns.as_mut().map(Turns::left_ns);
         let stop = match next_event(waits, channel, means, turn_ns, at_start.take()) {
             Ok(stop) => stop,
@@ -278,8 +277,8 @@ pub fn for_ends(
     }
 }
 
-/// Sleeps until something happens or a turn is over, or but looks `at_start`, and sees to it; why the server is to end, if
-/// that is it.
+/// Sleeps until something happens or a turn is over, or only looks if `at_start`, and handles it; returns why the
+/// server is to end, if it is.
 fn next_event(
     waits: &mut [Wait],
     channel: &mut Channel,
@@ -365,7 +364,7 @@ mod tests {
         }
     }
 
-    /// A wait for a child that has ended, the child, and by when it had.
+    /// A wait for a child that has ended, the child, and a time by which it had ended.
     fn wait_for_the_dead() -> (Wait, Child, u64) {
         let child = Command::new("true").spawn().expect("a child");
         let started = Started {

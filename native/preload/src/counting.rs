@@ -2,13 +2,13 @@
 
 use crate::client_requests::{start_instrumentation, stop_instrumentation};
 
-/// Has Callgrind count from here on.
+/// Makes Callgrind count from here on.
 #[cfg_attr(not(test), no_mangle)]
 pub extern "C" fn steelyard_begin_counting() {
     start_instrumentation();
 }
 
-/// Has Callgrind no longer count.
+/// Makes Callgrind stop counting.
 #[cfg_attr(not(test), no_mangle)]
 pub extern "C" fn steelyard_end_counting() {
     stop_instrumentation();

@@ -1,4 +1,4 @@
-//! The environment, as the loader hands it to a library that it has put in place. The other preloaded
+//! The environment, as the loader passes it to a library that it has loaded. The other preloaded
 //! libraries compile this file too.
 
 use core::ffi::{c_char, CStr};
@@ -6,7 +6,7 @@ use core::ffi::{c_char, CStr};
 /// An array of C strings that ends in a null pointer.
 pub type Strings = *const *const c_char;
 
-/// What follows `name`, which ends in an equals sign, in an environment.
+/// The value that follows `name`, which ends in an equals sign, in an environment.
 ///
 /// # Safety
 /// `environment` is null or an array of C strings that ends in a null pointer, and stays as it is
@@ -26,7 +26,7 @@ pub unsafe fn value_of<'a>(environment: Strings, name: &[u8]) -> Option<&'a [u8]
     None
 }
 
-/// Whether a string begins so; no more of it is read, as its length must not move what is counted.
+/// Whether a string begins with `start`; no more of it is read, as its length must not affect what is counted.
 ///
 /// # Safety
 /// `text` is a C string, and `start` has no zero in it.
@@ -42,7 +42,7 @@ mod tests {
     fn found(entries: &[&'static [u8]]) -> Option<&'static [u8]> {
         let mut pointers: Vec<_> = entries.iter().map(|entry| entry.as_ptr().cast()).collect();
         pointers.push(core::ptr::null());
-        // SAFETY: C strings, and a null pointer at the end.
+        // SAFETY: the pointers are to C strings, and the last is null.
         unsafe { value_of(pointers.as_ptr(), b"NAME=") }
     }
 

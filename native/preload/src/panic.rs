@@ -1,6 +1,7 @@
-//! What the language asks for where there is no standard library. The other preloaded libraries compile this file too.
+//! The panic handler that Rust requires without a standard library. The other preloaded libraries compile this file,
+//! too.
 
-/// There is nothing to tell and nobody to tell it to.
+/// Loops, as there is nothing to report and nobody to report it to.
 #[cfg(not(test))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

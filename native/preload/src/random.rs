@@ -1,9 +1,9 @@
 //! The C library's random bytes, taken from one fixed stream instead: every process gets the same
-//! bytes in the same order. Threads share the stream, so what each gets depends on who asks first;
-//! a forked child goes on from where its parent was. Not to be used for secrets.
+//! bytes in the same order. Threads share the stream, so what each gets depends on which asks first;
+//! a forked child continues from where its parent was. Not to be used for secrets.
 //!
-//! What asks the kernel directly (the `getrandom` system call, `/dev/urandom`) or takes the bytes
-//! that the kernel leaves at the program's start (`AT_RANDOM`) is not reached.
+//! Programs that ask the kernel directly (the `getrandom` system call, `/dev/urandom`) or use the bytes that
+//! the kernel provides at their start (`AT_RANDOM`) are not affected.
 
 use core::ffi::{c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -16,10 +16,10 @@ const EINVAL: c_int = 22;
 /// GRND_NONBLOCK, GRND_RANDOM and GRND_INSECURE: none makes a difference here.
 const FLAGS: c_uint = 0b111;
 
-/// As much as `getentropy` gives at once.
+/// The most that `getentropy` gives at once.
 const ENTROPY_LIMIT: usize = 256;
 
-/// As much as the kernel gives at once: the largest signed 32-bit number, in whole pages.
+/// The most that the kernel gives at once: the largest signed 32-bit number, in whole pages.
 const RANDOM_LIMIT: usize = 0x7fff_f000;
 
 /// How many words of the stream have been handed out.
@@ -35,7 +35,7 @@ fn word(number: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// Writes the next `length` bytes of the stream; a word that is begun is used up.
+/// Writes the next `length` bytes of the stream; a word that is only partly needed is used up.
 ///
 /// # Safety
 /// `buffer` is valid for writes of `length` bytes.
@@ -53,7 +53,7 @@ unsafe fn fill(buffer: *mut u8, length: usize) {
     }
 }
 
-/// Sets the C library's error number; returns -1, as the functions that do so.
+/// Sets the C library's error number; returns -1, like the functions that do so.
 fn fail(number: c_int) -> c_int {
     extern "C" {
         fn __errno_location() -> *mut c_int;
@@ -114,13 +114,13 @@ pub unsafe extern "C" fn arc4random_buf(buffer: *mut c_void, length: usize) {
     unsafe { fill(buffer.cast(), length) };
 }
 
-/// `arc4random_uniform(3)`: below `bound`, each number as likely as the others; 0 for a bound of 0.
+/// `arc4random_uniform(3)`: a number below `bound`, all equally likely; 0 for a bound of 0.
 #[cfg_attr(not(test), no_mangle)]
 pub extern "C" fn arc4random_uniform(bound: u32) -> u32 {
     if bound < 2 {
         return 0;
     }
-    // Of the 2^32 numbers the first few are left out, so that the rest fall evenly on the remainders.
+    // The first few of the 2^32 numbers are left out, so that the rest fall evenly on the remainders.
     let left_out = bound.wrapping_neg() % bound;
     loop {
         let number = arc4random();
@@ -150,7 +150,7 @@ mod tests {
     fn every_length_is_filled_and_no_byte_more() {
         for length in 0..40 {
             let mut buffer = [0_u8; 48];
-            // SAFETY: the buffer is longer.
+            // SAFETY: the buffer is longer than `length`.
             let count = unsafe { getrandom(buffer.as_mut_ptr().cast(), length, 0) };
             assert_eq!(count, length as isize);
             assert!(buffer[length..].iter().all(|&byte| byte == 0));
@@ -163,7 +163,7 @@ mod tests {
     fn no_two_requests_get_the_same() {
         let mut buffers = [[0_u8; 16]; 2];
         for buffer in &mut buffers {
-            // SAFETY: the buffer is as long.
+            // SAFETY: the buffer has 16 bytes.
             assert_eq!(unsafe { getentropy(buffer.as_mut_ptr().cast(), 16) }, 0);
         }
         assert_ne!(buffers[0], buffers[1]);
@@ -174,7 +174,7 @@ mod tests {
     fn what_the_c_library_refuses_is_refused() {
         let mut buffer = [0_u8; 300];
         let start = buffer.as_mut_ptr().cast();
-        // SAFETY: the buffer is longer, or nothing is written to a null pointer.
+        // SAFETY: the buffer is long enough, and nothing is written to a null pointer.
         unsafe {
             assert_eq!(getentropy(start, 256), 0);
             assert_eq!((getentropy(start, 257), error_number()), (-1, Some(EIO)));

@@ -1,9 +1,9 @@
-//! Where the main thread's stack is, as `pthread_getattr_np` says it.
+//! Where the main thread's stack is, for `pthread_getattr_np`.
 //!
-//! The C library finds out by reading `/proc/self/maps`: the work grows with the number of mappings
-//! and with the length of the files' paths, and both change from place to place. Rust's runtime asks
-//! at every start, which moves a program's instructions by up to 6e-4. The answer is worked out
-//! from where the kernel put the program's own strings: these stand at the stack's upper end.
+//! The C library finds out by reading `/proc/self/maps`: the work grows with the number of mappings and
+//! with the length of the files' paths, and both change from place to place. Rust's runtime asks at every
+//! start, which changes a program's instructions by up to 6e-4. Here the answer is computed from where the
+//! kernel put the program's own strings, at the stack's upper end.
 
 use core::ffi::{c_char, c_int, c_ulong, c_void, CStr};
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -17,13 +17,13 @@ const PAGE: usize = 4096;
 /// RLIMIT_STACK, the same number on all architectures of Linux.
 const STACK_LIMIT: c_int = 3;
 
-/// Of an unlimited stack; the limit that distributions set.
+/// The size for an unlimited stack: the limit that distributions set.
 const USUAL_SIZE: usize = 8 << 20;
 
 /// One past the stack's last page; 0 while it is not known.
 static END: AtomicUsize = AtomicUsize::new(0);
 
-/// The main thread, as `pthread_self` calls it.
+/// The main thread, by `pthread_self`.
 static MAIN: AtomicUsize = AtomicUsize::new(0);
 
 #[repr(C)]
@@ -41,14 +41,14 @@ extern "C" {
     fn pthread_attr_setstack(attributes: *mut c_void, start: *mut c_void, size: usize) -> c_int;
 }
 
-/// The next library's function of a name, to `dlsym`.
+/// The handle by which `dlsym` finds the next library's function of a name.
 const NEXT: *mut c_void = usize::MAX as *mut c_void;
 
 /// Notes where the stack ends, and whose it is.
 ///
 /// # Safety
-/// `environment` is the one that the kernel handed over, with the auxiliary vector behind it; called
-/// by the main thread.
+/// `environment` is the one that the kernel passed, with the auxiliary vector behind it; called by the
+/// main thread.
 pub unsafe fn note(environment: *const *const c_char) {
     if environment.is_null() {
         return;
@@ -84,7 +84,7 @@ fn page_after(address: usize) -> usize {
     address.div_ceil(PAGE) * PAGE
 }
 
-/// `pthread_getattr_np`: the C library's own answer for all but the main thread.
+/// `pthread_getattr_np`: the C library's own answer for all threads except the main one.
 ///
 /// # Safety
 /// As for the function of the C library.
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn pthread_getattr_np(thread: usize, attributes: *mut c_vo
             0 => {}
             failure => return failure,
         }
-        // The main thread has none of its own.
+        // The main thread has no guard of its own.
         pthread_attr_setguardsize(attributes, 0);
         pthread_attr_setstack(attributes, (end - size) as *mut c_void, size)
     }

@@ -1,14 +1,14 @@
-//! What is done when the library is loaded.
+//! What happens when the library is loaded.
 
 use crate::environment::{value_of, Strings};
 use crate::{client_requests, stack};
 use core::ffi::c_int;
 
-/// In the environment, has Callgrind count from here on if it is 1.
+/// The environment variable that makes Callgrind count from here on if it is 1.
 const START: &[u8] = b"STEELYARD_START=";
 
-/// The loader calls what stands in this section once the library is in place. Only glibc's is known
-/// to hand over the program's arguments and environment; elsewhere there is no constructor.
+/// The loader calls the functions in this section once the library is in place. Only glibc's is known
+/// to pass the program's arguments and environment to them; elsewhere there is no constructor.
 #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
 #[used]
 #[link_section = ".init_array"]

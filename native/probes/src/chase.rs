@@ -1,7 +1,7 @@
 //! A chase through nodes that each name the next: every step has to wait for the one before.
 //!
-//! The set-up writes each node and so leaves the last of them in the caches; from the second round
-//! on all that counts is whether a cache holds all the nodes.
+//! The set-up writes each node and so leaves the last of them in the caches; from the second round on, all
+//! that matters is whether a cache holds all the nodes.
 
 use std::hint::black_box;
 
@@ -17,9 +17,9 @@ pub fn run(elements: usize, iterations: u64) -> u64 {
     chase(&nodes, black_box(iterations)) as u64
 }
 
-/// One cycle through all the nodes, the same in every run. Sattolo's algorithm ("An algorithm to
-/// generate a random cyclic permutation", Information Processing Letters 22(6), 1986): a shuffle
-/// that never leaves an element in its place.
+/// One cycle through all the nodes, the same in every run, by Sattolo's algorithm ("An algorithm to
+/// generate a random cyclic permutation", Information Processing Letters 22(6), 1986): a shuffle that
+/// never leaves an element in its place.
 fn cycle(elements: usize) -> Vec<Node> {
     let mut nodes: Vec<Node> = (0..elements).map(|next| Node { next }).collect();
     let mut random = Random(0);

@@ -1,8 +1,8 @@
-//! The probes of Steelyard: programs whose use of the caches is known, which tell what a machine
-//! takes for an instruction and for a miss, and whether a cache simulation counts as it should.
+//! The probes of Steelyard: programs whose use of the caches is known, which show how long a machine takes
+//! for an instruction and for a miss, and whether a cache simulation counts correctly.
 //!
-//! `steelyard-probes PATTERN ELEMENTS ITERATIONS` prints a checksum. With 0 iterations it does the
-//! set-up alone, so that the difference between two runs is the walk.
+//! `steelyard-probes PATTERN ELEMENTS ITERATIONS` prints a checksum. With 0 iterations it does only the
+//! set-up, so that the difference between two runs is the walk.
 
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]

@@ -1,6 +1,6 @@
-//! What is asked for on the command line.
+//! The request on the command line.
 
-/// Already gigabytes; more is a typing mistake.
+/// This many already take gigabytes; more is a typing mistake.
 const MOST_ELEMENTS: usize = 1 << 28;
 
 /// How memory is walked over.
@@ -35,7 +35,7 @@ pub struct Request {
     pub pattern: Pattern,
     /// Elements of each array, or nodes.
     pub elements: usize,
-    /// Steps; with 0 only the set-up is done.
+    /// The steps of the walk; with 0 only the set-up is done.
     pub iterations: u64,
 }
 
@@ -43,7 +43,7 @@ impl Request {
     /// Reads the words after the program's name.
     ///
     /// # Errors
-    /// A sentence on what is wrong with them.
+    /// A sentence that says what is wrong with them.
     pub fn parse(words: &[String]) -> Result<Self, String> {
         let [pattern, elements, iterations] = words else {
             return Err(String::from(

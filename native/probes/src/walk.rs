@@ -1,18 +1,18 @@
-//! Four arrays walked at one index: linear and random are the same code with another multiplier,
-//! so that they execute the same instructions and differ in their cache misses alone.
+//! Four arrays walked at a common index: linear and random are the same code with different multipliers,
+//! so that they execute the same instructions and differ only in their cache misses.
 //!
 //! The program is the one of Itamar Turner-Trauring's articles on memory locality and on
 //! benchmarking with Cachegrind (<https://pythonspeed.com/articles/consistent-benchmarking-in-ci/>).
 
 use std::hint::black_box;
 
-/// Takes every index in turn.
+/// Visits every index in turn.
 pub const LINEAR: u64 = 1;
 
 /// Jumps about: the multiplier of the "minimal standard" generator (Park, Miller and Stockmeyer,
-/// Communications of the ACM 36(7), 1993). The walk does not come by every index: of a million, or
-/// of any other multiple of 16 that has no prime factors but 2, 3 and 5, it comes by each eighth
-/// and then begins again. Hence the author's 2.75 misses of an 8 MiB cache for four times 4 MB.
+/// Communications of the ACM 36(7), 1993). The walk does not visit every index: of a million, or of any
+/// other multiple of 16 without prime factors but 2, 3 and 5, it visits an eighth and then begins again.
+/// Hence the author's 2.75 misses of an 8 MiB cache for four times 4 MB.
 pub const RANDOM: u64 = 48_271;
 
 /// The system's pages are at least this large.
@@ -24,7 +24,7 @@ pub trait Element: Copy + Default {
     #[must_use]
     fn next(self) -> Self;
 
-    /// For the checksum.
+    /// The value for the checksum.
     fn widened(self) -> u64;
 }
 
@@ -58,8 +58,8 @@ pub fn run<T: Element>(elements: usize, multiplier: u64, iterations: u64) -> u64
         .fold(last as u64, u64::wrapping_add)
 }
 
-/// Zeros. One element of each page is written, so that the page faults belong to the set-up; no
-/// more than that, as it would leave its lines in the caches.
+/// An array of zeros. One element of each page is written, so that page faults belong to the set-up, and
+/// no more than that, as written elements would stay in the caches.
 fn touched<T: Element>(elements: usize) -> Vec<T> {
     let mut array = vec![T::default(); elements];
     for element in array
@@ -72,13 +72,13 @@ fn touched<T: Element>(elements: usize) -> Vec<T> {
 }
 
 /// Counts up in each array at each index of the walk; returns the index after the last.
-// A function of its own, so that its counts can be read apart and its code does not depend on
-// its callers.
+// A function of its own, so that its counts can be read separately and its code does not depend on its
+// callers.
 #[inline(never)]
 fn walk<T: Element>(arrays: &mut [Vec<T>; 4], multiplier: u64, iterations: u64) -> usize {
     let steps = Steps::new(multiplier, arrays[0].len());
     let [first, second, third, fourth] = arrays;
-    // Of one known length, for one check of the bounds instead of four.
+    // All have one known length, so that bounds are checked once instead of four times.
     let first = &mut first[..steps.elements];
     let second = &mut second[..steps.elements];
     let third = &mut third[..steps.elements];
@@ -111,9 +111,9 @@ impl Steps {
         }
     }
 
-    /// The index after `index`. The remainder is taken without a division: processors divide large
-    /// numbers more slowly than small ones, and compilers branch on that, so that random would
-    /// differ from linear by more than its cache misses.
+    /// The index after `index`. The remainder is computed without a division: processors divide large
+    /// numbers more slowly than small ones, and compilers branch on the size, so that random would differ
+    /// from linear by more than its cache misses.
     #[inline(always)]
     fn after(&self, index: usize) -> usize {
         let elements = self.elements as u64;

@@ -1,11 +1,11 @@
-//! A text of JSON, value by value; refused is what Python's own reader refuses, or would read as something else.
+//! Reads a JSON text value by value, and refuses what Python's own reader refuses or would read differently.
 
 use std::borrow::Cow;
 
-/// What it was that is not taken.
+/// What was refused.
 pub type Refused = &'static str;
 
-/// What comes next; a word is `null`, `true` or `false`, and has been taken.
+/// The kind of the next value; a word is `null`, `true` or `false`, and has been read already.
 pub enum Kind {
     Number,
     Text,
@@ -14,17 +14,17 @@ pub enum Kind {
     Word(&'static [u8]),
 }
 
-/// A number, as Python would take it.
+/// A number, as Python would read it.
 pub enum Number {
     Integer(i64),
     Float(f64),
 }
 
 const WORDS: [&[u8]; 3] = [b"null", b"true", b"false"];
-/// So many digits fit into 64 bits.
+/// This many digits fit into 64 bits.
 const MOST_DIGITS: usize = 18;
 
-/// Where in a text the next value is.
+/// A text and the place of its next value.
 pub struct Json<'a> {
     text: &'a str,
     bytes: &'a [u8],
@@ -40,7 +40,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// What the next value is; a list or an object has been entered, and must be left by `has_next`.
+    /// The kind of the next value; a list or an object has then been entered, and must be left by `has_next`.
     pub fn kind(&mut self) -> Result<Kind, Refused> {
         match self.next_byte() {
             Some(b'-' | b'0'..=b'9') => return Ok(Kind::Number),
@@ -62,7 +62,7 @@ impl<'a> Json<'a> {
         Ok(Kind::Word(word))
     }
 
-    /// Whether a list or an object has one more in it, before what `closes` it.
+    /// Whether a list or an object has one more item before the byte that `closes` it.
     pub fn has_next(&mut self, closes: u8, is_first: bool) -> Result<bool, Refused> {
         match self.next_byte() {
             Some(byte) if byte == closes => self.at += 1,
@@ -76,7 +76,7 @@ impl<'a> Json<'a> {
         Ok(false)
     }
 
-    /// The name of a field, and its colon.
+    /// Reads the name of a field, and its colon.
     pub fn name(&mut self) -> Result<Cow<'a, str>, Refused> {
         if self.next_byte() != Some(b'"') {
             return Err("no name");
@@ -89,7 +89,7 @@ impl<'a> Json<'a> {
         Ok(name)
     }
 
-    /// A text, at its quote.
+    /// Reads a text, from its opening quote.
     pub fn text(&mut self) -> Result<Cow<'a, str>, Refused> {
         self.at += 1;
         let plain = self.until_special()?;
@@ -111,7 +111,7 @@ impl<'a> Json<'a> {
         self.at
     }
 
-    /// An integer of at most 64 bits, or for what has a fraction or an exponent the nearest float.
+    /// Reads an integer of at most 64 bits, or the nearest float for a number with a fraction or an exponent.
     pub fn number(&mut self) -> Result<Number, Refused> {
         let start = self.at;
         let sign = usize::from(self.bytes[start] == b'-');
@@ -137,7 +137,7 @@ impl<'a> Json<'a> {
         let rest = &self.bytes[self.at..];
         let (value, length): (f64, usize) =
             fast_float2::parse_partial(rest).map_err(|_| "no number")?;
-        // What is beyond all floats has a sentence of its own.
+        // A number beyond all floats has an error message of its own.
         if !rest[length - 1].is_ascii_digit() || !value.is_finite() {
             return Err("no number");
         }
@@ -145,7 +145,7 @@ impl<'a> Json<'a> {
         Ok(value)
     }
 
-    /// Make sure that nothing comes behind it.
+    /// Make sure that nothing follows.
     pub fn end(&mut self) -> Result<(), Refused> {
         self.next_byte().map_or(Ok(()), |_| Err("more behind it"))
     }
@@ -169,7 +169,7 @@ impl<'a> Json<'a> {
         None
     }
 
-    /// All up to a quote or a backslash, where it stays.
+    /// Reads up to a quote or a backslash, and stays there.
     fn until_special(&mut self) -> Result<&'a str, Refused> {
         let start = self.at;
         let length = self.bytes[start..]
@@ -197,7 +197,7 @@ impl<'a> Json<'a> {
         })
     }
 
-    /// The character of `\uXXXX`, or of two of them.
+    /// Reads the character of `\uXXXX`, or of two of them.
     fn unicode(&mut self) -> Result<char, Refused> {
         let first = self.four_digits()?;
         let mut units = vec![first];

@@ -1,12 +1,13 @@
-//! The reader of Steelyard: large files of JSON, nearly all of which are long lists of numbers.
+//! The reader of Steelyard, for large JSON files that consist mainly of long lists of numbers.
 //!
 //! `steelyard-read VALUES LISTS TEXTS < FILE` writes, in this machine's byte order: the SHA-256 of the
 //! file; how many lists were packed, and the lengths of the pickle and of the text, each in 64 bits; all
-//! of the file but those lists as a pickle for Python, in which each of them is the next buffer; the text;
-//! how many numbers each list has, in 64 bits; and the numbers, 64 bits each. The text is the file's own
-//! where the file is one of pyperf's: of its runs, the pickle has only what is read, and the text has all
-//! but their values, with the number of these in their place. Else it is empty. The program refuses, and writes nothing, what it cannot tell
-//! just as Python's own reader would, and what has more than so many values, lists and objects, or texts.
+//! of the file except those lists as a pickle for Python, in which each of them is the next buffer; the
+//! text; how many numbers each list has, in 64 bits; and the numbers, 64 bits each. For a file of pyperf
+//! the text is the file's own: the pickle has only what is read of its runs, and the text has everything
+//! except their values, which are replaced by their number. Otherwise the text is empty. The program refuses
+//! a file, and writes nothing, if it cannot read it just as Python's own reader would, or if it has more
+//! values, lists and objects, or texts than these limits.
 
 #![warn(missing_docs)]
 
@@ -40,8 +41,8 @@ fn main() -> ExitCode {
 fn read() -> Result<(), Box<dyn Error>> {
     let limits = limits()?;
     let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    // SAFETY: whoever cuts the file meanwhile ends this process, which Steelyard takes for a refusal; whoever writes to
-    // it gets some of both states, as any other reader would. No text of it is kept: all are checked and copied.
+    // SAFETY: if the file is truncated meanwhile, this process is killed, which Steelyard takes as a refusal; if it is
+    // written to, we read a mix of both states, as any other reader would. Texts are checked and copied, none is kept.
     let text = unsafe { MmapOptions::new().populate().map(&file)? };
     let (digest, told) = thread::scope(|scope| {
         let digest = scope.spawn(|| Sha256::digest(&text));

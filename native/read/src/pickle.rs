@@ -1,4 +1,4 @@
-//! What Python's `pickle.loads` makes its objects of: the few operations of protocol 5 that JSON takes.
+//! Writes input for Python's `pickle.loads`: the few operations of protocol 5 that JSON needs.
 
 use std::collections::HashMap;
 
@@ -20,13 +20,13 @@ const NEXT_BUFFER: u8 = 0x97;
 const PROTOCOL: [u8; 2] = [0x80, 5];
 const STOP: u8 = b'.';
 
-/// What a float takes.
+/// The size of a float in a pickle.
 const FLOAT_BYTES: usize = 9;
 
 /// A pickle that is written value by value.
 pub struct Pickle {
     bytes: Vec<u8>,
-    /// Names of fields, which come again and again, by the order in which they came first.
+    /// Names of fields, which are often repeated, with the order in which they first came.
     names: HashMap<String, u32>,
 }
 
@@ -61,7 +61,7 @@ impl Pickle {
         self.bytes.extend(value.to_be_bytes());
     }
 
-    /// A text; None for one that is longer than any file that is read.
+    /// Writes a text; None if it is longer than any file that is read.
     pub fn text(&mut self, text: &str) -> Option<()> {
         self.bytes.push(TEXT);
         self.bytes
@@ -70,7 +70,7 @@ impl Pickle {
         Some(())
     }
 
-    /// The name of a field.
+    /// Writes the name of a field; None if there are too many or it is too long.
     pub fn name(&mut self, name: &str) -> Option<()> {
         if let Some(number) = self.names.get(name) {
             self.bytes.push(REMEMBERED);
@@ -84,7 +84,7 @@ impl Pickle {
         Some(())
     }
 
-    /// Begin a list, and return where.
+    /// Begin a list, and return its position.
     pub fn begin_list(&mut self) -> usize {
         self.bytes.extend([LIST, MARK]);
         self.bytes.len() - 2
@@ -94,7 +94,7 @@ impl Pickle {
         self.bytes.push(APPEND_ALL);
     }
 
-    /// Take back a list that began at `start` and has nothing in it but floats, which go to `numbers`; a buffer has its place.
+    /// Replace a list that began at `start` and has only floats in it by a buffer; the floats go to `numbers`.
     pub fn pack_list(&mut self, start: usize, numbers: &mut Vec<u8>) {
         for float in self.bytes[start + 2..].chunks_exact(FLOAT_BYTES) {
             let mut value = [0; FLOAT_BYTES - 1];
@@ -113,7 +113,7 @@ impl Pickle {
         self.bytes.push(SET_ALL);
     }
 
-    /// All of it.
+    /// The whole pickle.
     pub fn finished(mut self) -> Vec<u8> {
         self.bytes.push(STOP);
         self.bytes

@@ -1,6 +1,6 @@
-//! Where in a file of pyperf's a value is: all but the times and some facts of its runs is not read, but kept as text.
+//! Where in a pyperf file a value is: of its runs, only the times and some facts are read; the rest is kept as text.
 
-/// What is looked at of a run, and where: `subjects/adapters/pyperf.py` and `subjects/formats/pyperf.py`.
+/// The facts of a run that are read, by `subjects/adapters/pyperf.py` and `subjects/formats/pyperf.py`.
 const FACTS: [&str; 5] = ["name", "unit", "loops", "inner_loops", "date"];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -12,7 +12,7 @@ pub enum Place {
     Run,
     Metadata,
     Values,
-    /// What no reader asks for.
+    /// A value that nothing reads.
     Unread,
     Elsewhere,
 }

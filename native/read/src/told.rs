@@ -1,36 +1,36 @@
-//! What a text of JSON tells, in the form in which Python takes it.
+//! The contents of a JSON text, in the form in which Python reads them.
 
 use crate::json::{Json, Kind, Number, Refused};
 use crate::pickle::Pickle;
 use crate::place::Place;
 use std::io::{self, Write};
 
-/// Shorter lists stay what they are.
+/// Shorter lists are not packed.
 const FEWEST_PACKED: usize = 16;
-/// Python's own reader goes deeper, and says where it ends.
+/// Deeper nesting is left to Python's own reader, which reports its own limit.
 const DEEPEST: usize = 100;
 
-/// How much there may be of what Python makes objects of.
+/// The most values, lists and texts that may become Python objects.
 pub struct Limits {
     pub values: u64,
     pub lists: u64,
     pub texts: u64,
 }
 
-/// The packed numbers, how many of them each packed list has, all the rest that is read, and the text without the values.
+/// The packed numbers, the lengths of the packed lists, the rest of what is read, and the text without the values.
 pub struct Told<'a> {
     text: &'a str,
     numbers: Vec<u8>,
     lengths: Vec<u64>,
     rest: Pickle,
-    /// Of the text, all up to `kept_to` but the values of the runs, which have their number in their place.
+    /// The text up to `kept_to`, with the values of the runs replaced by their number.
     kept: String,
     kept_to: usize,
     left: Limits,
 }
 
 impl<'a> Told<'a> {
-    /// What a text tells; an error for what is no JSON, and for JSON that Python would read as something else.
+    /// Reads a text; an error if it is not JSON, or JSON that Python would read differently.
     pub fn of(text: &'a str, limits: Limits) -> Result<Self, Refused> {
         let mut told = Self {
             text,
@@ -50,7 +50,7 @@ impl<'a> Told<'a> {
         Ok(told)
     }
 
-    /// Write it, as `main` says.
+    /// Write everything in the format that `main` describes.
     pub fn write(self, output: &mut impl Write) -> io::Result<()> {
         let rest = self.rest.finished();
         for size in [self.lengths.len(), rest.len(), self.kept.len()] {
@@ -67,7 +67,7 @@ impl<'a> Told<'a> {
         output.write_all(&self.numbers)
     }
 
-    /// Take the next value; whether it was a float.
+    /// Take the next value; returns whether it was a float.
     fn value(&mut self, json: &mut Json, depth: usize, place: Place) -> Result<bool, Refused> {
         one_less(&mut self.left.values)?;
         match json.kind()? {
@@ -103,7 +103,7 @@ impl<'a> Told<'a> {
         Ok(false)
     }
 
-    /// Take a list, and tell how many there are in it.
+    /// Take a list, and return how many items it has.
     fn list(&mut self, json: &mut Json, depth: usize, place: Place) -> Result<usize, Refused> {
         self.enter(depth)?;
         let start = self.rest.begin_list();
@@ -141,7 +141,7 @@ impl<'a> Told<'a> {
         Ok(())
     }
 
-    /// Pass over a value that is only kept as text, once it is found to be one.
+    /// Skip a value that is only kept as text, checking that it is valid.
     fn skip(&mut self, json: &mut Json, depth: usize) -> Result<(), Refused> {
         one_less(&mut self.left.values)?;
         let (closes, has_names) = match json.kind()? {

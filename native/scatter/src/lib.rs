@@ -1,11 +1,11 @@
-//! The library that Steelyard preloads (`LD_PRELOAD`) into a program whose heap is to begin in a state
-//! that was drawn.
+//! The library that Steelyard preloads (`LD_PRELOAD`) into a program whose heap is to begin in a randomly
+//! drawn state.
 //!
-//! Where a block comes to lie decides which cache lines and pages it shares with others, and that can
-//! move a program's time by percents. Left to itself the heap begins in the same state in every launch,
-//! so that a change of the program which moves its blocks looks like a change of its speed. Here
-//! blocks of random sizes are allocated before the program begins, and some of them freed in random
-//! order: what it asks for then comes to lie elsewhere in each launch, and where is averaged over.
+//! The place of a block decides which cache lines and pages it shares with others, and that can change a
+//! program's time by percents. By default the heap begins in the same state in every launch, so a change of
+//! the program that moves its blocks looks like a change of its speed. This library allocates blocks of
+//! random sizes before the program begins, and frees some of them in random order: the program's own blocks
+//! then lie elsewhere in each launch, and the effect of their places is averaged over.
 //!
 //! Nothing is interposed: once the program has begun, this library has no part in it.
 
@@ -21,15 +21,14 @@ use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 use environment::{value_of, Strings};
 
-/// In the environment, the seed that the state is drawn from, in digits.
+/// The environment variable with the seed that the state is drawn from, in digits.
 const SEED: &[u8] = b"STEELYARD_HEAP_SEED=";
 
-/// So many blocks fill some 50 KiB: less than half of what glibc's heap begins with (132 KiB), so that
-/// little more memory is asked of the kernel.
+/// This many blocks fill some 50 KiB: less than half of what glibc's heap begins with (132 KiB), so that
+/// little more memory is requested from the kernel.
 const BLOCKS: usize = 200;
 
-/// Most blocks of programs are small; these are of 16 bytes to 1 KiB, each length of the exponent as
-/// likely as the others.
+/// Most blocks of programs are small; these have 16 bytes to 1 KiB, with each power of two equally likely.
 const EXPONENTS: u64 = 6;
 
 /// The first block moves all others by up to a page, in steps of the usual alignment.
@@ -41,8 +40,8 @@ extern "C" {
     fn free(block: *mut c_void);
 }
 
-/// The loader calls what stands in this section once the library is in place. Only glibc's is known
-/// to hand over the program's arguments and environment; elsewhere there is no constructor.
+/// The loader calls the functions in this section once the library is in place. Only glibc's is known
+/// to pass the program's arguments and environment to them; elsewhere there is no constructor.
 #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
 #[used]
 #[link_section = ".init_array"]
@@ -82,8 +81,8 @@ impl Random {
     }
 }
 
-/// Brings the heap into a state: one block that moves all others, then many, of which half are freed,
-/// in random order. The others stay.
+/// Brings the heap into a drawn state: allocates one block that moves all others, then many, half of which
+/// it frees in random order. The others stay.
 fn scatter(mut random: Random) {
     let mut blocks = [null_mut(); BLOCKS];
     // SAFETY: any size may be asked for; the block is kept for good.
@@ -99,7 +98,7 @@ fn scatter(mut random: Random) {
     }
 }
 
-/// The number that is written in digits; None if they are something else.
+/// The number that is written in digits; None for anything else.
 fn number(digits: &[u8]) -> Option<u64> {
     let mut found: u64 = 0;
     for digit in digits {

@@ -1,30 +1,30 @@
-//! What a look sees after each flip of the signs: the sum of the scores, or of two kinds of them the
-//! larger one, by its root of squares. It drops the largest.
+//! What a look sees after each flip of the signs: the sum of the scores or, of two kinds of scores, the
+//! larger sum, each over the root of its squares. A look drops the flips with the largest.
 
 use crate::scores::root_of;
 use crate::sums::sums;
 use crate::words::{folded, word, BITS, SUBGROUP};
 
-/// Flags of flips that are looked at as one number.
+/// How many flags of flips are examined as one number.
 const WORD: usize = 8;
-/// Flips whose flags are formed at once.
+/// How many flips' flags are formed at once.
 const BLOCK: usize = 256;
 
-/// What is dropped of the flips that a test has left.
+/// What a look drops of the flips that a test has left.
 pub struct Look {
     /// The flips, in order.
     pub newest: Vec<u16>,
-    /// What is beyond this is dropped; below 0 where all is.
+    /// Flips with sums beyond this are dropped; below 0 if all are.
     pub bound: f32,
     /// Whether flip 0 is among them, which turns no sign: it is what was observed.
     pub rejected: bool,
 }
 
-/// Of flips of a few words' bits, how large a sum makes a flip as large: a bar for each kind.
+/// The least sum of each kind that makes a flip at least as large as some size.
 #[derive(Clone, Copy)]
 struct Bars(i32, i32);
 
-/// The sums of one or two kinds of scores after each flip, and what a sum of each kind counts.
+/// The sums of one or two kinds of scores after each flip, and the factors by which sums of each kind count.
 struct Flips<'a> {
     first: &'a [i32],
     second: &'a [i32],
@@ -32,12 +32,12 @@ struct Flips<'a> {
     times: f32,
 }
 
-/// Where sums are put: memory that the kernel has to hand out page by page anew takes as long as all that
-/// is done with it.
+/// Reused memory for the sums: having the kernel hand it out anew, page by page, takes as long as all the
+/// work on it.
 pub type Room = [Vec<i32>; 2];
 
-/// Whole scores of `kinds` kinds, one behind the other, and what a sum of the second kind counts beside
-/// one of the first.
+/// Whole scores of `kinds` kinds, one after the other, and the weight of a sum of the second kind relative
+/// to one of the first.
 #[derive(Clone, Copy)]
 pub struct Whole<'a> {
     pub scores: &'a [i16],
@@ -45,16 +45,16 @@ pub struct Whole<'a> {
     pub counts: f64,
 }
 
-/// After how many of the first 2^`bits` flips the sum is as large as what was observed; of the flips
-/// of the subgroup, if there are more bits than that and `fold` says so.
+/// After how many of the distinct flips the sum is at least as large as the observed one; with `fold` only
+/// flips of the subgroup are counted, if it has fewer.
 #[inline(always)]
 pub fn as_large(whole: Whole, fold: bool, room: &mut Room) -> usize {
     let flips = Flips::of(whole, fold, room);
     flips.count(flips.bars(flips.size(0)))
 }
 
-/// Take a look that may drop so many of the flips that are not among `dropped`: those with the largest
-/// sums, of which equal ones are dropped together or not at all. Only few are above `likely`.
+/// Take a look that may drop up to `may_drop` of the flips that are not among `dropped`: those with the
+/// largest sums, where equal ones are dropped together or not at all. Only few sums are above `likely`.
 #[inline(always)]
 pub fn look(whole: Whole, dropped: &[u16], may_drop: usize, likely: f64, room: &mut Room) -> Look {
     let flips = Flips::of(whole, false, room);
@@ -104,8 +104,8 @@ fn words(pairs: usize, fold: bool) -> Vec<u32> {
 }
 
 impl<'a> Flips<'a> {
-    /// The first 2^b flips, where b bits of a flip turn the sign of any of so many pairs; with `fold` those
-    /// of the subgroup, if it has fewer.
+    /// The first 2^b flips, where b bits of a flip affect the signs of so many pairs; with `fold` those of
+    /// the subgroup, if it has fewer.
     #[inline(always)]
     fn of(whole: Whole, fold: bool, room: &'a mut Room) -> Self {
         let pairs = whole.scores.len() / whole.kinds;
@@ -124,7 +124,7 @@ impl<'a> Flips<'a> {
         }
         let [first, second] = &*room;
         if whole.kinds == 1 {
-            // The first stands for both, and counts as it is.
+            // The first kind stands for both, and its sums count as they are.
             return Self {
                 first,
                 second: first,
@@ -140,7 +140,7 @@ impl<'a> Flips<'a> {
         }
     }
 
-    /// The larger sum after a flip, as it counts.
+    /// The larger sum after a flip, with its factor.
     #[inline(always)]
     fn size(&self, flip: usize) -> f32 {
         self.of_first(self.first[flip].abs())
@@ -157,7 +157,7 @@ impl<'a> Flips<'a> {
         sum as f32 * self.times
     }
 
-    /// From which sums on a flip has such a size: neither is worked out for each of them.
+    /// The least sums with which a flip has such a size, so that sizes need not be computed for every flip.
     #[inline(always)]
     fn bars(&self, size: f32) -> Bars {
         Bars(
@@ -173,7 +173,7 @@ impl<'a> Flips<'a> {
             .sum::<u32>() as usize
     }
 
-    /// The flips that are left whose sums reach a bar.
+    /// The flips not yet dropped whose sums reach a bar.
     #[inline(always)]
     fn from(&self, bars: Bars, is_left: &[bool]) -> Vec<u16> {
         let (mut found, mut flags) = (Vec::new(), [0u8; BLOCK]);
@@ -202,7 +202,7 @@ fn is_from(bars: Bars, one: i32, other: i32) -> bool {
     (one.abs() >= bars.0) | (other.abs() >= bars.1)
 }
 
-/// The least sum that is as large, from about where it is.
+/// The least sum that is as large, searched from an estimate.
 #[inline(always)]
 fn bar(about: f32, is_as_large: impl Fn(i32) -> bool) -> i32 {
     let mut bar = if about < 1e9 {

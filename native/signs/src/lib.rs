@@ -1,5 +1,6 @@
-//! What Steelyard's tests compute of every pair, and of every flip of their signs: `steelyard/stats` loads
-//! it (`stats/native.py`). All but the scores and the order's effects are whole numbers, so that every processor finds the same.
+//! What Steelyard's statistical tests compute for every pair, and for every flip of the pairs' signs:
+//! `steelyard/stats` loads it (`stats/native.py`). All results but the scores and the effects of the order
+//! come from whole numbers, so that they are the same on every processor.
 
 #![warn(missing_docs)]
 
@@ -18,11 +19,11 @@ thread_local! {
     static ROOM: RefCell<Room> = const { RefCell::new([Vec::new(), Vec::new()]) };
 }
 
-/// The signed scores of `pairs` pairs for each of some changes, a row each.
+/// The signed scores of `pairs` pairs for each of `many` changes, a row each.
 ///
 /// # Safety
-/// `differences` and `levels` have `pairs` numbers, 1 or more, `changes` as many as it says, and `found`
-/// has room for a row of each.
+/// `differences` and `levels` have `pairs` numbers, 1 or more, `changes` has `many`, and `found` has room
+/// for a row for each change.
 #[no_mangle]
 pub unsafe extern "C" fn steelyard_scores(
     differences: *const f64,
@@ -42,7 +43,7 @@ pub unsafe extern "C" fn steelyard_scores(
     }
 }
 
-/// What the order of each of `pairs` pairs makes of its difference, as the pairs before it tell.
+/// How much the order of each of `pairs` pairs adds to its difference, estimated from the pairs before it.
 ///
 /// # Safety
 /// `differences` and `orders` have `pairs` numbers, 1 or more, and `found` has room for as many.
@@ -60,10 +61,10 @@ pub unsafe extern "C" fn steelyard_effects_of_order(
     );
 }
 
-/// The signed ranks, as `steelyard_scores` has the scores.
+/// The signed ranks, in the form of the scores of `steelyard_scores`.
 ///
 /// # Safety
-/// As there.
+/// The same as there.
 #[no_mangle]
 pub unsafe extern "C" fn steelyard_ranks(
     differences: *const f64,
@@ -79,13 +80,13 @@ pub unsafe extern "C" fn steelyard_ranks(
     }
 }
 
-/// For each of some changes the signed scores in whole units, and behind them the signed ranks, put to
-/// `whole`; and to `sums` what each of the two comes to by the root of its squares. Where `whole` is
-/// null, nothing is put there.
+/// Writes to `whole`, for each of `many` changes, the signed scores in whole units followed by the signed
+/// ranks; and to `sums` the sum of each of the two over the root of its squares. `whole` may be null, and is
+/// then left out.
 ///
 /// # Safety
-/// As with `steelyard_scores`; `whole` is null or has room for two rows for each change, `sums` for two
-/// numbers.
+/// The same as of `steelyard_scores`; `whole` is null or has room for two rows for each change, `sums` for
+/// two numbers for each.
 #[no_mangle]
 pub unsafe extern "C" fn steelyard_whole(
     differences: *const f64,
@@ -119,7 +120,7 @@ fn places(pairs: usize) -> Vec<u32> {
     (0..pairs as u32).collect()
 }
 
-/// Signed scores in whole units.
+/// Converts signed scores to whole units.
 ///
 /// # Safety
 /// Both have `pairs` numbers, 1 or more.
@@ -150,10 +151,10 @@ pub unsafe extern "C" fn steelyard_scales(
     from_raw_parts_mut(found, pairs).copy_from_slice(scores.scales(change));
 }
 
-/// The sum of whole scores after each of the first flips, a power of two of them.
+/// The sum of whole scores after each of the first `flips` flips, a power of two.
 ///
 /// # Safety
-/// `whole` has `pairs` numbers, and `found` as many as it says.
+/// `whole` has `pairs` numbers, and `found` has `flips`.
 #[no_mangle]
 pub unsafe extern "C" fn steelyard_sums(
     whole: *const i16,
@@ -168,8 +169,8 @@ pub unsafe extern "C" fn steelyard_sums(
     ROOM.with_borrow_mut(|room| widest::all_sums(whole, found, room));
 }
 
-/// After how many of the first flips the sum of whole scores is as large as what was observed, of those
-/// that a look of so many pairs tells apart; with `fold` of those of the subgroup.
+/// After how many of the flips that differ for so many pairs the sum of whole scores is at least as large
+/// as the observed one; with `fold` only flips of the subgroup are counted.
 ///
 /// # Safety
 /// `whole` has `kinds` times `pairs` numbers, 1 or 2 times 1 or more.
@@ -195,12 +196,12 @@ pub unsafe extern "C" fn steelyard_as_large(
     })
 }
 
-/// A look of whole scores that may drop so many of the flips that it tells apart. What it drops is put
-/// to `newest`; says how many these are.
+/// A look at whole scores that may drop up to `may_drop` of the distinct flips. Writes those that it drops
+/// to `newest`, and returns their number.
 ///
 /// # Safety
-/// `whole` has `kinds` times `pairs` numbers, 1 or 2 times 1 or more, `dropped` as many as it says, and
-/// `newest` room for all flips.
+/// `whole` has `kinds` times `pairs` numbers, 1 or 2 times 1 or more, `dropped` has `many`, and `newest` has
+/// room for all flips.
 #[no_mangle]
 pub unsafe extern "C" fn steelyard_look(
     whole: *const i16,
@@ -230,7 +231,7 @@ pub unsafe extern "C" fn steelyard_look(
     look.newest.len()
 }
 
-/// The same functions for the widest registers that this processor has: whole numbers, the same by all.
+/// The same functions, compiled for the widest registers of this processor: on whole numbers all give the same.
 mod widest {
     use super::{flips, Look, Room, Whole};
 

@@ -1,37 +1,37 @@
-//! What the order of a pair's two launches makes of its difference, told from the pairs before it alone.
+//! The effect of the order of a pair's two launches on its difference, estimated from the pairs before it alone.
 //!
-//! Whose launch is the first of a pair is a fair coin, so what being first costs or gains is noise that
-//! has a name: it adds as much to the differences of one order as it takes from those of the other.
-//! Taken off by what earlier pairs say, it leaves each pair as likely above the true change as below, as
-//! the pair's own coin is in nothing that is taken off. A change of all differences by as much changes
-//! nothing of it, nor does an exchange of the two sides, but for the sign.
+//! A fair coin decides whose launch is the first of a pair, so what being first costs or gains is noise
+//! with a known cause: it adds as much to the differences of one order as it takes from those of the other.
+//! Subtracting what earlier pairs say leaves each pair as likely above the true change as below, since
+//! nothing that is subtracted depends on the pair's own coin. Shifting all differences equally does not
+//! change the effect, and exchanging the two sides changes only its sign.
 
 use crate::scores::quantile;
 
-/// Fewer pairs of either order tell nothing.
+/// Fewer pairs of either order show nothing.
 const FEWEST: usize = 2;
 /// The variance of a median is larger than that of a mean by this, pi / 2, where the noise is normal.
 const OF_MEDIAN: f64 = 1.57;
 /// The distance between the quartiles of normal noise, in standard deviations.
 const BETWEEN_QUARTILES: f64 = 1.349;
-/// So many pairs seem less noisy than they are, by a part that falls with their number.
+/// Few pairs seem less noisy than they are: their variance by this over their number.
 const FEW_UNDERSTATE: f64 = 4.0;
-/// An effect of less than so many variances is taken for noise. With 1 what has no effect takes 2 to 4 %
-/// more pairs, and with 2 to 3 up to 2 %; with more, less is gained by effects there are
+/// An effect whose square is below this many variances is taken for noise. Where there is no effect, 1 costs
+/// 2 to 4 % more pairs, and 2 to 3 up to 2 %; with more, less is gained where there is one
 /// (benchmarks/order.py).
 const SURELY_MORE: f64 = 2.0;
 
 /// The differences of one order so far, smallest first.
 type Ordered = Vec<f64>;
 
-/// Differences of one way to run pairs, by whether the order is an even number.
+/// The differences of one way to run pairs: those of even and of odd order numbers.
 struct Way {
     number: i64,
     of_order: [Ordered; 2],
 }
 
-/// For each pair what is to be taken off its difference. Orders 2k and 2k + 1 are each other's mirror
-/// image, and those of other k are another way to run a pair, with an effect of its own.
+/// What to subtract from each pair's difference. Orders 2k and 2k + 1 are each other's mirror image, and
+/// another k is another way to run a pair, with an effect of its own.
 pub fn effects(differences: &[f64], orders: &[i64], found: &mut [f64]) {
     let mut ways: Vec<Way> = Vec::new();
     for ((&difference, &order), effect) in differences.iter().zip(orders).zip(found) {
@@ -52,7 +52,7 @@ pub fn effects(differences: &[f64], orders: &[i64], found: &mut [f64]) {
     }
 }
 
-/// Half of what differences of the two orders are apart by, less what noise alone makes of that.
+/// Half of the distance between the differences of the two orders, shrunk by what noise alone makes of it.
 fn half_effect([even, odd]: &[Ordered; 2]) -> f64 {
     if even.len().min(odd.len()) < FEWEST {
         return 0.0;
@@ -64,7 +64,7 @@ fn half_effect([even, odd]: &[Ordered; 2]) -> f64 {
     let deviation = (apart(even) * many + apart(odd) * others) / all / BETWEEN_QUARTILES;
     let of_half = OF_MEDIAN * deviation * deviation * (1.0 / many + 1.0 / others) / 4.0;
     let by_noise = SURELY_MORE * of_half * (1.0 + FEW_UNDERSTATE / all);
-    // Shrunk as by James and Stein: 0 where there is nothing but noise.
+    // Shrunk like James and Stein's estimator: to 0 where there is only noise.
     if half * half > by_noise {
         half * (1.0 - by_noise / (half * half))
     } else {

@@ -1,39 +1,39 @@
-//! How noisy each pair was, told from what the coin cannot touch: the sizes of the differences and the
-//! pairs' levels.
+//! How noisy each pair was, estimated from what the coin cannot affect: the sizes of the differences and
+//! the pairs' levels.
 //!
-//! Noise comes in phases of seconds: a pair in a storm says little, and the rank of its large difference
-//! says much. The scores made here give such pairs less weight. They may use the sizes |d - t|, the order
-//! of the pairs and the level of each pair (the mean of its two logs), as a swap of a pair's two sides
+//! Noise comes in phases of seconds: a pair in a storm says little, but the rank of its large difference
+//! counts much. The scores made here give such pairs less weight. They may use the sizes |d - t|, the order
+//! of the pairs and the level of each pair (the mean of its two logs), as swapping a pair's two sides
 //! changes none of these: given them, under the hypothesis of a change t, the signs are fair coins,
 //! whatever the noise is like.
 
-/// So many pairs before a pair and after it are in its phase.
+/// How many pairs before and after a pair count as its phase.
 const NEIGHBOURS: usize = 4;
-/// A feature's correlation with the sizes, times sqrt(n): noise reaches 1.5 now and then, and 3.5 next
-/// to never. Between them the feature counts in part. Calm weighings, whose features are noise, so pay
-/// nothing for it.
+/// A feature's correlation with the sizes, times sqrt(n): by noise alone it reaches 1.5 now and then, and
+/// 3.5 next to never. In between the feature counts in part, so that calm weighings, whose features are
+/// noise, pay nothing for it.
 const NOISE: f64 = 1.5;
 const CERTAIN: f64 = 3.5;
-/// Of the median size: a difference of 0 is not infinitely quiet.
+/// Added to each size, as a part of the median size: a difference of 0 is not infinitely quiet.
 const LEAST: f64 = 0.05;
 /// Degrees of freedom of the Student's t whose score a difference gets: 3, unless another is clearly
-/// the better one.
+/// better.
 const TAILS: [f64; 3] = [3.0, 1.0, 10.0];
-/// Sizes apart by so many powers of e are as good as endlessly apart: a regression that goes further says nothing.
+/// The furthest that a scale may go, in powers of e: a regression that goes further says nothing.
 const FURTHEST: f64 = 50.0;
-/// Keeps two features that are one from being told apart.
+/// Keeps the regression stable where the two features are the same.
 const RIDGE: f64 = 1e-2;
 const TINY: f64 = 1e-300;
-/// The median of |Student's t| with few degrees of freedom, about.
+/// About the median of |Student's t| with few degrees of freedom.
 const MEDIAN_SIZE: f64 = 0.7;
 
-/// The largest score in units, and up to where single precision holds every whole number.
+/// The largest score in units, and the range in which single precision holds every whole number.
 const MOST_UNITS: usize = 1023;
 const EXACT: usize = 1 << 24;
-/// Numbers from here on have no fractions: what is added to them is rounded to a whole one, halves to the even one.
+/// From here on floats have no fractions: adding this rounds a number to a whole one, halves to even.
 const TO_WHOLE: f64 = (1u64 << 52) as f64;
 
-/// Scores of the same pairs for one hypothesised change after the other.
+/// Scores of the same pairs for one hypothesised change after another.
 pub struct Scores<'a> {
     differences: &'a [f64],
     excess: Vec<f64>,
@@ -43,7 +43,7 @@ pub struct Scores<'a> {
 }
 
 impl<'a> Scores<'a> {
-    /// Of differences and levels of the pairs, in the order in which they ran.
+    /// Takes the differences and levels of the pairs, in the order in which they ran.
     pub fn new(differences: &'a [f64], levels: &[f64]) -> Self {
         let n = differences.len();
         Self {
@@ -66,7 +66,7 @@ impl<'a> Scores<'a> {
         }
     }
 
-    /// The scale of each pair's noise, which its size is to be like: a regression of the sizes' logarithms
+    /// The scale of each pair's noise, which predicts its size: from a regression of the sizes' logarithms
     /// on those of the neighbours and on how far a pair's level is above the calm.
     pub fn scales(&mut self, change: f64) -> &[f64] {
         self.find_scales(change);
@@ -115,7 +115,7 @@ impl<'a> Scores<'a> {
         }
     }
 
-    /// The tail whose scores make most of the pairs at hand; one that noise alone may make better is not it.
+    /// The tail whose scores get the most out of these pairs; others must be better by more than noise explains.
     fn best_tail(&self) -> f64 {
         let mut best = (f64::NEG_INFINITY, TAILS[0]);
         for (number, tail) in TAILS.into_iter().enumerate() {
@@ -143,19 +143,19 @@ impl<'a> Scores<'a> {
     }
 }
 
-/// The signed rank (Wilcoxon) of each pair for a change; equal sizes have ranks in the order of their
-/// pairs. `order` has each place once, best as the last change left it.
+/// The signed rank (Wilcoxon) of each pair for a change; equal sizes are ranked in the order of their
+/// pairs. `order` holds each place once; sorting is fastest from the order that the last change left.
 pub fn ranks(differences: &[f64], change: f64, order: &mut [u32], found: &mut [f64]) {
     let shifted = |place: u32| differences[place as usize] - change;
-    // Of numbers of 0 and more the bits are in the order of the numbers.
+    // The bits of floats of 0 and more sort like the numbers.
     order.sort_unstable_by_key(|&place| (shifted(place).abs().to_bits(), place));
     for (rank, &place) in order.iter().enumerate() {
         found[place as usize] = sign(shifted(place)) * (rank + 1) as f64;
     }
 }
 
-/// Signed scores in whole units, so small that few sums are equal, of which none could be dropped. At
-/// least one unit: a score that were rounded to 0 would take its sign out of the test.
+/// Signed scores in whole units, so small that few sums are equal, as equal sums cannot be dropped apart.
+/// Each is at least one unit: rounding a score to 0 would take its sign out of the test.
 pub fn in_units(signed: &[f64], whole: &mut [i16]) {
     let units = MOST_UNITS.min(EXACT / signed.len()) as f64;
     let largest = signed
@@ -167,7 +167,7 @@ pub fn in_units(signed: &[f64], whole: &mut [i16]) {
     }
 }
 
-/// The sum of whole scores by the root of their squares, which is at least 1.
+/// The sum of whole scores over the root of their squares, which is at least 1.
 pub fn sum_by_root(whole: &[i16]) -> f64 {
     let sum: i64 = whole.iter().map(|&score| i64::from(score)).sum();
     sum as f64 / root_of(whole)
@@ -182,7 +182,7 @@ pub fn root_of(whole: &[i16]) -> f64 {
     (squares as f64).sqrt().max(1.0)
 }
 
-/// How far a pair's level is above the calm (the lowest fifth), as a feature; small excesses are all alike.
+/// How far a pair's level is above the calm (the lowest fifth), as a feature; small excesses count as alike.
 fn excess(levels: &[f64]) -> Vec<f64> {
     let mut ordered = levels.to_vec();
     ordered.sort_unstable_by(f64::total_cmp);
@@ -198,7 +198,7 @@ fn excess(levels: &[f64]) -> Vec<f64> {
     logs
 }
 
-/// The mean of each value's neighbours, itself left out.
+/// The mean of each value's neighbours, without the value itself.
 fn means_of_neighbours(values: &[f64], found: &mut [f64]) {
     let n = values.len();
     let mut sum: f64 = values[..n.min(NEIGHBOURS)].iter().sum();
@@ -214,7 +214,7 @@ fn means_of_neighbours(values: &[f64], found: &mut [f64]) {
     }
 }
 
-/// How much each of two features that are trusted adds to the logarithm of the scale.
+/// How much each of two features adds to the logarithm of the scale, as far as it is trusted.
 fn slopes(features: [&Vec<f64>; 2], along: [f64; 2], trusted: [f64; 2]) -> [f64; 2] {
     let is_trusted = trusted.map(|one| if one > 0.0 { 1.0 } else { 0.0 });
     let [first, second] =
@@ -228,7 +228,7 @@ fn slopes(features: [&Vec<f64>; 2], along: [f64; 2], trusted: [f64; 2]) -> [f64;
     ]
 }
 
-/// Centred, and of length 1.
+/// Centres the values, and scales them to length 1.
 fn to_feature(values: &mut [f64]) {
     to_centred(values);
     let length = dot(values, values).sqrt() + 1e-9;
@@ -257,7 +257,7 @@ fn median(values: &[f64], spare: &mut Vec<f64>) -> f64 {
     (low + high) / 2.0
 }
 
-/// The median; where that is 0, as more than half of the differences of a coarse clock can be, the mean.
+/// The median, or the mean where the median is 0, as more than half of a coarse clock's differences may be.
 fn usual_size(sizes: &[f64], spare: &mut Vec<f64>) -> f64 {
     let middle = median(sizes, spare);
     if middle > 0.0 {

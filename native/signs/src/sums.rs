@@ -1,19 +1,19 @@
 //! The sum of signed whole scores after each flip of their signs.
 
-/// Up to so many pairs whose words have bits in both halves, tables of them are added up; a transform
-/// of more takes less.
+/// Tables are added up for at most this many pairs whose words have bits in both halves; for more, a
+/// transform is faster.
 const FEW: usize = 28;
 
-/// Pairs a table, which has a row for each of their signs: it has to stay in the fastest cache.
+/// Pairs per table, which has a row for each combination of their signs: it has to fit the fastest cache.
 const AT_ONCE: usize = 4;
 
-/// Sum up `scores` after each of the flips, `found`, a power of two of them; each pair has its word.
+/// Sum up `scores` after each flip into `found`, whose length is a power of two; each pair has its word.
 #[inline(always)]
 pub fn sums(scores: &[i16], words: &[u32], found: &mut [i32]) {
     let bits = found.len().trailing_zeros();
     let low_bits = bits.div_ceil(2);
     let (lows, highs) = (1usize << low_bits, 1usize << (bits - low_bits));
-    // What a pair adds hangs on one half of the flip, but for the mixed ones.
+    // What a pair adds depends on one half of the flip only, except for the mixed pairs.
     let (mut by_low, mut by_high, mut mixed) = (vec![0; lows], vec![0; highs], Vec::new());
     for (&score, &word) in scores.iter().zip(words) {
         let (high, low) = (word >> low_bits, word & (lows as u32 - 1));
@@ -48,7 +48,7 @@ pub fn sums(scores: &[i16], words: &[u32], found: &mut [i32]) {
     }
 }
 
-/// What some pairs add at each low half of a flip, by which of them its high half turns.
+/// What some pairs add for each low half of a flip, one row per set of pairs that its high half turns.
 #[inline(always)]
 fn table_of(some: &[(i32, u32, u32)], lows: usize) -> Vec<i32> {
     let mut table = vec![0; lows << some.len()];
@@ -60,7 +60,7 @@ fn table_of(some: &[(i32, u32, u32)], lows: usize) -> Vec<i32> {
     table
 }
 
-/// Add the score of a pair with that word after each flip.
+/// Add the score of a pair with this word after each flip.
 #[inline(always)]
 fn add(sums: &mut [i32], score: i32, word: u32) {
     for (flip, sum) in sums.iter_mut().enumerate() {
@@ -82,7 +82,7 @@ fn transformed(scores: &[i16], words: &[u32], found: &mut [i32]) {
         found[(word & mask) as usize] += i32::from(score);
     }
     let mut half = 1;
-    // Two bits at once: half as often through all of the memory.
+    // Two bits at once: this halves the passes through the memory.
     while 4 * half <= found.len() {
         for block in found.chunks_exact_mut(4 * half) {
             let (left, right) = block.split_at_mut(2 * half);

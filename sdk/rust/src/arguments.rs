@@ -28,16 +28,16 @@ pub(crate) struct Work {
     pub(crate) seed: u64,
     /// Benchmarks that take a sample of so many loops before it, in the same process.
     pub(crate) before: Vec<(String, u64)>,
-    /// The socket of the launch that samples are taken in turn with, and the order of each.
+    /// The socket to the launch that takes samples in turn with this one, and the order of each sample.
     pub(crate) lockstep: Option<(i32, Vec<Order>)>,
 }
 
-/// The arguments that are the driver's: pairs of key and value.
+/// The driver's arguments, as pairs of key and value.
 #[derive(Debug)]
 pub(crate) struct Arguments<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Arguments<'a> {
-    /// None if there are none: then it is no driver that has started the program.
+    /// Finds the driver's arguments; None if there are none, as the program was not started by a driver then.
     pub(crate) fn among(all: &'a [String]) -> Option<Self> {
         let ours: Vec<_> = all
             .iter()
@@ -53,7 +53,7 @@ impl<'a> Arguments<'a> {
         i32::try_from(fd).map_err(|error| error.to_string())
     }
 
-    /// What is asked for.
+    /// What the driver asks for.
     pub(crate) fn request(&self) -> Result<Request, String> {
         self.check_version()?;
         match (self.find("list"), self.find("run")) {
@@ -126,7 +126,7 @@ impl<'a> Arguments<'a> {
             .ok_or_else(|| format!("{PREFIX}{key} is missing"))
     }
 
-    /// The last one counts, as what stands later on a command line usually does.
+    /// The last value counts, as is usual on a command line.
     fn find(&self, key: &str) -> Option<&'a str> {
         let mut from_the_end = self.0.iter().rev();
         from_the_end

@@ -1,10 +1,10 @@
-//! What a benchmark's function is given: it runs the body and keeps the times.
+//! The object that a benchmark's function gets: it runs the body and keeps the times.
 
 use crate::meter::{Meter, Sample};
 use crate::partner::Partner;
 use std::hint::black_box;
 
-/// Long enough for a quick look: the clock's own time is far below a thousandth of it.
+/// Long enough for a quick look: reading the clock takes far less than a thousandth of it.
 const QUICK_LOOK_NS: u64 = 2_000_000;
 
 /// How often the body is run.
@@ -17,15 +17,15 @@ pub(crate) enum Plan {
         /// How many samples.
         samples: usize,
     },
-    /// Twice as often each time until it takes long enough to be told from the clock's own time.
+    /// Twice as often each time, until it takes long compared to reading the clock.
     QuickLook,
 }
 
 /// A benchmark that is being run.
 ///
-/// The function of a benchmark gets one, and calls [`run`](Bench::run) or
-/// [`run_with`](Bench::run_with) once. Only the body that these are given is timed: what comes
-/// before is set-up, what comes after is tear-down.
+/// A benchmark's function gets one, and calls [`run`](Bench::run) or [`run_with`](Bench::run_with) once.
+/// Only the body that is passed to these is timed: what comes before is set-up, what comes after is
+/// tear-down.
 ///
 /// ```
 /// use steelyard_bench::Bench;
@@ -62,24 +62,24 @@ impl Bench {
         self
     }
 
-    /// The number to draw random inputs from: the same one for both versions that are weighed,
-    /// another one in each pair of launches.
+    /// The seed for random inputs: the same for both versions that are weighed, and a different one in each
+    /// pair of launches.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Says that the body works in other threads, too. The time on a processor is then left out, as
-    /// it is known of this thread only; so it is of samples in which others are found to have worked.
+    /// Declares that the body works in other threads, too. The time on a processor is then left out, as it
+    /// is known for this thread only. It is also left out of samples in which others turn out to have worked.
     pub fn in_threads(&mut self) {
         self.in_threads = true;
     }
 
     /// Times the body.
     ///
-    /// What the body returns is kept from the optimiser and dropped, which is part of its time. So
-    /// is everything that the body borrows or owns: it is read anew in each iteration. Constants
-    /// inside the body are not: wrap those in [`black_box`].
+    /// What the body returns is hidden from the optimiser and dropped, which is part of its time. Everything
+    /// that the body borrows or owns is hidden as well, and read anew in each iteration. Constants inside the
+    /// body are not: wrap them in [`black_box`].
     ///
     /// ```
     /// # fn example(bench: &mut steelyard_bench::Bench) {
@@ -90,15 +90,15 @@ impl Bench {
     /// ```
     ///
     /// # Panics
-    /// If the benchmark has called it, or `run_with`, before: one function is one benchmark.
+    /// If the benchmark has called this, or `run_with`, before: one function is one benchmark.
     pub fn run<T>(&mut self, mut body: impl FnMut() -> T) {
         self.run_with(|_| (), |()| body());
     }
 
-    /// Times the body on inputs that are drawn afresh for each sample, outside the time.
+    /// Times the body on inputs that are prepared anew for each sample, outside the timed part.
     ///
-    /// `prepare` is given the number to draw from, another one for each sample. All iterations of
-    /// a sample get the same input; one that changes it works on what the one before left.
+    /// `prepare` gets the seed to draw from, a different one for each sample. All iterations of a sample get
+    /// the same input; if an iteration changes it, the next one works on the result.
     ///
     /// ```
     /// # fn example(bench: &mut steelyard_bench::Bench) {
@@ -108,7 +108,7 @@ impl Bench {
     /// ```
     ///
     /// # Panics
-    /// If the benchmark has called it, or `run`, before: one function is one benchmark.
+    /// If the benchmark has called this, or `run`, before: one function is one benchmark.
     pub fn run_with<I, T>(
         &mut self,
         mut prepare: impl FnMut(u64) -> I,
@@ -156,7 +156,7 @@ impl Bench {
         }
     }
 
-    /// The sample's number mixed into the seed, as SplitMix64 does it.
+    /// The seed mixed with the sample's number, as by SplitMix64.
     fn seed_of_next_sample(&self) -> u64 {
         let number = self.samples.len() as u64 + 1;
         let mut mixed = self
@@ -168,11 +168,11 @@ impl Bench {
     }
 }
 
-/// The loop that is timed: a function of its own, so that nothing around it changes its code.
+/// The timed loop: a function of its own, so that nothing around it changes its code.
 ///
-/// `black_box` makes the optimiser believe that others know the input and the body, so that either
-/// may have changed each time that a result is given to `black_box`. This keeps it from doing the
-/// body's work once before the loop, and costs nothing in the loop.
+/// `black_box` makes the optimiser believe that other code knows the input and the body, so that either
+/// may have changed each time a result is passed to `black_box`. This keeps it from doing the body's work
+/// once before the loop, and costs nothing in the loop.
 #[inline(never)]
 fn iterate<I, T>(loops: u64, input: &mut I, body: &mut impl FnMut(&mut I) -> T) {
     let (input, body) = (black_box(input), black_box(body));

@@ -18,17 +18,17 @@ const START_INSTRUMENTATION: usize = CALLGRIND + 4;
 /// `VG_USERREQ__STOP_INSTRUMENTATION` of Valgrind's callgrind.h.
 const STOP_INSTRUMENTATION: usize = CALLGRIND + 5;
 
-/// Has Callgrind count from here on.
+/// Makes Callgrind count from here on.
 pub fn start_instrumentation() {
     request(START_INSTRUMENTATION);
 }
 
-/// Has Callgrind no longer count.
+/// Makes Callgrind stop counting.
 pub fn stop_instrumentation() {
     request(STOP_INSTRUMENTATION);
 }
 
-/// Makes a request without arguments; its answer, and 0 where nobody answers.
+/// Makes a request without arguments; returns its answer, and 0 where nobody answers.
 #[cfg(target_arch = "x86_64")]
 fn request(number: usize) -> usize {
     let message = [number, 0, 0, 0, 0, 0];
@@ -50,7 +50,7 @@ fn request(number: usize) -> usize {
     answer
 }
 
-/// Makes a request without arguments; its answer, and 0 where nobody answers.
+/// Makes a request without arguments; returns its answer, and 0 where nobody answers.
 #[cfg(target_arch = "aarch64")]
 fn request(number: usize) -> usize {
     let message = [number, 0, 0, 0, 0, 0];

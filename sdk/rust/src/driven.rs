@@ -1,4 +1,4 @@
-//! The driver's two calls.
+//! The two calls that the driver makes: to list the benchmarks, and to run one.
 
 use crate::arguments::{Arguments, Request, Work};
 use crate::bench::{Bench, Plan};
@@ -16,9 +16,9 @@ fn wrong_use(message: String) -> Complaint {
     Complaint(WRONG_USE, message)
 }
 
-/// Does what the driver's arguments say, and writes the response; the status to exit with.
+/// Does what the driver's arguments say, and writes the response; returns the status to exit with.
 pub(crate) fn respond(entries: Vec<Entry<'_>>, arguments: &Arguments<'_>) -> u8 {
-    // First of all, so that no child of a benchmark gets the descriptor.
+    // Done first, so that no child of a benchmark inherits the descriptor.
     let output = match arguments.fd().and_then(Output::on) {
         Ok(output) => output,
         Err(message) => return complain(WRONG_USE, &message),
@@ -64,7 +64,7 @@ fn run(mut entries: Vec<Entry<'_>>, work: &Work) -> Result<Vec<Sample>, Complain
         ref before,
         ref lockstep,
     } = *work;
-    // First of all, so that no child of a benchmark gets the descriptor.
+    // Done first, so that no child of a benchmark inherits the descriptor.
     let partner = lockstep
         .as_ref()
         .map(|(fd, orders)| Partner::on(*fd, orders.clone()));
@@ -80,7 +80,7 @@ fn run(mut entries: Vec<Entry<'_>>, work: &Work) -> Result<Vec<Sample>, Complain
     run_entry(called(&mut entries, name)?, bench.in_step_with(partner))
 }
 
-/// Takes the benchmark out: its function can be called once.
+/// Takes a benchmark out of the list, as its function can be called only once.
 fn called<'a>(entries: &mut Vec<Entry<'a>>, name: &str) -> Result<Entry<'a>, Complaint> {
     let place = entries.iter().position(|entry| entry.name == name);
     place

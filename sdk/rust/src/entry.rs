@@ -1,4 +1,4 @@
-//! One benchmark, and what its name has to be.
+//! One benchmark, and the rules for its name.
 
 use crate::bench::Bench;
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// A benchmark whose source is where this is called.
+    /// Makes a benchmark whose source is the place of this call.
     #[track_caller]
     pub(crate) fn new(name: impl Into<String>, body: impl FnOnce(&mut Bench) + 'a) -> Self {
         let place = Location::caller();
@@ -30,7 +30,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Says what a parameter is. A second value under the same name replaces the first.
+    /// Sets a parameter. A second value under the same name replaces the first.
     pub fn param(&mut self, name: impl Into<String>, value: impl Display) -> &mut Self {
         let name = name.into();
         self.params.retain(|(known, _)| *known != name);
@@ -44,9 +44,9 @@ impl<'a> Entry<'a> {
         self
     }
 
-    /// Runs the benchmark; if it panics, its name and the message.
+    /// Runs the benchmark; if it panics, returns its name and the message.
     pub(crate) fn run(self, bench: &mut Bench) -> Result<(), String> {
-        // Nothing that the panic may have left half done is looked at again.
+        // Nothing that a panic may have left half done is used again.
         let ended = catch_unwind(AssertUnwindSafe(|| (self.body)(bench)));
         ended.map_err(|payload| {
             let message = payload
@@ -59,7 +59,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Says what is wrong with the names.
+/// Checks the names; an error says what is wrong with them.
 pub(crate) fn check_names(entries: &[Entry<'_>]) -> Result<(), String> {
     let mut seen = HashSet::new();
     for Entry { name, source, .. } in entries {

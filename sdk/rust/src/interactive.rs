@@ -1,4 +1,4 @@
-//! Without a driver: a quick look at each benchmark, or a test.
+//! Use without a driver: a quick look at each benchmark, or a test.
 
 use crate::bench::{Bench, Plan};
 use crate::entry::{check_names, Entry};
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 const HINT: &str = "weigh with: steelyard compare --harness protocol OLD NEW";
 const SEED: u64 = 0;
 
-/// Runs the benchmarks, or those with one of the arguments in the name; the status to exit with.
+/// Runs all benchmarks, or those with one of the arguments in their name; returns the status to exit with.
 pub(crate) fn show(mut entries: Vec<Entry<'_>>, arguments: &[String]) -> u8 {
     if let Err(message) = check_names(&entries) {
         return complain(WRONG_USE, &message);
@@ -23,7 +23,7 @@ pub(crate) fn show(mut entries: Vec<Entry<'_>>, arguments: &[String]) -> u8 {
     match shown {
         Ok(true) => 0,
         Ok(false) => FAILED,
-        // As of a pipe that nobody reads any more: those that are left would be run for nobody.
+        // Such as for a pipe that nobody reads any more: the remaining benchmarks would run for nobody.
         Err(error) => complain(FAILED, &format!("cannot write what was found: {error}")),
     }
 }
@@ -37,8 +37,8 @@ fn is_chosen(name: &str, arguments: &[String]) -> bool {
     parts.peek().is_none() || parts.any(|part| name.contains(part.as_str()))
 }
 
-/// `cargo bench` says `--bench` and `cargo test` nothing, as does whoever starts the program
-/// directly; but Cargo says in the environment that it is there.
+/// `cargo bench` passes `--bench`. `cargo test` passes nothing, like a user who starts the program
+/// directly, but Cargo sets a variable in the environment.
 fn is_test(arguments: &[String], by_cargo: bool) -> bool {
     let said = |flag: &str| arguments.iter().any(|argument| argument == flag);
     said("--test") || (by_cargo && !said("--bench"))
@@ -85,7 +85,7 @@ fn test(entries: Vec<Entry<'_>>, out: &mut dyn Write) -> io::Result<bool> {
     Ok(failed == 0)
 }
 
-/// Nanoseconds an iteration, or why there is no such time.
+/// The nanoseconds per iteration, or why there is no such time.
 fn quick_time(entry: Entry<'_>) -> Result<f64, String> {
     let mut bench = Bench::new(Plan::QuickLook, SEED);
     entry.run(&mut bench)?;

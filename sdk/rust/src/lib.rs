@@ -1,7 +1,7 @@
 //! Benchmarks for Steelyard, which weighs two versions of a program against each other on
 //! machines that nobody can keep quiet.
 //!
-//! A bench target without Cargo's own harness:
+//! Declare a bench target without Cargo's own harness:
 //!
 //! ```toml
 //! [[bench]]
@@ -9,7 +9,7 @@
 //! harness = false
 //! ```
 //!
-//! with benchmarks, which are functions that set up, and then hand what is timed to [`Bench::run`]:
+//! Its benchmarks are functions that set up, and then pass the code to be timed to [`Bench::run`]:
 //!
 //! ```no_run
 //! use steelyard_bench::{black_box, Bench};

@@ -1,6 +1,6 @@
-//! How benchmarks are listed.
+//! The macros that declare benchmarks.
 
-/// Makes a `main` function of benchmarks.
+/// Makes a `main` function from benchmarks.
 ///
 /// Each entry is one of
 ///
@@ -11,11 +11,11 @@
 /// | `"sort/n={n}" for n in [10, 1000] => sort` | one benchmark for each `n`, run as `sort(bench, n)` |
 /// | `"{kind}/n={n}" for kind in ["map", "set"], n in 1..4 => fill` | each `kind` with each `n`, run as `fill(bench, kind, n)` |
 ///
-/// and may have tags behind its name: `"sort/std" tags ["containers", "slow"] => sort`.
+/// and may have tags after its name: `"sort/std" tags ["containers", "slow"] => sort`.
 ///
-/// A benchmark is any function or closure that takes a [`&mut Bench`](crate::Bench). Parameters are
-/// whatever can be cloned and shown, and names are built of them as `format!` does it; no two names
-/// may be alike.
+/// A benchmark is any function or closure that takes a [`&mut Bench`](crate::Bench). Parameters can be
+/// anything that can be cloned and displayed; names are built from them as by `format!`, and must be
+/// unique.
 ///
 /// ```no_run
 /// use steelyard_bench::Bench;
@@ -41,7 +41,7 @@ macro_rules! main {
     ),+ $(,)?) => {
         fn main() -> ::std::process::ExitCode {
             let mut suite = $crate::Suite::new();
-            // A function each: compiling one that registers hundreds takes minutes.
+            // A function for each: compiling one that registers hundreds takes minutes.
             $({
                 #[inline(never)]
                 fn add(suite: &mut $crate::Suite<'_>) {
@@ -59,7 +59,7 @@ macro_rules! main {
 
 /// Adds one entry to a [`Suite`](crate::Suite), for those who write `main` themselves.
 ///
-/// The entry looks as in [`main!`](crate::main).
+/// The entry has the same form as in [`main!`](crate::main).
 ///
 /// ```no_run
 /// use steelyard_bench::{bench, Bench, Suite};

@@ -1,4 +1,4 @@
-//! What is measured of one sample.
+//! What is measured for one sample.
 
 use crate::client_requests;
 use crate::partner::Order;
@@ -10,13 +10,13 @@ use std::time::Instant;
 pub(crate) struct Sample {
     pub(crate) loops: u64,
     pub(crate) ns: u64,
-    /// None where the system does not say.
+    /// None where the system does not tell.
     pub(crate) scheduled: Option<Scheduled>,
     /// None if it was not taken in turn with a partner's.
     pub(crate) order: Option<Order>,
 }
 
-/// Time of this thread.
+/// This thread's time, by the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scheduled {
     /// On a processor.
@@ -26,9 +26,9 @@ pub(crate) struct Scheduled {
 }
 
 impl Scheduled {
-    /// The first two numbers of a schedstat file. A kernel that does not keep them shows zeros. The
-    /// third tells: it counts how often the thread was put on a processor, and a thread that reads
-    /// its own is on one.
+    /// The first two numbers of a schedstat file. A kernel that does not keep them shows zeros, which the
+    /// third number reveals: it counts how often the thread was put on a processor, and a thread that
+    /// reads its own file is on one.
     fn parse(text: &[u8]) -> Option<Self> {
         let mut numbers = std::str::from_utf8(text).ok()?.split_ascii_whitespace();
         let mut next = || numbers.next()?.parse().ok();
@@ -44,19 +44,19 @@ impl Scheduled {
     }
 }
 
-/// Takes one sample after the other.
+/// Takes one sample after another.
 ///
-/// What it does between the two requests to Valgrind takes the same instructions in each sample,
-/// whatever the times are: reading is done there, working out afterwards.
+/// Between the two requests to Valgrind it executes the same instructions for each sample, whatever the
+/// times are: numbers are only read there, and parsed afterwards.
 pub(crate) struct Meter {
-    /// Kept open, as opening takes longer than reading.
+    /// Kept open, as opening it takes longer than reading.
     schedstat: Option<File>,
     before: Reading,
     started: Instant,
 }
 
 impl Meter {
-    /// With `scheduled`, the thread's time on a processor is read as well.
+    /// Makes a meter; with `scheduled` it also reads the thread's time on a processor.
     pub(crate) fn new(scheduled: bool) -> Self {
         Self {
             schedstat: scheduled
@@ -82,7 +82,7 @@ impl Meter {
         let ns = stopped.duration_since(self.started).as_nanos();
         Sample {
             loops,
-            // A clock that has not moved says less than its step, and a time is above 0.
+            // If the clock has not moved, the time was less than its step, but still above 0.
             ns: u64::try_from(ns).unwrap_or(u64::MAX).max(1),
             scheduled: after.since(&self.before),
             order: None,
@@ -90,8 +90,8 @@ impl Meter {
     }
 }
 
-/// A schedstat file as it was read, or nothing, and times on a processor. Of that of the thread
-/// the file shows what the kernel had reckoned at its last tick; the clock has it reckon up to now.
+/// A schedstat file as it was read, or nothing, and times on a processor. The file shows the thread's time
+/// as the kernel computed it at its last tick; reading the clock makes the kernel compute it up to now.
 #[derive(Clone, Copy)]
 struct Reading {
     used: Used,
@@ -119,8 +119,8 @@ impl Reading {
         }
     }
 
-    /// The file first: where the kernel reckons it also looks whether others wait for the processor,
-    /// and that wait would be in the file, and not in the time.
+    /// Reads the file first: when the kernel updates the time it also checks whether others wait for the
+    /// processor, and that wait would be in the file, but not in the time.
     fn after(file: Option<&File>) -> Self {
         let mut reading = Self::of(file);
         reading.used = file.map_or_else(Used::default, |_| Used::after());
@@ -144,7 +144,7 @@ impl Reading {
         Self::default()
     }
 
-    /// None where others did some of the work: what this thread waited is not what that waited.
+    /// None if other threads or children did some of the work, as this thread's wait is not theirs.
     fn since(&self, before: &Self) -> Option<Scheduled> {
         let scheduled = self.parse()?.since(before.parse()?)?;
         self.used
@@ -188,7 +188,7 @@ impl Used {
         }
     }
 
-    /// The process's time is read within the thread's: what it has over it was used by other threads.
+    /// The process's time is read within the thread's, so any excess over it was used by other threads.
     fn is_of_one_thread(&self, before: &Self) -> bool {
         let process_ns = self.process_ns.saturating_sub(before.process_ns);
         process_ns <= self.thread_ns.saturating_sub(before.thread_ns)
@@ -196,7 +196,7 @@ impl Used {
     }
 }
 
-/// What the standard library does not ask for.
+/// Times that the standard library does not provide.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 mod clock {
@@ -205,7 +205,7 @@ mod clock {
     const PROCESS_CPU_TIME: c_int = 2;
     const THREAD_CPU_TIME: c_int = 3;
     const CHILDREN: c_int = -1;
-    /// Of `struct rusage`, in longs: two times and 14 numbers, and behind them what musl keeps free.
+    /// The size of `struct rusage`, in longs: two times and 14 numbers, and then what musl reserves.
     const USAGE: usize = 34;
 
     extern "C" {
@@ -223,8 +223,8 @@ mod clock {
 
     fn ns(clock: c_int) -> u64 {
         let mut time = [0; 2];
-        // SAFETY: the C library, which the standard library is linked to, writes a timespec: two longs behind this
-        // name, where these have 32 bits, too. Every Linux has these clocks.
+        // SAFETY: the C library, which the standard library is linked to, writes a timespec: under this name two longs,
+        // even where these have 32 bits. Every Linux has these clocks.
         unsafe { clock_gettime(clock, &mut time) };
         let [seconds, ns] = time.map(positive);
         seconds * 1_000_000_000 + ns
@@ -232,7 +232,7 @@ mod clock {
 
     pub(super) fn children_ns() -> u64 {
         let mut usage = [0; USAGE];
-        // SAFETY: likewise; the place is as long as the longest that a C library has.
+        // SAFETY: likewise; the place is as long as the longest structure of any C library.
         unsafe { getrusage(CHILDREN, &mut usage) };
         let [user_s, user_us, system_s, system_us] =
             [usage[0], usage[1], usage[2], usage[3]].map(positive);
@@ -330,9 +330,9 @@ mod tests {
             while begun.elapsed().as_micros() < 500 {}
             meter.stop(1).scheduled
         };
-        // Of a sample beside which another test ran, in a thread of this process, nothing is told.
+        // Nothing is told of a sample during which another test ran in a thread of this process.
         let scheduled = (0..2000).find_map(|_| sample()).expect("it is kept");
-        // Exact, although far less than a tick; on a busy machine it may have waited meanwhile.
+        // It is exact, although far shorter than a tick; on a busy machine part of it may have been a wait.
         assert!(
             scheduled.cpu_ns + scheduled.delay_ns > 400_000,
             "{scheduled:?}"

@@ -1,4 +1,4 @@
-//! The descriptor that the driver has opened.
+//! The descriptor that the driver has opened for the response.
 
 #![allow(unsafe_code)] // the standard library cannot take over a descriptor by its number otherwise
 
@@ -9,7 +9,7 @@ use std::io;
 pub(crate) struct Output(Descriptor);
 
 impl Output {
-    /// Takes over a descriptor, and has it closed when a child executes something else.
+    /// Takes over a descriptor, and makes it close when a child executes another program.
     pub(crate) fn on(fd: i32) -> Result<Self, String> {
         Descriptor::take(fd)
             .map(Self)
@@ -31,7 +31,7 @@ mod imp {
 
     extern "C" {
         // From the C library, which is linked anyway: the standard library does not offer it, and a
-        // crate that does would be the only dependency.
+        // crate for it would be the only dependency.
         fn fcntl(fd: c_int, command: c_int, ...) -> c_int;
     }
 
@@ -39,10 +39,10 @@ mod imp {
     const F_SETFD: c_int = 2;
     const FD_CLOEXEC: c_int = 1;
 
-    /// Children have input, output and errors of their own or this process's, never none.
+    /// Every child has standard input, output and error, its own or this process's.
     const LAST_OF_EVERY_PROCESS: RawFd = 2;
 
-    /// Not closed but by the end of the process: if `main` gives it standard output, others use that.
+    /// Closed only at the end of the process: it may be standard output, which others use as well.
     pub(crate) struct Descriptor(ManuallyDrop<File>);
 
     impl Descriptor {
@@ -51,7 +51,7 @@ mod imp {
                 close_on_exec(fd)?;
             }
             // SAFETY: the driver has opened the descriptor for this purpose alone, or it is one that
-            // every process has; it is never closed here, so nobody can be left with a closed one.
+            // every process has; it is never closed here, so no one else is left with a closed one.
             let file = unsafe { File::from_raw_fd(fd) };
             Ok(Self(ManuallyDrop::new(file)))
         }

@@ -1,18 +1,18 @@
-//! Samples in turn with those of the other launch of a pair.
+//! Taking samples in turn with the other launch of a pair.
 
 use crate::output::Descriptor;
 
 /// The other launch, at the end of a socket. Both take their samples in rounds, one after the other,
-/// and a byte hands over the turn: whoever has not got it sleeps. If the partner has gone, this one
-/// goes on alone.
+/// and a byte hands over the turn: the one without it sleeps. If the partner is gone, this launch goes on
+/// alone.
 pub(crate) struct Partner {
-    /// None once it has gone.
+    /// None once the partner is gone.
     socket: Option<Descriptor>,
     orders: Vec<Order>,
     taken: usize,
 }
 
-/// Where a sample stands in its round.
+/// The place of a sample in its round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Order {
     /// It is the first one.
@@ -22,7 +22,7 @@ pub(crate) enum Order {
 }
 
 impl Partner {
-    /// With the order of each sample.
+    /// Connects to the partner, with the order of each sample.
     pub(crate) fn on(fd: i32, orders: Vec<Order>) -> Result<Self, String> {
         let socket = Descriptor::take(fd)
             .map_err(|error| format!("--steelyard-lockstep={fd} cannot be used: {error}"))?;
@@ -33,7 +33,7 @@ impl Partner {
         })
     }
 
-    /// Before a sample, and whatever is prepared for it.
+    /// Waits for the turn, before a sample and its preparation.
     pub(crate) fn await_turn(&mut self) {
         let before = self.taken.checked_sub(1).map(|last| self.orders[last]);
         if before.is_none() {
@@ -46,7 +46,7 @@ impl Partner {
         }
     }
 
-    /// Behind a sample; its order, if it was taken in turn.
+    /// Hands over the turn after a sample; returns its order, if it was taken in turn.
     pub(crate) fn hand_over(&mut self) -> Option<Order> {
         let order = self.socket.as_ref().map(|_| self.orders[self.taken]);
         let next = self.orders.get(self.taken + 1);
@@ -57,7 +57,7 @@ impl Partner {
         order
     }
 
-    /// Behind the last sample: what follows would disturb the partner's, if that is still to come.
+    /// Waits after the last sample, if the partner's is still to come: what follows would disturb it.
     pub(crate) fn part(&mut self) {
         if self.orders.last() == Some(&Order::First) {
             self.wait();

@@ -1,4 +1,4 @@
-//! What is written to the driver: JSON, one object a line.
+//! The response to the driver: JSON, one object per line.
 
 use crate::arguments::VERSION;
 use crate::entry::Entry;
@@ -56,7 +56,7 @@ impl Response {
         self.line(&[("error", text(message))]);
     }
 
-    /// Ends with the end.
+    /// Adds the end line, and returns the whole response.
     pub(crate) fn ended(mut self) -> String {
         self.line(&[("end", "true".to_owned())]);
         self.0
@@ -69,7 +69,7 @@ impl Response {
     }
 }
 
-/// An object of values that are JSON already.
+/// An object whose values are JSON already.
 fn object<'a>(fields: impl Iterator<Item = (&'a str, String)>) -> String {
     let fields: Vec<_> = fields
         .map(|(name, value)| format!("{}: {value}", text(name)))
@@ -77,7 +77,7 @@ fn object<'a>(fields: impl Iterator<Item = (&'a str, String)>) -> String {
     format!("{{{}}}", fields.join(", "))
 }
 
-/// A string as JSON writes it.
+/// A string in JSON.
 fn text(plain: &str) -> String {
     let mut quoted = String::with_capacity(plain.len() + 2);
     quoted.push('"');

@@ -5,8 +5,8 @@ pub(crate) const FAILED: u8 = 1;
 /// The arguments or the names are wrong.
 pub(crate) const WRONG_USE: u8 = 2;
 
-/// Says on stderr what went wrong, for people who look for it, also where a driver is told; the
-/// status to exit with.
+/// Reports what went wrong on stderr, for people, even if a driver is told too; returns the status to
+/// exit with.
 pub(crate) fn complain(status: u8, message: &str) -> u8 {
     eprintln!("{}: {message}", env!("CARGO_PKG_NAME"));
     status

@@ -41,10 +41,10 @@ impl<'a> Suite<'a> {
         Self::default()
     }
 
-    /// Adds a benchmark. Its name is 1 to 500 bytes without control characters, and no other's;
+    /// Adds a benchmark. Its name has 1 to 500 bytes without control characters, and is unique;
     /// [`Suite::main`] checks that.
     ///
-    /// Add them in the same order each time: every launch lists them anew, or runs one.
+    /// Add benchmarks in the same order each time: every launch lists them anew, or runs one.
     #[track_caller]
     pub fn bench(
         &mut self,
@@ -56,11 +56,11 @@ impl<'a> Suite<'a> {
         &mut self.entries[added]
     }
 
-    /// Does what the command line says, and gives the status to exit with.
+    /// Does what the command line says, and returns the status to exit with.
     ///
-    /// `steelyard` has the benchmarks listed, or one of them run. Started by anybody else, it runs
-    /// each briefly and shows its time; arguments without a dash choose those with one of them in
-    /// the name. Under `cargo test` each body is run once.
+    /// Started by `steelyard`, it lists the benchmarks, or runs one of them. Started by anybody else, it
+    /// runs each briefly and shows its time; arguments without a dash choose the benchmarks that have
+    /// one of them in their name. Under `cargo test` it runs each body once.
     #[must_use]
     pub fn main(self) -> ExitCode {
         let all: Vec<_> = env::args_os().skip(1).map(readable).collect();

@@ -63,7 +63,7 @@ class Flipped(NamedTuple):
 
     @property
     def told_apart(self) -> int:
-        """How many of the flips turn different signs of these pairs."""
+        """How many of the flips differ in which signs of these pairs they turn."""
         return 1 << bits_of(self.whole.shape[1])
 
     def as_large(self) -> int:
@@ -84,7 +84,7 @@ def flipped(signed: FloatArray) -> Flipped:
 def at_least_as_large(seen: Flipped) -> int:
     """Return a lower bound on how many flips make the sum at least as large as the observed one.
 
-    Only a subgroup of the flips is tried, in a tenth of the time: its flips are all different.
+    Only a subgroup of the flips is tried, in a tenth of the time: each of its flips is a different one of all flips.
     """
     bits = bits_of(seen.whole.shape[1])
     times = FLIPS >> bits if bits <= _SUBGROUP else 1  # for so few pairs it has all flips that can be told apart

@@ -1,4 +1,4 @@
-"""What is computed of every pair, and of every flip of their signs: the native part of the statistics (`native/signs`).
+"""The native part of the statistics (`native/signs`): what is computed for every pair, and every flip of the signs.
 
 It works on dozens of numbers at a time, where a call of numpy takes ten times as long as the arithmetic, or on as many
 as there are flips. Shapes: n >= 1 pairs in the order in which they ran, r hypothesised changes, k <= 2 kinds of scores.
@@ -158,7 +158,7 @@ def as_large(scores: WholeScores, counts: float, *, fold: bool) -> int:
 
 
 class Dropped(NamedTuple):
-    """The distinct flips that a look drops, (m,), the sum beyond which it drops them, and whether flip 0 is dropped."""
+    """The distinct flips that a look drops, (m,), the sum beyond which it drops them, and whether flip 0 is one."""
 
     newest: FlipArray
     bound: float

@@ -32,7 +32,7 @@ FUTILE_BELOW = 0.02
 FUTILE_FROM_PAIRS = 30
 # `pairs_needed` is the budget that would decide this often.
 DECIDES_BY = 0.8
-# A change near the margin needs so many more pairs that half of the weighings end far sooner.
+# Half of the weighings end far sooner than that, as a change near the margin needs so many more pairs.
 EVEN = 0.5
 # Nobody waits for more than this many times the pairs at hand.
 NOT_BEYOND = 1000
@@ -115,7 +115,7 @@ def judge_look(
     the smallest alpha that would have rejected "no change" by now: at most alpha exactly when alpha rejects it, and
     approximate above alpha. With `roughly` it is approximate everywhere, and a look that does not decide takes its
     interval from a standard error, in a tenth of the time. With `layouts`, (n,), the change is averaged over these;
-    `step` returns the distance between the few different values of the launches, if so (see `step_of_few`).
+    `step` returns the distance between the launches' values, if only few are different (see `step_of_few`).
     """
     d, levels = _differences(baseline, candidate)
     judged = _judge_pairs(d, levels, looks, rules, quantisation, roughly=roughly)

@@ -15,8 +15,8 @@ pub fn open_on_stdin(file: &File) -> io::Result<()> {
     check(unsafe { libc::dup2(file.as_raw_fd(), 0) }).map(drop)
 }
 
-/// Has every descriptor above 2 closed on exec, those that were inherited included. Kernels
-/// before 5.11 cannot; there the driver's care must do.
+/// Makes every descriptor above 2 close on exec, including inherited ones. Kernels before 5.11 cannot do
+/// that; there the driver has to take care.
 pub fn close_all_on_exec() {
     // SAFETY: the call takes numbers only, and closes nothing in this process.
     unsafe {
@@ -41,7 +41,7 @@ pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(unsafe { (owned(ends[0]), owned(ends[1])) })
 }
 
-/// Such a pipe whose read end does not block.
+/// A pipe whose read end does not block, closed on exec.
 ///
 /// # Errors
 /// If the system has no descriptors left.
@@ -52,7 +52,7 @@ pub fn capturing_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((read, write))
 }
 
-/// Has reads and writes of a file wait.
+/// Makes reads and writes of a file block.
 ///
 /// # Errors
 /// If the system refuses.
@@ -81,7 +81,7 @@ unsafe fn owned(fd: RawFd) -> OwnedFd {
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 
-/// Reads once from a socket; how many bytes there were, and the descriptor that came with them.
+/// Reads once from a socket; returns how many bytes there were, and the descriptor that came with them.
 ///
 /// # Errors
 /// If the system refuses.
@@ -165,7 +165,7 @@ pub fn poll_entry(fd: Option<BorrowedFd<'_>>) -> libc::pollfd {
     }
 }
 
-/// Sleeps until one of `entries` is ready or the time is over, and notes in them which ones are.
+/// Sleeps until one of `entries` is ready or the time is over, and marks in them which ones are.
 ///
 /// # Errors
 /// If the system refuses; an interruption counts as nothing being ready.

@@ -1,5 +1,5 @@
-//! One event of what this process starts, or of a child that has not executed its target yet, counted by the kernel or
-//! the processor (`perf_event_open`).
+//! One event, counted by the kernel or the processor (`perf_event_open`), in what this process starts or in a child
+//! that has not executed its target yet.
 
 use super::perf_event::{open, Attributes, Within, EXCLUDE_KERNEL};
 use std::fs::File;
@@ -12,26 +12,26 @@ const ENABLE_ON_EXEC: u64 = 1 << 12;
 const TIME_ENABLED: u64 = 1;
 const TIME_RUNNING: u64 = 1 << 1;
 
-/// What a descriptor of an event tells.
+/// What a descriptor of an event returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// How often it came, while it was counted.
+    /// How often it occurred while it was counted.
     pub count: u64,
-    /// For how long it was to be counted, in ns of all threads.
+    /// How long it should have been counted, in ns of all threads.
     pub enabled_ns: u64,
-    /// For how long it was: a processor has only so many counters, which take turns.
+    /// How long it was counted: a processor has only so many counters, which take turns.
     pub running_ns: u64,
 }
 
-/// An event that is counted from when a program is executed on; in this process never.
+/// An event that is counted from the execution of a program on, and never in this process.
 pub struct Event(File);
 
 impl Event {
-    /// For a process, with all that it starts, or if none is said for all that we start until this is dropped; `kind`
-    /// and `config` as `linux/perf_event.h` has them. Code of the kernel may be left out.
+    /// Opens the event for a process and all that it starts, or if none is given for all that we start until this is
+    /// dropped; `kind` and `config` are those of `linux/perf_event.h`. The kernel's code may be left out.
     ///
     /// # Errors
-    /// As the system refuses: ENOENT for what it cannot count, EACCES for what we may not have counted.
+    /// Those of the system: ENOENT for an event that it cannot count, EACCES for one that we may not count.
     pub fn open(
         kind: u32,
         config: u64,
@@ -54,10 +54,10 @@ impl Event {
         Ok(Self(open(attributes, within)?.into()))
     }
 
-    /// What was counted in those that have ended, and so far in the others.
+    /// Reads what was counted in processes that have ended, and so far in the others.
     ///
     /// # Errors
-    /// As the system has them.
+    /// Those of the system.
     pub fn read(&self) -> io::Result<Reading> {
         let mut bytes = [0; 24];
         (&self.0).read_exact(&mut bytes)?;

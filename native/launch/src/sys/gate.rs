@@ -1,8 +1,8 @@
 //! Children that stand ready to execute their targets until they are let go, so that several begin at the
 //! same moment.
 //!
-//! Not on our memory, as `CLONE_VFORK` would have us sleep until one of them is executing, and without
-//! it two threads of control would share what the C library has once a thread.
+//! They do not share our memory: `CLONE_VFORK` would make us sleep until one of them is executing, and
+//! without it two threads of control would share what the C library has once per thread.
 
 use super::spawner::NOT_EXECUTED;
 use super::{fork, pipe, reap, Spawner};
@@ -12,26 +12,26 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-/// What a child says when it stands at its gate; else the number of the error that kept it from there.
+/// What a child writes when it stands at its gate; otherwise it writes the number of the error that prevented it.
 const READY: [u8; 4] = [0; 4];
 
-/// How often to look whether a child sleeps, and how long to wait in between: a second in all.
+/// How often to check whether a child sleeps, and how long to wait in between: a second in all.
 const MOST_LOOKS: usize = 10_000;
 const BETWEEN_LOOKS: Duration = Duration::from_micros(100);
 
-/// A child in front of its target.
+/// A child that is about to execute its target.
 pub struct Gated {
     /// Its number, and that of its group.
     pub pid: i32,
-    /// Closed, it has the child end.
+    /// If it is closed without being opened, the child ends.
     gate: Option<File>,
     /// Closed by the child's execution of the target.
     status: File,
 }
 
 impl Gated {
-    /// Starts a child and waits until it is ready. It is killed as one of `Spawner::spawn` is. Only to be called
-    /// while there is one thread.
+    /// Starts a child and waits until it is ready. It is killed in the same cases as one of `Spawner::spawn`. Only to
+    /// be called while there is one thread.
     ///
     /// # Errors
     /// The error of whichever step failed in the child.
@@ -55,8 +55,8 @@ impl Gated {
         }
     }
 
-    /// Waits until the child sleeps at its gate, but not for ever; whether it does. Until then it may be waiting for a
-    /// CPU, which the kernel adds to its numbers when that ends: behind the start, if that came before.
+    /// Waits until the child sleeps at its gate, but not for ever; returns whether it does. Until then it may be
+    /// waiting for a CPU, and the kernel adds a wait to its numbers when it ends: after the start, if that came first.
     #[must_use]
     pub fn settle(&self) -> bool {
         for _ in 0..MOST_LOOKS {
@@ -78,7 +78,7 @@ impl Gated {
             .map_or(Ok(()), |mut gate| gate.write_all(&[1]))
     }
 
-    /// What tells whether a child that was let go is executing its target.
+    /// Returns what shows whether a child that was let go is executing its target.
     pub fn executing(self) -> Executing {
         Executing(self.status)
     }
@@ -96,11 +96,11 @@ impl Gated {
     }
 }
 
-/// Readable as soon as a child is executing its target, or is kept from that.
+/// Readable as soon as a child is executing its target, or has failed to.
 pub struct Executing(File);
 
 impl Executing {
-    /// To poll it.
+    /// The descriptor, to poll it.
     #[must_use]
     pub fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
@@ -116,7 +116,7 @@ impl Executing {
     }
 }
 
-/// What a child says next; `None` if it says nothing any more.
+/// The next number that a child writes; `None` if it writes no more.
 fn number_from(status: &mut File) -> io::Result<Option<i32>> {
     let mut number = READY;
     match status.read_exact(&mut number) {
@@ -126,8 +126,8 @@ fn number_from(status: &mut File) -> io::Result<Option<i32>> {
     }
 }
 
-/// Whether a process has left its CPU to sleep. That it says it sleeps is not enough: it says so before it leaves, and
-/// may be made to wait in between. Without a /proc to tell there are no numbers of it either.
+/// Whether a process has left its CPU to sleep. The state alone is not enough: it is set before the process leaves, and
+/// it may have to wait in between. Without a /proc that shows it, there are no numbers of it either.
 fn sleeps(pid: i32) -> bool {
     numbers::text(pid, "status").map_or(true, |status| {
         let value = |key| status.lines().find_map(|line| line.strip_prefix(key));
@@ -150,7 +150,7 @@ fn go(spawner: &Spawner<'_>, mut gate: &File, mut status: &File) -> ! {
         let number = error.raw_os_error().unwrap_or(libc::ENOEXEC);
         let _ = status.write_all(&number.to_ne_bytes());
     }
-    // SAFETY: ends the child alone, without what a process does at its own end.
+    // SAFETY: ends only the child, without the usual work at a process's exit.
     unsafe { libc::_exit(NOT_EXECUTED) }
 }
 
@@ -163,13 +163,13 @@ mod tests {
 
     const BUSY: Duration = Duration::from_millis(50);
 
-    /// A child that has nothing to wait for until it was busy for a while, says so, and sleeps. A program that is
-    /// executed may sleep before that: for its file, where the disk is another machine's.
+    /// A child that is busy for a while without a wait, then says it is ready and sleeps. A program that is
+    /// executed may sleep earlier: for its file, on a network file system.
     fn busy_then_asleep() -> Gated {
         let (read, write) = pipe().expect("a pipe");
         let begun = Instant::now();
         let Some(pid) = fork().expect("a child") else {
-            // Of a process with several threads: nothing that allocates or locks.
+            // Forked from a process with several threads, so nothing here may allocate or lock.
             while begun.elapsed() < BUSY {}
             let _ = File::from(write).write_all(&READY);
             loop {
@@ -193,7 +193,7 @@ mod tests {
         super::super::reap(gated.pid).expect("it was killed");
         assert!(!at_first);
         assert!(has_settled && is_asleep);
-        // It had said so by then: nobody else has the other end any more.
+        // The child had said so by then. No writer is left that this could wait for.
         assert_eq!(number_from(&mut gated.status).expect("a pipe"), Some(0));
     }
 }

@@ -1,4 +1,4 @@
-//! Limits of what a process may have, which its children inherit.
+//! Resource limits of a process, which its children inherit.
 
 use super::check;
 use std::io;
@@ -11,13 +11,13 @@ type Resource = libc::c_int;
 /// How much of something a process may have.
 #[derive(Clone, Copy)]
 pub struct Limit {
-    /// What holds now.
+    /// The current limit.
     pub now: u64,
-    /// Up to which it may be raised.
+    /// The most that it may be raised to.
     pub most: u64,
 }
 
-/// That of the stack in bytes, which children inherit.
+/// The limit of the stack in bytes, which children inherit.
 ///
 /// # Errors
 /// If the system refuses.
@@ -25,7 +25,7 @@ pub fn stack_limit() -> io::Result<Limit> {
     limit(libc::RLIMIT_STACK)
 }
 
-/// Sets that.
+/// Sets the limit of the stack.
 ///
 /// # Errors
 /// If the system refuses.
@@ -33,7 +33,7 @@ pub fn set_stack_limit(limit: Limit) -> io::Result<()> {
     set_limit(libc::RLIMIT_STACK, limit)
 }
 
-/// Lets this process, and its children, have as many files open as it may; the limit before, where that was lower.
+/// Raises the limit of open files of this process and its children to the maximum; returns the old one if lower.
 #[must_use]
 pub fn raise_file_limit() -> Option<Limit> {
     let before = limit(libc::RLIMIT_NOFILE).ok()?;
@@ -44,7 +44,7 @@ pub fn raise_file_limit() -> Option<Limit> {
     (before.now < before.most && set_limit(libc::RLIMIT_NOFILE, raised).is_ok()).then_some(before)
 }
 
-/// Sets that of the calling process, which has its own even while it shares another's memory.
+/// Sets the limit of open files of the calling process, which is its own even while it shares another's memory.
 ///
 /// # Errors
 /// If the system refuses.

@@ -1,5 +1,5 @@
-//! Safe wrappers of the system calls that the standard library does not offer. All `unsafe`
-//! code of the crate is in here.
+//! Safe wrappers of system calls that the standard library does not offer. All `unsafe` code of the
+//! crate is here.
 
 mod descriptors;
 mod event;

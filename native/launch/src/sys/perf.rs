@@ -1,4 +1,4 @@
-//! What the kernel writes of the scheduler's doings into memory that it shares with us (`perf_event_open(2)`).
+//! The kernel's records of what the scheduler does, in memory that it shares with us (`perf_event_open(2)`).
 
 use super::check;
 use super::perf_event::{open, Attributes, Within, EXCLUDE_KERNEL};
@@ -21,29 +21,29 @@ const USE_CLOCK: u64 = 1 << 25;
 const CONTEXT_SWITCH: u64 = 1 << 26;
 const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
 
-/// No record that is asked for here is longer.
+/// No record that is requested here is longer.
 const LONGEST_RECORD: usize = 256;
 
 // In `perf_event_mmap_page`, which is the first page of the memory.
 const HEAD_AT: usize = 1024;
 const TAIL_AT: usize = 1032;
 
-/// What one processor's scheduler does, and what tracepoints tell there.
+/// The records of one processor's scheduler and tracepoints.
 pub struct Ring {
     fd: OwnedFd,
     _told: Vec<OwnedFd>,
     memory: NonNull<u8>,
     page: usize,
-    /// Of the data behind the first page; a power of two.
+    /// The size of the data after the first page; a power of two.
     size: usize,
 }
 
 impl Ring {
-    /// Listens on a processor: to its switches, to who is made and who ends, and to `tracepoints`. When a quarter of
-    /// so many bytes, a power of two of pages, is full it is ready to be polled.
+    /// Listens on a processor: to its switches, to threads that are made or end, and to `tracepoints`. Polling reports
+    /// it ready when a quarter of its `size` is full, in bytes, a power of two of pages.
     ///
     /// # Errors
-    /// If the system refuses: we lack the rights, or a filter is in between.
+    /// If the system refuses, as we lack the rights, or because of a filter.
     pub fn open(cpu: usize, tracepoints: &[u64], size: usize) -> io::Result<Self> {
         let page = page_size();
         let common = Attributes {
@@ -78,7 +78,7 @@ impl Ring {
             open(attributes, Within::Processor(cpu))
         };
         let told: Vec<_> = tracepoints.iter().map(traced).collect::<io::Result<_>>()?;
-        // SAFETY: maps new memory, of which nobody else knows.
+        // SAFETY: maps new memory, which nobody else knows of.
         let memory = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -108,16 +108,16 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Appends the records that came since the last time, each whole, to `records`; whether there was room for more. Else
-    /// some may be lost, which the kernel tells of only in the next that it has to tell of.
+    /// Appends the records since the last time, each whole, to `records`; returns whether there was room for more. If
+    /// not, some may be lost, which the kernel reports only with the next record that it writes.
     pub fn take(&self, records: &mut Vec<u8>) -> bool {
         let (from, to) = self.new_part();
         let begin = at(from, self.size);
         let count = usize::try_from(to - from).unwrap_or(0).min(self.size);
         let first = count.min(self.size - begin);
         for (begin, count) in [(begin, first), (0, count - first)] {
-            // SAFETY: within the data. The kernel has written up to `to`, and writes over nothing of that before the
-            // tail is moved there; the rest, to which it may be writing now, is no part of these.
+            // SAFETY: within the data. The kernel has written up to `to`, and does not overwrite that before the tail
+            // is moved there; the rest, to which it may be writing now, is not part of these.
             records.extend_from_slice(unsafe {
                 let data = self.memory.as_ptr().add(self.page);
                 std::slice::from_raw_parts(data.add(begin), count)
@@ -127,7 +127,7 @@ impl Ring {
         count + LONGEST_RECORD <= self.size
     }
 
-    /// Drops the records that there are.
+    /// Drops all records so far.
     pub fn clear(&self) {
         let (_, to) = self.new_part();
         self.counter(TAIL_AT).store(to, Ordering::Release);
@@ -157,7 +157,7 @@ impl Drop for Ring {
     }
 }
 
-/// Where in a ring of so many bytes a count of bytes stands.
+/// The position in a ring of `size` bytes after a count of bytes.
 fn at(count: u64, size: usize) -> usize {
     usize::try_from(count % (size as u64)).unwrap_or(0)
 }
@@ -169,11 +169,11 @@ pub fn page_size() -> usize {
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
-/// Descriptors of which one is ready, as one.
+/// One descriptor that is ready as soon as any of several is.
 pub struct Any(OwnedFd);
 
 impl Any {
-    /// Of all of these, which have to stay open.
+    /// Combines these descriptors, which have to stay open.
     ///
     /// # Errors
     /// If the system refuses.
@@ -205,15 +205,15 @@ impl AsFd for Any {
     }
 }
 
-/// Mounts a file system of the kernel's over a directory, seen by nobody but the calling thread and what it makes.
+/// Mounts a file system of the kernel's over a directory, visible only to the calling thread and what it starts.
 ///
 /// # Errors
 /// If we may not.
 pub fn mount_for_this_thread(kind: &CStr, over: &CStr) -> io::Result<()> {
     let (none, nothing) = (std::ptr::null(), std::ptr::null());
     let private = libc::MS_REC | libc::MS_PRIVATE;
-    // SAFETY: all that is pointed to outlives the calls, and ends in NUL. Everything is made private first, or the
-    // mount would be everybody's.
+    // SAFETY: all strings outlive the calls, and end in NUL. All mounts are made private first, or everybody would see
+    // the new one.
     unsafe {
         check(libc::unshare(libc::CLONE_NEWNS))?;
         check(libc::mount(
@@ -242,7 +242,7 @@ mod tests {
 
     const LOST: u8 = 2;
 
-    /// The kinds of the records in what was taken.
+    /// The kinds of the records that were taken.
     fn kinds(mut records: &[u8]) -> Vec<u8> {
         let mut kinds = Vec::new();
         while let [kind, _, _, _, _, _, low, high, ..] = *records {
@@ -265,7 +265,7 @@ mod tests {
         let mut records = Vec::new();
         ring.clear();
         assert!(ring.take(&mut records));
-        // Each has the processor when the other one yields it.
+        // Each thread gets the processor when the other one yields it.
         let switching = || (0..2000).for_each(|_| thread::yield_now());
         thread::scope(|scope| {
             scope.spawn(switching);

@@ -1,10 +1,10 @@
-//! An event of the kernel's, opened (`perf_event_open(2)`).
+//! Opens an event of the kernel (`perf_event_open(2)`).
 
 use super::check;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// `perf_event_attr`, as of Linux 4.1: newer kernels take it as it is, and older ones where what they do not know is 0.
+/// `perf_event_attr`, as of Linux 4.1: newer kernels accept it, and older ones do if the fields unknown to them are 0.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub(super) struct Attributes {
@@ -27,7 +27,7 @@ pub(super) struct Attributes {
 
 pub(super) const EXCLUDE_KERNEL: u64 = 1 << 5;
 
-/// What an event is listened to in.
+/// Where an event is counted or recorded.
 #[derive(Clone, Copy)]
 pub(super) enum Within {
     /// The calling process, or what it starts, on all processors.
@@ -41,7 +41,7 @@ pub(super) enum Within {
 /// Opens an event; the size of `attributes` is filled in.
 ///
 /// # Errors
-/// As the system refuses: ENOENT for what it does not have, EACCES for what we may not listen to.
+/// Those of the system: ENOENT for an event that it does not have, EACCES for one that we may not use.
 pub(super) fn open(attributes: Attributes, within: Within) -> io::Result<OwnedFd> {
     const CLOSE_ON_EXEC: libc::c_ulong = 8;
     const ANY: libc::c_int = -1;

@@ -1,4 +1,4 @@
-//! Processes: signals, ends, and what this one hands down to its children.
+//! Processes: signals, ends, and what this process passes on to its children.
 
 use super::{check, signal_set};
 use std::ffi::CStr;
@@ -19,7 +19,7 @@ pub fn own_session() -> i32 {
     unsafe { libc::getsid(0) }
 }
 
-/// Makes this process the first one of a session of its own, if it is none yet.
+/// Makes this process the leader of a session of its own, if it is not one yet.
 ///
 /// # Errors
 /// If it leads a group, or the kernel refuses.
@@ -31,7 +31,7 @@ pub fn lead_session() -> io::Result<()> {
     check(unsafe { libc::setsid() }).map(drop)
 }
 
-/// Has orphaned descendants re-parented to this process.
+/// Makes orphaned descendants children of this process.
 ///
 /// # Errors
 /// If the kernel refuses.
@@ -40,8 +40,8 @@ pub fn subreaper() -> io::Result<()> {
     check(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }).map(drop)
 }
 
-/// A copy of this process: `None` in the copy, its number here. Only to be called while there is one
-/// thread, as the others would be missing in the copy, with whatever they had locked.
+/// Makes a copy of this process: returns `None` in the copy, and its number here. Only to be called while
+/// there is one thread, as others would be missing in the copy, with whatever they had locked.
 ///
 /// # Errors
 /// If the system refuses.
@@ -51,7 +51,7 @@ pub fn fork() -> io::Result<Option<i32>> {
     Ok((pid != 0).then_some(pid))
 }
 
-/// Has this process sent a signal when `parent` ends.
+/// Makes the kernel send this process a signal when `parent` ends.
 ///
 /// # Errors
 /// If the kernel refuses, or the parent has already ended.
@@ -81,7 +81,7 @@ pub fn next_signal(signals: &[libc::c_int]) -> io::Result<libc::c_int> {
     }
 }
 
-/// What became of a child since the last look.
+/// What has become of a child since the last look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// It goes on.
@@ -112,19 +112,19 @@ pub fn change_of(pid: i32) -> io::Result<Change> {
     })
 }
 
-/// Has targets laid out at random addresses even if this process was started without: layout is
-/// a source of variation that a comparison must sample, not freeze.
+/// Lays out targets at random addresses even if this process was started without: layout is a source of
+/// variation that a comparison must sample, not freeze.
 pub fn randomize_addresses() {
     let _ = change_personality(|current| current & !libc::ADDR_NO_RANDOMIZE);
 }
 
-/// Has targets laid out at the same addresses each time, until [`randomize_addresses`]. Where the
-/// system refuses (containers filter the call) they stay random, and this is false.
+/// Lays out targets at the same addresses each time, until [`randomize_addresses`]. If the system refuses
+/// (containers filter the call), they stay random, and this is false.
 pub fn fix_addresses() -> bool {
     change_personality(|current| current | libc::ADDR_NO_RANDOMIZE)
 }
 
-/// Changes what children inherit of this process's personality; a refusal leaves it as it is, and this is false.
+/// Changes this process's personality, which children inherit; if refused, it stays as it is, and this is false.
 fn change_personality(change: impl Fn(libc::c_int) -> libc::c_int) -> bool {
     const ASK: libc::c_ulong = 0xffff_ffff;
     // SAFETY: personality takes a number only; this one changes nothing.
@@ -136,7 +136,7 @@ fn change_personality(change: impl Fn(libc::c_int) -> libc::c_int) -> bool {
     unsafe { libc::personality(change(current) as libc::c_ulong) != -1 }
 }
 
-/// Keeps `signals` from interrupting this thread; children are spawned with none blocked.
+/// Blocks `signals` in this thread; children are spawned with none blocked.
 ///
 /// # Errors
 /// If the system refuses.
@@ -155,7 +155,7 @@ pub fn reset_child_signal() {
 /// Kills one process. One that is already gone is left to the caller's next look at it.
 ///
 /// # Errors
-/// If we may not: it runs with another's rights.
+/// If we may not, as it runs with another user's rights.
 pub fn kill(pid: i32) -> io::Result<()> {
     if pid <= 0 {
         return Ok(());
@@ -177,7 +177,7 @@ pub fn signal(pid: i32, number: libc::c_int) {
 
 /// Sends a signal to all processes of a group, as far as that is possible.
 pub fn signal_group(group: i32, number: libc::c_int) {
-    // Not -1, which stands for every process there is, and not 0, our own group.
+    // Not -1, which means every process there is, and not 0, our own group.
     if group > 1 {
         // SAFETY: kill takes numbers only.
         unsafe { libc::kill(-group, number) };
@@ -216,7 +216,7 @@ pub fn peek_child() -> Child {
     }
 }
 
-/// Whether the child has ended; with `wait`, not before it has. It stays to be reaped.
+/// Whether the child has ended; with `wait`, returns only when it has. It is not reaped.
 ///
 /// # Errors
 /// If it is not our child.

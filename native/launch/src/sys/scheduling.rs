@@ -12,8 +12,8 @@ struct Scheduling {
     flags: u64,
     nice: i32,
     priority: u32,
-    /// Of an ordinary process, from Linux 6.12 on: the slice that it asks for, in ns; 0 is the usual one. Before that it
-    /// is neither heeded nor kept.
+    /// For an ordinary process, from Linux 6.12 on: the slice that it requests, in ns; 0 is the usual one. Earlier
+    /// kernels neither use nor keep it.
     runtime: u64,
     deadline: u64,
     period: u64,
@@ -21,13 +21,13 @@ struct Scheduling {
 
 const SIZE: libc::c_uint = std::mem::size_of::<Scheduling>() as libc::c_uint;
 
-/// The shortest slice that the kernel gives. Who asks for less than others have takes the processor when it wakes up.
+/// The shortest slice that the kernel gives. A process that requests less than others takes the processor at wake-up.
 const SHORTEST_SLICE_NS: u64 = 100_000;
 
-/// Has this process run as soon as it wakes up, and wake up on time. What it starts does so too.
+/// Makes this process run as soon as it wakes up, and wake up on time. Processes that it starts inherit that.
 ///
 /// # Errors
-/// If the kernel or a filter does not let it.
+/// If the kernel or a filter does not allow it.
 pub fn run_at_wake_ups() -> io::Result<()> {
     ask_for_slices_of(SHORTEST_SLICE_NS)?;
     if current()?.runtime != SHORTEST_SLICE_NS {
@@ -37,13 +37,13 @@ pub fn run_at_wake_ups() -> io::Result<()> {
     Ok(())
 }
 
-/// Undoes that.
+/// Undoes [`run_at_wake_ups`].
 pub fn run_as_usual() {
     let _ = ask_for_slices_of(0);
     set_timer_slack(0);
 }
 
-/// By how many ns a sleep may be longer than asked for; 0 is what is usual.
+/// Sets by how many ns a sleep may be longer than requested; 0 is the usual slack.
 fn set_timer_slack(ns: libc::c_ulong) {
     // SAFETY: this option takes a number only.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, ns) };

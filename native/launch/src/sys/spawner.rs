@@ -1,8 +1,8 @@
-//! A child that shares our memory until it executes the target, made ready ahead of time so that
-//! nothing but the call itself is timed.
+//! A child that shares our memory until it executes the target, prepared ahead of time so that only the
+//! call itself is timed.
 //!
-//! It is what `posix_spawn` does inside; but that cannot ask for a signal at the parent's death,
-//! which a child can only ask for itself.
+//! `posix_spawn` does the same inside, but cannot request a signal at the parent's death, which only the
+//! child itself can.
 
 use super::limits::set_file_limit;
 use super::{check, full_signal_set, own_pid, signal_set, Limit};
@@ -12,17 +12,17 @@ use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
-/// As shells report a command that was not executed; nobody sees it.
+/// The exit code with which shells report a command that was not executed; nobody sees it.
 pub(super) const NOT_EXECUTED: libc::c_int = 127;
 
-/// In units of [`Unit`]: 64 KiB for a few calls, none of which takes more than some hundred bytes.
+/// The child's stack in units of [`Unit`]: 64 KiB for a few calls, none of which takes more than some hundred bytes.
 const STACK_UNITS: usize = 4096;
 
-/// Aligned as every machine wants its stack to be.
+/// Aligned as every machine requires of a stack.
 #[repr(align(16))]
 struct Unit(#[allow(dead_code)] [u8; 16]);
 
-/// A spawn with everything in place.
+/// A spawn with everything prepared.
 pub struct Spawner<'a> {
     program: &'a CStr,
     argv: Vec<*const libc::c_char>,
@@ -36,25 +36,25 @@ pub struct Spawner<'a> {
     borrowed: PhantomData<(&'a CString, BorrowedFd<'a>)>,
 }
 
-/// What is not here as a target is to find it.
+/// What has changed in this process and is restored for targets.
 pub struct Changed {
-    /// The signals that are ignored or handled: a target is to find all as they are by default.
+    /// The signals that are ignored or handled: for a target all have their defaults.
     pub signals: Vec<libc::c_int>,
-    /// How many files it may have open, where this process may have more.
+    /// How many files a target may have open, if this process may have more.
     pub files: Option<Limit>,
 }
 
-/// What the child is given, and the error number that it leaves if it comes to none of the target.
+/// What the child is given, and the error number that it leaves if it cannot execute the target.
 struct Order<'a> {
     spawner: &'a Spawner<'a>,
     error: Cell<libc::c_int>,
 }
 
 impl<'a> Spawner<'a> {
-    /// Prepares to run `program` as the leader of a group of its own, with default signals, and
-    /// with `streams` as its fds 0, 1, 2 and so on. Each must be above those before its own place,
-    /// as the copies are made one after the other; one that is in its place already is kept there.
-    /// What `changed` says is made as it was again.
+    /// Prepares to run `program` as the leader of a group of its own, with default signals, and with
+    /// `streams` as its fds 0, 1, 2 and so on. As the copies are made one after the other, no stream may
+    /// have a number below its place; one that is in its place already stays there. What `changed` lists is
+    /// restored.
     #[must_use]
     pub fn new(
         program: &'a CStr,
@@ -79,8 +79,8 @@ impl<'a> Spawner<'a> {
 
     /// Starts the process; returns when it is executing the program.
     ///
-    /// It is killed when the thread that called this ends, unless the program has rights of its own:
-    /// the kernel forgets the wish when it executes such a one.
+    /// It is killed when the thread that called this ends, unless the program gains rights (such as setuid):
+    /// the kernel drops that request when it executes such a program.
     ///
     /// # Errors
     /// The error of whichever step failed in the child.
@@ -129,7 +129,7 @@ impl<'a> Spawner<'a> {
         // change is the child's alone, which has copies of our descriptors, signals and folder.
         unsafe {
             check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0))?;
-            // The death of before that call is not told any more.
+            // If the parent died before that call, no signal comes any more.
             if libc::getppid() != self.parent {
                 libc::_exit(NOT_EXECUTED);
             }
@@ -148,11 +148,11 @@ impl<'a> Spawner<'a> {
                 set_default(signal);
             }
         }
-        // Behind the copies: files that are open may be above it.
+        // After the copies: descriptors that are open may be above the limit.
         self.changed.files.map_or(Ok(()), set_file_limit)
     }
 
-    /// Puts the target in the place of the child; returns only if that fails.
+    /// Replaces the child by the target; returns only if that fails.
     pub(super) fn replace(&self) -> io::Result<()> {
         // SAFETY: these take strings and arrays that outlive the child's use of them; the arrays end in
         // a null pointer.
@@ -181,7 +181,7 @@ extern "C" fn follow(order: *mut libc::c_void) -> libc::c_int {
             .error
             .set(error.raw_os_error().unwrap_or(libc::ENOEXEC));
     }
-    // SAFETY: ends the child alone, without what a process does at its own end.
+    // SAFETY: ends only the child, without the usual work at a process's exit.
     unsafe { libc::_exit(NOT_EXECUTED) }
 }
 
@@ -192,12 +192,12 @@ fn pointers<'a>(strings: impl Iterator<Item = &'a CString>) -> Vec<*const libc::
         .collect()
 }
 
-/// A signal's handling as the kernel has it: the handler first, and zeros are the default. The C
-/// library's own call refuses the two signals that it keeps to itself, and whoever started us with
-/// `posix_spawn` may have had us ignore them.
+/// A signal's handling in the kernel's form: the handler comes first, and zeros are the default. The C
+/// library's own call refuses the two signals that it reserves, but a parent that used `posix_spawn` may
+/// have made us ignore them.
 type Handling = [usize; 8];
 
-/// The kernel's signals are one word of 64 bits.
+/// The kernel's set of signals is one word of 64 bits.
 const MASK_BYTES: usize = 8;
 const SIGNALS: std::ops::RangeInclusive<libc::c_int> = 1..=64;
 
