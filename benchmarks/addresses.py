@@ -34,8 +34,7 @@ from benchmarks.simulation import table
 from benchmarks.tandem import amounts_of, listed, programs
 from benchmarks.tandem_estimate import active, shown
 from steelyard.measure.launch import Launcher
-from steelyard.model.launch_spec import MAPPING_PAGES
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import MAPPING_PAGES, LaunchSpec
 from steelyard.stats.summary import quartile_deviation
 
 # Buffers on the heap, on the stack and in static data, and functions of the C library.

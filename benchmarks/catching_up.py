@@ -37,7 +37,7 @@ from benchmarks.simulation import table
 from benchmarks.tandem_estimate import active, drawn_for_a_pair, shown
 from benchmarks.tandem_programs import SEVERAL, SUM, commands
 from steelyard.measure.launch import LEAD_NS, Launcher
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.rows import ran_ns
 from steelyard.stats.summary import quartile_deviation
 

@@ -37,7 +37,7 @@ from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.tandem import COMMANDS_GAIN_FROM_NS
 from steelyard.measure import native
 from steelyard.measure.launch import Launcher
-from steelyard.model.launches import Draw
+from steelyard.model.launch_spec import Draw
 from steelyard.model.noise import Work
 
 LOADS = ("alone", "loops", "memory")

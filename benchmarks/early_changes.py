@@ -30,7 +30,7 @@ from benchmarks.processes import STEELYARD, read_record, run, with_own_store
 from benchmarks.simulation import table
 from benchmarks.tandem import LOADS, load_of
 from steelyard.measure.launch import Launcher
-from steelyard.model.launches import IN_TANDEM
+from steelyard.model.rows import IN_TANDEM
 
 NAMES = ["loop of 45 ms", "CPython: sum", "CPython with its site", "gzip", "bzip2", "sed", "git log"]
 WORDS = ("slower", "faster", "same", "undecided")

@@ -27,7 +27,7 @@ from steelyard.measure import heap
 from steelyard.measure.launch import Launcher
 from steelyard.measure.preloading import preloaded
 from steelyard.model.heap import HeapUse
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 
 # Sets, strings and vectors: 2.3 million blocks, a sixth of the time in the allocator.
 WORDS = r"""

@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Sequence
 
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 
 
 def spec_of(words: Sequence[str], env: Sequence[bytes] = (), cpus: tuple[int, ...] | None = None) -> LaunchSpec:

@@ -35,7 +35,9 @@ import numpy as np
 from benchmarks.load import Bursts
 from benchmarks.simulation import FloatArray, table
 from steelyard.measure.launch import Launcher
-from steelyard.model.launches import LaunchSpec, Measured, Sample, judged_samples
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Sample, judged_samples
 from steelyard.stats.neighbours import centres_of_neighbours
 from steelyard.stats.paired import judge
 from steelyard.stats.signed_rank import estimate

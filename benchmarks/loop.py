@@ -16,8 +16,9 @@ from steelyard.design.timing.recorder import Recorder
 from steelyard.machine.facts import read_facts
 from steelyard.measure.launch import Launcher
 from steelyard.model.journal import Journal
-from steelyard.model.launches import USED, Launches
+from steelyard.model.launches import Launches
 from steelyard.model.records import Weighing
+from steelyard.model.rows import USED
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
 from steelyard.subjects.command import command_subject

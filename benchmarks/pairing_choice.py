@@ -35,7 +35,8 @@ from tests.world import measured
 from benchmarks.simulation import SYNTHETIC, FloatArray, table, weigh_once
 from steelyard.design.runner.draws import draw_places
 from steelyard.design.timing.pairing import Pairing
-from steelyard.model.launches import NUMBERS, USED, WARM_UP, LaunchRow
+from steelyard.model.numbers import NUMBERS
+from steelyard.model.rows import USED, WARM_UP, LaunchRow
 from steelyard.model.settings import Settings
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.paired import Judgement

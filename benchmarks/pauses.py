@@ -40,7 +40,9 @@ from benchmarks.simulation import table
 from benchmarks.tandem import built
 from benchmarks.tandem_estimate import active, drawn_for_a_pair
 from steelyard.measure.launch import Launcher
-from steelyard.model.launches import Frame, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Frame
 from steelyard.stats.summary import quartile_deviation
 
 PAUSED, BEHIND = PLACES = ("after a pause", "behind its like")

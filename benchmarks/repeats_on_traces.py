@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.simulation import TRACE_NAMES, FloatArray, table, trace, weigh_once, window_of
 from benchmarks.words import whole_numbers
 from steelyard.design.timing.disturbance import STEAL_TICK_NS, Repeats
-from steelyard.model.launches import LaunchRow
+from steelyard.model.rows import LaunchRow
 
 PAIRS = 252
 ALWAYS_STOLEN = 0.002

@@ -27,7 +27,8 @@ from benchmarks.simulation import table
 from steelyard.machine.watch.watcher import Watcher
 from steelyard.measure import native
 from steelyard.measure.launch import Launcher
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.watch import Stretch
 from steelyard.stats.rank_sum import superiority
 from steelyard.stats.shifts import chances_of_higher

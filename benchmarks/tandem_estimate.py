@@ -32,8 +32,8 @@ from benchmarks.launches import spec_of
 from benchmarks.simulation import table
 from benchmarks.tandem import Program, amounts_of, listed, programs
 from steelyard.measure.launch import TURN_NS, Launcher
-from steelyard.model.launch_spec import MAPPING_PAGES
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import MAPPING_PAGES, LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.rows import ran_ns, waited_ns
 from steelyard.stats.signed_rank import estimate
 from steelyard.stats.summary import quartile_deviation

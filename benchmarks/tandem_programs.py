@@ -36,7 +36,7 @@ from benchmarks.simulation import table
 from benchmarks.tandem import built
 from benchmarks.tandem_estimate import active, drawn_for_a_pair
 from steelyard.measure.launch import TURN_NS, Launcher
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.stats.summary import quartile_deviation
 
 ALONE, SCHEDULERS, SHORT = WAYS = ("one after the other", "the scheduler's turns", "short turns")

@@ -33,7 +33,8 @@ from benchmarks.simulation import table
 from steelyard.machine.hierarchies import second_version
 from steelyard.machine.readings import Tree
 from steelyard.measure.launch import Launcher
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.rows import knows_waits, waited_ns
 
 LOADS: dict[str, Callable[[], AbstractContextManager[object]]] = {

@@ -26,7 +26,7 @@ from benchmarks.lockstep import PYTHON, difference, launch_of, lockstep, robust_
 from benchmarks.simulation import table
 from steelyard.design.suite.loops import iteration_ns
 from steelyard.measure.launch import Launcher
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.subjects.harness import Work
 
 LAUNCH_NS = 40_000_000

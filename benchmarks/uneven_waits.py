@@ -20,7 +20,7 @@ from benchmarks.simulation import TRACE_NAMES, FloatArray, Noise, table, trace, 
 from benchmarks.words import whole_numbers
 from steelyard.design.judging.waits import LEVEL, lean
 from steelyard.design.timing.disturbance import Repeats
-from steelyard.model.launches import LaunchRow
+from steelyard.model.rows import LaunchRow
 from steelyard.stats.signed_rank import estimate
 
 PAIRS = 252

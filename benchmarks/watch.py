@@ -40,7 +40,8 @@ from benchmarks.processes import STEELYARD, build, read_record, run, stoppable, 
 from benchmarks.simulation import table
 from steelyard.machine.watch.watcher import Watcher
 from steelyard.measure.launch import Launcher
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.watch import Disturber
 from steelyard.report.disturbances import beside
 from steelyard.stats.paired import judge

@@ -19,8 +19,11 @@ from benchmarks.processes import STEELYARD, run, with_own_store
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import load
-from steelyard.model.launches import ROLES, USED, FloatArray, Launches, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.launches import FloatArray, Launches
+from steelyard.model.measured import Measured
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import ROLES, USED
 from steelyard.report import figures
 from steelyard.stats.signed_rank import estimate
 

@@ -12,7 +12,8 @@ from statistics import median
 from experiments.ending import table
 from experiments.launching import Change, active_ns, built, changes, in_rounds
 from steelyard.measure.launch import Launcher
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.report import figures
 
 STACK = Path(__file__).resolve().parent / "environment" / "stack.c"

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.golden.programs import Call, Program
 from tests.golden.world import _count, _parted
 from tests.repositories import Repo

@@ -11,7 +11,8 @@ import pytest
 
 from steelyard.api import project
 from steelyard.api.project import Sides
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.subjects.revisions.sides import Side
 from tests.golden.programs import Call, Program
 from tests.world import ScriptedWorld, at_launch, ctrl_c, measured, program_of

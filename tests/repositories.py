@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.world import ScriptedWorld, measured
 
 # Whatever the machine's owner has configured, and nothing of the clock.

@@ -33,9 +33,12 @@ from steelyard.machine.tuning.tuner import Tuner
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.conditions import Condition
 from steelyard.model.errors import MeasurementError, SteelyardError
-from steelyard.model.launches import NUMBERS, Frame, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.machine import MachineFacts
+from steelyard.model.measured import Measured
 from steelyard.model.noise import Counted, Timer
+from steelyard.model.numbers import NUMBERS
+from steelyard.model.rows import Frame
 from steelyard.model.watch import Stretch
 from tests.tool import Done, InFolder
 

@@ -33,7 +33,7 @@ from experiments.surroundings import (
     told_of_variants,
 )
 from steelyard.measure.launch import Launcher
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.report import figures
 
 SEED = {"PYTHONHASHSEED": "3"}

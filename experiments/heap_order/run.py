@@ -24,7 +24,8 @@ from steelyard.design.world import World
 from steelyard.measure.heap import HeapWatcher
 from steelyard.measure.launch import Launcher
 from steelyard.model.heap import HeapLaunch
-from steelyard.model.launches import LaunchSpec, judged_samples
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.rows import judged_samples
 from steelyard.model.settings import Settings
 from steelyard.model.soundness import Looked
 from steelyard.model.subject import Subject

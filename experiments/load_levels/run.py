@@ -24,7 +24,8 @@ from experiments.ending import Conditions, Page, begin, table
 from experiments.figure import Row, rows
 from experiments.launching import built, folder, launch_of, launched
 from steelyard.measure.launch import Launcher
-from steelyard.model.launches import Measured, Sample, judged_samples
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Sample, judged_samples
 from steelyard.report import figures
 from steelyard.subjects.harness import Work
 from steelyard.subjects.protocol import ProtocolHarness

@@ -30,7 +30,8 @@ from experiments.launching import active_ns, folder, launch_of, launched
 from experiments.surroundings import stack_program
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.report import figures
 from steelyard.stats import rank_sum, signed_rank
 from steelyard.stats.paired import judge

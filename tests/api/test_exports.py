@@ -21,8 +21,9 @@ from steelyard.model.documents import Document, load_document
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.kept import Finding
-from steelyard.model.launches import Launches, Sample
+from steelyard.model.launches import Launches
 from steelyard.model.records import Weighing
+from steelyard.model.rows import Sample
 from steelyard.model.settings import Settings
 from steelyard.model.soundness import Soundness
 from steelyard.model.subject import Benchmark

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.fake_answers import Ends, answered
 from tests.in_process import FAKE_HARNESS
 from tests.tool import Done

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.cli.answering import Answering, answer
 from tests.cli.gate_job import Job
 from tests.cli.refusing import Refuses

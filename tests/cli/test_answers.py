@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.tool import Done
 from tests.world import LaunchScript, ScriptedWorld, ctrl_c, measured, program_of, steady
 

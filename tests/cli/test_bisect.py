@@ -16,7 +16,8 @@ from steelyard.design.bisection.search import Searching
 from steelyard.design.bisection.weighing import SearchRequest
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 from steelyard.model.files import load
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.subjects.revisions import builds
 from steelyard.subjects.revisions.git import Git
 from tests.histories import AUTHOR, BUILD, NUMBER, History

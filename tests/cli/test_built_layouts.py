@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.records import Weighing
 from steelyard.subjects.revisions.cache import Cache
 from tests.in_process import InProcess

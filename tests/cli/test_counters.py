@@ -9,7 +9,8 @@ from types import MappingProxyType
 import pytest
 
 from steelyard.model.counters import EVENTS
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.metrics import METRICS
 from tests.in_process import InProcess
 from tests.tool import sh

@@ -13,7 +13,8 @@ from steelyard.design.noise import session
 from steelyard.measure import native
 from steelyard.model.conditions import Condition
 from steelyard.model.errors import UsageError
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.noise import Counted
 from steelyard.model.progress import GOES_ON, Progress
 from tests.design.noise.machine import Machine, is_loop

@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 from steelyard.model.files import load, save
-from steelyard.model.launches import Sample
+from steelyard.model.rows import Sample
 from tests.cli.answering import Answering
 from tests.in_process import InProcess, suite
 from tests.tool import rows

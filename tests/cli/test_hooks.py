@@ -14,7 +14,8 @@ import pytest
 
 from steelyard.design.runner.runner import Runner
 from steelyard.model.files import load
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.loaded import weighing_in
 from tests.world import Killed, LaunchScript, ScriptedWorld, alike, at_launch, ctrl_c, kill, measured, program_of
 

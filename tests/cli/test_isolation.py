@@ -12,7 +12,8 @@ import pytest
 
 from steelyard.machine.isolation.groups import Reach, in_use
 from steelyard.model.errors import UsageError
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.machine.isolation.kernel import Groups
 from tests.machine.trees import TOP
 from tests.tool import Tool, sh

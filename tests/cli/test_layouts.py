@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.derived import Verdict
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.layouts import LayoutFacts
+from steelyard.model.measured import Measured
 from steelyard.model.records import Weighing
 from tests.loaded import weighing_in
 from tests.world import LaunchScript, ScriptedWorld, at_launch, ctrl_c, measured, program_of

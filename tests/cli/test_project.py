@@ -18,7 +18,8 @@ from steelyard.design.outcome import Outcome, judged
 from steelyard.model.errors import SteelyardError
 from steelyard.model.files import load
 from steelyard.model.kept import IDENTICAL, Finding
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.project_file import load_project
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import RevisionFacts

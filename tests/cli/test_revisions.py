@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.subjects.revisions.cache import Cache, Kept
 from tests.golden.programs import Bench, Call, Program
 from tests.repositories import BUILD, Repo, script, slower_work_tree

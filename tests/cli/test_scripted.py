@@ -14,7 +14,9 @@ import pytest
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import load
 from steelyard.model.journal import Journal
-from steelyard.model.launches import WARM_UP, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import WARM_UP
 from tests.loaded import run_in, weighing_in
 from tests.world import (
     MACHINE,

@@ -20,7 +20,7 @@ from steelyard.design.world import World
 from steelyard.measure import still
 from steelyard.measure.foreground import NotExecutableError, _ended, run_in_foreground
 from steelyard.measure.native import CLOCK
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from tests.tool import STEELYARD, Tool, ended, wait_until
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from steelyard.cli import outcome
 from steelyard.model.files import load, save
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.records import Weighing
 from steelyard.model.subject import RevisionFacts
 from tests.design.counted import count, counted_run

@@ -14,7 +14,8 @@ import pytest
 from steelyard.cli.calm import tuned
 from steelyard.design.world import World
 from steelyard.model.files import load
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.report import tuning
 from tests.machine.trees import CPUS, made
 from tests.machine.tuning.test_tuner import MACHINES, Kernel, contents

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.files import load
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.watch import Beside, Stretch, Watch
 from tests.in_process import InProcess
 from tests.loaded import run_in, weighing_in

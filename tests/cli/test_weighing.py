@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from steelyard.design.runner.draws import draw_pair, first_side
-from steelyard.model.launches import COLUMNS
+from steelyard.model.rows import COLUMNS
 from tests.in_process import InProcess
 from tests.tool import TWICE_THE_WORK, WORK, Tool, rows, sh, status_of
 

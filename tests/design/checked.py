@@ -15,7 +15,8 @@ import numpy as np
 from steelyard.design.check.checker import Checker
 from steelyard.design.runner.runner import Runner
 from steelyard.design.world import World
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.soundness import Looked
 from steelyard.subjects.protocol import ProtocolHarness
 from tests.design.scripted import PLAIN, Machine, OneByOne

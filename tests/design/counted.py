@@ -23,7 +23,8 @@ from steelyard.measure.count.profile import FunctionCost
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import Count, Counting, CountSettings, CountTool, Functions
 from steelyard.model.errors import SteelyardError
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.progress import Progress
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Subject

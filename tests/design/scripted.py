@@ -14,9 +14,12 @@ from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.experiment import Experiment
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.recorder import Recorder
-from steelyard.model.launches import Draw, Frame, Launches, LaunchRow, LaunchSpec, Measured
+from steelyard.model.launch_spec import Draw, LaunchSpec
+from steelyard.model.launches import Launches
 from steelyard.model.machine import MachineFacts
+from steelyard.model.measured import Measured
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import Frame, LaunchRow
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, Subject
 from steelyard.subjects.programs import Programs

@@ -17,7 +17,9 @@ from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.experiment import Experiment
 from steelyard.design.timing.kept_rows import KeptRows
-from steelyard.model.launches import NUMBERS, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.numbers import NUMBERS
 from steelyard.model.progress import Watch
 from steelyard.model.records import Run, Weighing
 from tests.design.scripted import PLAIN, Machine, recorder, subject, weighing, without_files

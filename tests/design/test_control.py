@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.records import Weighing
 from tests.loaded import weighing_in
 from tests.world import ScriptedWorld, at_launch, ctrl_c, measured

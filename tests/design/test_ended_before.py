@@ -14,7 +14,8 @@ from steelyard.design.outcome import recall
 from steelyard.model.errors import UnwrittenError
 from steelyard.model.files import save
 from steelyard.model.journal import Journal
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.records import Weighing
 from tests.loaded import weighing_in
 from tests.world import ScriptedWorld, at_launch, ctrl_c, measured, program_of

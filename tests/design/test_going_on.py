@@ -3,7 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from steelyard.design.going_on import More, going_on
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.design.scripted import noisy, weigh
 from tests.world import ScriptedWorld, measured, program_of
 

@@ -17,7 +17,8 @@ from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.targets import Targets
 from steelyard.measure import heap
 from steelyard.model.heap import HeapLaunch
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.records import Weighing
 from steelyard.model.subject import Benchmark
 from tests.design import scripted

@@ -9,7 +9,8 @@ import pytest
 
 from steelyard.design.named_files import NamedFiles
 from steelyard.model.files import load
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.design.scripted import weighing
 from tests.world import ScriptedWorld, alike
 

@@ -9,8 +9,8 @@ import pytest
 
 from steelyard.design.said import Said
 from steelyard.model.kept import SAID_FAILURE, Finding
-from steelyard.model.launches import ROLES, WARM_UP
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import ROLES, WARM_UP
 from tests.design.counted import COUNTED, PROGRAM, Stage, launched
 from tests.design.scripted import PLAIN, Machine, experiment, run_header, weigh, weighing
 

@@ -15,8 +15,10 @@ from steelyard.design.keeping import kept_in_place
 from steelyard.design.outcome import Outcome
 from steelyard.design.runner.draws import draw_places
 from steelyard.model.files import load
-from steelyard.model.launches import IN_TANDEM, USED, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.records import Weighing
+from steelyard.model.rows import IN_TANDEM, USED
 from tests.loaded import weighing_in
 from tests.world import Killed, LaunchScript, ScriptedWorld, ctrl_c, kill, measured, program_of
 

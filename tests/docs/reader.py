@@ -10,7 +10,8 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.repositories import Repo
 from tests.world import ScriptedWorld, at_launch, ctrl_c, measured, steady
 

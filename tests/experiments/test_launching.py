@@ -10,7 +10,11 @@ from experiments.launching import active_ns, built, changes, in_rounds, judged, 
 
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import NUMBERS, Launches, LaunchRow, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.launches import Launches
+from steelyard.model.measured import Measured
+from steelyard.model.numbers import NUMBERS
+from steelyard.model.rows import LaunchRow
 from tests.world import measured
 
 

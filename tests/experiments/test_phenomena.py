@@ -25,7 +25,7 @@ from steelyard.design.request import Request
 from steelyard.model.calibration import Point
 from steelyard.model.derived import Verdict
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import Sample
+from steelyard.model.rows import Sample
 from tests.world import measured
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import steelyard.native
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from tests.golden.world import Done, World
 from tests.world import MACHINE, OFFERS
 

@@ -14,7 +14,8 @@ from typing import Any, Self
 import pytest
 
 from steelyard.model.errors import SteelyardError
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.golden.programs import Call, Program
 from tests.world import VALGRIND, Killed, ScriptedWorld, ctrl_c, in_place, kill, measured
 

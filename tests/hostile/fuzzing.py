@@ -25,7 +25,8 @@ from typing import Any
 
 from steelyard.cli.app import run
 from steelyard.model.errors import LaunchError, SteelyardError
-from steelyard.model.launches import NUMBERS, Measured
+from steelyard.model.measured import Measured
+from steelyard.model.numbers import NUMBERS
 from steelyard.subjects.formats.recognise import FORMATS
 from steelyard.subjects.harness import Harness, Work, harness_named
 from tests.hostile.full_records import full_records

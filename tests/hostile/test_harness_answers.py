@@ -12,7 +12,8 @@ import pytest
 
 from steelyard.design.runner.target import Target
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import LaunchSpec, Sample
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.rows import Sample
 from steelyard.subjects.adapters import catch2, go, jmh, pyperf, rust, swift
 from steelyard.subjects.adapters.criterion import Criterion, check_unit
 from steelyard.subjects.adapters.divan import rows_in

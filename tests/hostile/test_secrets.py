@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.golden.world import World
 from tests.world import Killed, ScriptedWorld, at_launch, kill, measured
 

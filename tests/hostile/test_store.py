@@ -15,7 +15,8 @@ import pytest
 
 from steelyard.history.store import KEPT
 from steelyard.model.files import load
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.records import Run, Weighing
 from tests.tool import Done
 from tests.world import Killed, ScriptedWorld, kill, measured, program_of

@@ -15,7 +15,8 @@ import pytest
 from steelyard.design.resumption import _refuse_strangers
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.hostile.tool import edit
 from tests.tool import announced
 from tests.world import Killed, ScriptedWorld, at_launch, kill, measured, program_of

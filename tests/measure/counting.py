@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from steelyard.measure.count.counter import Counted, Counter
 from steelyard.model.counting import CountSettings
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 
 # Far longer than anything here takes; a hang becomes a failure instead.
 PATIENCE_NS = 60 * 10**9

@@ -18,7 +18,8 @@ from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.launch import Launcher
 from steelyard.model.counting import CountSettings
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests import c_programs
 from tests.c_programs import compiled, need_callgrind_header, need_valgrind
 from tests.design.scripted import PLAIN

@@ -18,7 +18,8 @@ from steelyard.measure.launch import Launcher
 from steelyard.measure.native import HEAP
 from steelyard.model.errors import MeasurementError
 from steelyard.model.heap import HeapUse
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests import c_programs, heap_programs
 from tests.c_programs import compiled, need_valgrind
 from tests.heap_programs import compiled_cpp

@@ -17,7 +17,8 @@ import pytest
 from benchmarks.load import busy
 
 from steelyard.measure.launch import Launcher
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.measure.launching import BUSY, PATIENCE_NS, SLEEPER, alarm, program, sh
 
 

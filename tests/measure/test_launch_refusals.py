@@ -13,7 +13,7 @@ import pytest
 
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from tests.measure.launching import program, sh
 
 

@@ -14,7 +14,10 @@ import pytest
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 from steelyard.model.journal import Journal
-from steelyard.model.launches import NUMBERS, LaunchRow, LaunchSpec, Measured, Place
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.numbers import NUMBERS
+from steelyard.model.rows import LaunchRow, Place
 from tests.measure.launching import SLEEPER, alarm, sh
 
 PLACE = Place(benchmark=3, pair=17, side=1, order=0, role=1, hash_seed=4294967295, padding_bytes=512, layout=2)

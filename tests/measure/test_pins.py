@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from steelyard.measure.count import pins
 from steelyard.measure.count.pins import PADDING_NAMES, environment, is_dynamic, is_program, padded, padded_path
 from steelyard.measure.native import PRELOAD
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from tests.c_programs import NOTHING, compiled
 
 

@@ -16,7 +16,7 @@ from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.launch import Launcher
 from steelyard.measure.native import PRELOAD
 from steelyard.model.counting import CountSettings
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from tests.c_programs import compiled
 from tests.measure.counting import Counting
 

@@ -10,7 +10,7 @@ import pytest
 from steelyard.measure.native import HEAP
 from steelyard.measure.preloading import preloaded, refusal
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from tests import c_programs
 from tests.c_programs import compiled
 

@@ -15,7 +15,8 @@ from steelyard.measure import still
 from steelyard.measure.launch import Launcher
 from steelyard.measure.still import StillUse, begin_account, check_kernel, standing_still, use_in
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests import still_programs
 from tests.c_programs import compiled
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from steelyard.model.launches import ROLES, Launches, LaunchRow
+from steelyard.model.launches import Launches
 from steelyard.model.machine import MachineFacts
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import ROLES, LaunchRow
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, Subject
 

@@ -12,8 +12,9 @@ from steelyard.model.counters import EVENTS, Counters, added, events_of, part, s
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load, save
 from steelyard.model.journal import Journal
-from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.launches import Launches
 from steelyard.model.metrics import METRICS
+from steelyard.model.rows import LaunchRow
 from tests.model.samples import row, weighing
 
 WHOLE, HALF, NEVER = (1000, 80, 80), (1000, 80, 40), (0, 80, 0)

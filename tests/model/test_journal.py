@@ -19,8 +19,10 @@ from steelyard.model.files import load
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
 from steelyard.model.journal import Journal, is_being_measured, is_journal
 from steelyard.model.json_text import parse
-from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Measured, Place, Sample
+from steelyard.model.launches import Launches
+from steelyard.model.measured import Measured
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import COLUMNS, LaunchRow, Place, Sample
 from steelyard.model.settings import Settings
 from steelyard.model.watch import Beside, Stretch, Watch
 from tests.model.samples import DISTURBED, TRIED, USED, WARM_UP, row, run, subject, weighing

@@ -8,9 +8,10 @@ from pydantic import ValidationError
 
 from steelyard.model.counters import EVENTS
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import COLUMNS, IN_TANDEM, NUMBERS, Launches, LaunchRow, Sample
+from steelyard.model.launches import Launches
 from steelyard.model.metrics import METRICS, timed
-from steelyard.model.rows import knows_waits, tells_active, waited_ns
+from steelyard.model.numbers import NUMBERS
+from steelyard.model.rows import COLUMNS, IN_TANDEM, LaunchRow, Sample, knows_waits, tells_active, waited_ns
 from tests.model.samples import DISTURBED, USED, WARM_UP, row
 
 ALONE = row()

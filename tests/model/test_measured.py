@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from steelyard.model.launches import NUMBERS, Measured
+from steelyard.model.measured import Measured
+from steelyard.model.numbers import NUMBERS
 from tests.model.samples import row
 
 ROW = row(0, 0, lost_ns=13, written_blocks=14)

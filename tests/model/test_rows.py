@@ -5,7 +5,8 @@ import pickle
 
 import pytest
 
-from steelyard.model.launches import COLUMNS, NUMBERS, LaunchRow, Place, Sample, judged_samples
+from steelyard.model.numbers import NUMBERS
+from steelyard.model.rows import COLUMNS, LaunchRow, Place, Sample, judged_samples
 from tests.model.samples import row
 
 SAMPLES = (Sample(10, 90_000), Sample(10, 10_300), Sample(20, 20_400))

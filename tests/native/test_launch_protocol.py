@@ -8,8 +8,9 @@ from pathlib import Path
 from types import NoneType
 from typing import get_args
 
-from steelyard.model.launches import NUMBERS, LaunchSpec, Measured
-from steelyard.model.numbers import Numbers, declared
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.numbers import NUMBERS, Numbers, declared
 
 NATIVE = Path(__file__).resolve().parents[2] / "native"
 PROTOCOL = (NATIVE / "launch" / "src" / "protocol.rs").read_text()

@@ -10,9 +10,10 @@ from rich.console import Console
 
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.kept import Finding
-from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.launches import Launches
 from steelyard.model.machine import MachineFacts
 from steelyard.model.records import Run, StopReason, Weighing
+from steelyard.model.rows import LaunchRow
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, Subject
 from steelyard.stats.verdict import CHANGED

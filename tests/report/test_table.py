@@ -3,7 +3,8 @@ from __future__ import annotations
 import csv
 import io
 
-from steelyard.model.launches import COLUMNS, Launches, Sample
+from steelyard.model.launches import Launches
+from steelyard.model.rows import COLUMNS, Sample
 from steelyard.model.settings import Settings
 from steelyard.report.table import launches_csv
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.model.launches import IN_TANDEM
+from steelyard.model.rows import IN_TANDEM
 from tests.in_process import InProcess
 from tests.sdk.driving import FD, Response, drive
 from tests.sdk.test_rust import SDK, cargo

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.errors import UsageError
-from steelyard.model.launch_spec import MAPPING_PAGES
-from steelyard.model.launches import Draw
+from steelyard.model.launch_spec import MAPPING_PAGES, Draw
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import (

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import NUMBERS, Measured
+from steelyard.model.measured import Measured
+from steelyard.model.numbers import NUMBERS
 from steelyard.subjects.forked import parts_of
 from tests.design.scripted import PLAIN
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.errors import UsageError
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.subjects import harness
 from steelyard.subjects.harness import GROUP, Harness, harness_named, harness_names, recognised_harness
 from steelyard.subjects.protocol import ProtocolHarness

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import Sample
+from steelyard.model.rows import Sample
 from steelyard.subjects.process_time import timed_by_process
 from tests.design.scripted import PLAIN
 

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.model.errors import LaunchError, UsageError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Sample
 from steelyard.subjects.harness import Listed, Work, harness_named
 from steelyard.subjects.protocol import VERSION, ProtocolHarness
 from tests.design.scripted import PLAIN

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from steelyard.measure.still import FILE_NAME
-from steelyard.model.launches import LaunchSpec, Sample
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.rows import Sample
 from steelyard.subjects.adapters.divan import Divan
 from steelyard.subjects.harness import Work, harness_named, harness_names
 

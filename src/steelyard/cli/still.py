@@ -49,7 +49,7 @@ def still(options: StillOptions, world: World) -> int:
     """
     from steelyard.measure.foreground import found
     from steelyard.measure.still import standing_still, use_in
-    from steelyard.model.launches import LaunchSpec
+    from steelyard.model.launch_spec import LaunchSpec
 
     world.sweep()
     program = found(options.words[0], world.environment.get("PATH"))

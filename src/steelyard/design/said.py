@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from steelyard.design.findings import each_once, some_names
 from steelyard.model.kept import SAID_BY_ONE, SAID_BY_SET_UP, SAID_FAILURE, Finding
-from steelyard.model.launches import Measured
+from steelyard.model.measured import Measured
 from steelyard.model.records import Run, Weighing
 from steelyard.model.secrecy import without_secrets
 from steelyard.model.sides import side_names

@@ -46,10 +46,10 @@ from steelyard.model.counters import events_of
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
 from steelyard.model.journal import Journal, is_journal
 from steelyard.model.kept import Finding
-from steelyard.model.launches import LaunchRow
 from steelyard.model.machine import MachineFacts
 from steelyard.model.progress import Watch
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import LaunchRow
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import shared_environment

@@ -22,10 +22,10 @@ from steelyard.design.timing.watched import Watched
 from steelyard.design.world import World
 from steelyard.model.errors import SteelyardError, UnwrittenError
 from steelyard.model.journal import Journal
-from steelyard.model.launches import LaunchRow
 from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Watch
 from steelyard.model.records import Run, StopReason, Weighing
+from steelyard.model.rows import LaunchRow
 from steelyard.model.settings import Settings
 
 if TYPE_CHECKING:

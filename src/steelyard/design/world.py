@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from steelyard.machine.tuning.tuner import Tuner
     from steelyard.measure.count.valgrind import Valgrind
     from steelyard.model.conditions import Condition
-    from steelyard.model.launches import LaunchSpec
+    from steelyard.model.launch_spec import LaunchSpec
     from steelyard.model.machine import MachineFacts
     from steelyard.model.noise import Counted, Timer
 

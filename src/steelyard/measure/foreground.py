@@ -16,7 +16,7 @@ from steelyard.measure.launch import REMEDIES
 from steelyard.model.errors import MeasurementError
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec
+    from steelyard.model.launch_spec import LaunchSpec
 
 _MEANT_FOR_IT = {signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2}
 # Python ignores these, and its children would inherit that.

@@ -17,7 +17,8 @@ from steelyard.measure.preloading import preloaded
 from steelyard.measure.scratch import opened, room_for, scratch_folder
 from steelyard.model.errors import MeasurementError
 from steelyard.model.heap import HeapUse
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 
 FOLDER_NAME = b"STEELYARD_HEAP"
 SEED_NAME = b"STEELYARD_HEAP_SEED"

@@ -6,7 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 
 Value = TypeVar("Value")
 Value_co = TypeVar("Value_co", covariant=True)

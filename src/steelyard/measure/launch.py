@@ -24,7 +24,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from steelyard.model.errors import ALLOW_CALLS, MeasurementError, SteelyardError, UsageError
-from steelyard.model.launches import Frame, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Frame
 from steelyard.native import FOLDER
 
 SERVER = FOLDER / "steelyard-launch"

@@ -12,7 +12,7 @@ from steelyard.measure.elf import Elf, read_elf, started_by
 from steelyard.model.errors import MeasurementError
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec
+    from steelyard.model.launch_spec import LaunchSpec
 
 _PRELOAD = b"LD_PRELOAD"
 _MUSL = "ld-musl"

@@ -16,7 +16,7 @@ from steelyard.measure.scratch import opened, room_for, scratch_folder
 from steelyard.model.errors import MeasurementError
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec
+    from steelyard.model.launch_spec import LaunchSpec
 
 FILE_NAME = b"STEELYARD_CLOCK"
 # The file, as `native/clock/src/account.rs` lays it out: 64-bit numbers.

@@ -27,8 +27,8 @@ from steelyard.model.counting import Count, Functions
 from steelyard.model.errors import LineError, MeasurementError, UnwrittenError, UsageError
 from steelyard.model.heap import HeapLaunch
 from steelyard.model.json_text import parse
-from steelyard.model.launches import COLUMNS, DISTURBED, ROLES, TRIED, USED, Frame, LaunchRow, Place
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import COLUMNS, DISTURBED, ROLES, TRIED, USED, Frame, LaunchRow, Place
 from steelyard.model.watch import Stretch
 
 _BLOCK_BYTES = 1 << 16

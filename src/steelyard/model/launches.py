@@ -24,25 +24,17 @@ from steelyard.model.columns import (
 )
 from steelyard.model.counters import EVENTS, Counted, scaled
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launch_spec import Draw, LaunchSpec
-from steelyard.model.measured import Measured
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
-from steelyard.model.numbers import NUMBERS, Count, Time, declared
+from steelyard.model.numbers import Count, Time, declared
 from steelyard.model.parts import are_alike
 from steelyard.model.rows import (
     COLUMNS,
-    DISTURBED,
     IN_TANDEM,
     ORDERS,
     ROLES,
-    TRIED,
     USED,
-    WARM_UP,
-    Frame,
     LaunchRow,
-    Place,
     Sample,
-    judged_samples,
     most_of_others,
     says_order,
     times_ns,
@@ -53,29 +45,6 @@ from steelyard.model.throughput import is_empty
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
-__all__ = [
-    "COLUMNS",
-    "DISTURBED",
-    "DISTURBED_FROM",
-    "IN_TANDEM",
-    "NUMBERS",
-    "ROLES",
-    "TRIED",
-    "USED",
-    "WARM_UP",
-    "Draw",
-    "FloatArray",
-    "Frame",
-    "LaunchRow",
-    "LaunchSpec",
-    "Launches",
-    "Measured",
-    "Place",
-    "Sample",
-    "judged_samples",
-    "most_of_others",
-]
 
 # Importing numpy takes a quarter of the start of `steelyard count`, which does not use it: only functions that compute
 # import it.

@@ -9,9 +9,9 @@ import numpy as np
 from steelyard.model.derived import Verdict
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.kept import CONTROL_ALARM, NEW_SUITE, Finding
-from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Weighing
+from steelyard.model.rows import ROLES, USED
 from steelyard.report import budgets, disturbances, figures, printable, sentences, suite_mean
 from steelyard.stats.verdict import excludes_no_change
 

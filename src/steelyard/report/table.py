@@ -10,8 +10,8 @@ from itertools import chain, islice
 from typing import Any
 
 from steelyard.model.counters import EVENTS, events_of
-from steelyard.model.launches import COLUMNS, ROLES, LaunchRow, Sample
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import COLUMNS, ROLES, LaunchRow, Sample
 from steelyard.model.sides import side_names
 from steelyard.model.subject import Subject
 from steelyard.report import printable

@@ -15,8 +15,7 @@ from typing import Final
 
 from steelyard.model.counters import events_of
 from steelyard.model.errors import UsageError
-from steelyard.model.launch_spec import MAPPING_PAGES
-from steelyard.model.launches import Draw, LaunchSpec
+from steelyard.model.launch_spec import MAPPING_PAGES, Draw, LaunchSpec
 from steelyard.model.placeholders import PLACEHOLDER, with_values
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from steelyard.subjects.responses import arguments_of, beginning_of, files_below, folder_of, runs_pytest
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec
+    from steelyard.model.launch_spec import LaunchSpec
 
 WEIGH = re.compile(rb"def \w+\([^)]*\bweigh\b")
 BENCHMARK = re.compile(rb"def \w+\([^)]*\bbenchmark(_weave)?\b")

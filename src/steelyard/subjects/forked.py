@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import Measured
+from steelyard.model.measured import Measured
 from steelyard.model.numbers import ALWAYS_KNOWN, NUMBERS
 from steelyard.subjects.responses import is_count, quoted, results_of
 

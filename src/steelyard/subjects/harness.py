@@ -16,7 +16,9 @@ from steelyard.model.errors import UsageError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from steelyard.model.launches import LaunchSpec, Measured, Sample
+    from steelyard.model.launch_spec import LaunchSpec
+    from steelyard.model.measured import Measured
+    from steelyard.model.rows import Sample
 
 GROUP = "steelyard.harnesses"
 AUTO = "auto"

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import Measured, Sample
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Sample
 
 
 def timed_by_process(

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Sample
 from steelyard.model.throughput import WORK_UNITS
 from steelyard.subjects.fixtures import WEIGH, tests_take
 from steelyard.subjects.forked import parts_of

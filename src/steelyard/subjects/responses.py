@@ -21,7 +21,8 @@ from steelyard.model.numbers import LEAST_VALUE, MOST_COUNT, MOST_VALUE
 from steelyard.model.rows import Sample
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec, Measured
+    from steelyard.model.launch_spec import LaunchSpec
+    from steelyard.model.measured import Measured
     from steelyard.subjects.harness import Harness, Listed, Work
 
 MOST_BYTES = 4 << 20

@@ -13,7 +13,8 @@ from steelyard.measure.still import begin_account, under_still_clock, use_in
 from steelyard.subjects.harness import Harness, Work
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec, Sample
+    from steelyard.model.launch_spec import LaunchSpec
+    from steelyard.model.rows import Sample
 
 
 class StillHarness(Harness):

@@ -13,7 +13,8 @@ from threading import Event
 from steelyard.design.calibration.sweep import PATTERNS
 from steelyard.design.world import World
 from steelyard.measure.count.valgrind import Valgrind
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.design.scripted import MACHINE, PLAIN, OneByOne
 
 START_NS = 900_000

@@ -20,7 +20,7 @@ from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.calibration import Point
 from steelyard.model.counting import Caches
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import Measured
+from steelyard.model.measured import Measured
 from steelyard.model.progress import GOES_ON, Progress
 from tests.c_programs import need_valgrind
 from tests.design.calibration.machine import L1_NS, LL_NS, RAM_NS, VALGRIND, ProbeMachine, rates, walked

@@ -7,7 +7,7 @@ from pathlib import Path
 from steelyard.design.check.allocating import KEPT_BLOCKS, leak, of_benchmark
 from steelyard.design.check.gather import Checked
 from steelyard.design.runner.runner import Runner
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.soundness import Allocating
 from tests.design.checked import ChoosesLoops
 from tests.design.scripted import PLAIN, Machine

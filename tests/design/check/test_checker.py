@@ -12,7 +12,9 @@ import pytest
 
 from steelyard.design.check.evidence import launch_ns
 from steelyard.design.check.gather import round_plan
-from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Sample
 from steelyard.model.soundness import Looked
 from steelyard.subjects.harness import Work
 from steelyard.subjects.protocol import ProtocolHarness

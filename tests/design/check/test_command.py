@@ -11,7 +11,8 @@ import pytest
 
 from steelyard.design.check.checker import Checker
 from steelyard.design.runner.runner import Runner
-from steelyard.model.launches import Draw, LaunchSpec, Measured
+from steelyard.model.launch_spec import Draw, LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.progress import Progress
 from steelyard.model.soundness import Looked
 from tests.design.checked import Noise, comes_and_goes, lognormal, steady

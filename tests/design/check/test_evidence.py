@@ -8,7 +8,7 @@ import pytest
 
 from steelyard.design.check.clusters import modes
 from steelyard.design.check.evidence import EMPTY, LONGEST, PLAIN, Amount, Evidence, Observed, observed
-from steelyard.model.launches import Sample
+from steelyard.model.rows import Sample
 from tests.design.scripted import PLAIN as MEASURED
 
 

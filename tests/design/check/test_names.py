@@ -13,7 +13,9 @@ from steelyard.design.check.gather import Checked
 from steelyard.design.check.names import Answer
 from steelyard.design.runner.runner import Runner
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Sample
 from steelyard.model.soundness import Looked
 from steelyard.subjects.harness import Harness, Listed, Work
 from tests.design.scripted import PLAIN, Machine

@@ -13,7 +13,8 @@ from steelyard.design.check.checker import INTERRUPTED, UNSETTLED
 from steelyard.design.check.conformance import Conformance, try_protocol
 from steelyard.design.check.session import check_target
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.settings import Settings
 from steelyard.model.soundness import Looked, Soundness
 from tests.design.checked import EACH_NS, RSS, Body, Call, Doctor, Server, lognormal, plain

@@ -8,7 +8,7 @@ import pytest
 
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import CountSettings
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.records import Weighing
 from tests.design.counted import COUNTED, PROGRAM, Stage, launched
 from tests.design.scripted import weighing

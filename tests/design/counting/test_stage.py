@@ -16,7 +16,7 @@ from steelyard.measure.count.counter import Counted
 from steelyard.measure.count.profile import FunctionCost
 from steelyard.model.counting import CountedProcess, CountSettings
 from steelyard.model.errors import LaunchError, MeasurementError, UsageError
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.records import Weighing
 from steelyard.model.subject import Benchmark
 from steelyard.stats.counts import counts_needed

@@ -8,8 +8,11 @@ import pytest
 
 from steelyard.design.judging.judgement import verdicts
 from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE, Finding
-from steelyard.model.launches import IN_TANDEM, Launches, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.launches import Launches
+from steelyard.model.measured import Measured
 from steelyard.model.records import Weighing
+from steelyard.model.rows import IN_TANDEM
 from tests.design.scripted import PLAIN, Script, weigh
 
 

@@ -6,8 +6,9 @@ import pytest
 
 from steelyard.design.judging.disturbers import disturbers
 from steelyard.design.judging.judgement import verdicts
-from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.launches import Launches
 from steelyard.model.records import Part, Weighing
+from steelyard.model.rows import LaunchRow
 from steelyard.model.subject import Benchmark
 from steelyard.model.watch import Beside, Disturber, Interrupting, Stretch, Watch
 from tests.model.samples import DISTURBED, MACHINE, TRIED, WARM_UP, pairs, row, run, weighing

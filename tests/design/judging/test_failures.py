@@ -7,8 +7,9 @@ from typing import Any
 
 from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.judgement import verdicts
-from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.launches import Launches
 from steelyard.model.records import Weighing
+from steelyard.model.rows import LaunchRow
 from steelyard.model.settings import Settings
 from tests.design.scripted import noisy, weigh
 from tests.model.samples import row, run

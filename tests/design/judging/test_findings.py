@@ -12,9 +12,9 @@ from steelyard.design.judging.judgement import verdicts
 from steelyard.model.counters import EVENTS, Counted, Counters
 from steelyard.model.derived import Side
 from steelyard.model.kept import VerdictName
-from steelyard.model.launches import IN_TANDEM, Sample
 from steelyard.model.metrics import METRICS, NOISY_METRIC
 from steelyard.model.records import Weighing
+from steelyard.model.rows import IN_TANDEM, Sample
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
 from tests.design.scripted import noisy, weigh

@@ -4,7 +4,8 @@ import pytest
 
 from steelyard.design.judging.in_tandem import tandem_finding
 from steelyard.model.kept import Finding
-from steelyard.model.launches import IN_TANDEM, Launches, LaunchRow
+from steelyard.model.launches import Launches
+from steelyard.model.rows import IN_TANDEM, LaunchRow
 from tests.model.samples import pairs
 
 MS = 1_000_000

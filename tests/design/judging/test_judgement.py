@@ -11,8 +11,11 @@ from steelyard.design.judging.judgement import summaries, verdicts
 from steelyard.design.timing.alone import Measuring
 from steelyard.model.derived import Verdict
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import IN_TANDEM, Launches, LaunchRow, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.launches import Launches
+from steelyard.model.measured import Measured
 from steelyard.model.records import Run, StopReason
+from steelyard.model.rows import IN_TANDEM, LaunchRow
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
 from tests.design.scripted import PLAIN, Machine, Script, noisy, recorder, run_header, weigh

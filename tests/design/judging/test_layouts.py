@@ -10,8 +10,9 @@ import pytest
 
 from steelyard.design.judging.judgement import verdicts
 from steelyard.model.derived import Verdict
-from steelyard.model.launches import Launches, LaunchRow, Sample
+from steelyard.model.launches import Launches
 from steelyard.model.layouts import LayoutFacts
+from steelyard.model.rows import LaunchRow, Sample
 from tests.model.samples import row, weighing
 
 LAYOUTS, PAIRS, SAMPLES = 6, 48, 8

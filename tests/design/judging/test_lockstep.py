@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from steelyard.design.judging.pairs import MetricPairs
-from steelyard.model.launches import Launches, LaunchRow, Sample
+from steelyard.model.launches import Launches
+from steelyard.model.rows import LaunchRow, Sample
 from tests.model.samples import row
 
 LOOPS = 10

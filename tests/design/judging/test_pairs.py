@@ -9,7 +9,8 @@ from steelyard.design.judging.findings import order_finding
 from steelyard.design.judging.judgement import look_at
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.errors import MeasurementError, NoRatioError
-from steelyard.model.launches import IN_TANDEM, Launches, LaunchRow, Sample
+from steelyard.model.launches import Launches
+from steelyard.model.rows import IN_TANDEM, LaunchRow, Sample
 from steelyard.model.settings import Settings
 from steelyard.stats.looks import Budgets
 from tests.model.samples import row

@@ -8,7 +8,8 @@ import pytest
 from steelyard.design.judging.judgement import verdicts
 from steelyard.design.judging.waits import lean
 from steelyard.model.kept import Finding
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.records import Weighing
 from tests.design.scripted import PLAIN, Script, weigh
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from steelyard.model.files import load
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.world import ScriptedWorld, at_launch, ctrl_c, measured, program_of
 
 TWELVE = ("--pairs", "12", "--cleanup", "./sweep")

@@ -14,7 +14,7 @@ from steelyard.design.runner.draws import (
     first_side,
     round_order,
 )
-from steelyard.model.launches import USED
+from steelyard.model.rows import USED
 
 
 @given(st.integers(0, 2**63), st.integers(0, 100), st.integers(0, 10**6))

@@ -18,7 +18,7 @@ from steelyard.design.runner.failure import (
 )
 from steelyard.design.runner.target import COMMAND_REMEDY, LIST_REMEDY, Target, no_module_remedy
 from steelyard.model.errors import LaunchError, MeasurementError
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.subjects.harness import Harness
 from tests.design.scripted import PLAIN
 

@@ -21,7 +21,7 @@ from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.launch import Launcher
 from steelyard.model.counting import CountSettings
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from tests.c_programs import need_valgrind
 from tests.design.scripted import PLAIN
 from tests.tool import name_of, wait_until

@@ -14,7 +14,8 @@ from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import TIMER, Runner
 from steelyard.design.runner.target import Hooks, Shared, Target
 from steelyard.model.errors import LaunchError, MeasurementError
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.progress import Progress
 from steelyard.subjects.harness import Harness, Starting
 from tests.design.scripted import PLAIN, Machine

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import cast
 
 from steelyard.design.runner.target import SHARED_REMEDY, Shared, Target, shared_target
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.subjects.harness import Harness, Starting, Work
 
 SPEC = LaunchSpec(b"/work", (b"work",), (), timeout_ns=9, mapping_pages=5)

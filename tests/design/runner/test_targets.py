@@ -19,7 +19,7 @@ from steelyard.design.runner.targets import (
     work_of,
 )
 from steelyard.model.errors import UsageError
-from steelyard.model.launches import Draw
+from steelyard.model.launch_spec import Draw
 from steelyard.model.subject import Benchmark, RevisionFacts, Subject
 from tests.design.scripted import run_header, weighing
 

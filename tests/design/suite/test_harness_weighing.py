@@ -13,7 +13,8 @@ from steelyard.design.judging.judgement import verdicts
 from steelyard.design.suite.loops import TARGET_NS
 from steelyard.design.suite.selection import Selection
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import Launches, LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.launches import Launches
 from steelyard.model.progress import Progress
 from steelyard.model.records import Weighing
 from tests.design.scripted_harness import (

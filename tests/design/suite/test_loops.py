@@ -24,7 +24,7 @@ from steelyard.design.suite.loops import (
     shared_loops,
 )
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import Sample
+from steelyard.model.rows import Sample
 
 
 @dataclass

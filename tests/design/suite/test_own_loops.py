@@ -17,7 +17,7 @@ from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
 from steelyard.model.derived import Verdict
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.records import Weighing
 from tests.design.scripted import PLAIN
 from tests.design.scripted_harness import Asked, Body, Suites, header, machine, plan, share_starts, steady, weigh

@@ -16,8 +16,9 @@ from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.alone import Measuring
 from steelyard.design.timing.experiment import Experiment
-from steelyard.model.launches import ROLES, USED, LaunchSpec, Sample
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import ROLES, USED, Sample
 from tests.design import scripted_harness
 from tests.design.scripted import recorder, without_files
 from tests.design.scripted_harness import Suites, fails, header, machine, run_header, steady

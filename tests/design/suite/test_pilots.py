@@ -12,7 +12,7 @@ from steelyard.design.suite.amounts import Ask
 from steelyard.design.suite.loops import Pilot
 from steelyard.design.suite.pilots import Pilots, beside_samples_ns
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import Sample
+from steelyard.model.rows import Sample
 from tests.design.scripted import PLAIN
 
 MS = 1_000_000

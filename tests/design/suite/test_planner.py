@@ -18,8 +18,9 @@ from steelyard.design.runner.targets import work_of
 from steelyard.design.suite.loops import PILOT_SAMPLES, TARGET_NS
 from steelyard.design.suite.selection import Selection
 from steelyard.model.errors import LaunchError, MeasurementError, NothingChosenError, UsageError
-from steelyard.model.launches import ROLES, USED, LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.progress import Progress
+from steelyard.model.rows import ROLES, USED
 from steelyard.model.subject import Benchmark, RevisionFacts
 from steelyard.model.throughput import Processed, processed_of
 from steelyard.subjects.harness import Work

@@ -13,7 +13,9 @@ from steelyard.design.suite.loops import computes_alone, process_amounts
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
-from steelyard.model.launches import ROLES, USED, LaunchSpec, Measured, Sample
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import ROLES, USED, Sample
 from steelyard.subjects.harness import Starting, Work
 from steelyard.subjects.protocol import ProtocolHarness
 from tests.design.scripted_harness import (

@@ -12,8 +12,11 @@ from steelyard.design.timing.experiment import Experiment
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.model.counting import Counting
 from steelyard.model.derived import Verdict
-from steelyard.model.launches import DISTURBED, ROLES, USED, Launches, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.launches import Launches
+from steelyard.model.measured import Measured
 from steelyard.model.records import Weighing
+from steelyard.model.rows import DISTURBED, ROLES, USED
 from steelyard.model.subject import Benchmark
 from tests.design.counted import TOOL, counts
 from tests.design.scripted import Machine, Script, experiment, noisy, recorder, weighing

@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from steelyard.model.launches import IN_TANDEM, NUMBERS, ROLES, USED, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.numbers import NUMBERS
+from steelyard.model.rows import IN_TANDEM, ROLES, USED
 from tests.world import ScriptedWorld, measured, program_of
 
 ALONE, BESIDE = "adjacent", "tandem"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.world import OFFERS, ScriptedServer, ScriptedWorld, ctrl_c, measured
 
 Places = list[int | None]

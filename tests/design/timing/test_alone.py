@@ -13,9 +13,9 @@ from steelyard.design.runner.draws import draw_pair, round_order
 from steelyard.design.runner.targets import targets_of
 from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.alone import Measuring
-from steelyard.model.launches import ROLES, USED, WARM_UP
 from steelyard.model.progress import Progress
 from steelyard.model.records import Run
+from steelyard.model.rows import ROLES, USED, WARM_UP
 from tests.design.scripted import PLAIN, Machine, noisy, recorder, without_files
 from tests.design.scripted import run_header as of_command
 from tests.design.scripted_harness import Asked, Body, Suites, fails, machine, planner, run_header, steady

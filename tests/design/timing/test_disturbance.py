@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.timing.disturbance import STEAL_TICK_NS, Repeats, is_disturbed, surely_stolen_ns
-from steelyard.model.launches import DISTURBED, IN_TANDEM, ROLES, USED, Launches, LaunchRow, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.launches import Launches
+from steelyard.model.measured import Measured
+from steelyard.model.rows import DISTURBED, IN_TANDEM, ROLES, USED, LaunchRow
 from tests.design.scripted import PLAIN, noisy, weigh, weighing
 from tests.model.samples import row
 

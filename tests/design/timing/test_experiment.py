@@ -18,9 +18,11 @@ from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.experiment import Experiment
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.model.errors import MeasurementError, SteelyardError
-from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, Draw, LaunchRow, LaunchSpec, Measured, Place
+from steelyard.model.launch_spec import Draw, LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.progress import Progress
 from steelyard.model.records import StopReason, Weighing
+from steelyard.model.rows import DISTURBED, ROLES, USED, WARM_UP, LaunchRow, Place
 from steelyard.subjects.programs import Programs
 from tests.design.scripted import PLAIN, Machine, experiment, noisy, recorder, target, weigh, weighing
 

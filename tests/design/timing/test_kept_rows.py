@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from steelyard.design.timing.kept_rows import KeptRows
-from steelyard.model.launches import COLUMNS, IN_TANDEM, ROLES, USED, WARM_UP, LaunchRow, Sample
+from steelyard.model.rows import COLUMNS, IN_TANDEM, ROLES, USED, WARM_UP, LaunchRow, Sample
 
 PLAIN = LaunchRow._make([*[0] * len(COLUMNS), (), ()])
 ROWS = [

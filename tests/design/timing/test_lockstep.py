@@ -11,7 +11,9 @@ import pytest
 
 from steelyard.design.runner.tandem import obstacle
 from steelyard.design.suite.loops import TARGET_NS, TURN_NS
-from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import IN_TANDEM, ROLES, TRIED, USED
 from steelyard.model.settings import Settings
 from tests.design.timing.tandem_machine import ALONE, BESIDE, notes, ways
 from tests.world import ScriptedWorld, measured, program_of

@@ -12,7 +12,8 @@ from steelyard.design.timing import looks as room
 from steelyard.design.timing.benchmark import resumed
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.looks import Looks
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.records import StopReason
 from steelyard.model.subject import Benchmark
 from tests.design.scripted import PLAIN, weigh

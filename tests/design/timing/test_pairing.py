@@ -17,7 +17,9 @@ from steelyard.design.timing.trial import (
     LOOKS_BACK,
     MOST_TRIED,
 )
-from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import IN_TANDEM, ROLES, TRIED, USED
 from tests.design.timing.tandem_machine import ALONE, BESIDE, SHELL, Machine, notes, ways
 from tests.world import measured, program_of
 

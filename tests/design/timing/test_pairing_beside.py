@@ -11,7 +11,9 @@ import pytest
 from steelyard.design.runner.draws import draw_places
 from steelyard.design.timing.pairing import Chosen, Pairing
 from steelyard.design.timing.trial import FEWEST_TRIED, FOR_EACH_ALONE, FOR_EACH_TRIED
-from steelyard.model.launches import TRIED, USED, LaunchRow, LaunchSpec, Measured, Sample
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import TRIED, USED, LaunchRow, Sample
 from steelyard.model.settings import Settings
 from tests.design.timing.tandem_machine import ALONE, BESIDE, SHELL, Machine, notes, numbers, ways
 from tests.world import OFFERS, ScriptedServer, measured, program_of

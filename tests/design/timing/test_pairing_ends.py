@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from steelyard.design.timing.trial import FEWEST_TRIED, FOR_EACH_TRIED
-from steelyard.model.launches import DISTURBED, TRIED, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import DISTURBED, TRIED
 from tests.design.timing.tandem_machine import ALONE, BESIDE, Machine, notes, ways
 from tests.world import Killed, at_launch, ctrl_c, kill, measured, program_of
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from steelyard.model.launches import Frame, LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Frame
 from tests.world import ScriptedServer, ScriptedWorld, measured, program_of
 
 Request = tuple[list[str], list[bool]]

@@ -12,8 +12,10 @@ from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.benchmark import resumed
 from steelyard.design.timing.shared_starts import SharedStarts
-from steelyard.model.launches import ROLES, WARM_UP, Launches, Measured
+from steelyard.model.launches import Launches
+from steelyard.model.measured import Measured
 from steelyard.model.records import Weighing
+from steelyard.model.rows import ROLES, WARM_UP
 from tests.design.scripted import PLAIN, recorder
 from tests.design.scripted_harness import (
     START_NS,

@@ -11,7 +11,8 @@ from steelyard.design.timing.alone import Measuring
 from steelyard.design.unpaired.runs import compare_runs, run_of
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load_any, save
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.records import Run
 from steelyard.model.subject import Benchmark, RevisionFacts, Subject
 from steelyard.model.unpaired import UnpairedReport

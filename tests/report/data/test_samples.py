@@ -7,8 +7,9 @@ import pytest
 from steelyard.model.counting import Count as Counted
 from steelyard.model.counting import Counting, CountTool, Functions
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
-from steelyard.model.launches import Launches, LaunchRow, Sample
+from steelyard.model.launches import Launches
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import LaunchRow, Sample
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
 from steelyard.report.data import samples

@@ -17,8 +17,9 @@ import numpy as np
 
 from steelyard.design.reporting import page_of
 from steelyard.model.files import save
-from steelyard.model.launches import Launches, Sample
+from steelyard.model.launches import Launches
 from steelyard.model.records import Weighing
+from steelyard.model.rows import Sample
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
 from tests.report import records

@@ -13,7 +13,8 @@ import pytest
 
 from steelyard.history.calibrations import to_json
 from steelyard.model.files import save
-from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.launches import Launches
+from steelyard.model.rows import LaunchRow
 from steelyard.model.settings import Settings
 from tests.calibrations import calibration
 from tests.design.counted import count, counted_weighing

@@ -17,7 +17,8 @@ from steelyard.model.bisection import Bisection, Commit, Compared, Step
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load_any, save
 from steelyard.model.kept import Finding
-from steelyard.model.launches import Launches, Sample
+from steelyard.model.launches import Launches
+from steelyard.model.rows import Sample
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
 from steelyard.report.page import elements

@@ -14,8 +14,9 @@ from rich.console import Console
 from steelyard.model.derived import Derived
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignFile, ForeignResults, Provenance
-from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.launches import Launches
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import LaunchRow
 from steelyard.model.settings import Settings
 from steelyard.report.figures import shown_in
 from steelyard.report.views import HIST, PAIRS, RUNS, VIEWS

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from steelyard.measure.launch import Launcher
-from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Sample
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.process_time import timed_by_process
 from tests import builds

@@ -11,7 +11,7 @@ import pytest
 
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
-from steelyard.model.launches import Sample
+from steelyard.model.rows import Sample
 from steelyard.subjects.adapters.catch2 import Catch2, Result, results_from
 from steelyard.subjects.harness import Listed, Work
 from tests import builds

@@ -15,7 +15,8 @@ import pytest
 
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import LaunchError, VanishedError
-from steelyard.model.launches import Measured, Sample
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Sample
 from steelyard.subjects.adapters.criterion import Criterion, check_unit, processed_in, samples_in, title_in
 from steelyard.subjects.harness import Work
 from tests.design.scripted import PLAIN

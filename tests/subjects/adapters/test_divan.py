@@ -11,7 +11,7 @@ import pytest
 
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import Sample
+from steelyard.model.rows import Sample
 from steelyard.subjects.adapters.divan import Divan, Row, rows_in
 from steelyard.subjects.harness import Work
 from tests.design.scripted import PLAIN

@@ -14,7 +14,7 @@ import pytest
 
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import LaunchError, UsageError
-from steelyard.model.launches import Sample
+from steelyard.model.rows import Sample
 from steelyard.subjects.adapters.go import Go, GoResult, names_in, processed_in, results_in
 from steelyard.subjects.harness import Work
 from tests import builds

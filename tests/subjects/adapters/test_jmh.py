@@ -19,7 +19,8 @@ import pytest
 
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import LaunchSpec, Sample
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.rows import Sample
 from steelyard.subjects.adapters.jmh import Jmh, benchmarks_of, results_in
 from steelyard.subjects.adapters.pyperf import Pyperf
 from steelyard.subjects.adapters.pytest_benchmark import PytestBenchmark

@@ -12,7 +12,7 @@ import pytest
 
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import LaunchError, UsageError
-from steelyard.model.launches import Sample
+from steelyard.model.rows import Sample
 from steelyard.subjects.adapters.nanobench import Nanobench, results_from
 from steelyard.subjects.harness import Listed, Work
 from tests.design.scripted import PLAIN

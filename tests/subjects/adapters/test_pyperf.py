@@ -17,7 +17,8 @@ import pytest
 
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import LaunchSpec, Sample
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.rows import Sample
 from steelyard.subjects.adapters import pyperf as adapter
 from steelyard.subjects.adapters.jmh import Jmh
 from steelyard.subjects.adapters.pyperf import Pyperf, results_in

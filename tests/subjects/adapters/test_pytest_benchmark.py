@@ -19,7 +19,9 @@ import pytest
 
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Sample
 from steelyard.subjects.adapters.jmh import Jmh
 from steelyard.subjects.adapters.pyperf import Pyperf
 from steelyard.subjects.adapters.pytest_benchmark import PytestBenchmark, results_in

@@ -21,7 +21,7 @@ from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.instrument import Instrument
 from steelyard.model.counting import Caches, CountSettings
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.progress import Watch
 
 

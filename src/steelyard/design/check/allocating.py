@@ -12,7 +12,8 @@ from steelyard.design.heap import unseen
 from steelyard.measure import heap
 from steelyard.model.errors import LaunchError
 from steelyard.model.heap import HeapUse
-from steelyard.model.launches import Draw, Measured
+from steelyard.model.launch_spec import Draw
+from steelyard.model.measured import Measured
 from steelyard.model.soundness import Allocating
 
 KEPT_BLOCKS = 0.05

@@ -28,8 +28,9 @@ from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Runner
 from steelyard.design.suite.loops import choose_loops
 from steelyard.model.errors import LaunchError, VanishedError
-from steelyard.model.launches import Draw, Sample
+from steelyard.model.launch_spec import Draw
 from steelyard.model.progress import Progress, Watch
+from steelyard.model.rows import Sample
 from steelyard.model.soundness import Allocating, Looked
 from steelyard.subjects.harness import Harness
 from steelyard.subjects.responses import arguments_of, runs_pytest

@@ -16,7 +16,9 @@ from steelyard.design.suite.loops import choose_loops
 from steelyard.design.suite.no_amounts import no_amounts_told
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Sample
 from steelyard.model.settings import Settings
 from steelyard.model.soundness import Checked
 from steelyard.model.subject import Subject

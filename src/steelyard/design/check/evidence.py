@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steelyard.model.launches import FloatArray, Measured, Sample, judged_samples
-from steelyard.model.rows import knows_waits, waited_ns
+from steelyard.model.launches import FloatArray
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Sample, judged_samples, knows_waits, waited_ns
 from steelyard.stats.modes import Modes, split
 
 # For a launch whose samples do not tell their waits: half of the least threshold for times.

@@ -24,7 +24,9 @@ from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Reading, Runner
 from steelyard.design.runner.target import HARNESS_REMEDY, MEND_REMEDY, Target
 from steelyard.model.errors import LaunchError, VanishedError
-from steelyard.model.launches import Draw, LaunchSpec, Measured, Sample
+from steelyard.model.launch_spec import Draw, LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Sample
 from steelyard.subjects.harness import Harness, Work
 
 HASH_SEEDS = 6

@@ -10,7 +10,7 @@ from steelyard.design.check.evidence import PLAIN, Amount, Evidence
 from steelyard.design.check.gather import Checked
 from steelyard.design.check.judged import Judged, Rule, untried
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
-from steelyard.model.launches import Draw
+from steelyard.model.launch_spec import Draw
 from steelyard.report.figures import count
 
 _NEVER, _NOT_ALONE = "it does not run", "it does not run alone"

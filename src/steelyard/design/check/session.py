@@ -17,7 +17,7 @@ from steelyard.design.runner.target import HARNESS_REMEDY, listing_target, no_be
 from steelyard.design.suite.selection import chosen_benchmarks
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.progress import Watch
 from steelyard.model.settings import Settings
 from steelyard.model.soundness import Looked, Soundness

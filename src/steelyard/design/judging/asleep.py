@@ -6,8 +6,8 @@ import numpy as np
 
 from steelyard.design.judging.sides import share_of_each, whose
 from steelyard.model.kept import Finding
-from steelyard.model.launches import USED
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import USED
 
 _MOST_ASLEEP = 1 / 3
 # Of shorter launches, the start of the process is a good part, which is not the program's own work.

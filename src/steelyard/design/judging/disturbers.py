@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.model.launches import DISTURBED, USED, FloatArray, Launches
+from steelyard.model.launches import FloatArray, Launches
+from steelyard.model.rows import DISTURBED, USED
 from steelyard.model.watch import Cause, Disturber, Kind, Watch
 from steelyard.stats.overlap import rates_within
 from steelyard.stats.shifts import chances_of_higher

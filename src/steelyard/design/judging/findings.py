@@ -21,9 +21,10 @@ from steelyard.design.judging.warming import warming_findings
 from steelyard.model.counters import EVENTS, part
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.kept import Finding, VerdictName
-from steelyard.model.launches import TRIED, USED, FloatArray, Launches
+from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import METRICS, NOISY_METRIC, timed
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import TRIED, USED
 from steelyard.model.settings import Settings
 from steelyard.report.figures import count, percent
 from steelyard.stats.layouts import GROWTH

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from steelyard.design.runner.tandem import MOST_CROWDED
 from steelyard.model.kept import Finding
-from steelyard.model.launches import USED, FloatArray, Launches
+from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import METRICS
-from steelyard.model.rows import says_order
+from steelyard.model.rows import USED, says_order
 from steelyard.report.figures import whole_percent
 
 # If two differ by more than this factor, the longer one is alone for a good part of its time.

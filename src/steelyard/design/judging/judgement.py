@@ -32,9 +32,10 @@ from steelyard.design.judging.waits import waits_finding
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.errors import MeasurementError, NoRatioError
 from steelyard.model.kept import Finding
-from steelyard.model.launches import DISTURBED, DISTURBED_FROM, USED, WARM_UP, FloatArray, Launches
+from steelyard.model.launches import DISTURBED_FROM, FloatArray, Launches
 from steelyard.model.metrics import METRICS, of_one_process, timed
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import DISTURBED, USED, WARM_UP
 from steelyard.model.settings import Settings
 from steelyard.stats.family import changed_among, judge_family, sharing_now
 from steelyard.stats.level import level_interval

@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.model.kept import Finding
-from steelyard.model.launches import FloatArray, Launches, Sample, judged_samples
+from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.layouts import MOST_LAYOUTS, UNLIKE_BELOW, LayoutFacts, Level, VariancePart
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Weighing
+from steelyard.model.rows import Sample, judged_samples
 from steelyard.model.settings import Settings
 from steelyard.report.figures import percent
 from steelyard.stats.layouts import PAIRS_EACH, Averaged

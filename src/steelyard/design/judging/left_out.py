@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from steelyard.model.kept import Finding
-from steelyard.model.launches import ROLES, USED
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import ROLES, USED
 
 # A process starts on the memory of the one that creates it, which the kernel counts as its own. The launch server has
 # had 1.9 to 3.6 MiB.

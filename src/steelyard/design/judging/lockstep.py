@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.model.launches import FloatArray, Launches, Sample, judged_samples
-from steelyard.model.rows import says_order
+from steelyard.model.launches import FloatArray, Launches
+from steelyard.model.rows import Sample, judged_samples, says_order
 from steelyard.stats.neighbours import centres_of_neighbours
 
 # Below this a centre is the ratio of the medians, apart from rounding errors.

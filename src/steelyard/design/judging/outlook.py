@@ -11,8 +11,9 @@ import numpy as np
 
 from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.model.derived import Verdict
-from steelyard.model.launches import DISTURBED, USED, WARM_UP, FloatArray
+from steelyard.model.launches import FloatArray
 from steelyard.model.records import Weighing
+from steelyard.model.rows import DISTURBED, USED, WARM_UP
 from steelyard.model.settings import Settings
 from steelyard.stats.looks import FIRST_LOOK, Budgets
 from steelyard.stats.paired import DECIDES_BY, EVEN, Judgement, guess_of_few, margin_needed, pairs_needed

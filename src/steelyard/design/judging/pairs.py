@@ -11,9 +11,9 @@ import numpy.typing as npt
 from steelyard.design.judging.lockstep import in_step
 from steelyard.design.judging.ticks import hidden_by_clock
 from steelyard.model.errors import MeasurementError, NoRatioError
-from steelyard.model.launches import USED, FloatArray, Launches
+from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import PER_ITERATION
-from steelyard.model.rows import ORDERS
+from steelyard.model.rows import ORDERS, USED
 from steelyard.stats.clock import step_of_few
 from steelyard.stats.order import second_takes_longer, without_order
 

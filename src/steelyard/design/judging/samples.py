@@ -10,9 +10,9 @@ import numpy.typing as npt
 from steelyard.design.runner.targets import place_of
 from steelyard.design.suite.loops import TOLD_NS, are_far_apart, is_long
 from steelyard.model.kept import Finding
-from steelyard.model.launches import Sample, judged_samples
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import Sample, judged_samples
 from steelyard.report.figures import count, duration
 
 # Among so many iterations, the extra time of a sample's first ones is lost.

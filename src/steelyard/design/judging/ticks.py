@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from steelyard.model.launches import FloatArray, Launches, Sample
+from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION
+from steelyard.model.rows import Sample
 from steelyard.stats.clock import clock_quantisation
 
 Interval = tuple[float, float]

@@ -14,10 +14,9 @@ import numpy as np
 
 from steelyard.design.judging.sides import share_of_each, whose
 from steelyard.model.kept import Finding
-from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
-from steelyard.model.rows import times_ns
+from steelyard.model.rows import ROLES, USED, times_ns
 
 _USED = ROLES.index(USED)
 # As much as `steelyard check` calls a drift.

@@ -19,10 +19,11 @@ from steelyard.design.timing.disturbance import Repeats
 from steelyard.design.timing.recorder import Recorder
 from steelyard.measure.instrument import on_processor_ns
 from steelyard.model.errors import MeasurementError, SteelyardError
-from steelyard.model.launches import USED, Draw, LaunchRow
+from steelyard.model.launch_spec import Draw
 from steelyard.model.metrics import DEFAULT_METRIC
 from steelyard.model.noise import Work
 from steelyard.model.progress import Progress, Watch
+from steelyard.model.rows import USED, LaunchRow
 
 # The partner of a launch takes longer, so that it is there all the time.
 _PARTNER_TAKES = 1.5

@@ -12,7 +12,7 @@ from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.target import Target
 from steelyard.measure import native
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import Draw, LaunchSpec
+from steelyard.model.launch_spec import Draw, LaunchSpec
 from steelyard.model.noise import Work
 from steelyard.model.settings import Settings
 from steelyard.subjects.command import command_subject, launch_maker, shared_environment

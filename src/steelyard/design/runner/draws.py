@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
 
-from steelyard.model.launches import IN_TANDEM, ROLES, Draw, Place
+from steelyard.model.launch_spec import Draw
+from steelyard.model.rows import IN_TANDEM, ROLES, Place
 
 # A page of padding moves the stack through every alignment that matters; PYTHONHASHSEED ends at 2^32 - 1, and 0 would
 # switch hash randomisation off.

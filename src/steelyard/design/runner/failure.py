@@ -9,7 +9,8 @@ from signal import Signals
 from steelyard.design.findings import some_processes
 from steelyard.design.runner.target import ENVIRONMENT, LIST_REMEDY, Target, no_module_remedy
 from steelyard.model.errors import LaunchError, MeasurementError
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.secrecy import without_secrets
 from steelyard.report.endings import how_it_failed, signal_name
 from steelyard.report.figures import seconds

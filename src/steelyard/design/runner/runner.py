@@ -16,8 +16,10 @@ from steelyard.measure.instrument import Instrument, Timer, Value
 from steelyard.measure.scratch import end_of, room_for, scratch_folder
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.kept import Finding
-from steelyard.model.launches import Frame, LaunchSpec, Measured, Place, Sample
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from steelyard.model.progress import Progress, Watch
+from steelyard.model.rows import Frame, Place, Sample
 from steelyard.subjects.command import command_line
 from steelyard.subjects.harness import Starting
 from steelyard.subjects.programs import Programs

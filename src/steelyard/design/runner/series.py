@@ -10,7 +10,9 @@ from steelyard.design.runner.targets import Targets
 from steelyard.model.counters import events_of
 from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.journal import Journal
-from steelyard.model.launches import Frame, LaunchSpec, Measured, Place
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Frame, Place
 from steelyard.model.settings import Settings
 
 _NO_FRAME = Frame("", "")

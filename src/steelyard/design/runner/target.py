@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from steelyard.model.errors import LaunchError, MeasurementError
-from steelyard.model.launches import LaunchSpec, Measured, Sample, judged_samples
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.rows import Sample, judged_samples
 from steelyard.model.secrecy import without_secrets
 from steelyard.model.subject import Subject
 from steelyard.report.figures import count

@@ -13,7 +13,7 @@ from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.tandem import keeps_step
 from steelyard.design.runner.target import COMMAND_REMEDY, HARNESS_REMEDY, Hooks, Shared, Target, shared_target
 from steelyard.design.written import unshelled
-from steelyard.model.launches import Draw, LaunchSpec
+from steelyard.model.launch_spec import Draw, LaunchSpec
 from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings

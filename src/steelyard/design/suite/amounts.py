@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from steelyard.design.suite.loops import iteration_ns, long_loops
-from steelyard.model.launches import Sample
+from steelyard.model.rows import Sample
 
 
 class Ask(NamedTuple):

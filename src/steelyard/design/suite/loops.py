@@ -14,7 +14,7 @@ from statistics import fmean, median, pvariance, variance
 from typing import TypeVar
 
 from steelyard.model.errors import VanishedError
-from steelyard.model.launches import Sample, judged_samples
+from steelyard.model.rows import Sample, judged_samples
 
 TARGET_NS = 1_500_000
 """How long a sample is to take; anything from half of it to twice is good enough."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 
 # The launches of a full trial: of its loops, of the other side, and of how many samples pay.
 _FULL_TRIAL, REFINEMENT = 9, 5

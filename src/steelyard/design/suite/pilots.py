@@ -14,7 +14,7 @@ from steelyard.design.suite.amounts import Ask
 from steelyard.design.suite.loops import Pilot
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.harness import Harness, Work

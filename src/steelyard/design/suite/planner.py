@@ -32,7 +32,7 @@ from steelyard.measure.still import can_stand_still
 from steelyard.model.counters import events_of
 from steelyard.model.errors import LaunchError, MeasurementError, UsageError
 from steelyard.model.kept import Finding
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Watch
 from steelyard.model.records import Run, StopReason, Weighing

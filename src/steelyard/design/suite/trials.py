@@ -38,9 +38,9 @@ from steelyard.design.suite.pilot_time import REFINEMENT
 from steelyard.design.suite.pilots import Pilots
 from steelyard.model.errors import LaunchError
 from steelyard.model.kept import Finding
-from steelyard.model.launches import Sample, judged_samples
 from steelyard.model.metrics import PER_ITERATION, timed
 from steelyard.model.progress import Progress, Watch
+from steelyard.model.rows import Sample, judged_samples
 from steelyard.model.subject import Benchmark
 from steelyard.report.figures import count, seconds
 

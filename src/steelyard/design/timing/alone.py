@@ -13,9 +13,9 @@ from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError, SteelyardError
 from steelyard.model.kept import Finding
-from steelyard.model.launches import ROLES, USED, WARM_UP, Place
 from steelyard.model.progress import Progress, Watch
 from steelyard.model.records import Run, StopReason
+from steelyard.model.rows import ROLES, USED, WARM_UP, Place
 
 _LEAST_LIMIT_S = 1.0
 

@@ -10,9 +10,9 @@ from steelyard.design.judging.budgets import budgets_of
 from steelyard.design.timing.disturbance import Repeats
 from steelyard.design.timing.kept_rows import Pair
 from steelyard.design.timing.pairing import Pairing
-from steelyard.model.launches import DISTURBED, ROLES, TRIED, WARM_UP, LaunchRow
 from steelyard.model.metrics import timed
 from steelyard.model.records import StopReason, Weighing
+from steelyard.model.rows import DISTURBED, ROLES, TRIED, WARM_UP, LaunchRow
 from steelyard.stats.looks import next_look
 from steelyard.stats.paired import Judgement
 from steelyard.stats.verdict import CHANGED

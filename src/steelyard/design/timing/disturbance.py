@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from steelyard.model.launches import IN_TANDEM, LaunchRow
 from steelyard.model.metrics import METRICS
-from steelyard.model.rows import tells_active, waited_ns
+from steelyard.model.rows import IN_TANDEM, LaunchRow, tells_active, waited_ns
 
 # A pair is disturbed if this share of its time went to other work in a way that its metric does not correct for.
 DISTURBED_SHARE = 0.02

@@ -31,9 +31,9 @@ from steelyard.design.timing.shared_starts import SharedStarts
 from steelyard.design.timing.standing import Standing
 from steelyard.model.errors import LaunchError, MeasurementError, NoRatioError, SteelyardError
 from steelyard.model.kept import SAID, Finding
-from steelyard.model.launches import TRIED, USED, WARM_UP
 from steelyard.model.progress import Watch
 from steelyard.model.records import StopReason, Weighing
+from steelyard.model.rows import TRIED, USED, WARM_UP
 
 
 class Experiment:

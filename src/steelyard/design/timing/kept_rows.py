@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from steelyard.model.counters import Counters
-from steelyard.model.launches import COLUMNS, IN_TANDEM, ROLES, USED, WARM_UP, Launches, LaunchRow, Sample
+from steelyard.model.launches import Launches
+from steelyard.model.rows import COLUMNS, IN_TANDEM, ROLES, USED, WARM_UP, LaunchRow, Sample
 
 _BENCHMARK, _PAIR, _ORDER, _ROLE, _WALL = (
     COLUMNS.index(name) for name in ("benchmark", "pair", "order", "role", "wall_ns")

@@ -27,9 +27,9 @@ from steelyard.design.runner.tandem import (
 from steelyard.design.timing.kept_rows import Pair
 from steelyard.design.timing.trial import ENOUGH_TO_CHOOSE, FEWEST_TRIED, Ran, Trial
 from steelyard.model.kept import Finding
-from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, WARM_UP, FloatArray, Launches, LaunchRow
+from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import timed
-from steelyard.model.rows import ran_ns, waited_ns, worked_alone
+from steelyard.model.rows import IN_TANDEM, ROLES, TRIED, USED, WARM_UP, LaunchRow, ran_ns, waited_ns, worked_alone
 from steelyard.model.settings import Settings
 from steelyard.report.figures import whole_percent
 from steelyard.stats.looks import FIRST_LOOK

@@ -22,21 +22,23 @@ from steelyard.design.timing.kept_rows import KeptRows, Pair
 from steelyard.design.timing.watched import Watched
 from steelyard.model.errors import LaunchError
 from steelyard.model.kept import Finding
-from steelyard.model.launches import (
+from steelyard.model.launch_spec import Draw
+from steelyard.model.numbers import NUMBERS
+from steelyard.model.records import StopReason
+from steelyard.model.rows import (
     DISTURBED,
     IN_TANDEM,
-    NUMBERS,
     ROLES,
     TRIED,
     USED,
     WARM_UP,
-    Draw,
     LaunchRow,
     Place,
     Sample,
+    knows_waits,
+    waited_ns,
+    worked_alone,
 )
-from steelyard.model.records import StopReason
-from steelyard.model.rows import knows_waits, waited_ns, worked_alone
 from steelyard.model.subject import Benchmark
 
 _MOST_PAIRS = 8

@@ -12,8 +12,8 @@ from steelyard.design.timing.kept_rows import Pair
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError
 from steelyard.model.kept import Finding
-from steelyard.model.launches import WARM_UP
 from steelyard.model.records import Weighing
+from steelyard.model.rows import WARM_UP
 
 
 @dataclass

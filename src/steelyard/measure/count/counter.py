@@ -19,7 +19,8 @@ from steelyard.measure.instrument import Attachment
 from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.model.counting import CountedProcess, CountSettings
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 
 # From Valgrind's model of the processor, with the bytes; its core says little more than that the target gets SIGILL.
 _NO_INSTRUCTION = re.compile(r"unhandled instruction(?: bytes)?:?([^\n]*)")

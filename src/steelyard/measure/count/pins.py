@@ -9,7 +9,7 @@ from pathlib import Path
 
 from steelyard.measure.elf import read_elf
 from steelyard.measure.native import PRELOAD
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launch_spec import LaunchSpec
 
 # One after the arguments and one after everything else: the C library's work on a string depends on its address.
 PADDING_NAMES = (b"STEELYARD_PADDING_1", b"STEELYARD_PADDING_2")

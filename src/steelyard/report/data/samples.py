@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from steelyard.model.counting import INSTRUCTIONS, Count, Functions, Weights
 from steelyard.model.foreign import ForeignResults
-from steelyard.model.launches import DISTURBED, ROLES, USED, Launches
+from steelyard.model.launches import Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, timed
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import DISTURBED, ROLES, USED
 from steelyard.model.samples import joined as bits
 from steelyard.model.sides import side_names
 from steelyard.model.subject import Benchmark

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults
-from steelyard.model.launches import ROLES, USED, Launches, judged_samples
+from steelyard.model.launches import Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, timed
 from steelyard.model.placeholders import with_values
 from steelyard.model.records import Run, Weighing
-from steelyard.model.rows import times_ns
+from steelyard.model.rows import ROLES, USED, judged_samples, times_ns
 from steelyard.model.sides import SideName
 from steelyard.model.subject import Benchmark
 from steelyard.model.units import ns_of

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from steelyard.model.launches import ROLES, USED, FloatArray, Launches
+from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.machine import MachineFacts
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
-from steelyard.model.rows import says_order, times_ns
+from steelyard.model.rows import ROLES, USED, says_order, times_ns
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.report import figures, heap, sentences

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.model.derived import Verdict
-from steelyard.model.launches import DISTURBED, DISTURBED_FROM, TRIED, USED, WARM_UP, FloatArray, Launches
+from steelyard.model.launches import DISTURBED_FROM, FloatArray, Launches
 from steelyard.model.looks import LookBack
+from steelyard.model.rows import DISTURBED, TRIED, USED, WARM_UP
 from steelyard.model.watch import Watch
 from steelyard.report import figures, sentences
 from steelyard.report.page.data import CHANGE, SHARE, Axis, Draw, Figure, Mark, Panel, Role, Series

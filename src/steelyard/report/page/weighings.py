@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from math import isfinite
 
 from steelyard.model.derived import Verdict, deciding_of
-from steelyard.model.launches import USED
 from steelyard.model.looks import LookBack
 from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Weighing
+from steelyard.model.rows import USED
 from steelyard.report import budgets, counting, disturbances, figures, layouts, notes, ranking, sentences, suite_mean
 from steelyard.report.page import (
     budget,

@@ -9,9 +9,10 @@ import numpy as np
 from rich.text import Text
 
 from steelyard.model.foreign import ForeignResults
-from steelyard.model.launches import ROLES, USED, FloatArray
+from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import of_one_process
 from steelyard.model.records import Run, Weighing
+from steelyard.model.rows import ROLES, USED
 from steelyard.model.sides import SIDES
 from steelyard.report import figures
 from steelyard.report.bounds import show_left_out

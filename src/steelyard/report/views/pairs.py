@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from rich.text import Text
 
-from steelyard.model.launches import DISTURBED, DISTURBED_FROM, IN_TANDEM, ROLES, TRIED, USED, WARM_UP, FloatArray
+from steelyard.model.launches import DISTURBED_FROM, FloatArray
 from steelyard.model.records import Weighing
+from steelyard.model.rows import DISTURBED, IN_TANDEM, ROLES, TRIED, USED, WARM_UP
 from steelyard.model.sides import SIDES
 from steelyard.report import figures
 from steelyard.report.bounds import show_left_out

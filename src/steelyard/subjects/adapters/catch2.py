@@ -28,7 +28,9 @@ from steelyard.subjects.responses import (
 from steelyard.subjects.still_clock import StillHarness
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec, Measured, Sample
+    from steelyard.model.launch_spec import LaunchSpec
+    from steelyard.model.measured import Measured
+    from steelyard.model.rows import Sample
 
 # In a program that has the library in it, and in one that loads it.
 _SIGNS = (b"benchmark-no-analysis", b"Catch9Benchmark")

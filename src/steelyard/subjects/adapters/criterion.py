@@ -31,7 +31,9 @@ from steelyard.subjects.responses import (
 from steelyard.subjects.still_clock import StillHarness
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec, Measured, Sample
+    from steelyard.model.launch_spec import LaunchSpec
+    from steelyard.model.measured import Measured
+    from steelyard.model.rows import Sample
     from steelyard.subjects.harness import Listed, Work
 
 # It takes 10 or more. In linear mode they have 1, 2, ... 15 times as many iterations: 0.25 to 3.75 ms each. On a busy

@@ -23,7 +23,9 @@ from steelyard.subjects.responses import (
 from steelyard.subjects.still_clock import StillHarness
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec, Measured, Sample
+    from steelyard.model.launch_spec import LaunchSpec
+    from steelyard.model.measured import Measured
+    from steelyard.model.rows import Sample
     from steelyard.subjects.harness import Listed, Work
 
 # How many samples a launch takes, unless they take too long. The table has only their median.

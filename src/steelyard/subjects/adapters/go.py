@@ -32,7 +32,9 @@ from steelyard.subjects.responses import (
 )
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec, Measured, Sample
+    from steelyard.model.launch_spec import LaunchSpec
+    from steelyard.model.measured import Measured
+    from steelyard.model.rows import Sample
 
 # No flag lists sub-benchmarks: they are known only once their parent has run, so each benchmark runs once. If one ends
 # the process, the others are asked for in processes of their own. -test.v=test2json writes every name without the

@@ -32,7 +32,9 @@ from steelyard.subjects.responses import (
 from steelyard.subjects.still_clock import StillHarness
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec, Measured, Sample
+    from steelyard.model.launch_spec import LaunchSpec
+    from steelyard.model.measured import Measured
+    from steelyard.model.rows import Sample
 
 # A static program contains the flags; a dynamic one the library's first function, by its mangled name.
 _SIGNS = (b"benchmark_list_tests", b"_ZN9benchmark10Initialize")

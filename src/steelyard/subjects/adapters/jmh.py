@@ -32,7 +32,9 @@ from steelyard.subjects.responses import (
 )
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec, Measured, Sample
+    from steelyard.model.launch_spec import LaunchSpec
+    from steelyard.model.measured import Measured
+    from steelyard.model.rows import Sample
 
 _MAIN = "org.openjdk.jmh.Main"
 _LIST_IN_JAR = b"META-INF/BenchmarkList"

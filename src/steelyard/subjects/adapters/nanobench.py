@@ -31,7 +31,9 @@ from steelyard.subjects.responses import (
 from steelyard.subjects.still_clock import StillHarness
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec, Measured, Sample
+    from steelyard.model.launch_spec import LaunchSpec
+    from steelyard.model.measured import Measured
+    from steelyard.model.rows import Sample
 
 # In the user's command: the places for a benchmark's name and for the file that `templates::json()` is rendered to.
 BENCHMARK, RESULTS = "{benchmark}", "{results}"

@@ -31,7 +31,9 @@ from steelyard.subjects.responses import (
 from steelyard.subjects.still_clock import StillHarness
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec, Measured, Sample
+    from steelyard.model.launch_spec import LaunchSpec
+    from steelyard.model.measured import Measured
+    from steelyard.model.rows import Sample
 
 _FD = 3
 # No script has this many tasks, so it runs none.

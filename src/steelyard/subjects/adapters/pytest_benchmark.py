@@ -29,7 +29,9 @@ from steelyard.subjects.responses import (
 )
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec, Measured, Sample
+    from steelyard.model.launch_spec import LaunchSpec
+    from steelyard.model.measured import Measured
+    from steelyard.model.rows import Sample
 
 _PLUGIN = Path(__file__).with_name("in_pytest")
 _ORDER = "STEELYARD_BENCHMARK"

@@ -18,7 +18,8 @@ from steelyard.subjects.responses import (
 )
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec, Measured
+    from steelyard.model.launch_spec import LaunchSpec
+    from steelyard.model.measured import Measured
 
 _LISTED = re.compile(r"(.+): bench(?:mark)?")
 _PANIC = re.compile(r"^thread .* panicked at (.+?):?$(?:\n(?!stack backtrace|note: )(.+)$)?", re.MULTILINE)

@@ -11,7 +11,9 @@ from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import end_of_stdout, quoted, sample_of
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec, Measured, Sample
+    from steelyard.model.launch_spec import LaunchSpec
+    from steelyard.model.measured import Measured
+    from steelyard.model.rows import Sample
 
 NAME = "result"
 

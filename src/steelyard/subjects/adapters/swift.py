@@ -22,7 +22,9 @@ from steelyard.subjects.responses import (
 )
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import LaunchSpec, Measured, Sample
+    from steelyard.model.launch_spec import LaunchSpec
+    from steelyard.model.measured import Measured
+    from steelyard.model.rows import Sample
 
 # Newer drivers refuse to run without it, as benchmarks of sets and dictionaries would differ from launch to launch.
 _ENVIRONMENT = {"SWIFT_DETERMINISTIC_HASHING": "1"}
