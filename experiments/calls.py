@@ -1,4 +1,4 @@
-"""Work for CPython: calls of a function that does nothing, and looks into small dictionaries of strings.
+"""Work for CPython: calls of a function that does nothing, and lookups in small dictionaries of strings.
 
 python calls.py ROUNDS
 """

@@ -34,14 +34,14 @@ def set_up_in_clock(data: list[float]) -> None:
 
 @bench(inputs=lambda _: [0], name="slower-and-slower")
 def slower_and_slower(kept: list[int]) -> None:
-    """Each iteration of a sample has more to look through than the one before."""
+    """Each iteration of a sample has more to add up than the one before."""
     kept.append(len(kept))
     sum(kept)
 
 
 @bench
 def rising() -> Iterator[Body]:
-    """Each sample has more to look through than the one before."""
+    """Each sample has more to add up than the one before."""
     kept: list[int] = []
 
     def body() -> None:

@@ -33,7 +33,7 @@ def noise(*key: object) -> float:
 
 @dataclass(frozen=True)
 class Allocations:
-    """What is asked of the heap."""
+    """What a launch asks of the heap."""
 
     blocks: int
     freed: int

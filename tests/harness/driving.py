@@ -47,7 +47,7 @@ class Called:
 
     @property
     def error(self) -> str:
-        """The one line that says what is wrong."""
+        """The error of a call that must have failed, in its only line of that kind."""
         errors = [line["error"] for line in self.body if "error" in line]
         assert self.status != 0
         assert len(errors) == 1

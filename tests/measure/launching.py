@@ -1,4 +1,4 @@
-"""Launches of shells and sleepers, and a signal in the middle of one."""
+"""Specs of shells and sleepers, and a signal in the middle of a launch."""
 
 from __future__ import annotations
 

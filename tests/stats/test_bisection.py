@@ -84,7 +84,7 @@ OPEN = Compared("undecided", 0.01)
         (SAME, SAME, None),
         (OPEN, SAME, None),
         (None, None, None),
-        # Beyond the good end: nothing shows where the change between the ends is.
+        # Beyond one end, and open against the other: nothing shows where the change between them is.
         (SLOWER, OPEN, None),
         (OPEN, FASTER, None),
         # Slower than the bad end: the rise comes before it.

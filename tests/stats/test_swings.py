@@ -1,4 +1,4 @@
-"""Noise that changes while it is measured is told from noise that does not."""
+"""Noise that changes while it is measured is told apart from noise that does not."""
 
 from __future__ import annotations
 

@@ -427,7 +427,7 @@ def test_code_that_is_made_at_run_time_is_one_wherever_it_lies() -> None:
 
 def test_functions_that_do_less_after_twice_the_loops_are_kept_and_all_add_up(stage: Stage) -> None:
     # As in printf, if the number to print then has one digit less.
-    def script(number: int, spec: LaunchSpec) -> Counted:  # noqa: ARG001 - in turns so many loops, and twice as many
+    def script(number: int, spec: LaunchSpec) -> Counted:  # noqa: ARG001 - in turn these loops, and twice as many
         if number % 2 == 0:
             return counted([1015, 15], own("work", 1000), own("printf", 20), replace(own("once", 10), inclusive=10))
         return counted([2000, 10], own("work", 1995), own("printf", 15))

@@ -130,9 +130,9 @@ def test_where_fixed_work_and_launches_took_longer_together_the_processor_was_sl
 @pytest.mark.parametrize(
     ("work_ns", "launches"),
     [
-        ([1000, 1010, 1020, 1025, *[1005] * 12], LAUNCHES),  # as at any time
-        (WORK_NS, [1.05, 1.05, *[1.0] * 14]),  # of others
-        (WORK_NS, [1.0, 1.0, 1.004, 1.004, *[1.0] * 12]),  # by next to nothing
+        ([1000, 1010, 1020, 1025, *[1005] * 12], LAUNCHES),  # the work took no longer than at any time
+        (WORK_NS, [1.05, 1.05, *[1.0] * 14]),  # other launches took longer
+        (WORK_NS, [1.0, 1.0, 1.004, 1.004, *[1.0] * 12]),  # the launches took hardly longer
         (WORK_NS, [1.0, 1.0, 0.9, 0.9, *[1.0] * 12]),
         ([1060], [1.05]),
     ],
@@ -166,9 +166,9 @@ def test_where_interrupts_and_launches_took_longer_together_they_are_told() -> N
     ("per_stretch", "launches"),
     [
         (STORM, [1.0] * 16),
-        (STORM, [1.05, 1.05, *[1.0] * 14]),  # of others
-        ([{"the disk nvme0": 4000}] * 16, LAUNCHES),  # as at any time
-        ([{"the disk nvme0": 4150 if 2 <= n < 4 else 4000} for n in range(16)], LAUNCHES),  # hardly more
+        (STORM, [1.05, 1.05, *[1.0] * 14]),  # other launches took longer
+        ([{"the disk nvme0": 4000}] * 16, LAUNCHES),  # no more interrupts than at any time
+        ([{"the disk nvme0": 4150 if 2 <= n < 4 else 4000} for n in range(16)], LAUNCHES),  # hardly more interrupts
     ],
 )
 def test_interrupts_are_not_told_without_both(per_stretch: list[dict[str, int]], launches: list[float]) -> None:

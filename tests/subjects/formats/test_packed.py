@@ -127,7 +127,7 @@ def test_an_import_is_the_same_either_way(tmp_path: Path, monkeypatch: pytest.Mo
     assert quickly == convert_files([file], created="now")
 
 
-# Nothing that pyperf writes so: other spaces, digits and escapes, names twice, and all kinds of values.
+# Not as pyperf would write it: other spaces, digits and escapes, names twice, and all kinds of values.
 HAND_MADE = r""" {"benchmarks": [
   {"metadata": {"name": "w\u00f6rk", "values": [1]},
    "runs": [
