@@ -231,7 +231,7 @@ class ScriptedWorld(InFolder):
     processors: set[int] = field(default_factory=lambda: {0})
     """The processors that may be used, each a core of its own."""
     counted: list[Counted] = field(default_factory=list)
-    """The answers to each question what the system has counted; it has counted nothing once they are used up."""
+    """What the system has counted, at each moment when it is asked; nothing once these are used up."""
     launched: list[LaunchSpec] = field(default_factory=list)
     """The launches of the latest command line."""
     at_once: int = 1

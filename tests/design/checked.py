@@ -84,7 +84,7 @@ def steady(_: float) -> float:
 def comes_and_goes(factor: float, shortest: float, longest: float, seed: int = 1) -> Noise:
     """Return the noise of a neighbour on the core who comes and goes within a launch, too.
 
-    He stays, and then stays away, for `shortest` to `longest` seconds at a time.
+    The neighbour stays, and then stays away, for `shortest` to `longest` seconds at a time.
     """
     random = np.random.default_rng(seed)
     ends = 1000 + np.cumsum(random.uniform(shortest, longest, round(400 / (shortest + longest))))

@@ -1,4 +1,4 @@
-"""Several files as as many processes, and files that cannot be one import."""
+"""Several files read as several processes, and files that cannot be one import."""
 
 from __future__ import annotations
 
