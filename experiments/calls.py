@@ -1,4 +1,4 @@
-"""Work for CPython: calls of a function that does nothing, and looks into small dictionaries of strings.
+"""Work for CPython: calls of a function that does nothing, and lookups in small dictionaries of strings.
 
 python calls.py ROUNDS
 """
@@ -9,11 +9,11 @@ NAMES = ["shape", "colour", "weight", "price", "owner", "origin", "maker", "grad
 
 
 def nothing(one: int, two: int, three: int, four: int) -> None:
-    """Be called."""
+    """Do nothing."""
 
 
 def work(rounds: int) -> int:
-    """Call, and look for each name in each thing."""
+    """Call the function, and look up each name in each thing."""
     things = [dict.fromkeys(NAMES[: 3 + number % 8], number) for number in range(64)]
     found = 0
     for _ in range(rounds):

@@ -1,4 +1,4 @@
-"""How each experiment ends: tables as Markdown, a figure, in what conditions, and one sentence."""
+"""How each experiment ends: tables in Markdown, a figure, the conditions, and one sentence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["FOLDER", "Conditions", "Page", "begin", "table"]
 Effort = TypeVar("Effort")
 
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "experiments"
-# What waits less, and has less taken by its host, ran by itself.
+# Launches that waited for less of their time, with less of it taken by the host, ran undisturbed.
 _QUIET = 0.02
 
 
@@ -39,7 +39,7 @@ class Conditions:
 
     @classmethod
     def of(cls, launches: Iterable[Measured | LaunchRow], processors: int | None = None) -> Conditions:
-        """Those of launches, each by itself."""
+        """Return the conditions of launches that were made one at a time."""
         known = list(launches)
         wall_ns = sum(launch.wall_ns for launch in known) or 1
         stolen_ns = sum(launch.steal_ns or 0 for launch in known)
@@ -47,11 +47,11 @@ class Conditions:
         return cls(waited_ns / wall_ns, stolen_ns / wall_ns / (processors or os.cpu_count() or 1))
 
     def is_quiet(self) -> bool:
-        """Whether nothing else ran to speak of."""
+        """Return whether hardly anything else ran."""
         return max(self.waited, self.stolen) < _QUIET
 
     def told(self) -> str:
-        """In words, with the machine."""
+        """Return the conditions and the machine in words."""
         facts, load = read_facts(), os.getloadavg()[0]
         quiet = "quiet" if self.is_quiet() else "not quiet"
         return (
@@ -62,7 +62,7 @@ class Conditions:
 
 
 class Page:
-    """What an experiment tells, printed as it comes, and kept beside its figure once it has ended."""
+    """The page of an experiment, printed part by part, and kept beside its figure once it has ended."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -76,7 +76,7 @@ class Page:
     def end(self, figure: str, sentence: str) -> None:
         """Keep the figure and the page; print where the figure is, and the sentence.
 
-        Raises MeasurementError where they cannot be written.
+        Raises MeasurementError if they cannot be written.
         """
         try:
             FOLDER.mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ class Page:
 
 
 def begin(experiment: Callable[[Effort], None], doc: str | None, *, long: Effort, quick: Effort) -> None:
-    """Run an experiment from its command line: at length, or for a first look; what goes wrong is one sentence."""
+    """Run an experiment from its command line, at length or for a first look; an error is one sentence."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="measure less, for a first look")
     effort = quick if parser.parse_args().quick else long

@@ -1,4 +1,4 @@
-"""Figures as SVG, for experiments: rows of values along an axis, and curves. No plotting library is needed for that."""
+"""Figures in SVG for experiments: rows of values along an axis, and curves, without a plotting library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WIDTH = 760
 _CHARACTER = 6.7
 _ROW, _TOP, _BOTTOM, _PLOT = 26, 44, 48, 300
 _MOST_LABEL = 300
-# Okabe and Ito's colours, which people tell apart who see few of them; lighter ones where it is dark.
+# Okabe and Ito's colours, which colour-blind people can tell apart, too; lighter ones for dark backgrounds.
 _LIGHT = ("#0072b2", "#d55e00", "#009e73", "#a0528a", "#b07d00", "#777")
 _DARK = ("#56b4e9", "#ff8c42", "#2fd0a0", "#e39ac9", "#f0c94a", "#aaa")
 
@@ -35,7 +35,7 @@ text {{ fill: currentColor; }} .title {{ font-size: 15px; font-weight: 600; }}
 
 @dataclass(frozen=True)
 class Row:
-    """What is shown beside one label: single values, the bracket from one to another, and one that stands out."""
+    """What is shown beside a label: single values, a bracket between two values, and a mark."""
 
     label: str
     dots: Sequence[float] = ()
@@ -44,13 +44,13 @@ class Row:
     colour: int = 0
 
     def values(self) -> list[float]:
-        """All that has to have a place; an end of a bracket that is not known has none."""
+        """Return all values that need a place; an unknown end of a bracket has none."""
         ends = [*(self.bracket or ()), *([] if self.mark is None else [self.mark])]
         return [value for value in (*self.dots, *ends) if math.isfinite(value)]
 
 
 class _Scale:
-    """From values to places between two ends, linear or logarithmic, with ticks at round values."""
+    """Maps values to places between two ends, linearly or logarithmically, with ticks at round values."""
 
     def __init__(self, values: Iterable[float], start: float, end: float, *, logarithmic: bool) -> None:
         known = [value for value in values if math.isfinite(value) and (value > 0 or not logarithmic)] or [1.0]
@@ -61,7 +61,7 @@ class _Scale:
         self._start, self._end, self._logarithmic = start, end, logarithmic
 
     def __call__(self, value: float) -> float:
-        """The place of a value; one outside is at the nearer end."""
+        """Return the place of a value; that of a value outside is the nearer end."""
         if self._logarithmic and value <= 0:
             return self._start
         at = value if math.isinf(value) else self._of(value)
@@ -69,7 +69,7 @@ class _Scale:
         return self._start + share * (self._end - self._start)
 
     def ticks(self) -> list[float]:
-        """Round values between the ends: of each power of ten 1, 2 and 5, or about six at even steps."""
+        """Return round values between the ends: 1, 2 and 5 of each power of ten, or about six at even steps."""
         if self._logarithmic:
             powers = range(math.floor(self.low), math.ceil(self.high) + 1)
             all_of_them = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
@@ -96,9 +96,9 @@ def rows(
     reference: float | None = None,
     logarithmic: bool = False,
 ) -> str:
-    """Each row's values along one axis; `told` is the text for those who do not see it.
+    """Return a figure of each row's values along one axis; `told` is the text for those who cannot see it.
 
-    `reference` is a value that is marked through all rows.
+    `reference` is a value that is marked across all rows.
     """
     left = 16 + min(_MOST_LABEL, max((len(row.label) for row in shown), default=0) * _CHARACTER)
     bottom = _TOP + _ROW * len(shown)
@@ -124,7 +124,7 @@ def curves(
     told: str = "",
     logarithmic: tuple[bool, bool] = (False, False),
 ) -> str:
-    """Each series' points, joined in their order, over a horizontal and a vertical axis."""
+    """Return a figure of each series' points, joined in order, over a horizontal and a vertical axis."""
     left, bottom = 70, _TOP + _PLOT
     points = [point for line in series.values() for point in line]
     across = _Scale([x for x, _ in points], left, WIDTH - 20, logarithmic=logarithmic[0])
@@ -155,7 +155,7 @@ def _row(row: Row, scale: _Scale, y: float, left: float) -> list[str]:
     if row.bracket is not None:
         low, high = sorted(map(scale, row.bracket))
         parts.append(f'<path class="bracket" d="M{low:.1f},{y - 6:g}v12m0,-6H{high:.1f}m0,-6v12"/>')
-    # Apart a little, so that equal ones are seen to be several: the same each time that it is drawn.
+    # A little apart, so that equal values can be seen as several; in the same way each time.
     parts += [
         f'<circle class="dot" cx="{scale(value):.1f}" cy="{y + (number * 5 % 9 - 4) * 1.2:.1f}" r="3"/>'
         for number, value in enumerate(row.dots)

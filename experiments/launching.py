@@ -1,4 +1,4 @@
-"""What experiments launch: commands beside each other in rounds, programs of their own, the installed `steelyard`."""
+"""What experiments launch: commands in rounds, programs that they build, the installed `steelyard`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from steelyard.model.rows import ROLES, USED
 from steelyard.report import figures
 from steelyard.stats.signed_rank import estimate
 
-# The same for everybody, as what `steelyard` passes on is not.
+# The same for every user, unlike the environment that `steelyard` passes on.
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 HERE = Path(__file__).resolve().parent
 CALLS = HERE / "calls.py"
@@ -36,13 +36,13 @@ HEADERS = HERE.parent / "sdk" / "cpp"
 
 @contextlib.contextmanager
 def folder() -> Iterator[Path]:
-    """A folder for what is built and kept meanwhile."""
+    """Yield a temporary folder for what is built and kept."""
     with tempfile.TemporaryDirectory(prefix="steelyard-") as name:
         yield Path(name)
 
 
 def built(source: Path, program: Path) -> Path:
-    """Compile a program in C, or benchmarks in C++; raises MeasurementError where that is not possible."""
+    """Compile a program in C, or benchmarks in C++; raises MeasurementError if that fails."""
     is_c = source.suffix == ".c"
     compiler = os.environ.get("CC", "cc") if is_c else os.environ.get("CXX", "c++")
     options = ["-O2"] if is_c else ["-O2", "-std=c++17", "-I", str(HEADERS)]
@@ -51,7 +51,7 @@ def built(source: Path, program: Path) -> Path:
 
 
 def compiled(source: Path, words: Sequence[str]) -> None:
-    """Have a compiler do with a source what its words say; raises MeasurementError where that is not possible."""
+    """Run a compiler's command line on a source; raises MeasurementError if that fails."""
     try:
         subprocess.run(words, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
@@ -67,9 +67,9 @@ def launch_of(
     fixed: bool = False,
     processor: int | None = None,
 ) -> LaunchSpec:
-    """The launch of a command; `named` is what it is told that it is called, if that is not its program's path.
+    """Return the launch of a command; `named` replaces its program's path as its argv[0].
 
-    `fixed` has addresses the same each time.
+    With `fixed`, addresses are the same each time.
     """
     argv = [os.fsencode(word) for word in words]
     return LaunchSpec(
@@ -84,7 +84,7 @@ def launch_of(
 
 
 def launched(launcher: Launcher, spec: LaunchSpec) -> Measured:
-    """One launch; raises MeasurementError if it fails, in its own words."""
+    """Make one launch; raises MeasurementError, with the program's words, if it fails."""
     measured = launcher.launch(spec)
     if measured.has_failed():
         words = (measured.stderr or b"").decode(errors="replace").strip()
@@ -95,7 +95,7 @@ def launched(launcher: Launcher, spec: LaunchSpec) -> Measured:
 def in_rounds(
     launcher: Launcher, launches: Mapping[str, LaunchSpec], rounds: int, seed: int = 1
 ) -> dict[str, list[Measured]]:
-    """Each launch once a round, in an order drawn anew for each, so that whatever drifts meets them all alike."""
+    """Make each launch once per round, in an order drawn for each round, so that drift affects all of them alike."""
     random = Random(seed)
     found: dict[str, list[Measured]] = {name: [] for name in launches}
     for _ in range(rounds):
@@ -105,7 +105,7 @@ def in_rounds(
 
 
 def active_ns(measured: Measured) -> float:
-    """The elapsed time of a launch less that for which it waited for a processor, as far as the machine tells that."""
+    """Return the elapsed time of a launch, less its wait for a processor as far as the machine tells that."""
     return float(measured.wall_ns - (measured.delay_ns or 0))
 
 
@@ -118,16 +118,16 @@ class Change:
     high: float
 
     def is_certain(self) -> bool:
-        """Whether no change is outside of the interval."""
+        """Return whether the interval excludes "no change"."""
         return self.low > 0 or self.high < 0
 
     def told(self) -> list[str]:
-        """As cells of a table."""
+        """Return the change as cells of a table."""
         return [figures.change(self.change), f"{figures.change(self.low)} to {figures.change(self.high)}"]
 
 
 def changes(times: Mapping[str, Sequence[float]], alpha: float = 0.01) -> dict[str, Change]:
-    """How the others differ from the first, round by round; any of the intervals misses with a chance of alpha."""
+    """Return how the others differ from the first, round by round; that any interval misses has a chance of alpha."""
     first, *others = times
     level = alpha / max(1, len(others))
     found = {}
@@ -145,13 +145,13 @@ class Tool:
     folder: Path
 
     def run(self, *words: str) -> Run:
-        """What `steelyard run` measures."""
+        """Return what `steelyard run` measures."""
         record = self._record("run", *words)
         assert isinstance(record, Run)
         return record
 
     def compare(self, *words: str) -> Weighing:
-        """What `steelyard compare` finds, be it slower or not."""
+        """Return what `steelyard compare` finds, slower or not."""
         record = self._record("compare", *words)
         assert isinstance(record, Weighing)
         return record
@@ -163,10 +163,10 @@ class Tool:
 
 
 def judged(run: Launches, values: FloatArray) -> list[float]:
-    """The values of the launches that were no warm-up."""
+    """Return the values of the launches that are judged, which leaves out the warm-up."""
     return [float(value) for value in values[run.select(benchmark=0, role=ROLES.index(USED), side=0)]]
 
 
 def calls(rounds: int) -> str:
-    """The command of the workload in Python; -S, as packages that are installed would start with it."""
+    """Return the command of the workload in Python; with -S, because installed packages would start with it."""
     return shlex.join([sys.executable, "-S", str(CALLS), str(rounds)])

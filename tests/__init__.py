@@ -1,8 +1,8 @@
-"""The tests of all that is in the checkout."""
+"""The tests of everything in the checkout."""
 
 import pkgutil
 
 import pytest
 
-# What helpers assert is told in full, too.
+# Failed assertions in helpers are explained in full, too.
 pytest.register_assert_rewrite(*(f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)))

@@ -1,4 +1,4 @@
-"""What tests compile: made once, for all workers and for all runs of this checkout, and known by what it is made of."""
+"""What tests compile: built once for all workers and all runs in this checkout, and again if its inputs change."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ BUILDS = ROOT / "build/tests"
 
 
 def built(name: str, make: Callable[[Path], None], *made_of: str | Path) -> Path:
-    """The folder that `make` fills: anew where one of the texts, files or folders that it is made of has changed.
+    """Return the folder that `make` fills, anew if one of the texts, files or folders in `made_of` has changed.
 
-    What `make` raises goes through, a skip as well, and leaves nothing.
+    What `make` raises, a skip too, is passed on and leaves nothing behind.
     """
     folder = BUILDS / f"{name}-{_digest(made_of)}"
     if folder.is_dir():
@@ -36,7 +36,7 @@ def built(name: str, make: Callable[[Path], None], *made_of: str | Path) -> Path
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Wait until no other worker is in here."""
+    """Wait until no other worker holds the lock `file`, and hold it within the context."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -56,7 +56,7 @@ def _digest(made_of: tuple[str | Path, ...]) -> str:
 
 
 def compiled(compiler: str, folder: Path, name: str, source: str, *words: str) -> Path:
-    """A program of one source, which is called `name` as well, but for its ending; put into a folder to play in."""
+    """Compile a program from one source file, `name` with the language's suffix, and copy it into `folder`."""
     ending = {"cc": "c", "c++": "cpp"}[compiler]
     found = shutil.which(compiler)
     if found is None:

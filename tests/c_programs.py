@@ -1,4 +1,4 @@
-"""Small C programs for tests that count: what each does is known, so that its counts are."""
+"""Small C programs for tests of counting: what each does is known, and so are its counts."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import pytest
 
 from tests import builds
 
-# 12 instructions or so a round, in a function of its own; {loops} rounds if an argument says how many.
+# About 12 instructions per round, in a function of its own; an argument, such as {loops}, says how many rounds.
 LOOP = r"""
 #include <stdlib.h>
 static volatile unsigned sum;
 __attribute__((noinline)) void hot(long rounds) { for (long i = 0; i < rounds; i++) sum += i * i; }
 int main(int count, char **words) { hot(count > 1 ? atol(words[1]) : 100000); return 0; }
 """
-# The same with 1 % more rounds.
+# The same program with 1 % more rounds.
 LONGER_LOOP = LOOP.replace("100000", "101000")
 
 NOTHING = "int main(void) { return 0; }"
 
 SAYS = '#include <stdio.h>\nint main(void) { return puts("a") < 0; }'
 
-# Does some work, unless the file that its argument names is there, and makes that file at the end of it.
+# Works and then creates the file that its argument names; does nothing if that file exists.
 FILLS = r"""
 #include <fcntl.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ int main(int count, char **words) {
 }
 """
 
-# A part that is asked to be counted, and a part that is not.
+# Asks Callgrind to count one part, and not the part before it.
 BODY = r"""
 #include <valgrind/callgrind.h>
 static volatile unsigned sum;
@@ -49,7 +49,7 @@ int main(int count, char **words) {
 }
 """
 
-# Has what was counted so far written before it goes on.
+# Has Callgrind write what it has counted so far, and goes on.
 DUMPS = r"""
 #include <valgrind/callgrind.h>
 static volatile unsigned sum;
@@ -89,7 +89,7 @@ int main(int count, char **words) {
 }
 """
 
-# Executes itself anew, once, with the same words.
+# Executes itself once more, with the same arguments.
 AGAIN = r"""
 #include <stdlib.h>
 #include <unistd.h>
@@ -101,7 +101,7 @@ int main(int count, char **words) {
 }
 """
 
-# Has a child execute the file that it is itself, as the kernel says.
+# Has a child execute its own file, by the kernel's name for it.
 SELF = r"""
 #include <sys/wait.h>
 #include <unistd.h>
@@ -126,12 +126,12 @@ AVX512 = r"""
 int main(void) { __asm__ volatile(".byte 0x62, 0xf1, 0x7d, 0x48, 0xfe, 0xc0"); return 0; }
 """
 
-# Of GFNI, in the encoding of AVX: vgf2p8affineqb.
+# An instruction of GFNI, in the encoding of AVX: vgf2p8affineqb.
 GFNI = r"""
 int main(void) { __asm__ volatile(".byte 0xc4, 0xe3, 0xfd, 0xce, 0xf9, 0x00"); return 0; }
 """
 
-# AVX-512 again, found out as some libraries do that look what the processor can.
+# Tries out whether the processor has AVX-512, as some libraries do.
 TRIES_AVX512 = r"""
 #include <setjmp.h>
 #include <signal.h>
@@ -176,7 +176,7 @@ static char block[65536];
 int main(void) { for (int i = 0; i < 100; i++) if (write(1, block, sizeof block) < 0) return 1; return 0; }
 """
 
-# A few instructions more in every second launch, by the time; in a function that says so.
+# A number of instructions that depends on the time, in a function named for it.
 CLOCK = r"""
 #include <time.h>
 static volatile unsigned sum;
@@ -190,18 +190,18 @@ int main(void) { by_clock(); return 0; }
 
 
 def compiled(folder: Path, name: str, source: str, *flags: str) -> Path:
-    """Build a program; skips the test where there is no C compiler."""
+    """Build a C program; skips the test without a C compiler."""
     return builds.compiled("cc", folder, name, source, "-O1", "-g", "-pthread", *flags)
 
 
 def need_callgrind_header() -> None:
-    """Skip where a C program cannot ask Callgrind for anything."""
+    """Skip the test if C programs cannot make requests of Callgrind."""
     if not Path("/usr/include/valgrind/callgrind.h").is_file():
         pytest.skip("not tested without valgrind/callgrind.h")
 
 
 def need_valgrind() -> str:
-    """Where Valgrind is; skips the test where it is not."""
+    """Return the path of Valgrind; skips the test without it."""
     found = shutil.which("valgrind")
     if found is None:
         pytest.skip("not tested without valgrind")

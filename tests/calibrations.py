@@ -1,4 +1,4 @@
-"""Calibrations as tests need them: points that lie where they are told to."""
+"""Made-up calibrations, whose points lie where a test wants them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def pattern_fit(pattern: str, ram: float | None) -> PatternFit:
 
 
 def calibration(times: Mapping[str, tuple[float, ...]] = TIMES, **changed: object) -> Calibration:
-    """One whose patterns took such times; each time is predicted to be 4 ns and 8 more for its place."""
+    """Return a calibration whose patterns took these times in ns; predicted are 4 ns, and 8 more for each place."""
     weights = Weights(name="calibrated", l1=1, ll=3.6, ram=40)
     points = [point(name, ns, ram=place) for name, each in times.items() for place, ns in enumerate(each)]
     rams = (16.3, None, 933.0)
@@ -73,7 +73,7 @@ def calibration(times: Mapping[str, tuple[float, ...]] = TIMES, **changed: objec
 
 
 def interrupted_calibration(**changed: object) -> InterruptedCalibration:
-    """One with a point that was counted, and one that was timed once and begun again."""
+    """Return an interrupted calibration with a counted point, and one that was timed once and begun again."""
     begun = PointTimes(
         pattern="chase",
         elements=499,
@@ -102,6 +102,6 @@ def interrupted_calibration(**changed: object) -> InterruptedCalibration:
 
 
 def kept_weights(key: str, environment: Mapping[str, str] = os.environ) -> Weights | None:
-    """The weights of a machine's stored calibration, or None if it has none."""
+    """Return the weights of a machine's stored calibration, or None if it has none."""
     kept = load_calibration(key, environment)
     return None if kept is None else kept.weights

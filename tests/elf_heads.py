@@ -1,16 +1,16 @@
-"""Heads of programs of both widths and byte orders, as the ELF specification has them."""
+"""ELF headers of programs, of both widths and byte orders."""
 
 from __future__ import annotations
 
 import struct
 
 NOTE, INTERPRETER = 4, 3
-# By width: the head of a file, and of one of its segments.
+# By width: the header of a file, and that of a segment.
 _HEADS = {64: ("16s2HI3QI6H", "2I6Q"), 32: ("16s2HI3II6H", "8I")}
 
 
 def made(*segments: tuple[int, bytes], bits: int = 64, order: str = "<", machine: int = 62, at: int = 0) -> bytes:
-    """A program with these (kind, content), which stand one behind the other, or `at` a place in the file."""
+    """Return a program with segments (kind, content), one after the other, or all `at` a place in the file."""
     head, one = (order + form for form in _HEADS[bits])
     begin, size = struct.calcsize(head), struct.calcsize(one)
     identity = b"\x7fELF" + bytes([bits // 32, 1 + (order == ">"), 1])

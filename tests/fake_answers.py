@@ -1,9 +1,10 @@
-"""What `fake_harness.py` answers: as a good harness, and in the ways that break the protocol (docs/protocol.md).
+"""The answers of `fake_harness.py`: those of a good harness, and those that break the protocol (docs/protocol.md).
 
-A way is a function below. The times are made up: 1 us an iteration, with a little noise, which is drawn from the seed
-of the launch and from whether it is the first of its pair. It sleeps for as long as it says that they took.
+A way to behave is a function below. The times are made up: 1 us per iteration, with a little noise, drawn from the
+seed of the launch and from whether it is the first of its pair. The program sleeps for as long as it says that they
+took.
 
-Next to nothing is imported: most of what a test waits for is the start of the program.
+Next to nothing is imported, because most of a test's time goes into starting the program.
 """
 
 # ruff: noqa: ARG001, ARG005 - every way takes the call
@@ -26,7 +27,7 @@ LONGEST_NS = 10**9
 
 
 class Ends(Exception):  # noqa: N818 - an end is no error
-    """The end of the program in the middle of its answer: by a status, or, where that is negative, by a signal."""
+    """Ends the program in the middle of its answer, with an exit status, or with a signal where that is negative."""
 
     def __init__(self, status: int, words: bytes = b"") -> None:
         super().__init__()
@@ -34,7 +35,7 @@ class Ends(Exception):  # noqa: N818 - an end is no error
 
 
 class Call:
-    """One call by the driver: its words, and the answer, which the ways change before it is written."""
+    """One call by the driver: its arguments, and the answer, which the ways change before it is written."""
 
     def __init__(self, arguments: list[str]) -> None:
         plain = [word for word in arguments if not word.startswith("--steelyard-")]
@@ -49,7 +50,7 @@ class Call:
         self.fill()
 
     def fill(self) -> None:
-        """What a good harness answers."""
+        """Answer as a good harness does."""
         if "list" in self.words:
             self.lines = [{"benchmark": name, "tags": ["fake"]} for name in self.names]
         elif self.words.get("run") in self.names:
@@ -59,29 +60,29 @@ class Call:
             self.status = 1
 
     def sample(self, each_ns: float) -> dict[str, Any]:
-        """A sample whose iterations take so long, give or take 0.2 %."""
+        """Return a sample whose iterations take `each_ns`, give or take 0.2 %."""
         loops = int(self.words["loops"])
         noise = 1 + 0.002 * (2 * self.random.random() - 1)
         ns = max(1, round(each_ns * loops * noise))
         return {"loops": loops, "ns": ns, "cpu_ns": ns, "delay_ns": 0}
 
     def taken_ns(self) -> int:
-        """What it is said to have taken in all, which is held against what it took."""
+        """Return the time that the answer tells in all; the tool compares it with how long the launch took."""
         told = (line.get("ns") for line in self.lines if isinstance(line, dict))
         return sum(ns for ns in told if type(ns) is int and 0 < ns < LONGEST_NS)
 
     def concerns(self, place: str) -> bool:
-        """Whether a way is meant for this call: `list`, `run`, or the name of a benchmark."""
+        """Return whether a way for `place` (`list`, `run` or a benchmark's name) is meant for this call."""
         return place in self.words or place == self.words.get("run")
 
     def answer(self) -> bytes:
-        """What is written of it."""
+        """Return the bytes to write."""
         answer = "".join(f"{_text(line)}\n" for line in (self.hello, *self.lines, *self.end) if line is not None)
         return answer.encode(errors="surrogateescape")
 
 
 def is_odd_call() -> bool:
-    """Whether an odd number of calls were made in this folder, this one included: those of a pair follow each other."""
+    """Return whether this is the 1st, 3rd, ... call in this folder: the calls of a pair follow each other."""
     with open(".calls", "ab") as file:  # noqa: PTH123
         file.write(b".")
         return file.tell() % 2 == 1
@@ -108,7 +109,7 @@ if TYPE_CHECKING:
 
 
 def each(**changes: Any) -> Way:
-    """A way that changes every line between the hello and the end."""
+    """Return a way that changes every line between the hello and the end."""
 
     def way(call: Call) -> None:
         for line in call.lines:
@@ -118,7 +119,7 @@ def each(**changes: Any) -> Way:
 
 
 def instead(*lines: Any) -> Way:
-    """A way that answers nothing but these lines, and ends well."""
+    """Return a way that answers with these lines alone, and ends well."""
 
     def way(call: Call) -> None:
         call.hello, call.lines, call.end = lines[0], list(lines[1:]), []
@@ -127,7 +128,7 @@ def instead(*lines: Any) -> Way:
 
 
 def refuse(call: Call) -> None:
-    """Do as a harness does that only speaks a later version."""
+    """Answer as a harness that speaks only a later version of the protocol."""
     call.hello, call.lines, call.end, call.status = {"steelyard": 2}, [], [], 2
 
 
@@ -186,7 +187,7 @@ def no_times_of_the_kernel(call: Call) -> None:
 
 
 def flood(descriptor: int) -> Way:
-    """A way that first writes megabytes of noise to a descriptor."""
+    """Return a way that writes megabytes of noise to a descriptor before the answer."""
 
     def way(call: Call) -> None:
         left = MOST
@@ -197,7 +198,7 @@ def flood(descriptor: int) -> Way:
 
 
 def leave_a_child(call: Call) -> None:
-    """Leave a process behind that has everything open, the results as well."""
+    """Leave a process behind that keeps every descriptor open, that of the results too."""
     if os.fork() == 0:
         with open("/proc/self/comm", "w") as file:  # noqa: PTH123
             file.write("left-over")
@@ -205,18 +206,18 @@ def leave_a_child(call: Call) -> None:
 
 
 def need(call: Call) -> None:
-    """Use up what somebody has to prepare for each launch."""
+    """Remove a file that has to be prepared for each launch."""
     os.unlink("prepared")  # noqa: PTH108
 
 
 def log(call: Call) -> None:
-    """Append the words of each call to a file."""
+    """Append the arguments of each call to a file."""
     with open("log", "a") as file:  # noqa: PTH123
         file.write(f"{_json(call.words)}\n")
 
 
 def stuck_at(count: int) -> Way:
-    """A way that waits in the launch of that number, as counted in the log, unless the file `go` is there."""
+    """Return a way that hangs in launch `count`, as the log counts them, unless the file `go` exists."""
 
     def way(call: Call) -> None:
         log(call)
@@ -227,9 +228,9 @@ def stuck_at(count: int) -> Way:
     return way
 
 
-# JSON as it would not be written by Python.
+# JSON that Python would not write.
 def lines(text: str) -> Way:
-    """A way whose lines are this text."""
+    """Return a way whose lines are this text."""
 
     def way(call: Call) -> None:
         call.lines = [text for _ in call.lines]
@@ -285,7 +286,7 @@ WAYS: dict[str, Way] = {
 }
 
 
-# Of a list there is nothing to change for these.
+# These change samples, and leave the answer to `list` as it is.
 OF_SAMPLES = {
     *("nan", "infinity", "null", "negative", "zero", "string", "boolean", "huge", "long-text", "no-time", "bad-loops"),
     *("bad-cpu", "bad-delay", "missing", "extra", "slower", "long", "never-longer", "wall-only", "idle"),
@@ -293,7 +294,7 @@ OF_SAMPLES = {
 
 
 def answered(arguments: list[str]) -> Call:
-    """One call, when its ways have changed the answer; raises Ends."""
+    """Return a call whose ways have changed its answer; raises Ends."""
     call = Call(arguments)
     for way in call.ways:
         word, at, place = way.partition("@")

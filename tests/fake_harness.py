@@ -1,9 +1,9 @@
-"""A program that speaks the harness protocol (docs/protocol.md), or breaks it in the ways that its first argument says.
+"""A program that speaks the harness protocol (docs/protocol.md), or breaks it in the way that its first argument says.
 
     python fake_harness.py WAYS [NAME...] --steelyard-...
 
-WAYS are words with commas between them, each a function of `fake_answers.py`; `word@NAME` is for the benchmark NAME
-alone, and `well` is no way. All else is over there, as Python keeps compiled what it imports, and not what it runs.
+WAYS are words separated by commas, each a function of `fake_answers.py`; `word@NAME` is for the benchmark NAME alone,
+and `well` changes nothing. The rest is in that module because Python caches the bytecode of imported modules only.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Imports made up for tests, without the files of any tool."""
+"""Made-up imports, which need no files of other tools."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def foreign_results(
     machine: dict[str, str] | None = None,
     seconds: float | None = 30.0,
 ) -> ForeignResults:
-    """An import of these benchmarks."""
+    """Return an import of these benchmarks."""
     told = repr((name, benchmarks)).encode()
     files = [ForeignFile(name=name, sha256=hashlib.sha256(told).hexdigest())]
     return ForeignResults(
@@ -45,12 +45,12 @@ def foreign_results(
 
 
 def benchmark_of(**told: Any) -> ForeignBenchmark:
-    """A benchmark as a file tells it, validated; its samples packed."""
+    """Return a validated benchmark from fields as a file has them; its samples are packed."""
     return validated(ForeignBenchmark, told)
 
 
 def fields_in_file(record: ForeignResults) -> dict[str, Any]:
-    """What the file of an import holds."""
+    """Return the fields in the file of an import."""
     fields: dict[str, Any] = json.loads(b"".join(as_saved(record, Path("a.json"))))
     return fields
 
@@ -58,13 +58,13 @@ def fields_in_file(record: ForeignResults) -> dict[str, Any]:
 def processes(
     count: int, level: float = 1.0, *, seed: int = 1, noise: float = 0.002, samples: int = 3
 ) -> list[list[float]]:
-    """So many processes around a level."""
+    """Return the samples of `count` processes, scattered around a level."""
     chance = np.random.default_rng(seed)
     return [[float(level * np.exp(noise * z)) for z in chance.standard_normal(samples)] for _ in range(count)]
 
 
 def hyperfine(path: Path, **commands: Sequence[float]) -> Path:
-    """A file of hyperfine with these times."""
+    """Write a file of hyperfine's with the times of these commands, in seconds."""
     results = [
         {"command": name, "times": list(times), "exit_codes": [0] * len(times)} for name, times in commands.items()
     ]

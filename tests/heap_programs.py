@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests import builds
 
-# Each function of the allocator, and some of the C library that use it.
+# Calls each function of the allocator, and some functions of the C library that use it.
 EVERY = r"""
 #define _GNU_SOURCE
 #include <errno.h>
@@ -57,7 +57,7 @@ int main() {
 }
 """
 
-# 5 threads at a time, or as many as asked for: each allocates 1,000 blocks, of which another one frees half.
+# 5 threads at a time, or as many as the argument says: each allocates 1,000 blocks, of which another one frees half.
 THREADS = r"""
 #include <pthread.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ int main(int words, char **word) {
 }
 """
 
-# One thread after the other, more than there is room for at once.
+# 1,000 threads one after the other: more than the library has room for at once.
 MANY_THREADS = r"""
 #include <pthread.h>
 #include <stdlib.h>
@@ -123,7 +123,7 @@ int main(void) {
 }
 """
 
-# Takes 1,234 blocks, and ends as asked for.
+# Takes 1,234 blocks, and ends as the argument says.
 ENDS = r"""
 #include <signal.h>
 #include <stdlib.h>
@@ -141,7 +141,7 @@ int main(int count, char **words) {
 }
 """
 
-# 1,000 signals, whose handler takes and frees a block; 1,000 blocks taken beside it.
+# 1,000 signals whose handler takes and frees a block, and 1,000 blocks taken outside it.
 SIGNALS = r"""
 #include <signal.h>
 #include <stdlib.h>
@@ -154,7 +154,7 @@ int main(void) {
 }
 """
 
-# A timer's signals come whenever they like; only the handler allocates after them.
+# A timer's signals arrive at any moment; only their handler allocates.
 TIMER = r"""
 #include <signal.h>
 #include <stdlib.h>
@@ -189,7 +189,7 @@ int main(int count, char **words) {
 }
 """
 
-# 100 blocks of 1000 bytes at a time, three times, and one of a million that is gone before the others come.
+# 100 blocks of 1000 bytes at a time, three times.
 PEAK = r"""
 #include <stdlib.h>
 static void *volatile kept[100];
@@ -202,7 +202,7 @@ int main(void) {
 }
 """
 
-# Where its first blocks are.
+# Prints the addresses of its first blocks.
 SHOWS = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,7 +214,7 @@ int main(void) {
 }
 """
 
-# Its own malloc, in the program: whatever is preloaded comes behind that.
+# A malloc of its own, in the program: it takes precedence over what is preloaded.
 OWN = r"""
 #include <stddef.h>
 static char memory[1 << 20];
@@ -224,7 +224,7 @@ void free(void *block) { (void)block; }
 int main(void) { for (int i = 0; i < 100; i++) if (!malloc(100)) return 1; return 0; }
 """
 
-# An allocator in a library, with sizes where they are not with glibc.
+# An allocator for a library, which keeps the sizes of blocks elsewhere than glibc does.
 OTHER = r"""
 #include <stddef.h>
 #include <string.h>
@@ -266,5 +266,5 @@ void *mmap(void *place, size_t length, int protection, int flags, int file, off_
 
 
 def compiled_cpp(folder: Path, name: str, source: str, *flags: str) -> Path:
-    """Build a C++ program; skips the test where there is no compiler for it."""
+    """Build a C++ program; skips the test without a C++ compiler."""
     return builds.compiled("c++", folder, name, source, "-O1", "-g", "-std=c++17", *flags)

@@ -1,4 +1,4 @@
-"""A line of commits in a real repository, each with a program that takes so long on a scripted machine."""
+"""A line of commits in a real repository, each with a program whose time on a scripted machine is known."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from tests.world import ScriptedWorld, measured, program_of
 AUTHOR, DATE = "A U Thor", "2026-01-02T03:04:05+01:00"
 _PERSON = f"{AUTHOR} <author@example.org> 1767319445 +0100"
 NUMBER = "number.h"
-"""The file that says which commit it is: a source, as only what differs in others may be read by what is built."""
+"""The file with the commit's number. It is a source file: a program may read any other file of its revision, so that
+builds that differ in one are not identical."""
 BUILD = "test ! -e broken || { echo 'work.c:1: error: no such thing'; exit 2; }; echo >> ../../built"
-"""How commits are built; what is built is a line in a file beside the builds."""
+"""How commits are built; each build adds a line to a file beside the builds."""
 
 
 @dataclass
@@ -30,15 +31,15 @@ class History:
     world: ScriptedWorld
     ms: Sequence[float]
     broken: set[int] = field(default_factory=set)
-    """Those that do not build."""
+    """The commits that do not build."""
     without: set[int] = field(default_factory=set)
-    """Those that lack the program."""
+    """The commits that lack the program."""
     failing: set[int] = field(default_factory=set)
-    """Those whose program fails."""
+    """The commits whose program fails."""
     lying: set[int] = field(default_factory=set)
-    """Those whose program only says that it failed, and ends well."""
+    """The commits whose program only says that it failed, and ends well."""
     wobbling: set[int] = field(default_factory=set)
-    """Those whose counts do not repeat."""
+    """The commits whose counts are not the same each time."""
     same_files: dict[int, int] = field(default_factory=dict)
     subject: str = "Change number"
 
@@ -51,19 +52,19 @@ class History:
         self.world.script = self.script
 
     def short(self, number: int) -> str:
-        """A commit's name, as it is said."""
+        """Return a commit's hash as it is printed."""
         return self.names[number][:10]
 
     def branch_off(self) -> None:
-        """Have a branch `side` of one commit beside the line, from c0 on, and `merged`, which has it merged into c3."""
+        """Make a branch `side` of one commit that starts from c0, and a branch `merged` that merges it into c3."""
         side = _commit("side", 901, "side", f"from {self.names[0]}")
         merged = _commit("merged", 902, "merged", f"from {self.names[3]}", "merge :901")
         self._import(f"{side}{merged}")
 
     def merge_branches(self) -> str:
-        """A commit `met` of three parents on `main`, slow by its last one; the branches are named `one` and `other`.
+        """Commit `met` to `main`, a merge of c3, `one` and `other` that is slow because of `other`; return its hash.
 
-        Into `other` the line was merged before: its commits are c0, `other~2`, a merge of c2, `other`.
+        c2 had been merged into `other` before: its commits are c0, `other~2`, the merge of c2, and `other`.
         """
         stream = [
             _commit("one", 911, "one", f"from {self.names[1]}"),
@@ -77,12 +78,12 @@ class History:
         return self.repo.git("rev-parse", "main")
 
     def builds(self) -> int:
-        """How many builds there were."""
+        """Return how many builds there were."""
         file = self.world.folder / ".cache/steelyard/builds/built"
         return len(file.read_text().splitlines()) if file.exists() else 0
 
     def script(self, spec: LaunchSpec, number: int) -> Measured:
-        """What a launch measures."""
+        """Return what a launch measures."""
         words = [os.fsdecode(word) for word in spec.argv]
         commit = int((Path(os.fsdecode(spec.cwd or b"")) / NUMBER).read_text())
         if program_of(spec) == "valgrind":

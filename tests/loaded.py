@@ -1,4 +1,4 @@
-"""Records read back from files, each of the kind that it has to be."""
+"""Records read back from files, each of the expected kind."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from steelyard.model.records import Run, Weighing
 
 
 def weighing_in(path: str | Path) -> Weighing:
-    """The weighing in a file."""
+    """Return the weighing in a file."""
     record = load(Path(path))
     assert isinstance(record, Weighing)
     return record
 
 
 def run_in(path: str | Path) -> Run:
-    """The run in a file."""
+    """Return the run in a file."""
     record = load(Path(path))
     assert isinstance(record, Run)
     return record

@@ -1,9 +1,9 @@
-"""The installed command, forked from a Python that has imported what each start of it would import anew.
+"""The installed command, forked from a Python that has imported everything already.
 
-Half of what the tests of the installed command take of a processor are these imports, 0.3 s each. All else is as in a
-start: a process of its own, the child of the one that starts it, with its own streams, folder, environment and words,
-from `main` to its exit status. What a start reads before `main`, or takes along from its parent, is left to real ones:
-`installed` starts one where anything but the usual is asked for.
+These imports, 0.3 s for each start, are half of the processor time that tests of the installed command take. All else
+is as in a real start: a process of its own, the child of the one that starts it, with its own streams, folder,
+environment and arguments, from `main` to its exit status. What a start reads before `main`, or inherits from its
+parent, needs a real one: `installed` makes one if anything unusual is asked for.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 STEELYARD = Path(sys.executable).parent / "steelyard"
-# Neither Python nor a library reads these before `main`, but for LANG.
+# But for LANG, neither Python nor a library reads these before `main`.
 _USUAL_VARIABLES = {"PATH", "HOME", "XDG_STATE_HOME", "TMPDIR", "COLUMNS", "LANG"}
 _USUAL_OPTIONS = {"stdin", "stdout", "stderr", "cwd", "env"}
 _LANG = "C.UTF-8"
-_PATIENCE_S = 120  # the imports take 1 s of a processor
+_PATIENCE_S = 120  # the imports take 1 s of processor time
 _LONGEST_REQUEST = 200_000
 _PR_SET_CHILD_SUBREAPER = 36  # sys/prctl.h
 
 
 def installed(words: Sequence[str | Path], **options: Any) -> subprocess.Popen[bytes]:
-    """Start the installed command; options are those of Popen."""
+    """Start the installed command; the options are those of Popen."""
     environment: dict[str, str] = options["env"]
     usual = options.keys() <= _USUAL_OPTIONS and environment.keys() <= _USUAL_VARIABLES
     if usual and environment.get("LANG") == _LANG and sys.platform == "linux":
@@ -42,10 +42,10 @@ def installed(words: Sequence[str | Path], **options: Any) -> subprocess.Popen[b
 
 
 class _Forked(subprocess.Popen[bytes]):
-    """A Popen whose child is not started, but forked from one that has imported all."""
+    """A Popen whose child is forked from a process that has imported everything."""
 
     def _execute_child(self, words: Sequence[str | Path], *details: Any) -> None:
-        # By their places, as Popen gives them from Python 3.11 on: what else it starts a process by is not the usual.
+        # By position, as Popen passes them from Python 3.11 on. Its other arguments matter in unusual cases only.
         cwd, env = details[4:6]
         for_stdin, to_stdin, from_stdout, for_stdout, from_stderr, for_stderr = details[9:15]
         sys.audit("subprocess.Popen", str(STEELYARD), [str(STEELYARD), *map(os.fsdecode, words)], cwd, env)
@@ -65,7 +65,7 @@ class _Forked(subprocess.Popen[bytes]):
 
 
 def _forked(request: bytes, streams: Sequence[int]) -> int:
-    """The process that does what is asked for, which is a child of this one, as it is when its parent has ended."""
+    """Fork a process for the request; return its pid. It becomes a child of this process when its parent ends."""
     at, _ = _forking()
     control = ctypes.CDLL(None).prctl
     assert control(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
@@ -78,7 +78,7 @@ def _forked(request: bytes, streams: Sequence[int]) -> int:
 
 @cache
 def _forking() -> tuple[socket.socket, subprocess.Popen[bytes]]:
-    """The one that forks, and the way to it; it ends when that is closed, with this process at the latest."""
+    """Start the process that forks; return the socket to it, which ends it when closed, and the process."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.settimeout(_PATIENCE_S)
     environment = {"PATH": os.environ["PATH"], "LANG": _LANG, "OPENBLAS_NUM_THREADS": "1"}
@@ -89,7 +89,7 @@ def _forking() -> tuple[socket.socket, subprocess.Popen[bytes]]:
             pass_fds=[theirs.fileno()],
             env=environment,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,  # no terminal: to one Python writes line by line
+            stdout=subprocess.DEVNULL,  # no terminal, to which Python would write line by line
         )
 
 
@@ -98,7 +98,7 @@ def _serve(at: socket.socket) -> NoReturn:
     while True:
         request, streams, _, _ = socket.recv_fds(at, _LONGEST_REQUEST, 3)
         if not request:
-            os._exit(0)  # to take all modules apart would take longer than to end
+            os._exit(0)  # an ordinary exit would take long, to tear down all modules
         told, tell = os.pipe()
         between = os.fork()
         if not between:
@@ -107,7 +107,7 @@ def _serve(at: socket.socket) -> NoReturn:
                 _become(json.loads(request), streams)
             os.write(tell, str(pid).encode())
             os._exit(0)
-        os.waitpid(between, 0)  # only then is what it has forked a child of the one that asks
+        os.waitpid(between, 0)  # only once it has ended does the asking process adopt its child
         at.send(os.read(told, 20))
         for number in (told, tell, *streams):
             os.close(number)
@@ -124,7 +124,7 @@ def _import_all() -> None:
 
 
 def _become(request: tuple[list[str], str, dict[str, str], int], streams: Sequence[int]) -> None:
-    """What a start of the installed command is when it comes to `main`."""
+    """Turn this process into what the installed command is when it comes to `main`, and run that."""
     try:
         words, folder, environment, mask = request
         for number, stream in enumerate(streams):

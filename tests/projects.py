@@ -1,4 +1,4 @@
-"""Projects on a scripted machine: a file, and programs of which each side has its own."""
+"""Projects on a scripted machine: a project's file, and programs that each side has in its own folder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ command = "./parse"
 
 
 class ProjectWorld(ScriptedWorld):
-    """A scripted machine with a project, of which each side is in a folder of its own."""
+    """A scripted machine with a project, each side of which has a folder of its own."""
 
     ms: dict[str, tuple[float, float]]
 
@@ -38,23 +38,23 @@ class ProjectWorld(ScriptedWorld):
         (self.folder / name).write_text(text)
 
     def program(self, name: str, before: float, after: float) -> None:
-        """Put a program into both sides that takes so many ms."""
+        """Put a program into both sides, which takes `before` ms in the baseline and `after` ms in the candidate."""
         for side in ("base", "head"):
             (self.folder / side).mkdir(exist_ok=True)
             self.executable(f"{side}/{name}", f"{side} {name}")
         self.ms[name] = (before, after)
 
     def takes(self, spec: LaunchSpec, number: int) -> Measured:
-        """What a launch takes by the folder that it is in."""
+        """Return what a launch measures, which depends on the folder that it runs in."""
         before, after = self.ms[program_of(spec)]
         return measured((after if spec.cwd == bytes(self.folder / "head") else before) * (1 + number * 1e-6))
 
     def press_ctrl_c(self, launch: int) -> None:
-        """Have the user interrupt in the middle of a launch, by its number."""
+        """Press Ctrl-C in the middle of the launch of this number."""
         self.script = at_launch(launch, ctrl_c, self.takes)
 
     def drives(self, **suites: Program) -> None:
-        """Have the programs of these names be suites of a harness, the same on both sides."""
+        """Make the programs of these names suites of a harness, the same on both sides."""
 
         def script(spec: LaunchSpec, number: int) -> Measured:
             words = [os.fsdecode(word) for word in spec.argv]
@@ -64,16 +64,16 @@ class ProjectWorld(ScriptedWorld):
         self.script = script
 
     def ran(self) -> list[str]:
-        """The commands of the launches, each once."""
+        """Return the commands of the launches, each once."""
         return [*dict.fromkeys(b" ".join(spec.argv).decode() for spec in self.launched)]
 
     def records(self, *names: str) -> list[dict[str, Any]]:
-        """Records that were written to files."""
+        """Return the records in these files."""
         return [self.json(name) for name in names]
 
 
 def project_world(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> ProjectWorld:
-    """A project with `./sort`, which gets slower, and `./parse`, which stays the same."""
+    """Return a project with `./sort`, which gets slower, and `./parse`, which stays the same."""
     of_project = ProjectWorld(scripted.folder, scripted.script)
     of_project.ms = {}
     of_project.script = of_project.takes

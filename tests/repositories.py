@@ -1,4 +1,4 @@
-"""Tiny repositories with real git, whose programs are shell scripts and whose builds are too."""
+"""Tiny repositories of real git, whose programs and builds are shell scripts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
 from tests.world import ScriptedWorld, measured
 
-# Whatever the machine's owner has configured, and nothing of the clock.
+# Without what the machine's owner has configured for git.
 _ENVIRONMENT = {
     "PATH": os.environ["PATH"],
     "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -35,7 +35,7 @@ class Repo:
 
     @classmethod
     def made(cls, folder: Path, **files: str) -> Repo:
-        """One with these files, `source` if nothing is said, in its first commit."""
+        """Make a repository whose first commit has these files, by default `source`."""
         folder.mkdir(parents=True, exist_ok=True)
         repo = cls(folder)
         repo.git("init", "--quiet", "--initial-branch=main")
@@ -46,7 +46,7 @@ class Repo:
         return repo
 
     def git(self, *words: str | Path) -> str:
-        """What git prints of it."""
+        """Run git in the repository; return what it prints."""
         options = ("-c", "protocol.file.allow=always")
         done = subprocess.run(
             ["git", *options, *words], cwd=self.folder, env=_ENVIRONMENT, capture_output=True, text=True, check=False
@@ -55,14 +55,14 @@ class Repo:
         return done.stdout.strip()
 
     def write(self, name: str, content: str) -> Path:
-        """A file in its work tree."""
+        """Write a file in the work tree."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
         return path
 
     def commit(self, message: str, **files: str) -> str:
-        """Commit the work tree, with these files; the commit's hash."""
+        """Commit the work tree, with these files; return the commit's hash."""
         for name, content in files.items():
             self.write(name, content)
         self.git("add", "--all")
@@ -70,9 +70,9 @@ class Repo:
         return self.git("rev-parse", "HEAD")
 
     def contents(self) -> dict[str, tuple[bytes, int]]:
-        """Every file of it, git's own too, with its time: what nobody but the user may change.
+        """Return every file, git's own too, with its time: what nobody but the user may change.
 
-        Of an object the time alone says when somebody asked for it last.
+        The times of objects are left out: git sets them when it is asked for an object.
         """
         return {
             str(path): (path.read_bytes(), 0 if "objects" in path.parts else path.stat().st_mtime_ns)
@@ -82,12 +82,12 @@ class Repo:
 
 
 def script(name: str) -> str:
-    """A program that says its name."""
+    """Return a script that prints its name."""
     return f"#!/bin/sh\necho {name}\n"
 
 
 def slower_work_tree(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch, **files: str) -> Repo:
-    """A repository, with these files too, whose work tree is slower than `main` and in which this process is."""
+    """Make a repository, with these files too, whose work tree is slower than `main`; move this process into it."""
     made = Repo.made(scripted.folder / "project", **{"source": script("old"), "below/file": "x", **files})
     made.write("source", script("new"))
     monkeypatch.chdir(made.folder)

@@ -1,4 +1,4 @@
-"""Small C programs for tests of the clock that stands still while they wait."""
+"""Small C programs for tests of the still clock."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ static struct timespec later(double seconds) {
 }
 """
 
-# Prints what elapsed by its clock, by the kernel's, and what the kernel says that it waited.
+# Prints the time that elapsed by its clock, by the kernel's clock, and how long it waited according to the kernel.
 WORKS = (
     _HEAD
     + r"""
@@ -63,7 +63,7 @@ int main(int count, char **words) {
 """
 )
 
-# A child goes on where its parent's clock was, and is counted as a process of its own, however it ends.
+# A child's clock goes on from its parent's, and the child counts as a process of its own, however it ends.
 FORKS = (
     _HEAD
     + r"""
@@ -84,7 +84,7 @@ int main(void) {
 """
 )
 
-# The clocks of two threads may be compared: neither is behind the other.
+# The clocks of two threads can be compared: neither is behind the other.
 THREADS = (
     _HEAD
     + r"""
@@ -105,7 +105,7 @@ int main(void) {
 """
 )
 
-# Waits until times that it works out from its clock: none of these ends early, or late by more than a busy machine.
+# Waits for deadlines computed from its clock: no wait ends early, or later than a busy machine explains.
 DEADLINES = (
     _HEAD
     + r"""
@@ -144,7 +144,7 @@ int main(void) {
 """
 )
 
-# Closes everything that it did not open, and uses all of these numbers itself.
+# Closes every descriptor that it did not open, and uses their numbers itself.
 CLOSES = (
     _HEAD
     + r"""
@@ -162,7 +162,7 @@ int main(void) {
 """
 )
 
-# Asks in a signal handler, in the midst of asking.
+# Reads the clock in a signal handler that interrupts a reading of it.
 SIGNALS = (
     _HEAD
     + r"""

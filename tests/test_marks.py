@@ -1,4 +1,4 @@
-"""What is marked by its name is there: a test that moved would lose its mark without a word."""
+"""Everything that is marked by name exists: a test that moved would silently lose its mark."""
 
 from __future__ import annotations
 

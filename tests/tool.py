@@ -21,12 +21,13 @@ from tests.preloaded import installed
 
 # Far longer than anything here takes; a hang becomes a failure instead.
 PATIENCE_S = 60
-# What could steer a terminal.
+# Characters that could steer a terminal.
 _CONTROLS = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 
-# Launches that take less run behind another one, of which nothing is kept: where launches are counted, they are longer.
+# Before shorter launches the tool makes another one, of which it keeps nothing: commands that count their launches
+# take this long.
 SOME_TIME = "sleep 0.025"
-# A few ms of work in one thread, and twice as much: far apart on any machine.
+# A few ms of work in one thread, and twice as much: easy to tell apart on any machine.
 WORK = "sh -c 'i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done'"
 TWICE_THE_WORK = WORK.replace("2000", "4000")
 
@@ -46,12 +47,12 @@ class Done:
 
     @property
     def report(self) -> bytes:
-        """What was printed on stdout and `show` prints again: without how it goes on, and what an exit status means."""
+        """What `show` would print again of stdout: all but how to go on, and what the exit status means."""
         return re.split(rb"\n(?:go on|exit) ", self.out)[0].rstrip(b"\n") + b"\n"
 
     @property
     def sentence(self) -> str:
-        """What was printed on stderr; it has to be one sentence, and nothing may be on stdout."""
+        """The sentence on stderr, which must be the only output."""
         assert self.out == b""
         self.check_is_tidy()
         match = re.fullmatch(r"steelyard: ([^\n]+)\n", self.err.decode())
@@ -59,7 +60,7 @@ class Done:
         return match[1]
 
     def check_is_tidy(self) -> None:
-        """Neither a traceback nor a control character nor a byte that is no UTF-8 reached the terminal."""
+        """Check that no traceback, no control character and no byte that is not UTF-8 was printed."""
         for printed in (self.out, self.err):
             assert b"Traceback" not in printed, printed.decode(errors="replace")
             assert not _CONTROLS.search(printed), printed
@@ -73,18 +74,18 @@ class InFolder:
     folder: Path
 
     def write(self, name: str, content: str, mode: int = 0o755) -> str:
-        """Make a file, executable if nothing else is said, and return the way to it."""
+        """Write a file, executable by default, and return its path as the command line takes it."""
         path = self.folder / name
         path.write_text(content)
         path.chmod(mode)
         return f"./{name}"
 
     def lines(self, name: str = "log") -> list[str]:
-        """The lines of a file in the folder."""
+        """Return the lines of a file in the folder."""
         return (self.folder / name).read_text().splitlines()
 
     def json(self, name: str = "record.json") -> dict[str, Any]:
-        """A JSON file in the folder."""
+        """Return the content of a JSON file in the folder."""
         record: dict[str, Any] = json.loads((self.folder / name).read_bytes())
         return record
 
@@ -112,7 +113,7 @@ class Tool(InFolder):
         return Done(process.returncode, out or b"", err or b"")
 
     def through(self, *words: str, **options: Any) -> Done:
-        """Run by way of a shell: `/bin/sh -c SCRIPT`, which finds the tool as $0, and the words for it as $@."""
+        """Run `/bin/sh -c SCRIPT` (the first three words), which finds the tool as $0 and its arguments as $@."""
         shell, words = words[:3], words[3:]
         done = subprocess.run(
             [*shell, STEELYARD, *words],
@@ -122,32 +123,32 @@ class Tool(InFolder):
         return Done(done.returncode, done.stdout or b"", done.stderr or b"")
 
     def compare(self, *words: str | Path, **options: Any) -> Done:
-        """Weigh, by 12 pairs of `true` if nothing else is said."""
+        """Weigh; by default `true` against `true` by 12 pairs."""
         commands = () if words and not str(words[0]).startswith("-") else ("true", "true")
         limit = () if {"--pairs", "--max-time"} & set(words) else ("--pairs", "12")
         return self("compare", *commands, *words, *limit, **options)
 
     def compared(self, *words: str | Path, **options: Any) -> dict[str, Any]:
-        """Weigh what noise may decide, and return the record: whatever its verdict, the exit status is that one's."""
+        """Weigh and return the record; noise may decide the verdict, but the exit status must agree with it."""
         done = self.compare(*words, "--json", "record.json", **options)
         record = self.json()
         assert (done.status, done.err) == (status_of(record), b"")
         return record
 
     def shown(self, *words: str | Path) -> dict[str, Any]:
-        """A kept record as `show` writes it; the latest, if none is named."""
+        """Return a kept record as `show` writes it, by default the latest."""
         assert self("show", *words, "--json", "shown.json").status == 0
         return self.json("shown.json")
 
     def refuses(self, *words: str | Path, status: int = 2, **options: Any) -> str:
-        """Run what has to fail, and return the sentence it says."""
+        """Run a command line that must fail; return the sentence that it prints."""
         done = self(*words, **options)
         assert done.status == status, done
         return done.sentence
 
     @contextmanager
     def started(self, *words: str | Path) -> Iterator[subprocess.Popen[bytes]]:
-        """The command line while it runs, from when `main` answers to signals: before it imports anything."""
+        """Yield a running command line, from when `main` handles signals, which is before it imports anything."""
         program = """
 import os
 from steelyard.cli import main
@@ -176,11 +177,11 @@ main.main()
         return {"cwd": self.folder, "env": self.environment}
 
     def kept(self) -> list[Path]:
-        """What is on the store, oldest first."""
+        """Return what is in the store, oldest first."""
         return sorted((self.folder / "state/steelyard").glob("*"))
 
     def processes(self) -> list[str]:
-        """Every process that was started from here, be it by way of the tool: they have our folder as their home."""
+        """Return every process started from here, directly or by the tool: those whose HOME is our folder."""
         home = os.fsencode(f"HOME={self.folder}")
         found = []
         for pid in psutil.pids():
@@ -196,20 +197,20 @@ class Starts(Protocol):
     """A command line that knows what it started."""
 
     def processes(self) -> list[str]:
-        """Every process of it that is still there."""
+        """Return those of its processes that are still there."""
 
 
 Lent = TypeVar("Lent", bound=Starts)
 
 
 def tidy_at_the_end(tool: Lent) -> Iterator[Lent]:
-    """Lend a command line; whatever it starts has to be gone afterwards."""
+    """Yield a command line, and then wait until everything that it started is gone."""
     yield tool
     wait_until(lambda: not tool.processes(), "no process is left")
 
 
 def environment_in(folder: Path) -> dict[str, str]:
-    """One in which all that the tool keeps is in that folder."""
+    """Return an environment in which the tool keeps everything in that folder."""
     return {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
@@ -220,7 +221,7 @@ def environment_in(folder: Path) -> dict[str, str]:
 
 
 def status_of(record: dict[str, Any]) -> int:
-    """The exit status that goes with a finished weighing's verdicts; of several metrics the first one's."""
+    """Return the exit status that goes with a finished weighing's verdicts; of several metrics the first one counts."""
     first: dict[int, str] = {}
     for verdict in record["derived"]["verdicts"]:
         if not verdict["control"]:
@@ -230,9 +231,9 @@ def status_of(record: dict[str, Any]) -> int:
 
 
 def told_of(pid: int, name: str) -> bytes:
-    """A file of /proc about a process; nothing where it has ended, or is none of ours.
+    """Return the content of a file in /proc/PID; empty if the process has ended or belongs to another user.
 
-    It is asked of all processes, after every test and all the while that one waits: psutil takes four times as long.
+    This is asked about all processes, after every test and all the while a test waits: psutil takes four times as long.
     """
     try:
         with open(f"/proc/{pid}/{name}", "rb", buffering=0) as file:  # noqa: PTH123 - to make a path takes longer
@@ -242,7 +243,7 @@ def told_of(pid: int, name: str) -> bytes:
 
 
 def name_of(process: psutil.Process) -> str:
-    """The name of a process, which is nothing once it has gone."""
+    """Return the name of a process, or "" if it has gone."""
     try:
         return str(process.name())
     except psutil.NoSuchProcess:
@@ -250,7 +251,7 @@ def name_of(process: psutil.Process) -> str:
 
 
 def ended(process: subprocess.Popen[bytes]) -> Done:
-    """Wait for the end of what was started."""
+    """Wait for the end of a command line that was started."""
     out, err = process.communicate(timeout=PATIENCE_S)
     return Done(process.returncode, out, err)
 
@@ -264,18 +265,18 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
 
 
 def announced(err: bytes | str) -> str:
-    """What is said on stderr of a weighing before it is carried on; nothing else may have been."""
+    """Return what stderr says about a weighing that is carried on; it may say nothing else."""
     said = err.decode() if isinstance(err, bytes) else err
     assert re.fullmatch(r"steelyard: carrying on [^\n]+\n(  [^\n]+\n)+", said), said
     return said
 
 
 def sh(script: str) -> str:
-    """The command line of a shell script without single quotes."""
+    """Return the command line that runs a shell script, which must not contain single quotes."""
     assert "'" not in script
     return f"sh -c '{script}'"
 
 
 def rows(record: dict[str, Any], *names: str) -> list[Sequence[Any]]:
-    """Some columns of a record's launches, row by row."""
+    """Return the named columns of a record's launches, row by row."""
     return list(zip(*(record["launches"][name] for name in names), strict=True))

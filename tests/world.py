@@ -1,6 +1,7 @@
-"""A machine on which whole command lines run within this process: nothing is started, and nobody waits.
+"""A scripted machine, on which whole command lines run within this process without starting or waiting for anything.
 
-What a launch measures is up to the test; it alone moves the clock. All else that a command takes from outside is fixed.
+The test's script says what a launch measures. Only launches, and scripted waits for quiet, move the clock. All else
+that a command takes from outside is fixed.
 """
 
 from __future__ import annotations
@@ -60,13 +61,13 @@ _STARTED_S = 1000.0
 _STARTED = datetime(2026, 1, 1, 12, tzinfo=UTC)
 _MS = 1_000_000
 
-# launch(spec, number) -> what it measures, the number being that of the launch in this world, from 1. It may raise what
-# the launch server raises, and call `ctrl_c` for a user who interrupts it, or `kill`.
+# launch(spec, number) -> what the launch measures; its number counts the launches of this world, from 1. A script may
+# raise what the launch server raises, and call `ctrl_c` (the user interrupts) or `kill`.
 LaunchScript = Callable[[LaunchSpec, int], Measured]
 
 
 def measured(ms: float, **others: Any) -> Measured:
-    """A launch of so many ms that never waits; `others` are what else it measures."""
+    """Return a launch of `ms` milliseconds that never waits; `others` are what else it measures."""
     ns = round(ms * _MS)
     plain: dict[str, Any] = dict.fromkeys(NUMBERS, 0)
     usual = {"spawn_ns": 100_000, "timeslices": 1, "voluntary_switches": 1, "minor_faults": 100, "signal": None}
@@ -75,17 +76,17 @@ def measured(ms: float, **others: Any) -> Measured:
 
 
 def steady(ms: Mapping[str, float]) -> LaunchScript:
-    """Launches of the program of a name take as long as is said, the more often the longer by a millionth."""
+    """Return a script by which each program takes its `ms`, and with each launch in the world a millionth more."""
     return lambda spec, number: measured(ms[program_of(spec)] * (1 + number * 1e-6))
 
 
 def alike(_: LaunchSpec, number: int) -> Measured:
-    """Launches of 12 ms, each a little longer than the one before it."""
+    """Measure 12 ms, with each launch a little more."""
     return measured(12 + number * 1e-5)
 
 
 def at_launch(number: int, happens: Callable[[], None], script: LaunchScript = alike) -> LaunchScript:
-    """A script, and what happens in the middle of the launch of this number, such as `ctrl_c` or `kill`."""
+    """Return the script with something that happens in the middle of launch `number`, such as `ctrl_c` or `kill`."""
 
     def launch(spec: LaunchSpec, now: int) -> Measured:
         if now == number:
@@ -96,26 +97,26 @@ def at_launch(number: int, happens: Callable[[], None], script: LaunchScript = a
 
 
 def program_of(spec: LaunchSpec) -> str:
-    """The name of the program that a launch runs."""
+    """Return the name of the program that a launch runs."""
     return Path(os.fsdecode(spec.program)).name
 
 
 def ctrl_c() -> None:
-    """Have the user press Ctrl-C."""
+    """Press Ctrl-C, as a user would."""
     signal.raise_signal(signal.SIGINT)
 
 
 class Killed(BaseException):
-    """The end of the process that measures, in the middle of a launch."""
+    """Raised in the middle of a launch: the process that measures is killed."""
 
 
 def kill() -> None:
-    """End that process."""
+    """Kill the process that measures."""
     raise Killed
 
 
 class ScriptedServer:
-    """Stands in the place of the launch server."""
+    """Stands in for the launch server."""
 
     version, server_pid = "scripted", 0
     missing_counters: Mapping[str, int] = MappingProxyType({"cycles": errno.ENOENT, "migrations": errno.EACCES})
@@ -159,7 +160,7 @@ class ScriptedServer:
     def launch_together(
         self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
     ) -> tuple[Measured, Measured]:
-        """Each takes the time of a processor that the script says, and waits for the other one meanwhile."""
+        """Give each launch the processor time that the script says; each waits while the other one runs."""
         specs = (second, first) if second_begins else (first, second)
         with self._paired():
             one, other = (self._single(replace(spec, timeout_ns=None)) for spec in specs)
@@ -180,7 +181,7 @@ class ScriptedServer:
         self._journal = journal
 
     def launch_series(self, specs: Sequence[LaunchSpec], frames: Sequence[Frame | None]) -> list[Any]:
-        """No launch here takes longer after a pause: those of which nothing is kept are left out."""
+        """Skip the launches of which nothing is kept: here no launch takes longer after a pause."""
         results: list[Measured | SteelyardError] = []
         kept = [frame for frame in frames if frame is not None]
         for number, spec in enumerate(specs[len(frames) - len(kept) :]):
@@ -198,7 +199,7 @@ class ScriptedServer:
 
 
 class ScriptedWatch:
-    """Sees what the world says was to be seen, when its time has come."""
+    """Reports each of the world's stretches once it is over."""
 
     def __init__(self, world: ScriptedWorld) -> None:
         self._world, self._left = world, [*world.stretches]
@@ -219,37 +220,37 @@ class ScriptedWatch:
 
 @dataclass
 class ScriptedWorld(InFolder):
-    """A folder, and a machine whose launches are scripted."""
+    """Runs command lines in a folder, on a machine whose launches are scripted."""
 
     script: LaunchScript
     seconds: float = _STARTED_S
-    """What the clock shows."""
+    """The time on the clock."""
     quiet_after_s: list[float] = field(default_factory=list)
-    """How long each wait for quiet will take; none if it is empty."""
+    """How long each wait for quiet takes; 0 s once the list is used up."""
     stretches: list[Stretch] = field(default_factory=list)
-    """What goes on beside the launches, in order of time."""
+    """What goes on beside the launches, in the order of time."""
     watches: int = 0
-    """How many command lines have watched."""
+    """How often a command line has begun to watch the machine."""
     processors: set[int] = field(default_factory=lambda: {0})
-    """Those that may be used, each a core."""
+    """The processors that may be used, each a core of its own."""
     counted: list[Counted] = field(default_factory=list)
-    """What the system has counted, whenever it is asked; nothing once they are used up."""
+    """What the system has counted, at each moment when it is asked; nothing once these are used up."""
     launched: list[LaunchSpec] = field(default_factory=list)
-    """By the latest command line."""
+    """The launches of the latest command line."""
     at_once: int = 1
-    """How many of them might have run at the same time."""
+    """How many of these launches could have run at the same time."""
     launches: int = 0
-    """By all of them."""
+    """How many launches all command lines together have made."""
     reach: Reach | None = None
-    """Of control groups, where there are any."""
+    """How control groups are reached; None if the machine has none."""
     is_paired: bool = False
-    """Whether the launch that the script is asked for runs at the same time as another."""
+    """Whether the launch that the script is called for runs at the same time as another."""
     pairs_at_once: int = 0
-    """How many did, of all pairs."""
+    """How many pairs have been launched at the same time."""
 
     @property
     def environment(self) -> dict[str, str]:
-        """That of the command lines: what they keep is in the folder."""
+        """The environment of the command lines, in which they keep everything in the folder."""
         return {
             "PATH": f"{self.folder}/bin:/usr/bin:/bin",
             "HOME": str(self.folder),
@@ -260,11 +261,11 @@ class ScriptedWorld(InFolder):
 
     @property
     def hand(self) -> Hand:
-        """Sets the machine's files, which are in the folder too."""
+        """What sets the machine's files, which are in the folder too."""
         return Hand(Tree(self.folder / "machine"))
 
     def outside(self) -> World:
-        """Everything that a command takes from outside."""
+        """Return everything that a command takes from outside."""
         return World(
             launcher=lambda: ScriptedServer(self.launch, self.paired),
             foreground=lambda spec: 0,  # noqa: ARG005 - whatever it is, it ends well
@@ -299,13 +300,13 @@ class ScriptedWorld(InFolder):
         return done
 
     def status_of(self, arguments: Sequence[str]) -> int:
-        """Run one command line, printing as it does; raises Killed."""
+        """Run one command line, which prints to the real streams; return its exit status. Raises Killed."""
         self.launched, self.at_once = [], 1
         return run(arguments, self.outside())
 
     @contextmanager
     def printed(self) -> Iterator[list[bytes]]:
-        """What is printed until the end of the context: on stdout, and on stderr."""
+        """Yield a list that holds what the context printed once it has ended: on stdout, and on stderr."""
         printed: list[bytes] = []
         out, err = io.BytesIO(), io.BytesIO()
         with (
@@ -316,7 +317,7 @@ class ScriptedWorld(InFolder):
             printed += [out.getvalue(), err.getvalue()]
 
     def refuses(self, *arguments: str | Path, status: int = 2) -> str:
-        """Run what has to fail, and return the sentence it says."""
+        """Run a command line that must fail; return the sentence that it prints."""
         done = self(*arguments)
         assert done.status == status, done
         return done.sentence
@@ -330,11 +331,11 @@ class ScriptedWorld(InFolder):
         return path
 
     def kept(self) -> list[Path]:
-        """What is on the store, oldest first."""
+        """Return what is in the store, oldest first."""
         return sorted((self.folder / "state/steelyard").glob("*"))
 
     def launch(self, spec: LaunchSpec) -> Measured:
-        """One process, from its start to its end; on a clock of microseconds."""
+        """Run one process from start to end, on a clock of microseconds."""
         self.launched.append(spec)
         self.launches += 1
         started_ns = round(self.seconds * 1e6) * 1000
@@ -346,7 +347,7 @@ class ScriptedWorld(InFolder):
 
     @contextmanager
     def paired(self) -> Iterator[None]:
-        """Two launches at the same time."""
+        """Have the launches within the context run at the same time."""
         self.is_paired, self.pairs_at_once = True, self.pairs_at_once + 1
         try:
             yield
@@ -354,11 +355,11 @@ class ScriptedWorld(InFolder):
             self.is_paired = False
 
     def now(self) -> datetime:
-        """The date that goes with the clock."""
+        """Return the date that goes with the clock."""
         return _STARTED + timedelta(seconds=self.seconds - _STARTED_S)
 
     def executor(self, at_once: int) -> OneAfterTheOther:
-        """Stands in the place of a pool of threads."""
+        """Stand in for a pool of threads."""
         self.at_once = max(self.at_once, at_once)
         return OneAfterTheOther()
 
@@ -369,7 +370,7 @@ class ScriptedWorld(InFolder):
 
 
 class _Task(Future[Any]):
-    """What is done when it is asked for."""
+    """Work that is done when `run` is called."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         super().__init__()
@@ -383,7 +384,7 @@ class _Task(Future[Any]):
 
 
 class OneAfterTheOther:
-    """An executor without threads: what is submitted is done when `as_they_end` comes to it."""
+    """An executor without threads: submitted work is done when `as_they_end` comes to it."""
 
     def __enter__(self) -> Self:
         return self
@@ -396,7 +397,7 @@ class OneAfterTheOther:
 
 
 def in_place(world: ScriptedWorld, patch: pytest.MonkeyPatch) -> None:
-    """Have this process be in the world's folder, and do in turn what it would do side by side."""
+    """Move this process to the world's folder, and have it do one after the other what it would do side by side."""
     patch.chdir(world.folder)
     patch.setattr(pool, "ThreadPoolExecutor", world.executor)
     patch.setattr(pool, "as_they_end", lambda futures, _: (future for future in futures if future.run() is None))
@@ -404,7 +405,7 @@ def in_place(world: ScriptedWorld, patch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def scripted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ScriptedWorld:
-    """Command lines on a scripted machine, which has `./old` of 12 ms and `./new` of 18 ms."""
+    """A scripted machine with the programs `./old` (12 ms) and `./new` (18 ms)."""
     world = ScriptedWorld(tmp_path, steady({"old": 12.0, "new": 18.0}))
     in_place(world, monkeypatch)
     world.executable("old")

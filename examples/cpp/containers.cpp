@@ -124,7 +124,7 @@ STEELYARD_BENCH_WITH(vector_of_bool_count, tags({"containers"})) {
     state.run([&] { return std::count(bits.begin(), bits.end(), true); });
 }
 
-// A sort uses its input up: each iteration gets one of its own, drawn before the clock starts.
+// A sort uses up its input: each iteration gets one of its own, drawn before the clock starts.
 STEELYARD_BENCH_WITH(sort_std, param("n", {100, 1000}), tags({"sorting"})) {
     Random seeds(state.seed());
     state.run_each([&] { return numbers(size_of(state), seeds.next()); },
@@ -145,7 +145,7 @@ STEELYARD_BENCH_WITH(sort_heap, tags({"sorting"})) {
     });
 }
 
-// The copy is timed along: it is small beside the sort, and the input stays as it was.
+// The copy is timed, too: it takes little beside the sort, and leaves the input as it was.
 STEELYARD_BENCH_WITH(sort_copy, tags({"sorting"})) {
     const auto drawn = numbers(300, state.seed());
     state.run([&] {

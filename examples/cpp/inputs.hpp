@@ -37,7 +37,7 @@ inline std::string letters(std::size_t count, std::uint64_t seed) {
     return result;
 }
 
-// Words of 1 to 12 letters with spaces between them.
+// Words of 1 to 12 letters, separated by spaces.
 inline std::string words(std::size_t count, std::uint64_t seed) {
     Random random(seed);
     std::string result;

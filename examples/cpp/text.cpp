@@ -1,5 +1,5 @@
 // Micro-benchmarks of parsing, formatting and hashing. Built with -DPLANTED, one of them, hash_fnv1a,
-// is about 2 % slower, and all others are the same instruction by instruction.
+// is about 2 % slower, and all others are the same, instruction by instruction.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -75,7 +75,7 @@ std::vector<std::string_view> split(std::string_view text) {
     return parts;
 }
 
-// How deep brackets nest: branches that cannot be foreseen, as in a parser.
+// How deep brackets nest: unpredictable branches, as in a parser.
 int deepest(std::string_view text) {
     int depth = 0, most = 0;
     for (char one : text) {

@@ -1,10 +1,10 @@
-"""What Steelyard does, shown in half a minute: the same program is `same` under load, one 1 % slower is `slower`.
+"""What Steelyard does, in half a minute: under load, the same program is `same`, and one 1 % slower is `slower`.
 
     python examples/demo/demo.py [--check] FOLDER
 
 Builds two versions of work.c into FOLDER, weighs them with the `steelyard` on the path, and keeps every file there.
-With --check, which CI asks for, it fails unless the verdicts are right. The version is then 5 % slower: how small a
-change half a minute can find depends on the machine, and CI's may be busier than any.
+With --check, as in CI, it fails unless the verdicts are right. One version is then 5 % slower, because how small a
+change half a minute can find depends on the machine, and CI's may be very busy.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ SLOWER = 1
 
 
 def main() -> int:
-    """Build, weigh twice, show; the number of wrong verdicts."""
+    """Build, weigh twice, and show; return the number of wrong verdicts."""
     arguments = _arguments()
     folder: Path = arguments.folder
     folder.mkdir(parents=True, exist_ok=True)
     percent = 5 if arguments.check else 1
     work, slower = _build(folder, {"work": ROUNDS, f"work-{percent}%-slower": ROUNDS * (100 + percent) // 100})
-    # CI runs this often: a wrong verdict in a hundred, which the default accepts, would be one too many.
+    # CI runs this often: the default's one wrong verdict in a hundred would be too many.
     strictness = ["--alpha", "0.001"] if arguments.check else []
     print("\n1. A program against itself, while other work disturbs the machine:\n")
     same = _weigh(work, work, folder / "same", strictness, Bursts())

@@ -1,4 +1,4 @@
-"""Containers of Python: what it costs to fill them and to look into them."""
+"""Python's containers: what it costs to fill them and to look things up."""
 
 from __future__ import annotations
 

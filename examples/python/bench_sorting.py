@@ -1,4 +1,4 @@
-"""Sorting, and what stands on it. Each sample sorts other numbers, drawn alike for both sides."""
+"""Sorting, and what is based on it. Each sample sorts different numbers, the same on both sides."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ SOURCE = (
 )
 
 Runs = Sequence[Sequence[float]]
-"""What each process of each run took, in ns."""
+"""The times of each run's processes, in ns."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Effort:
 
 
 def main(effort: Effort) -> None:
-    """Measure the runs, one after the other, and tell."""
+    """Measure the runs one after the other, and tell the results."""
     page = Page("averages")
     with folder() as place:
         tool = Tool(place)
@@ -63,23 +63,23 @@ def main(effort: Effort) -> None:
 
 @dataclass(frozen=True)
 class Apart:
-    """How much greater the greatest is than the least."""
+    """How much greater the greatest value is than the least."""
 
     singles: float
     averages: float
     dealt: float | None = None
-    """Of the averages where the processes are dealt to the runs in turn, so that what drifts meets all runs alike."""
+    """The same of averages whose processes are dealt to the runs in turn, so that drift affects all runs alike."""
 
 
 def measures(runs: Runs) -> Apart:
-    """Of single processes, and of the averages of each run."""
+    """Return this for single processes, and for the averages of the runs."""
     singles = [time for run in runs for time in run]
     dealt = [singles[number :: len(runs)] for number in range(len(runs))]
     return Apart(_apart(singles), *(_apart([mean(run) for run in kind]) for kind in (runs, dealt)))
 
 
 def there() -> Apart:
-    """The source's."""
+    """Return the source's figures."""
     least, greatest = min(low for _, _, low, _ in SOURCE), max(high for *_, high in SOURCE)
     return Apart(greatest / least - 1, _apart([average for average, *_ in SOURCE]))
 
@@ -89,7 +89,7 @@ def _apart(values: Sequence[float]) -> float:
 
 
 def told(runs: Runs) -> str:
-    """Table of the runs in active time, beside the source's."""
+    """Return a table of the runs in active time, beside the source's."""
     lines = []
     for number, (run, source) in enumerate(zip(runs, SOURCE, strict=True), start=1):
         here = (mean(run), stdev(run), min(run), max(run))
@@ -99,7 +99,7 @@ def told(runs: Runs) -> str:
 
 
 def told_apart(known: dict[str, Apart]) -> str:
-    """Table of how far single processes and averages are apart."""
+    """Return a table of how far apart single processes and averages are."""
     lines = [
         [
             name,
@@ -112,7 +112,7 @@ def told_apart(known: dict[str, Apart]) -> str:
 
 
 def drawn(runs: Runs) -> str:
-    """Figure: single processes, and the averages."""
+    """Return a figure of single processes and the averages."""
     shown = [
         Row(f"run {number}", [time / 1e6 for time in run], None, mean(run) / 1e6) for number, run in enumerate(runs, 1)
     ]
@@ -122,7 +122,7 @@ def drawn(runs: Runs) -> str:
 
 
 def sentence(active: Apart, wall: Apart) -> str:
-    """What came of it."""
+    """Return the result in a sentence."""
     single, averages, dealt, clock = map(
         figures.percent, (active.singles, active.averages, active.dealt or 0.0, wall.averages)
     )

@@ -1,1 +1,1 @@
-"""A busy machine beside an idle one: what the clock on the wall says, and what is active time."""
+"""A busy machine and an idle one: what elapsed time says, and what active time says."""

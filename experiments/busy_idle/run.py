@@ -27,7 +27,7 @@ from experiments.launching import Tool, folder, judged
 from steelyard.model.launches import Launches
 from steelyard.report import figures
 
-# As the source has it: ten busy processes for eight processors.
+# As in the source: ten busy processes for eight processors.
 LOOPS = ceil((os.cpu_count() or 1) * 10 / 8)
 WORK = "sum(range(500_000))"
 METRICS = ("wall", "active", "cpu")
@@ -36,19 +36,19 @@ IDLE, BUSY = "left alone", "busy"
 SOURCE = {IDLE: 229e6, BUSY: 372e6}
 
 Times = Mapping[str, Sequence[float]]
-"""Of each metric, what each launch took, in ns."""
+"""Metric -> what each launch took, in ns."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is measured: how often either, and how many launches each time."""
+    """How much is measured: how often each state of the machine, and how many launches each time."""
 
     turns: int
     launches: int
 
 
 def main(effort: Effort) -> None:
-    """Measure by turns, so that a bad minute meets both, and tell."""
+    """Measure both states in turn, so that a bad minute affects both, and tell the results."""
     page = Page("busy_idle")
     with folder() as place:
         tool = Tool(place)
@@ -82,16 +82,16 @@ def _times(runs: Sequence[Launches]) -> dict[str, list[float]]:
 
 @dataclass(frozen=True)
 class Quarter:
-    """A quarter of the launches, by the share of its time for which each waited for a processor."""
+    """A quarter of the launches, in the order of the share of its time that each waited for a processor."""
 
     waited: float
     """The median of these shares."""
     medians: Mapping[str, float]
-    """Of each metric, in ns."""
+    """By metric, in ns."""
 
 
 def quarters(times: Times, shares: Sequence[float]) -> list[Quarter]:
-    """All launches by how long they waited, those that did so least first."""
+    """Return all launches in quarters by how long they waited, the shortest waits first."""
     order = sorted(range(len(shares)), key=lambda launch: shares[launch])
     cuts = [len(order) * number // 4 for number in range(5)]
     found = []
@@ -103,7 +103,7 @@ def quarters(times: Times, shares: Sequence[float]) -> list[Quarter]:
 
 
 def told_by_waits(waits: Sequence[Quarter]) -> str:
-    """Table of the quarters; each against the first."""
+    """Return a table of the quarters, each against the first."""
     lines = [
         [
             figures.percent(quarter.waited),
@@ -116,7 +116,7 @@ def told_by_waits(waits: Sequence[Quarter]) -> str:
 
 
 def told(times: Mapping[str, Times]) -> str:
-    """Table of both, metric by metric, beside the source's."""
+    """Return a table of both states, metric by metric, beside the source's."""
     lines = [
         [
             name,
@@ -132,12 +132,12 @@ def told(times: Mapping[str, Times]) -> str:
 
 
 def grown(times: Mapping[str, Times], name: str) -> float:
-    """By how much the median of a metric is greater where it is busy."""
+    """Return by how much the median of a metric is greater on the busy machine."""
     return median(times[BUSY][name]) / median(times[IDLE][name]) - 1
 
 
 def drawn(times: Mapping[str, Times]) -> str:
-    """Figure: each launch, and the medians."""
+    """Return a figure of each launch and the medians."""
     shown = [
         Row(
             f"{name}, {state}",
@@ -153,7 +153,7 @@ def drawn(times: Mapping[str, Times]) -> str:
 
 
 def sentence(times: Mapping[str, Times], waits: Sequence[Quarter], conditions: Conditions) -> str:
-    """What came of it; where nothing could be left alone, of launches that waited little and others that did long."""
+    """Return the result in a sentence; if the machine was never idle, about launches that waited little or long."""
     if conditions.is_quiet():
         wall, active = (figures.change(grown(times, name)) for name in ("wall", "active"))
         return (

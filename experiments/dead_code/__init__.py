@@ -1,1 +1,1 @@
-"""Dead code: functions that nobody calls move a program's speed, until its layouts are averaged."""
+"""Dead code: functions that nobody calls change a program's speed, unless its layouts are averaged."""

@@ -1,6 +1,6 @@
-// Counts kinds of characters in a text of its own making, with a small function for each kind, and takes a checksum of it.
-// How long the counting takes depends on how the processor finds its way into and out of these functions, and that on
-// where they lie; the checksum, whose every step waits for the one before, takes the same wherever it lies.
+// Counts kinds of characters in a generated text, with a small function for each kind, and computes its checksum. The
+// time of the counting depends on how the processor predicts the ways into and out of these functions, and so on their
+// places; the checksum, whose every step waits for the one before, takes the same time in any place.
 
 #include <stdint.h>
 #include <stdio.h>

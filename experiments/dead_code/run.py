@@ -35,7 +35,7 @@ from experiments.launching import compiled, folder
 
 COMPILER = ("gcc", "-O2")
 ROUNDS = 300
-# One layout is told from another by so much, and the average of many is known to so much.
+# A change of one layout must be this large to count, and the average of many is known to within this.
 MOVED, MARGIN = 0.02, 0.04
 COPIES = 10
 # https://vstinner.github.io/journey-to-stable-benchmark-deadcode.html
@@ -45,7 +45,7 @@ TITLES = ("the two sides", "builds of each", "verdict", "change", "interval, 99 
 
 @dataclass(frozen=True)
 class Effort:
-    """How many layouts are averaged, and how many are tried for one that moves it."""
+    """How many layouts are averaged, and how many are tried to find one that changes the speed."""
 
     layouts: int
     most_tried: int
@@ -53,14 +53,14 @@ class Effort:
 
 @dataclass(frozen=True)
 class Weighed:
-    """What came of one weighing."""
+    """The result of one weighing."""
 
     verdict: Verdict
     launches: Launches
 
 
 def main(effort: Effort) -> None:
-    """Build, weigh, and tell."""
+    """Build, weigh, and tell the results."""
     page, layouts = Page("dead_code"), effort.layouts
     with folder() as place:
         world = World(environment={**os.environ, "XDG_STATE_HOME": str(place / "state")})
@@ -83,14 +83,14 @@ def main(effort: Effort) -> None:
 
 
 def told(known: Mapping[str, Verdict]) -> str:
-    """Table of the weighings, beside the source's."""
+    """Return a table of the weighings, beside the source's."""
     lines = [_row(name, verdict) for name, verdict in known.items()]
     lines.append(["the source: two unused functions in CPython", "1", "", figures.change(SOURCE), "", ""])
     return table(TITLES, lines)
 
 
 def drawn(known: Mapping[str, Verdict]) -> str:
-    """Figure: each layout's own change, and the change with its interval."""
+    """Return a figure of each layout's own change, and the change with its interval."""
     shown = []
     for colour, (name, verdict) in enumerate(known.items()):
         each = [] if verdict.layouts is None else [100 * change for change in verdict.layouts.changes.values()]
@@ -100,7 +100,7 @@ def drawn(known: Mapping[str, Verdict]) -> str:
 
 
 def functions(count: int, seed: int = 0) -> list[str]:
-    """Functions in C that nobody calls, of random length."""
+    """Return functions in C that nobody calls, of random length."""
     drawn = Random(seed)
     return [_function(f"unused_{seed}_{number}", drawn) for number in range(count)]
 
@@ -114,14 +114,14 @@ def _function(name: str, drawn: Random) -> str:
 
 
 def drawn_functions(seed: int) -> list[str]:
-    """Up to seven of them: what makes a layout."""
+    """Return up to seven of them, which make a layout."""
     return functions(Random(seed).randrange(8), seed)
 
 
 def build(program: Path, unused: list[str]) -> None:
-    """Compile the program behind functions that nobody calls; its own code once.
+    """Compile the program after functions that nobody calls; its own code is compiled only once.
 
-    Raises MeasurementError where there is no compiler.
+    Raises MeasurementError if there is no compiler.
     """
     source = program.with_suffix(".c")
     source.write_text("\n".join([*unused, "typedef int none;\n"]))
@@ -132,9 +132,9 @@ def build(program: Path, unused: list[str]) -> None:
 
 
 def _one_layout(place: Path, world: World, most_tried: int) -> tuple[Weighed, int]:
-    """The first layout in which an unused function makes it slower by enough, else the one that it moved most.
+    """Return the first layout in which an unused function makes the program slower by enough, else the slowest.
 
-    With how many were tried.
+    Beside it, the number of layouts that were tried.
     """
     found: list[Weighed] = []
     for layout in range(1, most_tried + 1):
@@ -174,7 +174,7 @@ def _row(what: str, verdict: Verdict) -> list[str]:
 
 
 def sentence(alone: Verdict, tried: int, averaged: Verdict) -> str:
-    """What came of it."""
+    """Return the result in a sentence."""
     if alone.verdict != "slower" or not _moved(alone):
         return (
             f"This machine does not show it: in none of {tried} layouts an unused function made the program slower by "

@@ -1,1 +1,1 @@
-"""The working directory, and what a program is called, as sources of noise."""
+"""The working directory, and the name of a program, as sources of noise."""

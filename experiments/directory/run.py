@@ -37,12 +37,12 @@ from steelyard.model.launch_spec import LaunchSpec
 from steelyard.report import figures
 
 SEED = {"PYTHONHASHSEED": "3"}
-# Seconds, in each of the source's three directories, with paths to Python and to the script as they are from there
+# Seconds in each of the source's three directories, with the paths to Python and to the script relative to it
 # (https://vstinner.github.io/journey-to-stable-benchmark-average.html).
 SOURCE = {"beside Python": 0.215, "beside the script": 0.203, "above both": 0.200}
 FIXED, DRAWN = "addresses fixed", "addresses drawn anew"
 BY_NAME, BY_DIRECTORY, BY_PWD = "what it is called", "its directory", "its directory, told as PWD"
-# A name of a file has to be shorter.
+# A file's name must be shorter than the longest of SIZES.
 LENGTHS = range(STEP, 240, STEP)
 
 
@@ -56,7 +56,7 @@ class Effort:
 
 
 def main(effort: Effort) -> None:
-    """Scan what a program is called and where it starts, then vary CPython's directory as the source did."""
+    """Scan a program's names and directories, then vary CPython's directory as the source did."""
     page = Page("directory")
     with folder() as place, Launcher() as launcher:
         program = stack_program(place)
@@ -109,7 +109,7 @@ def _variants(rounds: int, *, fixed: bool) -> dict[str, LaunchSpec]:
 
 
 def drawn(scans: Mapping[str, Scan]) -> str:
-    """Figure: the time by length, each scan against its median."""
+    """Return a figure of the time by length, each scan against its median."""
     axes = ("bytes of the name, or of the directory", "times the median")
     return curves(
         "One program, by its name and its directory", axes, {name: curve(scan) for name, scan in scans.items()}
@@ -117,7 +117,7 @@ def drawn(scans: Mapping[str, Scan]) -> str:
 
 
 def sentence(scans: Mapping[str, Scan], kinds: Mapping[str, Mapping[str, Change]]) -> str:
-    """What came of it."""
+    """Return the result in a sentence."""
     size, more = slowest(scans[BY_NAME])
     plain, told = (slowest(scans[name])[1] for name in (BY_DIRECTORY, BY_PWD))
     moved = certain(kinds[FIXED])

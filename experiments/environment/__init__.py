@@ -1,1 +1,1 @@
-"""The sizes of the environment and of the arguments move a program's speed by where they put its stack."""
+"""The sizes of the environment and of the arguments change a program's speed, because they move its stack."""

@@ -62,14 +62,14 @@ class Effort:
 
 
 def main(effort: Effort) -> None:
-    """Scan the sizes with a program that is sensitive to them, then vary CPython's as the source did."""
+    """Scan the sizes with a program that is sensitive to them, then vary them for CPython as the source did."""
     page = Page("environment")
     with folder() as place, Launcher() as launcher:
         program = stack_program(place)
         scans = {
             BY_ENVIRONMENT: scanned(launcher, lambda size: _sized(program, size, 0), SIZES, effort.scans),
             BY_ARGUMENT: scanned(launcher, lambda size: _sized(program, 0, size), SIZES, effort.scans),
-            # Each launch has a place of its own, so that nothing is the least of several.
+            # One round, because each launch has addresses of its own, so there is no least of several.
             BY_CHANCE: scanned(launcher, lambda size: _sized(program, size, 0, fixed=False), SIZES, 1),
         }
         page.tell(f"## A number across the end of a line, or of a page: {ADDITIONS:,} additions", told_of_scans(scans))
@@ -113,7 +113,7 @@ def _added(name: str) -> int:
 
 
 def drawn(scans: Mapping[str, Scan]) -> str:
-    """Figure: the time by size, each scan against its median."""
+    """Return a figure of the time by size, each scan against its median."""
     axes = ("bytes more in the environment or in an argument", "times the median")
     return curves(
         "One program, by the size of what it ignores", axes, {name: curve(scan) for name, scan in scans.items()}
@@ -121,7 +121,7 @@ def drawn(scans: Mapping[str, Scan]) -> str:
 
 
 def sentence(scans: Mapping[str, Scan], kinds: Mapping[str, Mapping[str, Change]]) -> str:
-    """What came of it."""
+    """Return the result in a sentence."""
     size, more = slowest(scans[BY_ENVIRONMENT])
     moved = certain(kinds[FIXED])
     python = (

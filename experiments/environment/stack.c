@@ -1,6 +1,6 @@
-// Adds up in a number on its stack that is not aligned, as one in a packed header is not. The stack begins below the
-// environment and the arguments, at a multiple of 16 bytes: where the number then lies across the end of a cache's line,
-// or of a page, each addition takes longer.
+// Adds up in a number on its stack that is not aligned, like one in a packed header. The stack begins below the
+// environment and the arguments, at a multiple of 16 bytes. If the number then lies across the end of a cache line, or
+// of a page, each addition takes longer.
 
 #include <stdint.h>
 #include <stdlib.h>

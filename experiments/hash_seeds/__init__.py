@@ -1,1 +1,1 @@
-"""Hash seeds: the same program of CPython, faster or slower by how its strings are hashed."""
+"""Hash seeds: the same program in CPython is faster or slower depending on how its strings are hashed."""

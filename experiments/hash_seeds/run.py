@@ -26,7 +26,7 @@ from steelyard.stats.verdict import CHANGED
 
 SEEDS = (1, 2, 3, 4, 5)
 AGAIN = "1, again"
-# Seconds, of the source's patched Python (https://vstinner.github.io/journey-to-stable-benchmark-average.html).
+# Seconds of the source's patched Python (https://vstinner.github.io/journey-to-stable-benchmark-average.html).
 SOURCE = {1: 0.198, 2: 0.201, 3: 0.207, 4: 0.187, 5: 0.180}
 
 
@@ -56,7 +56,7 @@ def main(effort: Effort) -> None:
 
 
 def _counted(tool: Tool, rounds: int) -> dict[str, int]:
-    """Instructions by seed; none where there is no Valgrind."""
+    """Return the instructions by seed; empty without Valgrind."""
     try:
         Valgrind.found(None)
     except MeasurementError:
@@ -71,7 +71,7 @@ def _counted(tool: Tool, rounds: int) -> dict[str, int]:
 
 
 def told(found: Mapping[str, Verdict], counted: Mapping[str, int]) -> str:
-    """Table of the seeds, each against the first, beside the source's."""
+    """Return a table of the seeds, each against the first, beside the source's."""
     lines = [["1", "", "", "", "", _source(1)]]
     for name, verdict in found.items():
         seed = int(name[0])
@@ -92,7 +92,7 @@ def _change(verdict: Verdict) -> Change:
 
 
 def drawn(found: Mapping[str, Verdict]) -> str:
-    """Figure: the change of each seed against the first, with its interval, beside the source's."""
+    """Return a figure of the change of each seed against the first, with its interval, beside the source's."""
     shown = []
     for name, verdict in found.items():
         change = _change(verdict)
@@ -112,7 +112,7 @@ def drawn(found: Mapping[str, Verdict]) -> str:
 
 
 def sentence(found: Mapping[str, Verdict], counted: Mapping[str, int]) -> str:
-    """What came of it."""
+    """Return the result in a sentence."""
     certain = {name: change.change for name, change in _certain(found).items()}
     executed = _extent(list(counted.values()))
     count = f"; they execute up to {figures.extent(executed)} more instructions than one another" if counted else ""
@@ -128,12 +128,12 @@ def sentence(found: Mapping[str, Verdict], counted: Mapping[str, int]) -> str:
 
 
 def _certain(found: Mapping[str, Verdict]) -> dict[str, Change]:
-    """Those that the verdict calls changed: an interval is that of its seed alone, and of several one may miss."""
+    """Return the seeds whose verdict is a change: an interval is for its seed alone, and one of several may miss."""
     return {name: _change(verdict) for name, verdict in found.items() if name != AGAIN and verdict.verdict in CHANGED}
 
 
 def _extent(values: Sequence[float]) -> float:
-    """How much greater the greatest is than the least."""
+    """Return how much greater the greatest value is than the least."""
     return max(values) / min(values) - 1 if values else 0.0
 
 

@@ -1,4 +1,4 @@
-// A benchmark of a container twice, with one between that leaves the heap in pieces.
+// A benchmark of a container twice, with one in between that leaves the heap fragmented.
 //
 //     containers --together      all three in one process, as most runners do; prints the times of both, in ns
 //     containers                 as a harness: each in a process of its own
@@ -24,7 +24,7 @@ __attribute__((noinline)) std::size_t fill() {
     return filled.size();
 }
 
-// Many small blocks, freed in another order than they were made in; a fifth of them stays.
+// Many small blocks, freed in an order other than that in which they were made; a fifth of them stay.
 __attribute__((noinline)) std::size_t churn() {
     static std::vector<std::unique_ptr<char[]>> kept;
     std::vector<std::unique_ptr<char[]>> made(blocks_made);
@@ -34,14 +34,14 @@ __attribute__((noinline)) std::size_t churn() {
     return kept.size();
 }
 
-// Of this thread, so that waiting for a processor is no part of it.
+// The processor time of this thread, which does not include waiting for a processor.
 long long cpu_ns() {
     timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-// The median of five, after one that is not judged.
+// The median of five samples, after one that is not judged.
 template <class Body>
 long long median_ns(Body body) {
     std::vector<long long> times;

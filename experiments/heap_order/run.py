@@ -61,7 +61,7 @@ class Effort:
 
 
 def main(effort: Effort) -> None:
-    """Build, measure, and tell."""
+    """Build, measure, and tell the results."""
     page = Page("heap_order")
     with folder() as place, Launcher() as launcher:
         runner, program = Runner(launcher), built(HERE / "containers.cpp", place / "containers")
@@ -75,7 +75,7 @@ def main(effort: Effort) -> None:
 
 
 def _together(program: Path, launches: int) -> Pairs:
-    """Times of the first and of the last in the same process, in ns."""
+    """Return the times of the first and of the last benchmark in the same process, in ns."""
     found = []
     for _ in range(launches):
         done = subprocess.run([program, "--together"], capture_output=True, text=True, check=True)
@@ -85,7 +85,7 @@ def _together(program: Path, launches: int) -> Pairs:
 
 
 def _apart(subject: Subject, runner: Runner, pairs: int) -> Pairs:
-    """Times of both in fresh processes, in pairs whose order is drawn at random, in ns."""
+    """Return the times of both in fresh processes, in pairs whose order is drawn at random, in ns."""
     harness, random = ProtocolHarness(), Random(SEED)
     make = launch_maker(subject, Settings(metrics=["active"]), {})
     found = []
@@ -101,7 +101,7 @@ def _apart(subject: Subject, runner: Runner, pairs: int) -> Pairs:
 
 
 def told(found: Mapping[str, Pairs]) -> str:
-    """Table of both ways to run them."""
+    """Return a table of both ways to run them."""
     lines = []
     for name, pairs in found.items():
         medians = [duration(median(times)) for times in zip(*pairs, strict=True)]
@@ -110,13 +110,13 @@ def told(found: Mapping[str, Pairs]) -> str:
 
 
 def changed(pairs: Pairs) -> Change:
-    """How much longer the last takes."""
+    """Return how much longer the last one takes."""
     found = estimate([log(two / one) for one, two in pairs], LEVEL)
     return Change(*map(expm1, (found.centre, found.lower, found.upper)))
 
 
 def drawn(found: Mapping[str, Pairs]) -> str:
-    """Figure: how much longer the last took, pair by pair."""
+    """Return a figure of how much longer the last one took, pair by pair."""
     shown = [
         Row(name, [two / one for one, two in pairs], None, 1 + changed(pairs).change, colour)
         for colour, (name, pairs) in enumerate(found.items())
@@ -126,7 +126,7 @@ def drawn(found: Mapping[str, Pairs]) -> str:
 
 
 def sentence(found: Mapping[str, Pairs]) -> str:
-    """What came of it."""
+    """Return the result in a sentence."""
     together, apart = (changed(found[name]) for name in (TOGETHER, APART))
     return (
         f"Behind another benchmark in its process the same benchmark takes {figures.change(together.change)}"
@@ -137,7 +137,7 @@ def sentence(found: Mapping[str, Pairs]) -> str:
 
 
 def _shares(subject: Subject, runner: Runner) -> list[list[str]]:
-    """What malloc and free take in a process that runs both, and in one for each: medians of a few launches."""
+    """Return what malloc and free take in a process that runs both, and in one for each: medians of a few launches."""
     harness = ProtocolHarness()
     plain = launch_maker(subject, Settings(), {})(draw_pair(SEED, 0, 0))
     launches = {"both in one": replace(plain, argv=(*plain.argv, b"--together"))}

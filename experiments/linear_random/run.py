@@ -34,7 +34,7 @@ from steelyard.stats.least_squares import pearson
 ELEMENTS = 1_000_000
 LINEAR, RANDOM = "linear-i32", "random-i32"
 SCALES = (1, 2, 4)
-# D1 and LL misses of an iteration (https://pythonspeed.com/articles/consistent-benchmarking-in-ci/).
+# D1 and LL misses per iteration (https://pythonspeed.com/articles/consistent-benchmarking-in-ci/).
 MISSES = {LINEAR: ("0.25", "0.25"), RANDOM: ("4.00", "2.75")}
 SCRIPT, ARTICLE = Weights(), Weights(name="article", ram=30)
 # The seed of the order in which the sizes are timed.
@@ -50,11 +50,11 @@ class Effort:
     iterations: int
     repeats: int
     beyond: bool
-    """Whether sizes go on to several times this machine's last level, which may take an hour, or the article's."""
+    """Whether sizes go to several times this machine's last level, which may take an hour, or to the article's."""
 
 
 def main(effort: Effort) -> None:
-    """Tell each table as soon as it is measured."""
+    """Measure, and tell each table as soon as it is complete."""
     page, world = Page("linear_random"), World()
     jobs = len(world.processors())
     with instruments(world.valgrind(None), world, jobs=jobs, watch=_unwatched) as tools:
@@ -73,7 +73,7 @@ def main(effort: Effort) -> None:
 
 
 def _sweeps(facts: MachineFacts, tools: Instruments, effort: Effort) -> dict[str, list[Point]]:
-    """The same times beside what is counted with this machine's caches, less of its last level, and the article's."""
+    """Return the same times with counts for this machine's caches, for parts of its last level, and the article's."""
     own = host_caches(facts.caches)
     reached = own if effort.beyond else Caches()
     results = Results([point for point in sweep(reached, facts.memory_bytes) if point.pattern == RANDOM])
@@ -85,7 +85,7 @@ def _sweeps(facts: MachineFacts, tools: Instruments, effort: Effort) -> dict[str
 
 
 def _counted(tools: Instruments, runs: Sequence[tuple[str, int]]) -> list[Events]:
-    """The events of each (pattern, iterations), in their order, with the article's caches."""
+    """Return the events of each (pattern, iterations), in order, with the article's caches."""
     launches = [(pattern, tools.spec(SweepPoint(pattern, ELEMENTS, 0), iterations)) for pattern, iterations in runs]
     targets = [Target(pattern, spec) for pattern, spec in launches]
     found: dict[int, Events] = {place: done.events for place, done in count_all(targets, Caches(), tools)}
@@ -95,14 +95,14 @@ def _counted(tools: Instruments, runs: Sequence[tuple[str, int]]) -> list[Events
 
 
 def _unwatched(progress: Progress) -> None:
-    """Nobody watches: the tables are short."""
+    """Show no progress: the tables are short."""
 
 
 # --- the tables
 
 
 def walks(counts: Sequence[Events], iterations: int) -> str:
-    """Table of both walks, from their set-ups and walks: linear 0 and N iterations, random 0 and N iterations."""
+    """Return a table of both walks, from counts of 0 and N linear, and of 0 and N random iterations."""
     rows = []
     for name, before, after in ((LINEAR, counts[0], counts[1]), (RANDOM, counts[2], counts[3])):
         walk = less(after, before)
@@ -114,7 +114,7 @@ def walks(counts: Sequence[Events], iterations: int) -> str:
 
 
 def scaling(counts: Sequence[Events]) -> str:
-    """Table of N, 2N and 4N iterations, from the set-up and each of them."""
+    """Return a table of N, 2N and 4N iterations, from counts of the set-up and of each of them."""
     setup, *runs = counts
     first = less(runs[0], setup)
     rows = []
@@ -127,7 +127,7 @@ def scaling(counts: Sequence[Events]) -> str:
 
 
 def sizes(points: Iterable[Point]) -> str:
-    """Table of the sweep: what was counted and timed at each size, an iteration."""
+    """Return a table of the sweep: what was counted and timed at each size, per iteration."""
     rows = [
         [
             f"{point.size_bytes >> 10:,} KiB",
@@ -143,10 +143,10 @@ def sizes(points: Iterable[Point]) -> str:
 
 
 def correlations(sweeps: Mapping[str, Sequence[Point]]) -> str:
-    """Table of Pearson's correlation of instructions and of each cost with the CPU time, for each of several caches."""
+    """Return a table of Pearson's correlation of instructions and of each cost with CPU time, by the caches."""
     rows = []
     for name, points in sweeps.items():
-        # Rounded, because a few instructions of the end of a process are no difference between sizes.
+        # Rounded, because a few instructions at the end of a process are no difference between sizes.
         instructions = [round(point.events["Ir"] / point.counted_iterations, 3) for point in points]
         known = [correlation(points, weights) for weights in (SCRIPT, ARTICLE)]
         plain = pearson(instructions, [point.ns for point in points])
@@ -155,7 +155,7 @@ def correlations(sweeps: Mapping[str, Sequence[Point]]) -> str:
 
 
 def less(events: Events, before: Events) -> dict[str, int]:
-    """What was counted of the walk alone."""
+    """Return what was counted for the walk alone."""
     return {name: count - before[name] for name, count in events.items()}
 
 
@@ -172,14 +172,14 @@ def _shown(caches: Caches) -> str:
 
 
 def best(sweeps: Mapping[str, Sequence[Point]]) -> tuple[str, float]:
-    """The caches with which the cost follows the time most closely, and how closely."""
+    """Return the caches with which the cost follows the time most closely, and the correlation."""
     known = {name: correlation(points, SCRIPT) or 0.0 for name, points in sweeps.items()}
     name = max(known, key=lambda one: known[one])
     return name, known[name]
 
 
 def drawn(sweeps: Mapping[str, Sequence[Point]]) -> str:
-    """Figure: time and cost by size, each against that of the smallest."""
+    """Return a figure of time and cost by size, each relative to the smallest size."""
     name, _ = best(sweeps)
     points = sweeps[name]
     costs = [_cost(point.events, SCRIPT) / point.counted_iterations for point in points]
@@ -201,7 +201,7 @@ def _executed(point: Point) -> float:
 
 
 def sentence(counts: Sequence[Events], iterations: int, sweeps: Mapping[str, Sequence[Point]]) -> str:
-    """What came of it."""
+    """Return the result in a sentence."""
     linear, random = (less(after, before) for before, after in ((counts[0], counts[1]), (counts[2], counts[3])))
     executed = [walk["Ir"] / iterations for walk in (linear, random)]
     costs = [_cost(walk, SCRIPT) / iterations for walk in (linear, random)]

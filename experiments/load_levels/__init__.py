@@ -1,1 +1,1 @@
-"""One to four processes on a processor: what of minimum, median and mean stands it."""
+"""One to four processes on a processor: which of minimum, median and mean withstand that."""

@@ -31,7 +31,7 @@ from steelyard.subjects.harness import Work
 from steelyard.subjects.protocol import ProtocolHarness
 
 LEVELS = (1, 2, 3, 4)
-# As many iterations either way: a sample well below what a process has of a processor at a time, and one well above.
+# As many judged iterations either way, in samples well below what a process has of a processor at a time, or above.
 SHORT, LONG = "short samples", "long samples"
 SAMPLES = {SHORT: Work("work", 2, 121), LONG: Work("work", 60, 5)}
 CENTRES: Mapping[str, Callable[[Sequence[float]], float]] = {"minimum": min, "median": median, "mean": mean}
@@ -46,16 +46,16 @@ class Effort:
 
 @dataclass(frozen=True)
 class Taken:
-    """One launch, by its samples: what an iteration took in each of them, in ns."""
+    """One launch: the ns per iteration in each of its samples."""
 
     wall: Sequence[float]
     active: Sequence[float]
     switches: tuple[float, float]
-    """Involuntary ones a second that passed, and a second on the processor."""
+    """Involuntary switches per second of elapsed time, and per second on the processor."""
 
     @classmethod
     def of(cls, measured: Measured, samples: Sequence[Sample]) -> Taken:
-        """What a launch took, but for its first sample."""
+        """Return what a launch took, without its first sample."""
         judged = judged_samples(samples)
         wall = [sample.ns / sample.loops for sample in judged]
         active = [sample.time_ns("active") or sample.ns / sample.loops for sample in judged]
@@ -70,11 +70,11 @@ SOURCE = (
 )
 
 Levels = Mapping[int, Mapping[str, Sequence[Taken]]]
-"""Of each level and each kind of samples, the launches."""
+"""Level -> kind of samples -> launches."""
 
 
 def main(effort: Effort) -> None:
-    """Measure the levels in random order, repeat after repeat, and tell."""
+    """Measure the levels in random order, repeat after repeat, and tell the results."""
     page, random = Page("load_levels"), Random(1)
     processor = max(os.sched_getaffinity(0))
     levels: dict[int, dict[str, list[Taken]]] = {level: {kind: [] for kind in SAMPLES} for level in LEVELS}
@@ -97,12 +97,12 @@ def main(effort: Effort) -> None:
 
 
 def least(levels: Levels) -> float:
-    """The least time of an iteration where there was no other process."""
+    """Return the least time of an iteration without another process."""
     return min(min(taken.wall) for launches in levels[1].values() for taken in launches)
 
 
 def told(levels: Levels) -> str:
-    """Table of the levels: switches, and each centre of each kind of samples against the least of all."""
+    """Return a table of the levels: switches, and each centre of each kind of samples against the least of all."""
     base = least(levels)
     header = ["processes", "involuntary switches a second", "a second on the processor"]
     header += [f"{kind}: {name}" for kind in SAMPLES for name in CENTRES] + [f"{SHORT}: median, active"]
@@ -120,22 +120,22 @@ def told(levels: Levels) -> str:
 
 @dataclass(frozen=True)
 class Bracket:
-    """What several launches say at a level, from the least to the greatest."""
+    """The range of what several launches show at a level."""
 
     low: float
     high: float
 
     def meets(self, other: Bracket) -> bool:
-        """Whether the two have something in common."""
+        """Return whether the two overlap."""
         return self.low <= other.high and other.low <= self.high
 
     def told(self) -> str:
-        """In words."""
+        """Return the bracket in words."""
         return f"{figures.change(self.low)} to {figures.change(self.high)}"
 
 
 def brackets(levels: Levels) -> dict[str, dict[int, Bracket]]:
-    """Of the medians of each launch, against the least of all: by the kind of samples, and of active time."""
+    """Return the brackets of launches' medians, against the least of all: by kind of samples, and in active time."""
     base, found = least(levels), {}
     for kind in SAMPLES:
         found[kind] = {
@@ -152,7 +152,7 @@ def _bracket(values: Sequence[float]) -> Bracket:
 
 
 def told_of_brackets(levels: Levels) -> str:
-    """Table of the brackets, and whether each meets that of one process alone."""
+    """Return a table of the brackets, and whether each overlaps that of one process alone."""
     known = brackets(levels)
     lines = []
     for level in levels:
@@ -162,7 +162,7 @@ def told_of_brackets(levels: Levels) -> str:
 
 
 def drawn(levels: Levels) -> str:
-    """Figure: the medians of launches at each level, with their brackets."""
+    """Return a figure of the medians of launches at each level, with their brackets."""
     base, shown = least(levels), []
     for colour, (kind, of) in enumerate((("short", SHORT), ("long", LONG), ("short, active", SHORT))):
         for level, kinds in levels.items():
@@ -176,7 +176,7 @@ def drawn(levels: Levels) -> str:
 
 
 def sentence(levels: Levels, conditions: Conditions) -> str:
-    """What came of it, and whether other work was there as well."""
+    """Return the result in a sentence, and whether there was other work, too."""
     known: dict[str, Callable[[Taken], float]] = {
         "median": lambda one: median(one.wall),
         "mean": lambda one: mean(one.wall),
@@ -197,7 +197,7 @@ def sentence(levels: Levels, conditions: Conditions) -> str:
 
 
 def _grown(levels: Levels, kind: str, of: Callable[[Taken], float]) -> float:
-    """How much greater it is at the last level than at the first."""
+    """Return how much greater this is at the last level than at the first."""
     return median(map(of, levels[LEVELS[-1]][kind])) / median(map(of, levels[1][kind])) - 1
 
 

@@ -1,4 +1,4 @@
-// A benchmark whose iteration takes about half a millisecond, in a processor's registers alone.
+// A benchmark whose iteration takes about half a millisecond, in the processor's registers alone.
 #include <cstdint>
 
 #include "steelyard.hpp"

@@ -51,12 +51,12 @@ class Effort:
 
     weighings: int
     launches: int
-    """Of each side in each weighing; so many that a verdict at 1 % is possible."""
+    """How many launches each side has in a weighing: enough for a verdict at 1 %."""
 
 
 @dataclass(frozen=True)
 class Judge:
-    """A way to launch, what it looks at, and by which test."""
+    """A way to launch, the clock that is read, and the test that is applied."""
 
     way: str
     clock: str
@@ -66,7 +66,7 @@ class Judge:
 
 
 def main(effort: Effort) -> None:
-    """Weigh by each way in turn, so that a bad minute meets all, and tell."""
+    """Weigh in each way in turn, so that a bad minute affects all, and tell the results."""
     page, random = Page("pairing"), Random(1)
     found: dict[str, list[list[Pair]]] = {way: [] for way in (BLOCKS, PAIRS, TANDEM)}
     with folder() as place, Launcher() as launcher, Bursts():
@@ -98,7 +98,7 @@ def _pair(way: str, launcher: Launcher, launch: LaunchSpec, random: Random) -> P
             raise MeasurementError("a launch in tandem failed")
     else:
         pair = launched(launcher, launch), launched(launcher, launch)
-    # Which side was first is drawn.
+    # Which side was first is drawn at random.
     return pair if random.random() < 0.5 else (pair[1], pair[0])
 
 
@@ -112,39 +112,39 @@ def _sides(judge: Judge, pairs: Sequence[Pair]) -> Sides:
 
 
 def ratios(sides: Sides) -> list[float]:
-    """Of each pair, the logarithm of how much longer the second side took."""
+    """Return for each pair the logarithm of the second side's time over the first side's."""
     return [log(two / one) for one, two in zip(*sides, strict=True)]
 
 
 def by_welch(sides: Sides) -> bool:
-    """Student's test with Welch's degrees of freedom, two samples."""
+    """Judge by Student's test with Welch's degrees of freedom, two samples."""
     return welch_word(sides, LEVEL) != "no difference"
 
 
 def by_rank_sum(sides: Sides) -> bool:
-    """The test of Mann and Whitney, two samples."""
+    """Judge by the test of Mann and Whitney, two samples."""
     return rank_sum.p_value(*sides) <= LEVEL
 
 
 def by_signed_rank(sides: Sides) -> bool:
-    """Wilcoxon's signed ranks, of pairs."""
+    """Judge by Wilcoxon's signed ranks of pairs."""
     return signed_rank.p_value(ratios(sides)) <= LEVEL
 
 
 def by_verdict(sides: Sides) -> bool:
-    """The whole procedure of a weighing, with all its looks: whether it says slower or faster."""
+    """Judge by the whole procedure of a weighing, with all its looks: whether it says slower or faster."""
     values = [np.array(side) for side in sides]
     found = judge(lambda n: (values[0][:n], values[1][:n]), len(values[0]), MARGIN, ALPHA, ended=True)
     return found is not None and found.verdict in CHANGED
 
 
 def of_medians(sides: Sides) -> float:
-    """The change of the medians."""
+    """Return the change of the medians."""
     return median(sides[1]) / median(sides[0]) - 1
 
 
 def of_pairs(sides: Sides) -> float:
-    """The change by the centre of the pairs' ratios."""
+    """Return the change by the centre of the pairs' ratios."""
     return expm1(signed_rank.estimate(ratios(sides), LEVEL).centre)
 
 
@@ -160,15 +160,15 @@ JUDGES = (
     _SIGNED(TANDEM, "active"),
     _VERDICT(TANDEM, "active"),
 )
-# What is compared in the sentence: as most scripts do it, and as the tool does.
+# The two ways that the sentence compares: that of most scripts, and that of the tool.
 USUAL, OURS = JUDGES[1], JUDGES[5]
 
 
-# --- what came of it
+# --- the results
 
 
 def told(shares: Mapping[Judge, Sequence[bool]], sizes: Mapping[Judge, Sequence[float]]) -> str:
-    """Table of the judges: how often each was wrong, and how far its change was from none."""
+    """Return a table of the judges: how often each was wrong, and how far its change was from none."""
     lines = [
         [
             one.way,
@@ -204,7 +204,7 @@ def _most(sizes: Sequence[float]) -> float:
 
 
 def drawn(sizes: Mapping[Judge, Sequence[float]]) -> str:
-    """Figure: the change that each weighing had, by the way and the clock."""
+    """Return a figure of the change in each weighing, by the way and the clock."""
     known = {f"{judge.way}, {judge.clock}": changes for judge, changes in sizes.items()}
     colours = {BLOCKS: 1, PAIRS: 0, TANDEM: 2}
     shown = [
@@ -215,7 +215,7 @@ def drawn(sizes: Mapping[Judge, Sequence[float]]) -> str:
 
 
 def sentence(shares: Mapping[Judge, Sequence[bool]], sizes: Mapping[Judge, Sequence[float]]) -> str:
-    """What came of it."""
+    """Return the result in a sentence."""
     tandem = JUDGES[-1]
     return (
         f"All of one side and then all of the other called identical programs different {_of(shares[USUAL])} times "

@@ -1,4 +1,4 @@
-"""What programs call: the same measurements as those of the command line, and its sentences as exceptions."""
+"""The calls for programs: they measure as the command line does, and raise its sentences as exceptions."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_what_was_measured_until_ctrl_c_comes_with_the_exception(scripted: Scrip
 
 
 def test_a_ctrl_c_behind_the_last_launch_is_not_lost(scripted: ScriptedWorld) -> None:
-    """Whoever measures one after the other would go on with the next."""
+    """A program that measures several things one after the other would go on with the next."""
 
     def tell(now: Progress) -> None:
         if now.done == now.limit:
@@ -325,7 +325,7 @@ def test_what_another_tool_measured_is_taken_over_and_put_on_a_page(scripted: Sc
 
 @pytest.fixture
 def frozen_again() -> Iterator[None]:
-    """What collecting the tests has made: without that each collection of garbage in later tests would take 0.7 s."""
+    """Freeze again what collecting the tests has made: else each garbage collection in later tests would take 0.7 s."""
     yield
     gc.freeze()
 
@@ -340,7 +340,7 @@ def test_the_garbage_collector_looks_at_what_was_read(scripted: ScriptedWorld) -
     assert gc.get_freeze_count() == 0
 
 
-# --- one place for each
+# --- one place for each option
 
 
 def fields() -> Iterator[tuple[str, str]]:
@@ -356,7 +356,7 @@ def test_every_option_has_a_keyword_and_every_keyword_an_option() -> None:
     assert known == set(places)
     assert {*Counted.__annotations__, *Checking.__annotations__} <= known
     assert set(places.values()) <= set(fields())
-    # Of numbers `parameters` is a list already, and shards are for several machines.
+    # `parameters` takes any list of numbers, and shards are for several machines.
     assert set(fields()) - set(places.values()) == {("weighing", "parameter_scan"), ("suite", "shard")}
 
 
@@ -365,7 +365,7 @@ def test_the_defaults_are_those_of_the_command_line() -> None:
     for group, field in fields():
         assert getattr(getattr(asked, group), field) == getattr(getattr(options, group), field), field
     assert vars(asked_of({}, Counted).launch) == vars(CountOptions(command="x").launch)
-    # That of checks is 0 where nobody says it, which `--help` does not.
+    # The default seed of checks is 0, which `--help` does not show.
     assert vars(asked_of({}, Checking).launch) == {**vars(CheckOptions(command="x").launch), "seed": 0}
 
 

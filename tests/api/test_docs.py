@@ -1,4 +1,4 @@
-"""The examples of the documentation run as they stand there."""
+"""The examples in the documentation run as they are."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OF_REPOSITORIES = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL
 
 
 def examples() -> str:
-    """All indented lines of the page but those of repositories, as one program."""
+    """Return all indented lines of the page, but for those about repositories, as one program."""
     pytest.importorskip("pandas")
     text = OF_REPOSITORIES.sub("", PAGE.read_text())
     lines = [line for line in text.splitlines() if line.startswith("    ") or not line]

@@ -1,4 +1,4 @@
-"""Each kind of record in each format: it is written, or refused with the names of those that hold it."""
+"""Each kind of record in each format: it is written, or refused with the names of the formats that can hold it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project's file from a program: its targets, what came of them, and what there is to be known."""
+"""A project's file used by a program: its targets, their results, and the notes on them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_what_is_asked_goes_before_the_file(
     (tmp_path / "input").write_text("x")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    # 0.5 % is what would hold of itself, and is asked for all the same.
+    # 0.5 % is the default, but what is asked for goes before the file all the same.
     found = steelyard.compare_project(
         "..", targets="so*", margin="0.5%", stdin="../input", pairs=12, world=world.outside()
     )
@@ -99,7 +99,7 @@ def test_one_that_fails_leaves_the_others_their_records(world: ProjectWorld) -> 
     assert failed.value.exit_status == 3
     assert failed.value.record.verdict == "same"
     world.script = lambda *_: measured(1, exit_code=3)
-    with pytest.raises(steelyard.MeasurementError, match="exit status 3"):  # there is nothing to be had of it
+    with pytest.raises(steelyard.MeasurementError, match="exit status 3"):  # nothing was measured at all
         steelyard.compare_project(world=world.outside())
 
 

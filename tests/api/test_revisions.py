@@ -17,7 +17,7 @@ pytestmark = pytest.mark.real
 
 @pytest.fixture
 def repo(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> Repo:
-    """A repository whose work tree is slower than `main`, in which this process is."""
+    """A repository whose work tree is slower than `main`, and in which this process is."""
     return slower_work_tree(scripted, monkeypatch)
 
 

@@ -1,4 +1,4 @@
-"""What arguments take: whatever else a program gives is refused in one sentence that names the argument."""
+"""What arguments take: anything else is refused in one sentence that names the argument."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_the_path_of_a_program_is_a_command(scripted: ScriptedWorld) -> None:
     found = steelyard.compare([Path("./old"), Path("a name")], pairs=12, world=scripted.outside())
     assert [one.argv for one in found.data.subjects] == [["./old"], ["./a name"]]
     assert steelyard.run(Path("old"), launches=3, world=scripted.outside()).data.subjects[0].command == "./old"
-    # A text alone is the command itself, not its letters; as one name is.
+    # A single text is the command itself, not a sequence of letters; so is a single name.
     found = steelyard.compare(BOTH, names="one", pairs=12, world=scripted.outside())
     assert [one.name for one in found.data.subjects] == ["one", "./new"]
 

@@ -1,4 +1,4 @@
-"""Sentences about options, told of arguments."""
+"""Sentences about options, reworded for arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading what `steelyard compare` prints as a newcomer would, and what is right of it."""
+"""Reading what `steelyard compare` prints as a newcomer would, and whether that is right."""
 
 from __future__ import annotations
 

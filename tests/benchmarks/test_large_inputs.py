@@ -1,4 +1,4 @@
-"""The large files of the benchmarks, small: they are what the tools write."""
+"""The large files of the benchmarks, made small: they are as the tools write them."""
 
 from __future__ import annotations
 

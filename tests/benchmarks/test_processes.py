@@ -56,7 +56,7 @@ def test_a_benchmark_can_be_stopped_and_goes_on_to_its_end(number: signal.Signal
     assert signal.getsignal(signal.SIGTERM) == before
 
 
-# What keeps a record on the user's store, of which the oldest go.
+# Commands that keep a record in the user's store, from which the oldest records are then removed.
 _KEEPING = re.compile(r'(?:STEELYARD\)?|\*steelyard), "(?:compare|run|count|bisect|timeit|import)"')
 
 

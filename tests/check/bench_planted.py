@@ -1,4 +1,4 @@
-"""One benchmark a defect: what `steelyard check` has to find. Each is sound but for what its name says."""
+"""A benchmark for each defect that `steelyard check` has to find. Each is sound but for what its name says."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORDS = [f"word {number}" for number in range(200)]
 
 
 def _work(times: int) -> int:
-    """Work in proportion to `times`, about 30 ns each."""
+    """Do work in proportion to `times`, about 30 ns each."""
     total = 0
     for number in range(times):
         total ^= number
@@ -28,20 +28,20 @@ def _shuffled(random: Random) -> list[float]:
 
 @bench(inputs=_shuffled, name="set-up-in-clock")
 def set_up_in_clock(data: list[float]) -> None:
-    """Only the first iteration of a sample sorts: the others find it sorted."""
+    """Only the first iteration of a sample sorts: the others find the data sorted."""
     data.sort()
 
 
 @bench(inputs=lambda _: [0], name="slower-and-slower")
 def slower_and_slower(kept: list[int]) -> None:
-    """Each iteration of a sample has more to look through than the one before."""
+    """Each iteration of a sample has more to add up than the one before."""
     kept.append(len(kept))
     sum(kept)
 
 
 @bench
 def rising() -> Iterator[Body]:
-    """Each sample has more to look through than the one before."""
+    """Each sample has more to add up than the one before."""
     kept: list[int] = []
 
     def body() -> None:
@@ -53,14 +53,14 @@ def rising() -> Iterator[Body]:
 
 @bench
 def drift() -> Iterator[Body]:
-    """Half of the work after 25 ms, as where something is compiled or loaded by then."""
+    """Do half of the work after 25 ms, as if something had been compiled or loaded by then."""
     end = time.thread_time_ns() + 25_000_000
     yield lambda: _work(2_000 if time.thread_time_ns() < end else 1_000)
 
 
 @bench
 def memory() -> Iterator[Body]:
-    """Nothing of what an iteration makes is let go."""
+    """Keep everything that the iterations make."""
     kept: list[bytearray] = []
 
     def body() -> None:
@@ -72,7 +72,7 @@ def memory() -> Iterator[Body]:
 
 @bench(name="hash-seed")
 def hash_seed() -> Iterator[Body]:
-    """How much there is to do hangs on the order of a set."""
+    """Do an amount of work that depends on the order of a set."""
     first = next(iter(set(_WORDS)))
     times = 1_000 + 200 * (int(first.split()[1]) % 5)
     yield lambda: _work(times)
@@ -87,19 +87,19 @@ def modes() -> Iterator[Body]:
 
 @bench(name="too-long")
 def too_long() -> None:
-    """A launch of it takes longer than each has within a budget."""
+    """Take longer per launch than its share of the budget."""
     time.sleep(1.5)
 
 
 @bench(name="[nam]e")
 def name() -> None:
-    """As a pattern, it selects its neighbours."""
+    """The name of this benchmark, taken as a pattern, selects its neighbour."""
     _work(1_000)
 
 
 @bench(name="me")
 def neighbour() -> None:
-    """The neighbour; there is no other way to see that it is one."""
+    """The neighbour, without which that would not show."""
     _work(1_000)
 
 
@@ -108,12 +108,12 @@ _heap: list[bytearray] = []
 
 @bench(name="fills")
 def fills() -> None:
-    """It leaves something behind in its process, for `order` to find."""
+    """Leave something behind in the process, for `order` to find."""
     if len(_heap) < 1_000:
         _heap.append(bytearray(10))
 
 
 @bench
 def order() -> None:
-    """Twice the work where another has run before."""
+    """Do twice the work if `fills` has run before."""
     _work(2_000 if _heap else 1_000)

@@ -1,4 +1,4 @@
-"""A command that leaves something for the next launch: a file that grows, and that it reads."""
+"""A command that leaves something for the next launch: a growing file, which it reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command whose work hangs on the order of a set."""
+"""A command whose work depends on the order of a set."""
 
 from __future__ import annotations
 

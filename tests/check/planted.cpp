@@ -1,4 +1,4 @@
-// One benchmark a defect that Python hardly can have: what `steelyard check` has to find.
+// A benchmark for each defect that Python can hardly have, which `steelyard check` has to find.
 #include <cstdint>
 
 #include "steelyard.hpp"
@@ -12,7 +12,7 @@ std::uint64_t mixed(std::uint64_t value) {
 
 }  // namespace
 
-// Nobody uses what it computes, so the compiler leaves it out.
+// Nothing uses its result, so the compiler removes it.
 STEELYARD_BENCH_WITH(removed, steelyard::name("optimised-away")) {
     const std::uint64_t seed = state.seed();
     state.run([&] {
@@ -21,17 +21,17 @@ STEELYARD_BENCH_WITH(removed, steelyard::name("optimised-away")) {
     });
 }
 
-// A block of each iteration is lost.
+// Each iteration leaks a block.
 STEELYARD_BENCH_WITH(lost_blocks, steelyard::name("leak")) {
     state.run([&] { return new std::uint64_t(mixed(state.seed())); });
 }
 
-// The same, by a name that is a pattern of the other's.
+// The same; its name is a pattern that selects the other one.
 STEELYARD_BENCH_WITH(pattern, steelyard::name("l[e]ak")) {
     state.run([&] { return new std::uint64_t(mixed(state.seed())); });
 }
 
-// One multiplication, which the loop's own instructions stand beside.
+// One multiplication, beside which the loop's own instructions count.
 STEELYARD_BENCH_WITH(short_body, steelyard::name("too-short")) {
     std::uint64_t value = state.seed();
     state.run([&] { value = value * 6364136223846793005U + 1; });

@@ -1,4 +1,4 @@
-"""The fake harness on a scripted machine: what it answers is the same, and no process is started for it."""
+"""The fake harness on a scripted machine: it gives the same answers without a process."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _START_MS = 10.0
 
 @dataclass
 class Answering(ScriptedWorld):
-    """A machine on which the command lines of `suite` answer."""
+    """A scripted machine on which the command lines of `suite` answer."""
 
     def weigh(self, *words: str | Path) -> Done:
-        """Weigh the benchmarks of harnesses, by 10 pairs if nothing else is said."""
+        """Weigh the benchmarks of harnesses, by default by 10 pairs."""
         limit = () if "--pairs" in words else ("--pairs", "10")
         return self("compare", "--harness", "protocol", *words, *limit)
 
 
 def answer(spec: LaunchSpec, number: int) -> Measured:  # noqa: ARG001 - as a launch of any other program
-    """One call of the fake harness."""
+    """Return what one call of the fake harness measures."""
     words = [os.fsdecode(word) for word in spec.argv]
     try:
         call = answered(words[words.index(str(FAKE_HARNESS)) + 1 :])

@@ -1,4 +1,4 @@
-"""Command lines, read as far as to what they ask for."""
+"""Command lines that are read, and ended before they measure anything."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = ["LANG", "PATH"]
 
 
 class Asked(BaseException):
-    """In the place of measuring: what was asked for."""
+    """Raised in place of measuring, with what was asked for."""
 
     def __init__(self, what: Request | Path) -> None:
         self.what = what
@@ -31,13 +31,13 @@ class Asked(BaseException):
 
 @dataclass
 class CommandLine:
-    """Reads command lines as far as to what is to be measured."""
+    """Reads command lines up to what is to be measured."""
 
     world: World
     printed: pytest.CaptureFixture[str]
 
     def __call__(self, *arguments: str) -> Request:
-        """The request."""
+        """Return the request that a command line makes."""
         with pytest.raises(Asked) as caught:
             run(arguments, self.world)
         assert isinstance(caught.value.what, Request)
@@ -47,13 +47,13 @@ class CommandLine:
         return self(*arguments).settings
 
     def refused(self, *arguments: str) -> str:
-        """The sentence on stderr."""
+        """Return what a refused command line prints on stderr."""
         assert run(arguments, self.world) == 2
         return self.printed.readouterr().err
 
 
 def command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    """Command lines of which none measures anything."""
+    """Return what reads command lines, and have none of them measure anything."""
 
     def measure(request: Request | Path, *_: object, **__: object) -> NoReturn:
         raise Asked(request)

@@ -18,7 +18,7 @@ from tests.world import in_place, measured, program_of, steady
 
 @pytest.fixture
 def refuses(asked: InProcess) -> Refuses:
-    """Run one command line that has to be refused before anything is kept; the sentence that it says."""
+    """Run a command line that must be refused before anything is kept; return the sentence that it prints."""
 
     def try_out(*words: str | Path) -> str:
         sentence = asked.refuses(*words)
@@ -31,7 +31,7 @@ def refuses(asked: InProcess) -> Refuses:
 
 @pytest.fixture(scope="session")
 def weighings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Weighings of a slower, an equal and a faster candidate, and of one that is open: slower.json, same.json ..."""
+    """A folder of weighings, slower.json, same.json, faster.json and open.json, and of a run, run.json."""
     folder = tmp_path_factory.mktemp("kept")
     world = Job(folder, steady({"old": 12.0, "slower": 12.6, "same": 12.0, "faster": 11.0}))
     with pytest.MonkeyPatch.context() as patch:
@@ -48,7 +48,7 @@ def weighings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def job(weighings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
-    """A job in a folder with those records."""
+    """A CI job in a folder with those records."""
     shutil.copytree(weighings, tmp_path, dirs_exist_ok=True)
     world = Job(tmp_path, steady({}))
     in_place(world, monkeypatch)
@@ -66,11 +66,11 @@ def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Answering:
 
 @pytest.fixture
 def forge() -> Iterator[Forge]:
-    """Both forges' APIs, served here."""
+    """The APIs of both forges, served on this machine."""
     with served(Forge()) as fake:
         yield fake
 
 
 def _alternating(spec: LaunchSpec, number: int) -> Measured:
-    """Launches of the candidate that is slower in one pair and faster in the next."""
+    """Measure launches of which the candidate's are slower in one pair and faster in the next."""
     return measured(12.0 + (0.5 if program_of(spec) == "same" else -0.5) * (-1) ** (number // 2))

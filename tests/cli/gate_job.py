@@ -1,4 +1,4 @@
-"""Gates in a job on a scripted machine: what it has kept, and what a stranger may have made of it."""
+"""Gates in a CI job on a scripted machine: its kept records, and records that a stranger may have changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.world import ScriptedWorld
 
 @dataclass
 class Job(ScriptedWorld):
-    """A machine that is a job's, with what is in its environment."""
+    """The machine of a job, with the variables in its environment."""
 
     variables: dict[str, str] = field(default_factory=dict)
 
@@ -37,7 +37,7 @@ def changed(job: Job, name: str, **changes: object) -> str:
 
 
 def repeated(job: Job, name: str, many: int) -> list[str]:
-    """So many weighings that found the same, each of its own time."""
+    """Write `many` weighings with the same result, each with a duration of its own; return their names."""
     record = load(job.folder / f"{name}.json")
     names = [f"{name}-{number}.json" for number in range(many)]
     for number, one in enumerate(names):
@@ -46,7 +46,7 @@ def repeated(job: Job, name: str, many: int) -> list[str]:
 
 
 def renamed(job: Job, name: str, source: str = "slower") -> str:
-    """The record with a benchmark of another name, as somebody else may have written it."""
+    """Write the record with another name of its benchmark, as a stranger may have done; return the file's name."""
     fields = job.json(f"{source}.json")
     fields["benchmarks"][0]["name"] = name
     for subject in fields["subjects"]:
@@ -56,7 +56,7 @@ def renamed(job: Job, name: str, source: str = "slower") -> str:
 
 
 def err(done: Done) -> str:
-    """What was said beside the report."""
+    """Return what was printed beside the report."""
     return done.err.decode()
 
 

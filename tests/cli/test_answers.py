@@ -1,4 +1,4 @@
-"""That every program gets an answer, and that every hint is true: whole command lines on a scripted machine."""
+"""Every program gets an answer, and every hint is true: whole command lines on a scripted machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OPEN_END = "status 0, as nothing was found slower; with --strict it is 4"
 
 
 def noisy(ms: float, change: float = 0.0, noise: float = 0.01, seed: int = 1) -> LaunchScript:
-    """Launches of so many ms; those of `./new` take `change` longer."""
+    """Return a script of launches of `ms` milliseconds; those of `./new` take longer by the fraction `change`."""
     generator = np.random.default_rng(seed)
 
     def script(spec: LaunchSpec, _: int) -> Measured:
@@ -44,7 +44,7 @@ def said(done: Done) -> str:
 
 
 def hinted(done: Done) -> list[str]:
-    """The options that a report says to give."""
+    """Return the options that a report tells the user to give."""
     found = re.search(r"with some to spare: ((?:--[a-z-]+ \d+ ?)+)", said(done))
     return found[1].split() if found else []
 
@@ -73,7 +73,7 @@ def test_a_budget_that_only_the_warm_up_fits_in_shows_the_warm_up(scripted: Scri
 
 
 def through_a_shell(command_ms: float, starts_ms: Callable[[int], float]) -> LaunchScript:
-    """Launches of a command by a shell; the start of an empty one takes as long as its how manieth it is has it."""
+    """Return a script for launches by a shell; starts_ms(number from 0) gives the times of the empty shell's starts."""
     starts = count()
 
     def script(spec: LaunchSpec, number: int) -> Measured:
@@ -204,7 +204,7 @@ def test_what_is_slower_by_another_metric_alone_is_not_called_nothing(scripted: 
 
 
 def test_medians_that_point_the_other_way_are_explained(scripted: ScriptedWorld) -> None:
-    """12 of 13 pairs are 1 % slower, at two levels; in the other one the sides are at different ones."""
+    """In 12 of 13 pairs the candidate is 1 % slower, at two levels; in one pair the sides are at different levels."""
     launched: Counter[str] = Counter()
 
     def script(spec: LaunchSpec, _: int) -> Measured:
@@ -363,7 +363,7 @@ def test_what_is_missing_around_launches_is_told_before_any(scripted: ScriptedWo
     assert scripted.launched == []
 
 
-# As it is split again into the words that were given.
+# Quoted so that it splits into the same words again.
 AWK = """awk "{print '1'}" -x"""
 
 

@@ -1,4 +1,4 @@
-"""What users get wrong with files, as `test_bad_input` has it of words: named before anything is measured."""
+"""Mistakes of users with files (`test_bad_input` has those with words): named before anything is measured."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_an_input_from_a_pipe_is_refused(tool: Tool) -> None:
         ("file/file", "Not a directory"),
         ("folder", "is a folder"),
         ("", "is a folder"),
-        ("/proc/file", "not writable"),  # where not even root can make one
+        ("/proc/file", "not writable"),  # not even root can make a file there
         (LONG, "too long"),
         ("dangling", "there is no folder"),
     ],
@@ -129,7 +129,7 @@ def test_two_outputs_in_one_file(asked: InProcess, refuses: Refuses, option: str
 
 
 def test_an_output_that_fails_in_the_end_costs_neither_the_verdict_nor_the_record(here: InProcess) -> None:
-    os.mkfifo(here.folder / "pipe")  # that nobody will read
+    os.mkfifo(here.folder / "pipe")  # nobody reads it
     done = here.compare("--json", "pipe")
     assert done.status == 3
     assert "baseline" in done.text

@@ -1,7 +1,7 @@
-"""What users get wrong, but for files (`test_bad_files`): one clear sentence, the right status, and nothing measured.
+"""Mistakes of users, but for those with files (`test_bad_files`): one clear sentence, the right status, no measurement.
 
-It is tried within this process, which is a hundred times faster; one of each kind goes through the installed command
-as well.
+They are tried within this process, which is a hundred times faster. One of each kind goes through the installed
+command, too.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def test_a_command_that_never_ends(here: InProcess) -> None:
     assert "--timeout" in sentence
 
 
-# The launches until then are a warm-up pair and two pairs.
+# The launches before the failure are a warm-up pair and one pair.
 FAILS_LATER = sh(f"{SOME_TIME}; echo x >> log; test $(wc -l < log) -lt 5")
 
 

@@ -32,7 +32,7 @@ FAST, SLOW = 10.0, 10.3
 
 @pytest.fixture
 def git(scripted: ScriptedWorld) -> Callable[..., History]:
-    """A repository of so many commits, slow from one of them on."""
+    """Make a repository of `commits` commits, slow from number `slow` on."""
 
     def make(commits: int = 9, slow: int = 6, **options: Any) -> History:
         options.setdefault("ms", [SLOW if number >= slow else FAST for number in range(commits)])
@@ -57,9 +57,9 @@ def test_the_commit_is_named_with_its_change(scripted: ScriptedWorld, git: Calla
     assert (found["end"], found["found"]["hash"]) == ("found", repository.names[11])
     assert found["change"]["interval"][0] < 0.03 < found["change"]["interval"][1]
     assert [step["kind"] for step in found["steps"]] == ["ends", "step", "step", "step", "step", "last"]
-    # On the way each decision is a line.
+    # Meanwhile each decision prints a line.
     assert done.err.decode().count("\n") == len(found["steps"]) + 1
-    # Each weighing is a record of its own, of the commits' own folders.
+    # Each weighing is a record of its own.
     assert sorted(step["record"] for step in found["steps"]) == [str(path) for path in scripted.kept()]
 
 
@@ -90,7 +90,7 @@ def test_a_pairing_that_is_asked_for_holds_for_suites(
 
 
 def test_no_weighing_keeps_alpha_for_going_on(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
-    """Where one stays open there is a range of commits, which no other budget is asked for."""
+    """A weighing that stays open widens the range of commits; nobody will give it another budget."""
     git()
     assert bisect(scripted).status == 1
     assert {load(path).settings.reserve for path in scripted.kept()} == {0}
@@ -101,8 +101,8 @@ def test_each_commit_is_built_once_and_in_its_own_folder(scripted: ScriptedWorld
     assert bisect(scripted, "--build", BUILD).status == 1
     folders = {spec.cwd or b"" for spec in scripted.launched}
     assert len(folders) == repository.builds() > 3
-    assert len(set(map(len, folders))) == 1  # a longer path would be another program to some
-    # They are kept, as those of any revision: a second search builds nothing.
+    assert len(set(map(len, folders))) == 1  # the length of the path changes how some programs behave
+    # The builds are kept, as those of any revision are: a second search builds nothing.
     built = repository.builds()
     again = bisect(scripted, "--build", BUILD)
     assert again.status == 1
@@ -121,7 +121,7 @@ def test_commands_around_launches_run_where_their_commit_does(
     after = [other for one, other in pairwise(launched) if one.argv[-1] == b"p"]
     assert {spec.argv for spec in after} == {(b"./prog",)}
     assert [spec.cwd for spec in before] == [spec.cwd for spec in after]
-    # In a step three commits are weighed.
+    # A step weighs three commits.
     places: dict[bytes, list[bytes | None]] = {b"up": [], b"down": []}
     for spec in launched:
         if spec.argv[-1] in places:
@@ -150,7 +150,7 @@ def test_a_commit_that_says_that_it_failed_is_skipped(scripted: ScriptedWorld, g
 
 
 def test_a_commit_that_does_not_end_is_waited_for_once(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
-    """Both of its verdicts wait for the same program."""
+    """Its comparisons with both ends would wait for the same program."""
     repository = git(ms=[FAST] * 4 + [1e9] + [FAST] * 2 + [SLOW] * 2)
     done = scripted("bisect", "--good", "c0", "./prog")
     assert done.status == 1, done
@@ -211,7 +211,7 @@ def test_counts_that_repeat_exactly_are_compared_with_one_end(
     found = json.loads(Path("found.json").read_text())
     assert found["found"]["hash"] == repository.names[6]
     compared = [len(step["compared"]) for step in found["steps"]]
-    # Once counts differ from launch to launch, both ends are asked.
+    # Once counts differ from launch to launch, a commit is compared with both ends.
     assert compared == ([1, 2, 2, 2, 1] if wobbling else [1] * 5)
 
 
@@ -220,7 +220,7 @@ def test_counts_that_repeat_exactly_are_compared_with_one_end(
     [
         (("--pairs", "40"), "could not be told apart: more --pairs would tell more"),
         (("--max-time", "2"), "could not be told apart: a longer --max-time would tell more"),
-        (("--metric", "instructions"), "could not be told apart\n"),  # of which there are as many as can tell anything
+        (("--metric", "instructions"), "could not be told apart\n"),  # more counts would tell nothing more
     ],
 )
 def test_what_would_tell_the_ends_apart_is_what_was_too_little(
@@ -228,7 +228,7 @@ def test_what_would_tell_the_ends_apart_is_what_was_too_little(
 ) -> None:
     git(ms=[10.0, 10.05], wobbling={0, 1})
     noisy = scripted.script
-    scripted.script = lambda spec, number: replace(  # as far apart as the margin, among noise that is larger
+    scripted.script = lambda spec, number: replace(  # the ends differ by the margin, the noise is larger
         (one := noisy(spec, number)), wall_ns=round(one.wall_ns * (1 + number * 37 % 11 * 2e-2))
     )
     done = scripted("bisect", "--good", "c0", "./prog", "--json", "found.json", *words)
@@ -263,7 +263,7 @@ def test_nothing_to_find(scripted: ScriptedWorld, git: Callable[..., History]) -
 def test_what_else_changed_it_is_said_be_it_a_small_part(
     scripted: ScriptedWorld, git: Callable[..., History], words: tuple[str, ...]
 ) -> None:
-    """No step tells it from the ends, which are far more apart."""
+    """No step shows a small change beside the ends, which are much farther apart."""
     repository = git(ms=[10.0] * 2 + [10.2] * 4 + [13.0] * 3)
     done = scripted("bisect", "--good", "c0", "./prog", *words)
     assert f"slower     {repository.names[6]}\n" in done.text
@@ -285,7 +285,7 @@ def test_of_a_merge_each_line_that_it_brought_in_can_be_searched(
     searches = [f"--good {repository.short(1)} --bad {one}", f"--good {repository.short(0)} --bad {other}"]
     assert finding["remedy"] == f"search what it brought in: {', or '.join(searches)}"
     assert finding["remedy"] in " ".join(done.text.split())
-    # Also the one into which the line had been merged before, so that its merge base is not on it.
+    # Also `other`, into which the line had been merged before, so that the merge base is not on its own line.
     done = scripted("bisect", "./prog", "--pairs", "40", *searches[1].split())
     assert f"slower     {repository.repo.git('rev-parse', 'other')}\n" in done.text
     assert "merge" not in done.text
@@ -310,10 +310,10 @@ def test_what_the_commits_share_is_told(scripted: ScriptedWorld, git: Callable[.
     number = scripted.folder / NUMBER
     done = scripted("bisect", "--good", "c0", f"./prog {number}", "--pairs", "40", "--json", "found.json")
     said = f"{number} is a file of the work tree, whichever revision is measured"
-    assert said.replace(" ", "") in "".join(done.text.split())  # a long path is broken where the line ends
+    assert said.replace(" ", "") in "".join(done.text.split())  # a long path is broken at the end of the line
     found = json.loads(Path("found.json").read_text())
     assert [finding["message"] for finding in found["findings"]] == [said]
-    # Each weighing has it too.
+    # Each weighing has the finding, too.
     assert {finding.message for path in scripted.kept() for finding in load(path).findings} >= {said}
     page = scripted("report", "found.json", "-o", "page.html")
     assert page.status == 0
@@ -334,7 +334,7 @@ def test_changes_that_are_not_committed_are_said_to_be_in_nothing(
 
 
 def test_the_same_program_is_not_weighed(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
-    """Many commits change no program: what they build is equal, byte by byte."""
+    """Many commits do not change the program: their builds are equal byte for byte."""
     repository = git()
     build = "cp /usr/bin/$([ $(cat number.h) -lt 6 ] && echo true || echo false) tool"
     words = ("--good", "c0", "./tool", "--pairs", "40", "--build", build)
@@ -350,7 +350,7 @@ def test_the_same_program_is_not_weighed(scripted: ScriptedWorld, git: Callable[
 
 def test_a_subject_line_steers_no_terminal(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
     git(commits=2, slow=1, subject="\x1b[31m\u202ered [bold]")
-    done = bisect(scripted)  # which looks for control characters
+    done = bisect(scripted)  # this checks that no control character is printed
     assert "\\x1b[31m\\u202ered [bold] 1" in done.text
 
 
@@ -455,7 +455,7 @@ def test_without_git(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -
 def test_the_options_are_checked_before_anything_runs(asked: InProcess) -> None:
     assert "--good" in asked.refuses("bisect", "./prog")
     twice = ("--prepare", "true", "--prepare", "true")
-    # A commit is told by all its benchmarks.
+    # A commit is judged by all benchmarks, so shards are refused.
     assert "--shard" in asked.refuses("bisect", "--good", "x", "true", "--shard", "1/2")
     assert "--prepare was given twice" in asked.refuses("bisect", "--good", "x", "true", *twice)
     assert "--jobs" in asked.refuses("bisect", "--good", "x", "true", "--jobs", "0")
@@ -463,7 +463,7 @@ def test_the_options_are_checked_before_anything_runs(asked: InProcess) -> None:
 
 
 def test_a_real_repository(here: InProcess) -> None:
-    """A planted step of half as much again in a history of 6, of which one does not build."""
+    """A history of 6 commits, of which the fourth doubles the work and the third does not build."""
 
     def git(*words: str) -> str:
         names = ("AUTHOR", "COMMITTER")
@@ -486,5 +486,5 @@ def test_a_real_repository(here: InProcess) -> None:
     assert done.status in (1, 4), done
     suspects = [one["hash"] for one in found["suspects"]]
     assert names[3] in suspects
-    assert git("worktree", "list").count("\n") == 0  # ours alone
+    assert git("worktree", "list").count("\n") == 0  # there is only the user's own
     assert git("status", "--porcelain").splitlines() == ["?? .cache/", "?? found.json", "?? state/"]

@@ -26,13 +26,13 @@ pytestmark = pytest.mark.real
 LAYOUTS = 5
 IN_LAYOUTS = f"{BUILD} && echo '# {{layout}}' >> program"
 BASE = ("compare", "--base", "main", "./program", "--pairs", "30", "-o", "../record.json")
-# By how much the work tree's program is slower than the base's in each of the layouts; on average it is not.
+# By how much the work tree's program is slower than the base's in each layout; on average it is not.
 UNEVEN = (0.03, -0.03, 0.02, -0.015, -0.005)
 
 
 @pytest.fixture
 def repo(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> Repo:
-    """A repository with a work tree whose speed hangs on how it is built."""
+    """A repository with a work tree whose speed depends on how it is built."""
     made = Repo.made(scripted.folder / "project")
     made.write("source", script("new"))
     monkeypatch.chdir(made.folder)
@@ -53,12 +53,12 @@ def record_of(path: str = "../record.json") -> Weighing:
 
 
 def kept(scripted: ScriptedWorld) -> list[str]:
-    """The names of the builds that are kept."""
+    """Return the names of the builds that are kept."""
     return [one.key for one in Cache.of_user(scripted.environment).kept()]
 
 
 def built(scripted: ScriptedWorld) -> list[str]:
-    """The layouts that were built."""
+    """Return the layouts that were built."""
     return sorted((scripted.folder / ".cache/steelyard/builds/built").read_text().split())
 
 
@@ -136,7 +136,7 @@ def test_commands_around_launches_run_in_the_folder_of_the_layout(scripted: Scri
 
 @pytest.mark.usefixtures("repo")
 def test_one_build_of_several_programs(scripted: ScriptedWorld) -> None:
-    """Where the commands alone have the number, they find it in one build."""
+    """If only the commands have the layout's number, they find all layouts in one build."""
     build = f'{BUILD} && for n in 1 2; do cp program p-$n; echo "# $n" >> p-$n; done'
     words = ("--build", build, "--layouts", "2", "--pairs", "12", "--setup", "true")
     scripted("compare", "--base", "main", "./p-{layout}", *words)

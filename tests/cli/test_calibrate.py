@@ -1,4 +1,4 @@
-"""`steelyard calibrate`: on a scripted machine, and once for real until somebody presses Ctrl-C."""
+"""`steelyard calibrate`: on a scripted machine, and once for real until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.design.calibration.machine import ProbeMachine, shared
 from tests.design.scripted import MACHINE, PLAIN
 from tests.tool import Tool, ended, name_of, wait_until
 
-# So much processor time is that of several probes.
+# Several probes take this much processor time.
 _SEVERAL_S = 0.2
 
 app = typer.Typer(rich_markup_mode=None)
@@ -34,7 +34,7 @@ RUNNER = CliRunner()
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ProbeMachine:
-    """What the command line measures, with a store of its own."""
+    """The scripted machine of the command line, with a store of its own."""
     made = ProbeMachine(**shared(8 << 20))  # type: ignore[arg-type]
     (tmp_path / "probes").write_text("#!/bin/sh\n")
     monkeypatch.setattr(native, "PROBES", tmp_path / "probes")
@@ -72,7 +72,7 @@ def test_the_defaults(machine: ProbeMachine) -> None:
     text = run()
     assert "5 launches a point" in text
     assert "(fit)" in text
-    assert machine.servers == 1 + 2  # on every processor
+    assert machine.servers == 1 + 2  # one, and then one for each processor
 
 
 @pytest.mark.usefixtures("machine")
@@ -167,7 +167,7 @@ def test_an_interrupt_leaves_what_was_measured(tool: Tool) -> None:
         pytest.skip("the probes are not built: nothing can be calibrated")
 
     def walked() -> bool:
-        # The processor time of those that have ended: each is there for some ms only.
+        # The processor time of probes that have ended, as each lives for some ms only.
         servers = [one for one in psutil.Process(process.pid).children(recursive=True) if "launch" in name_of(one)]
         return any(one.cpu_times().children_user > _SEVERAL_S for one in servers)
 

@@ -80,7 +80,7 @@ def test_a_program_that_takes_its_samples_in_turn(here: InProcess) -> None:
 @pytest.mark.parametrize(("well", "ill", "rule"), BREACHES, ids=[rule for _, _, rule in BREACHES])
 def test_a_breach_is_named(here: InProcess, well: str, ill: str, rule: str) -> None:
     assert WELL.count(well) == 1
-    # In which a time that never grows has the loops grow beyond all limits.
+    # --timeout, because a time that never grows makes the loops grow without limit.
     done = here("check", "--protocol", "--timeout", "2", harness(here, WELL.replace(well, ill)))
     assert done.status == 1, done.text
     assert f"broken     {rule}" in done.text
@@ -158,7 +158,7 @@ def test_a_sound_benchmark(tool: Tool) -> None:
     words = ("check", "--harness", "protocol", suite(tool), "-b", "*sound", "--max-time", "1", "--json", "found.json")
     done = tool(*words)
     assert done.status == 0, done.text
-    # On a busy machine there is time for few of the rules.
+    # On a busy machine there is time for only a few of the rules.
     assert re.search(r"^(sound|untried) +bench_x.py::sound: \d+ rules hold", done.text, re.MULTILINE)
     assert "no trouble with 1 benchmark" in done.text
     found = tool.json("found.json")
@@ -239,7 +239,7 @@ def test_a_command(here: InProcess) -> None:
     done = here("check", "true", "--max-time", "0.6")
     assert done.status == 1, done.text
     assert "is the start of a process" in " ".join(done.text.split())
-    # No global name in it: how long those take to look up does hang on the hash seed.
+    # Without global names in a loop: the time to look those up does depend on the hash seed.
     work = f"{sys.executable} -S -c 'sum(range(1_500_000))'"
     done = here("check", work, "--max-time", "2", "--json", "found.json")
     assert done.status == 0, done.text
@@ -255,7 +255,7 @@ def test_what_cannot_be_tried(here: InProcess) -> None:
 
 
 def interrupted(tool: Tool, *words: str | Path) -> Done:
-    """How it ends after a Ctrl-C while the target sleeps for 600 s."""
+    """Press Ctrl-C while the target sleeps for 600 s; return how the command line ends."""
     with tool.started(*words) as process:
         wait_until(lambda: "sleep 600" in tool.processes(), "it sleeps")
         process.send_signal(signal.SIGINT)
@@ -280,7 +280,7 @@ def test_an_interrupt_leaves_what_was_tried(tool: Tool) -> None:
     assert "interrupted: only what was launched until then is judged" in text
     assert "not tried: drift: interrupted before it was tried" in text
     found = tool.json("found.json")
-    assert (found["interrupted"], found["launches"]) == (True, 60)  # each beside an empty process
+    assert (found["interrupted"], found["launches"]) == (True, 60)  # each launch has an empty process beside it
     outcomes = {one["code"]: one["outcome"] for one in found["looked"]}
     assert outcomes["drift"] == "untried"
     assert outcomes["too-short"] in ("sound", "trouble")

@@ -1,4 +1,4 @@
-"""`steelyard count`, and `compare` by counts: what is asked for is counted, and what makes no sense is refused."""
+"""`steelyard count`, and `compare` by counts: they count what is asked for, and refuse what makes no sense."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from tests.tool import environment_in, sh
 
 @pytest.fixture
 def loops(here: InProcess) -> InProcess:
-    """The command line beside two programs, of which `more` executes 0.98 % more than `loop`.
+    """The command line beside two programs; `more` executes 0.98 % more than `loop`.
 
-    They are linked statically: Valgrind takes four times as long where it has to read the C library's symbols.
+    They are linked statically: Valgrind takes four times as long if it has to read the C library's symbols.
     """
     need_valgrind()
     compiled(here.folder, "loop", c_programs.LOOP, "-static")
@@ -34,7 +34,7 @@ def loops(here: InProcess) -> InProcess:
 
 
 def record(here: InProcess, *words: str, status: int = 0) -> dict[str, Any]:
-    """What a command line keeps."""
+    """Return the record that a command line keeps."""
     done = here(*words, "-o", "record.json")
     assert done.status == status, done
     assert done.err == b""
@@ -47,7 +47,7 @@ def test_alpha_says_how_many_counts_are_taken_that_differ(asked: InProcess) -> N
     assert f"{counts_needed(0.01)} for 0.01" in said
 
 
-# --- words that make no sense
+# --- arguments that make no sense
 
 VALUES = {
     "--caches": ["", "nonsense", "I1=1,1,1", "I1=32K,8", "L2=32K,8,64", "LL=4096M,16,64", "I1=32K,8,64:"],
@@ -117,7 +117,7 @@ def test_words_that_make_no_sense(refuses: Refuses, words: list[str], says: str)
 
 
 def test_the_same_number_twice(loops: InProcess) -> None:
-    compiled(loops.folder, "loop", c_programs.LOOP)  # with the loader and a C library of its own, as most programs
+    compiled(loops.folder, "loop", c_programs.LOOP)  # with the loader and the C library as most programs have them
     first, second = record(loops, "count", "./loop")["counting"]["counts"]
     assert first["events"] == second["events"]
     assert set(first["events"]) == {"Ir"}
@@ -133,7 +133,7 @@ def test_a_weighing_finds_which_function_it_is(loops: InProcess) -> None:
         assert len(list(csv.reader(file))) == 1 + 2 * 5
     report = (loops.folder / "report.md").read_text()
     assert "comes from, in instructions:" in report
-    # Of all, which has the C library's part in it: that is another one in each of its versions.
+    # The share of all instructions, the C library's among them, whose number differs between its versions.
     (of_all,) = re.findall(r"\| \+8,000 \| \+(0\.\d\d) % \| <code>hot</code>", report)
     assert float(of_all) == pytest.approx(100 * found["change"], abs=0.02)
 
@@ -207,12 +207,12 @@ def test_both_clocks(loops: InProcess) -> None:
 
 def test_a_cache_that_the_first_launch_fills_is_no_change(loops: InProcess) -> None:
     compiled(loops.folder, "fills", c_programs.FILLS, "-static")
-    (loops.folder / "a").touch()  # the baseline's is there already
+    (loops.folder / "a").touch()  # the baseline's file exists already
     commands = [f"./fills {name}" for name in ("a", "b")]
-    # With a job for every count no side's second launch may begin before its first has ended.
+    # Even with many jobs, no side's second launch may begin before its first has ended.
     found = record(loops, "compare", *commands, "--metric", "instructions", "--margin", "0.05%", "--jobs", "4")
     assert (found["verdict"], found["pairs"]) == ("same", 5)
-    assert [finding["code"] for finding in found["findings"]] == ["not-pinned", "set-aside"]  # it is linked statically
+    assert [finding["code"] for finding in found["findings"]] == ["not-pinned", "set-aside"]  # statically linked
 
 
 # --- weights of a calibration

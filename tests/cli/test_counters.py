@@ -1,4 +1,4 @@
-"""Counters of the kernel and the processor as metrics, or why there are none."""
+"""Counters of the kernel and the processor as metrics, or the reason why there are none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.world import OFFERS, ScriptedServer, ScriptedWorld, measured, program
 
 @pytest.fixture
 def counted(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> ScriptedWorld:
-    """A machine with counters, of which ./new has half as much again, and each was on for half of the time."""
+    """A machine with counters: ./new counts 1.5 times as much, and each counter was on for half of the time."""
 
     def launch(spec: LaunchSpec, number: int) -> Measured:
         assert spec.counters == ("retired_instructions",)
@@ -85,7 +85,7 @@ def test_the_clock_of_the_kernel_is_the_time_on_processors(here: InProcess) -> N
     done = here("run", both, "--metric", "task_clock,cpu", "--repeat", "2", "--launches", "6", "-o", "record.json")
     assert done.status == 0
     summaries = {one["metric"]: one["median"] for one in here.json()["derived"]["summaries"]}
-    # The start of a process is not in it.
+    # task_clock does not include the start of a process.
     assert 0.5 < summaries["task_clock"] / summaries["cpu"] < 1.1
 
 

@@ -1,4 +1,4 @@
-"""`-` in the place of a file: data on standard output and nothing else there, results from standard input."""
+"""`-` in the place of a file: only data on standard output, results from standard input."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_every_command_that_writes_data_can_print_it(scripted: ScriptedWorld) ->
         report = scripted(*words[:option], *words[option + 2 :])
         assert printed.out, words
         assert printed.status == report.status
-        if words[0] not in ("run", "check"):  # which measure anew
+        if words[0] not in ("run", "check"):  # these measure anew, so their reports differ
             assert printed.err == report.out, words
 
 
@@ -135,7 +135,7 @@ def test_an_installed_command_in_a_pipe(tool: Tool) -> None:
     assert (shown.status, shown.out, shown.err) == (0, imported.err, b"")
 
 
-# --- what comes on standard input, and is nobody's
+# --- data on standard input that nobody reads
 
 
 UNREAD = (
@@ -145,7 +145,7 @@ UNREAD = (
 
 @pytest.fixture
 def piped(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """The end of a pipe to write to, whose other one is standard input."""
+    """The writing end of a pipe whose other end is standard input."""
     read, write = os.pipe()
     monkeypatch.setattr(inputs, "_INPUT", read)
     yield write

@@ -43,7 +43,7 @@ def diff(asked: InProcess) -> Callable[..., Done]:
         (["a.json", "again.json", "--strict", "--margin", "10%"], 0),
         (["a.json", "elsewhere.json", "--force"], 1),
         (["a.json", "b.json.gz", "--metric", "wall,cpu"], 1),
-        (["a.json", "b.json.gz", "--metric", "cpu,wall", "--strict"], 4),  # the first decides
+        (["a.json", "b.json.gz", "--metric", "cpu,wall", "--strict"], 4),  # the first metric decides
     ],
 )
 def test_the_exit_status_is_the_verdict_s(diff: Callable[..., Done], words: list[str], status: int) -> None:
@@ -87,7 +87,7 @@ def test_mistakes_are_one_sentence(diff: Callable[..., Done], words: list[str], 
 def test_markdown_is_written_and_real_runs_go_in(here: InProcess) -> None:
     for name in ("a.json", "b.json"):
         assert here("run", "true", "--launches", "12", "-o", name).status == 0
-    # Of fewer than 16 launches there is no more than an estimate.
+    # Fewer than 16 launches give no more than an estimate.
     done = here("diff", "a.json", "b.json", "--markdown", "report.md")
     assert (done.status, done.err) == (0, b"")
     assert re.search(r"undecided  [-+][\d.,]+ %, too few launches for an interval, 12 and 12 launches", done.text)

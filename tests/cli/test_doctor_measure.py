@@ -64,7 +64,7 @@ def pairs(told: dict[str, Any], work: str, ms: float, change: float = 0.01) -> i
 def test_the_pairs_follow_from_the_noise_of_each_kind_and_length(world: ScriptedWorld) -> None:
     world.script = Machine(relative=0.015, start_ms=0.05)
     told = found(world)
-    # 1.5 % of a launch are 2.1 % of a pair: half of simulated weighings have found 1 % after 55 pairs.
+    # Noise of 1.5 % per launch is 2.1 % per pair: half of all simulated weighings have found 1 % after 55 pairs.
     assert 28 <= pairs(told, "loop", 20) <= 110
     assert pairs(told, "loop", 1) > 2 * pairs(told, "loop", 20)
     assert 80 < pairs(told, "loop", 20, 0.001) / pairs(told, "loop", 20) < 130
@@ -143,7 +143,7 @@ def test_what_disturbs_is_told_of_what_it_disturbs(world: ScriptedWorld) -> None
     assert meanwhile["severity"] == "serious"
     assert "10.0 % of" in meanwhile["evidence"]
     assert "processor 1 100" in meanwhile["evidence"]
-    # What disturbs memory alone is told of memory alone.
+    # What disturbs memory alone is reported for memory alone.
     assert pairs(told, "loop", 20) < 20
     assert pairs(told, "memory", 20) > 500
     assert condition(told, "noise-memory")["severity"] == "serious"
@@ -165,7 +165,7 @@ def test_what_came_and_went_meanwhile_is_told_and_widens_the_range(world: Script
         for one in told["noise"]["expected"]
         if (one["work"], one["pairing"], one["ms"], one["change"]) == ("memory", "adjacent", 20.0, 0.01)
     ]
-    # 1 % of a launch takes 28 pairs, 6 % a thousand.
+    # Noise of 1 % per launch takes 28 pairs, of 6 % a thousand.
     assert one["low"] <= 40
     assert one["high"] > 8 * one["low"]
 
@@ -219,7 +219,7 @@ def test_ctrl_c_before_anything_was_measured_says_so(world: ScriptedWorld) -> No
 
 
 def complaint(world: ScriptedWorld) -> str:
-    """What is said of a measurement that failed, below what is known without it."""
+    """Return what is said about a failed measurement, below what is known without it."""
     done = world("doctor", "--measure")
     assert done.status == 3
     assert "nothing else runs" in done.text

@@ -55,7 +55,7 @@ NO_LIST: dict[str, tuple[str, str]] = {
     "no-utf-8": ("no-utf-8", "old wrote a result that is no JSON, in line 1: "),
     "deep": ("deep", "old wrote a result that is no JSON, in line 1: '[[[["),
 }
-# What only a process does.
+# What only a real process does.
 REAL_NO_LIST = {"segfault@list": NO_LIST["segfault@list"], "flood-results": ("flood-results", "old wrote 5,")}
 
 
@@ -69,7 +69,7 @@ def check_no_list(tool: InProcess | Answering, ways: str, says: str) -> None:
     assert (record["benchmarks"], record["launches"]["pair"]) == ([], [])
     (found,) = record["findings"]
     assert found["code"] == "failed"
-    assert found["message"].replace("\n", "\\n").replace("\x1b", "\\x1b") == sentence  # as a terminal may have it
+    assert found["message"].replace("\n", "\\n").replace("\x1b", "\\x1b") == sentence  # as a terminal may show it
 
 
 @pytest.mark.parametrize(("ways", "says"), NO_LIST.values(), ids=NO_LIST)
@@ -197,7 +197,7 @@ def test_a_process_that_fails_is_named_and_the_other_is_measured(here: InProcess
 
 
 def check_partial(here: InProcess | Answering, done: Done, failed: str, *good: str) -> None:
-    """The others have their verdicts, in every file and when shown again; what failed is named everywhere."""
+    """Check that every file and `show` name the failed benchmark and have the verdicts of the good ones."""
     assert done.status == 3
     (sentence,) = done.err.decode().splitlines()
     assert sentence.startswith(f"steelyard: 1 of {len(good) + 1} benchmarks failed, the first: {failed}"), sentence
@@ -263,7 +263,7 @@ def test_all_fail(answers: Answering, sides: tuple[str, str], control: list[str]
     assert done.status == 3
     assert "benchmarks failed, the first: " in done.sentence
     assert "(a) failed with exit status 9" in done.sentence
-    # In the trial, so that nothing was measured.
+    # They fail in the trial, so nothing was measured.
     assert not answers.kept()
     record = answers.json()
     assert ({*record["stop"]}, record["launches"]["pair"]) == ({"failed"}, [])
@@ -326,7 +326,7 @@ def test_a_child_that_holds_the_results_open_is_not_waited_for(here: InProcess) 
 
 
 def stuck_words(count: int, *more: str) -> tuple[str, ...]:
-    """A weighing whose candidate waits in its so-many-th launch; the first is the list."""
+    """Return the arguments of a weighing whose candidate hangs in launch `count`; the first launch is the list."""
     names = ("a", "bad", "b")
     sides = (suite("exit-9@bad", *names), suite(f"stuck-{count}", *names))
     limits = ("--pairs", "8", "--seed", "6", "--margin", "0.001")
@@ -343,7 +343,7 @@ def is_stuck(tool: Tool, count: int) -> Callable[[], bool]:
 
 @contextmanager
 def stuck(tool: Tool, count: int) -> Iterator[subprocess.Popen[bytes]]:
-    """The weighing in the launch in which it waits."""
+    """Yield that weighing once it is in the launch that hangs."""
     with tool.started(*stuck_words(count)) as process:
         wait_until(is_stuck(tool, count), "the launch that waits")
         yield process
@@ -351,7 +351,7 @@ def stuck(tool: Tool, count: int) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def hanging(tool: Tool, *words: str) -> bool:
-    """Whether a launch with all these words runs."""
+    """Return whether a launch with all these words is running."""
     return any(all(word in line for word in words) for line in tool.processes() if "steelyard-fd" in line)
 
 
@@ -370,7 +370,7 @@ def test_an_interrupt_before_anything_is_measured(tool: Tool, way: str, word: st
 
 
 def check_resumed(tool: Tool, begun: Weighing, file: Path) -> None:
-    """Carried on, it ends with the same loops and samples, and what had failed has still failed."""
+    """Carry a weighing on: its loops and samples must stay the same, and what had failed must still have failed."""
     done = tool("compare", "--resume", file, "--json", "whole.json")
     assert done.status == 3
     assert "1 of 3 benchmarks failed, the first: old (bad) failed with exit status 9" in done.err.decode()
@@ -388,7 +388,7 @@ def check_resumed(tool: Tool, begun: Weighing, file: Path) -> None:
     ]
     calls = [json.loads(line) for line in tool.lines()]
     amounts = {one.entry: (one.loops, one.samples) for one in begun.benchmarks}
-    measured = [call for call in calls if "run" in call and call["samples"] != "1"]  # the trial takes one sample
+    measured = [call for call in calls if "run" in call and call["samples"] != "1"]  # a trial takes one sample
     assert all((int(call["loops"]), int(call["samples"])) == amounts[call["run"]] for call in measured)
     assert sum("list" in call for call in calls) == 1
 

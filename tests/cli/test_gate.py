@@ -1,4 +1,4 @@
-"""`steelyard gate`: what weighings on a scripted machine have to keep to, and what is said of it where."""
+"""`steelyard gate` on weighings of a scripted machine: the limits that they have to keep, and where it says what."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_what_stayed_undecided_fails_a_strict_one(job: Job) -> None:
     )
     assert "exit " not in strict.text
     last = " ".join(job("gate", "open.json").text.split())
-    # What is slower within its limit was found all the same.
+    # A change that is slower but within its limit was found, too, so it does not say that nothing was found slower.
     said = "status 0, as nothing was found above its limit; with --strict it is 4, as it stayed undecided"
     assert last.endswith(f"exit {said}")
 
@@ -313,7 +313,7 @@ def test_a_name_is_text_wherever_it_stands(job: Job, name: str) -> None:
     assert len(page) < 65_536
     summary.unlink()
     expected = job("gate", plain, "--github", "--title", "plain")
-    # As many lines, cells and elements as with a plain name: nothing of it is anything but text.
+    # As many lines, cells and elements as with a plain name: every part of the name is plain text.
     for count in ("\n", "|", "<", ">", "**", "`", "_"):
         assert page.count(count) == summary.read_text().count(count), count
     assert not [line for line in page.splitlines() if line.startswith(("/", "::"))]

@@ -1,4 +1,4 @@
-"""`steelyard gate` where code is reviewed: what GitHub and GitLab are told, whatever they answer."""
+"""`steelyard gate` where code is reviewed: what it sends to GitHub and GitLab, whatever they answer."""
 
 from __future__ import annotations
 

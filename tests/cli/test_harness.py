@@ -1,4 +1,4 @@
-"""Benchmarks inside programs: compare, run, diff and show with --harness, end to end on a harness that is made up."""
+"""Benchmarks inside programs: compare, run, diff and show with --harness, end to end on a made-up harness."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def verdicts(record: dict[str, Any], metric: str | None = None) -> dict[str, str
 
 
 def log(tool: Answering) -> list[dict[str, str]]:
-    """The words of every call."""
+    """Return the arguments of every call."""
     return [json.loads(line) for line in tool.lines("log")]
 
 
@@ -197,7 +197,7 @@ def test_what_launches_need_is_prepared_for_each_call(here: InProcess) -> None:
     assert "--prepare" in here.refuses("compare", "--harness", "protocol", *sides, "--prepare", "false", status=3)
 
 
-# --- runs, and two of them measured apart
+# --- runs, and two runs measured apart
 
 
 def run_of(here: InProcess | Answering, command: str, file: str, *words: str) -> None:
@@ -220,7 +220,7 @@ def test_a_run_describes_each_benchmark(answers: Answering) -> None:
 def test_two_runs_are_compared_by_the_names_of_their_benchmarks(answers: Answering) -> None:
     run_of(answers, suite("well", "gone", "b"), "one.json", "--launches", "16")
     run_of(answers, suite("slower@b", "b", "added"), "two.json", "--launches", "16")
-    for file in ("one.json", "two.json"):  # so that they are long enough to be judged
+    for file in ("one.json", "two.json"):  # stretched in time, so that they are long enough to be judged
         record = load(answers.folder / file)
         starts = [record.launches.start_ns[0] + 10**10 * number for number in range(len(record.launches))]
         save(

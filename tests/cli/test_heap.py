@@ -1,4 +1,4 @@
-"""`--heap` on the command line: run and compare, of commands and of harnesses, and what cannot be watched."""
+"""`--heap`: run and compare, commands and harnesses, and what cannot be watched."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tests.in_process import InProcess, suite
 from tests.tool import SOME_TIME, Tool, ended
 
 PLAIN_MALLOC = "-fno-builtin"
-# Twice as many blocks, of half the size.
+# Twice as many blocks of half the size.
 SMALLER = heap_programs.PEAK.replace("kept[100]", "kept[200]").replace("< 100", "< 200").replace("1000", "500")
 
 
 @pytest.fixture
 def programs(here: InProcess) -> InProcess:
-    """Beside two programs, of which `smaller` allocates twice as often, and as many bytes."""
+    """The command line beside two programs; `smaller` allocates twice as many blocks, and the same bytes in all."""
     compiled(here.folder, "peak", heap_programs.PEAK, PLAIN_MALLOC)
     compiled(here.folder, "smaller", SMALLER, PLAIN_MALLOC)
     return here
 
 
 def uses(record: dict[str, Any], *names: str) -> dict[tuple[int, int], list[list[int]]]:
-    """What was seen, by benchmark and side."""
+    """Return the named numbers of each watched launch, by (benchmark, side)."""
     found: dict[tuple[int, int], list[list[int]]] = {}
     for launch in record["heap"]["launches"]:
         place = launch["benchmark"], launch["side"]
@@ -59,7 +59,7 @@ def test_two_commands_are_compared(programs: InProcess) -> None:
         (0, 0): [[300, 300_000]] * 3,
         (0, 1): [[600, 300_000]] * 3,
     }
-    assert len(record["launches"]["wall_ns"]) == 22  # none of those that were watched is among them
+    assert len(record["launches"]["wall_ns"]) == 22  # the watched launches are not among them
     rows = {line.split()[0]: line.split() for line in done.text.splitlines() if line}
     assert rows["allocations"] == ["allocations", "300", "600", "+100", "%"]
     assert rows["bytes"][-1] == "none"

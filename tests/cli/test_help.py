@@ -1,4 +1,4 @@
-"""What `--help` shows, and that its examples are command lines that this steelyard reads."""
+"""What `--help` shows, and that steelyard reads the command lines of its examples."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_an_option_means_the_same_in_every_command() -> None:
             long = option.opts[0]
             for short in option.opts[1:]:
                 by_short.setdefault(short, set()).add(long)
-    # Pairs of two commands, or launches of one: the most that are measured. And the file that is asked for most.
+    # -M is the most that is measured, pairs of two commands or launches of one; -o the file that is asked for most.
     assert {short: longs for short, longs in by_short.items() if len(longs) > 1} == {
         "-M": {"--pairs", "--launches"},
         "-o": {"--html", "--json", "--output"},
@@ -137,7 +137,7 @@ def test_the_usual_budget_is_that_of_the_command() -> None:
 
 
 def commands_in(text: str) -> Iterator[list[str]]:
-    """The words of each steelyard command line among those of an example."""
+    """Yield the arguments of each steelyard command line in an example."""
     for part in re.split(r" && |; | \| ", text):
         words = shlex.split(part)
         if words[0] == "steelyard":
@@ -162,7 +162,7 @@ def test_each_command_has_two_examples_that_fit_the_screen(help_of: Callable[...
 
 
 class Reached(BaseException):
-    """In the place of measuring."""
+    """Raised in place of measuring."""
 
 
 @pytest.mark.parametrize(("name", "words"), EXAMPLES)
@@ -196,7 +196,7 @@ def test_an_example_is_read_to_its_end(
 
 
 def prepare(world: ScriptedWorld) -> None:
-    """What the examples find on a usual machine, or have made by the time they come to it."""
+    """Prepare what the examples would find on a usual machine, or have made before they need it."""
     for program in ("cargo", "gzip", "python", "sort"):
         world.executable(f"bin/{program}")
     for record in ("a.json", "b.json"):

@@ -1,4 +1,4 @@
-"""The commands around launches, in whole command lines: before all of them, before and after each, and at the end."""
+"""The hooks, in whole command lines: before all launches, before and after each, and at the end."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_those_around_launches_have_the_parameters_of_theirs(world: ScriptedWorl
 
 
 def test_a_parameter_may_stand_in_those_around_launches_alone(world: ScriptedWorld) -> None:
-    # Its program is another one for each value, and is found by the shell.
+    # The hook's program differs with each value, and the shell finds it.
     words = ("-L", "n", "1,2", "--prepare", "./make-{n} in")
     assert world("run", "./old in", "--launches", "9", *words).status == 0
     made = {os.fsdecode(spec.argv[-1]) for spec in world.launched if program_of(spec) == "sh"}
@@ -191,7 +191,7 @@ def test_a_program_may_be_made_anew_before_all_launches(world: ScriptedWorld) ->
 
 
 def set_up_that(says: Callable[[Path], object], script: LaunchScript = alike) -> LaunchScript:
-    """A script whose ./setup says what it does in the file that has its standard error."""
+    """Return a script whose ./setup is passed the file that receives its standard error, to write what it says."""
 
     def setting_up(spec: LaunchSpec, number: int) -> Measured:
         if program_of(spec) == "setup" and isinstance(spec.stderr, bytes):
@@ -287,7 +287,7 @@ def test_a_weighing_that_is_carried_on_is_set_up_again(world: ScriptedWorld) -> 
 
 
 def test_what_was_cleaned_up_is_set_up_for_the_rest(world: ScriptedWorld) -> None:
-    """The programs are made before all launches and removed after them, also after those that were interrupted."""
+    """The set-up makes the programs; the clean-up removes them, after an interruption too."""
 
     def making(spec: LaunchSpec, number: int) -> Measured:
         if program_of(spec) == "setup":

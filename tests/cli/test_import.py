@@ -1,4 +1,4 @@
-"""`steelyard import`, and `show` and `diff` of what it kept."""
+"""`steelyard import`, and `show` and `diff` of what it has kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.in_process import InProcess
 from tests.subjects.formats import recorded
 from tests.tool import Tool
 
-# Before a test has one of its own: compilers keep what they have compiled at home.
+# Taken before a test sets its own environment: compilers keep what they have compiled in the home folder.
 ENVIRONMENT = {**os.environ, "GOFLAGS": "-p=1"}
 
 
@@ -137,7 +137,7 @@ def test_names_cannot_steer_a_terminal(asked: InProcess) -> None:
     assert "no interval" in asked("diff", "a.json", "b.json").text
 
 
-# --- the tools themselves, where they are
+# --- the tools themselves, where they are installed
 
 
 def test_hyperfine_itself(here: InProcess) -> None:

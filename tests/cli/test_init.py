@@ -1,4 +1,4 @@
-"""`steelyard init`: what it writes for the projects that it knows is valid, and says what they have."""
+"""`steelyard init`: the file that it writes for a project that it recognises is valid, and names what is there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from steelyard.model.project_file import Project, load_project
 from tests.in_process import InProcess
 
-# Before a test has another: rustup finds its tools there.
+# Taken before a test sets another: rustup finds its tools there.
 _HOME = os.environ.get("HOME", "/")
 
 CARGO = """

@@ -1,4 +1,4 @@
-"""Ctrl-C and its like, at any moment: status 130, no traceback, no process left, nothing lost."""
+"""Ctrl-C and similar signals, at any moment: status 130, no traceback, no process left, nothing lost."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tests.in_process import InProcess
 from tests.loaded import weighing_in
 from tests.tool import SOME_TIME, Done, Tool, announced, ended, name_of, sh, status_of, wait_until
 
-# Six launches that end soon, a warm-up pair and two pairs, and a seventh that never does.
+# Six launches that end soon (a warm-up pair and two pairs), and a seventh that never ends.
 STUCK = sh(f"{SOME_TIME}; echo x >> log; test $(wc -l < log) -lt 7 || exec sleep 600")
 STUCK_WORDS = ("compare", STUCK, STUCK, "--json", "record.json", "--csv", "launches.csv")
-# A margin so small, of a budget so large, that neither a verdict nor hopelessness can end it early.
+# So small a margin and so large a budget that neither a verdict nor hopelessness can end the weighing early.
 ENDLESS = ("--max-time", "1000000", "--margin", "0.05%", "--alpha", "1e-5")
 
 
@@ -28,7 +28,7 @@ def is_stuck(tool: Tool) -> bool:
 
 
 def servers(driver: subprocess.Popen[bytes]) -> list[psutil.Process]:
-    """The launch server and whoever guards it."""
+    """Return the launch server and the process that guards it."""
     return [child for child in psutil.Process(driver.pid).children(recursive=True) if "launch" in name_of(child)]
 
 
@@ -39,7 +39,7 @@ def check_ended_well(done: Done) -> None:
     assert done.err.count(b"\n") <= 1, done.err
 
 
-# From before the first import to into the measuring: that takes 0.1 to 0.5 s, and longer on a busy machine.
+# From before the first import until it measures, which takes 0.1 to 0.5 s, and longer on a busy machine.
 MOMENTS = [0.0, 0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7]
 
 
@@ -66,7 +66,7 @@ def test_an_interrupt_at_any_moment(tool: Tool, here: InProcess, number: signal.
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_while_it_measures(tool: Tool, here: InProcess, number: signal.Signals) -> None:
     with tool.started("compare", "true", "true", "--json", "record.json", *ENDLESS) as process:
-        # A line of its own, and one a launch; for a moment there is not even the first.
+        # The journal has a first line, and then one per launch; for a moment it is empty.
         wait_until(lambda: any(kept.read_bytes().count(b"\n") > 4 for kept in tool.kept()), "some were measured")
         process.send_signal(number)
         done = ended(process)
@@ -76,7 +76,7 @@ def test_an_interrupt_while_it_measures(tool: Tool, here: InProcess, number: sig
 
 
 def check_is_kept(tool: Tool, here: InProcess, done: Done) -> None:
-    """What was measured until then is in the file that was asked for and on the store, and is shown alike."""
+    """Check that what was measured is in the file that was asked for and in the store, and that `show` agrees."""
     record = weighing_in(tool.folder / "record.json")
     assert [record] == [weighing_in(kept) for kept in tool.kept()]
     assert record.stop == ["interrupted"]
@@ -108,7 +108,7 @@ def test_a_weighing_that_was_interrupted_can_be_carried_on(tool: Tool, here: InP
         check_ended_well(ended(process))
     begun = weighing_in(tool.folder / "record.json")
     (tool.folder / "log").unlink()
-    (tool.folder / "log").symlink_to("/dev/null")  # so that no line is counted any more
+    (tool.folder / "log").symlink_to("/dev/null")  # so that no more lines are counted
     done = tool("compare", "--resume", "record.json", "--json", "whole.json")
     announced(done.err)
     assert done.status == status_of(tool.json("whole.json"))
@@ -153,7 +153,7 @@ def test_a_second_interrupt_harms_nothing(tool: Tool, here: InProcess, pause: fl
         done = ended(process)
     check_ended_well(done)
     wait_until(lambda: not tool.processes(), "every process has gone")
-    (kept,) = tool.kept()  # the record, or the journal if it did not come to that
+    (kept,) = tool.kept()  # the record, or the journal if there was no time to write it
     assert len(weighing_in(kept).launches) == 6
     assert here("show").status == 0
 
@@ -190,7 +190,7 @@ def test_a_driver_that_is_killed_takes_its_launch_along_and_leaves_its_journal(t
     shown = here("show")
     assert shown.status == 0
     assert "interrupted" in shown.text
-    # Carried on, it ends, and the finished record takes the journal's place.
+    # Carried on, the weighing ends, and the finished record takes the journal's place.
     begun = weighing_in(journal).launches.rows()
     (tool.folder / "log").unlink()
     (tool.folder / "log").symlink_to("/dev/null")
@@ -206,7 +206,7 @@ def test_a_server_that_is_killed_with_all_below_it_is_a_failed_measurement(tool:
     with tool.started(*STUCK_WORDS) as process:
         wait_until(lambda: is_stuck(tool), "the seventh launch")
         for child in psutil.Process(process.pid).children(recursive=True):
-            with suppress(psutil.NoSuchProcess):  # the death of one may be that of the next
+            with suppress(psutil.NoSuchProcess):  # the end of one process may end the next
                 child.kill()
         done = ended(process)
     assert done.status == 3
@@ -216,8 +216,8 @@ def test_a_server_that_is_killed_with_all_below_it_is_a_failed_measurement(tool:
 
 
 def test_a_full_disk_is_a_failed_measurement_and_keeps_what_there_is(tool: Tool) -> None:
-    # A limit on the size of files has the kernel fail the same call as a full disk: 8 blocks of 512 bytes.
-    tool.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python does not look whether it wrote all of that
+    # A limit on the size of files (8 blocks of 512 bytes) makes the same call fail as a full disk does.
+    tool.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python does not check that it wrote a whole .pyc file
     command = 'ulimit -f 8; exec "$0" "$@"'
     done = tool.through("/bin/sh", "-c", command, "run", "true", "--launches", "1000")
     assert done.status == 3

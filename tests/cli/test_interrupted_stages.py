@@ -13,7 +13,7 @@ import pytest
 from tests.golden.programs import Program
 from tests.golden.world import World
 
-# The launch of ./new that is cut short, of which so many had ended before on both sides.
+# The number of the launch of ./new that is cut short.
 CUT = 3
 
 
@@ -23,7 +23,7 @@ CUT = 3
 
 @dataclass(frozen=True)
 class Stage:
-    """A command line that is interrupted there, and how many launches its record tells of."""
+    """A command line, the launch at which it is interrupted, and how many launches its record has."""
 
     arguments: tuple[str, ...]
     launches: Callable[[dict[str, Any]], int]
@@ -52,7 +52,7 @@ STAGES = {
         (*COMPARE, "--metric", "instructions,active"), lambda record: len(record["counting"]["counts"]), at=2
     ),
     "run": Stage(("run", "./new", "--launches", "12"), timed),
-    # A check counts what it starts, the one that is cut short among them.
+    # A check counts the launches that it starts, also the one that is cut short.
     "check": Stage(("check", "./new"), lambda record: int(record["launches"]) - 1, at=30),
     "calibrate": Stage(("calibrate",), walked, at=20, program="steelyard-probes"),
 }

@@ -60,7 +60,7 @@ def test_the_group_is_told_of_and_is_gone(scripted: ScriptedWorld, tmp_path: Pat
     scripted.reach = kernel.reach
     kept = record(scripted, "--isolate", "--cpu", "3")
     name = Path(kept["isolation"]["group"]).name
-    # The clock stands still while nothing is launched.
+    # The scripted clock stands still while nothing is launched.
     assert kept["isolation"] == {
         "group": f"/{TOP}/{name}",
         "processors": [1, 3],
@@ -98,7 +98,7 @@ def test_the_group_is_gone_whenever_it_is_interrupted(
             ctrl_c()
 
     def removed(folder: Path) -> None:
-        (folder / "cgroup.procs").write_text("")  # the launch server has ended by then
+        (folder / "cgroup.procs").write_text("")  # by then the launch server has ended
         if while_it_is == "removed" and scripted.launched:
             ctrl_c()
         reach.remove(folder)

@@ -1,4 +1,4 @@
-"""The ways to make layouts that docs/layouts.md shows, as they stand there."""
+"""The ways to make layouts that docs/layouts.md shows, exactly as shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ int main(int count, char **words) { printf("%d\n", one(two(three(four(count + 10
 
 
 def places(program: Path) -> list[tuple[str, str]]:
-    """The functions of a program, in the order of their addresses."""
+    """Return the functions of a program in the order of their addresses."""
     shown = subprocess.run(["nm", "-n", program], capture_output=True, text=True, check=True).stdout
     return [(place, name) for place, name in re.findall(r"^(\w+) [tT] (one|two|three|four)$", shown, re.MULTILINE)]
 

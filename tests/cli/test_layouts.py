@@ -1,4 +1,4 @@
-"""Several builds of each side: what is launched, what is said of it, and what is refused."""
+"""Several builds of each side: what is launched, what is reported, and what is refused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.loaded import weighing_in
 from tests.world import LaunchScript, ScriptedWorld, at_launch, ctrl_c, measured, program_of
 
 COMMANDS = ("./old-{layout}", "./new-{layout}")
-# By how much the candidate is slower in each of ten layouts; on average it is not.
+# By how much the candidate is slower in each of the ten layouts; on average it is not.
 UNEVEN = (0.03, -0.03, 0.02, -0.02, 0.025, -0.025, 0.04, -0.04, 0.01, -0.01)
 
 
@@ -28,7 +28,7 @@ def builds(world: ScriptedWorld, count: int) -> None:
 
 
 def by_layout(effects: tuple[float, ...], change: float = 0.0, noise: float = 0.002) -> LaunchScript:
-    """Launches of 12 ms; those of the candidate's k-th build longer by the k-th effect, and by the change."""
+    """Return a script: launches of 12 ms, of the candidate's k-th build longer by the k-th effect and the change."""
 
     def script(spec: LaunchSpec, number: int) -> Measured:
         name, _, layout = program_of(spec).partition("-")
@@ -126,7 +126,7 @@ def test_few_layouts_are_called_too_few_to_assume_nothing(scripted: ScriptedWorl
     scripted.script = by_layout((0.001, -0.001, 0.0, 0.001, -0.001), 0.2)
     found = verdict_of(weighed(scripted, "--layouts", "5", status=1))
     (said,) = [finding for finding in found.findings if finding.code == "normal-layouts"]
-    assert said.remedy == "from 11 on no assumption is needed"  # at the first look
+    assert said.remedy == "from 11 on no assumption is needed"  # as it was decided at the first look
 
 
 def test_the_report_says_where_the_variance_is(scripted: ScriptedWorld) -> None:

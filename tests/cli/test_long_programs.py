@@ -1,4 +1,4 @@
-"""What somebody sees who weighs programs that take seconds: what the budget allows, and what is shown of little."""
+"""Weighings of programs that take seconds: what the budget allows, and what is shown when little was measured."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.world import ScriptedWorld, measured, program_of
 
 
 def slow(world: ScriptedWorld, seconds: float, change: float = 0.05) -> None:
-    """Programs that take so long."""
+    """Have the programs take so many seconds, `new` longer by the fraction `change`."""
 
     def script(spec: LaunchSpec, number: int) -> Measured:
         factor = 1 + change if program_of(spec) == "new" else 1.0
@@ -101,7 +101,7 @@ def test_the_limit_of_a_run_holds_but_for_one_launch(scripted: ScriptedWorld, li
 
 
 def by_argument(spec: LaunchSpec, number: int) -> Measured:
-    """A program that takes as many seconds as it is told, and 5 % more as `new`."""
+    """Measure as many seconds as the argument says, and 5 % more for `new`."""
     factor = 1.05 if program_of(spec) == "new" else 1.0
     return measured(1e3 * int(spec.argv[1]) * factor * (1 + number % 7 * 1e-4))
 

@@ -1,4 +1,4 @@
-"""`show --hist | --pairs | --runs | --sort | --unit` on real records, and what is seen on a terminal meanwhile."""
+"""`show --hist | --pairs | --runs | --sort | --unit` on real records, and the live display on a terminal."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_unit_of_nothing_that_is_shown_is_told(asked: InProcess, units: str, u
 
 @contextmanager
 def on_a_terminal(tool: Tool, *words: str, columns: int = 80, rows: int = 24) -> Iterator[tuple[int, int]]:
-    """The installed command on a terminal of its own: its process, and the other end of the terminal."""
+    """Run the installed command on a terminal of its own; yield its pid and the other end of the terminal."""
     environment = {name: value for name, value in tool.environment.items() if name != "COLUMNS"} | {"TERM": "xterm"}
     main, its_own = pty.openpty()
     fcntl.ioctl(its_own, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -139,13 +139,13 @@ def on_a_terminal(tool: Tool, *words: str, columns: int = 80, rows: int = 24) ->
 
 
 def read_until(main: int, text: bytes | None) -> bytes:
-    """What is written to a terminal until a text has come, or to the end."""
+    """Return what is written to a terminal until a text appears, or to the end if the text is None."""
     found, limit = b"", time.monotonic() + PATIENCE_S
     while time.monotonic() < limit and not (text is not None and text in found):
         if select.select([main], [], [], 0.2)[0]:
             try:
                 found += os.read(main, 1 << 16)
-            except OSError:  # everybody has closed the other end
+            except OSError:  # all processes have closed the other end
                 break
     assert text is None or text in found, found
     return found
@@ -156,7 +156,7 @@ def test_a_suite_is_seen_on_a_terminal_and_ctrl_c_leaves_the_report_alone(tool: 
     with on_a_terminal(tool, *words) as (process, main):
         seen = read_until(main, b"next ")
         assert b"0 of 3 done" in seen
-        assert b"\x1b[?25l" not in seen  # a cursor that is hidden would stay so after a kill
+        assert b"\x1b[?25l" not in seen  # a hidden cursor would stay hidden after a kill
         os.kill(process, signal.SIGINT)
         rest = read_until(main, None)
     shown = rest[rest.rindex(b"\x1b[J") :].decode()

@@ -1,4 +1,4 @@
-"""Pairs in tandem, with real programs: a longer one is found."""
+"""Pairs in tandem with real programs: the longer one is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`steelyard compare` without commands: what a project's file says, on both sides of it."""
+"""`steelyard compare` without commands: what a project's file says holds for both sides."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_a_command_that_the_baseline_has_not_is_said_and_left_out(world: Project
     said = "main has no command of steelyard.toml, so nothing is compared yet; new in the work tree: sort, parse"
     assert (done.status, world.launched, f"no verdict {said}" in " ".join(done.text.split())) == (0, [], True)
     assert (world("gate", "out.json").status, world("show", "out.json").text) == (0, done.text)
-    (world.folder / "head/parse").write_bytes(b"\x7fELF\0")  # built there by whoever weighs
+    (world.folder / "head/parse").write_bytes(b"\x7fELF\0")  # built there by the user
     assert "main has none of the commands of steelyard.toml: there is" in world("compare").err.decode()
 
 
@@ -138,7 +138,7 @@ def test_a_command_that_the_candidate_has_not_is_named_with_its_line(world: Proj
     assert "steelyard.toml:8: the candidate command" in done.err.decode()
 
 
-# --- what holds
+# --- which setting holds
 
 
 def test_the_command_line_goes_before_the_target_and_the_target_before_what_is_said_of_all(
@@ -331,7 +331,7 @@ def test_several_weighings_share_alpha_and_the_time_and_are_summed_up(world: Pro
     assert world.seconds - started < 9
     assert b"steelyard: written: out-sort.json, out-parse.json\n" in done.err
     one, other = world.records("out-sort.json", "out-parse.json")
-    # The first has nothing left to find, and passes its part on.
+    # The first weighing has nothing left to find, and passes its part of alpha on.
     assert [record["settings"]["alpha"] for record in (one, other)] == [0.01, 0.02]
     assert one["settings"]["max_time_s"] == 3
     assert 5 < other["settings"]["max_time_s"] < 6, "what the first has left"
@@ -543,7 +543,7 @@ def test_records_of_several_need_a_file_s_name(world: ProjectWorld) -> None:
     assert b"in all" in page.err
 
 
-# --- what cannot be
+# --- what is refused
 
 
 @pytest.mark.parametrize(

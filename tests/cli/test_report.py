@@ -1,4 +1,4 @@
-"""`steelyard report`: from files to a page, and what is wrong with either."""
+"""`steelyard report`: from files to a page, and errors in either."""
 
 from __future__ import annotations
 

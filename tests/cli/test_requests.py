@@ -1,4 +1,4 @@
-"""What the command line asks for: the request and its settings, without measuring anything."""
+"""The request and its settings that a command line makes, without measuring anything."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
 
 def usual(**others: Any) -> Settings:
-    """What a record has if nothing is said, but for what no option has a default of."""
+    """Return the default settings, with the values here for what has no default."""
     return Settings(**{"environment": NAMES, "directory": HERE, "seed": SEED, **others})
 
 
@@ -234,11 +234,11 @@ def test_the_options_know_which_were_given(asked: CommandLine, tmp_path: Path) -
     journal = tmp_path / "journal"
     for arguments, what in (
         (("true", "true"), "other commands"),
-        (("--warmup", "1"), "--warmup"),  # though that is its default
+        (("--warmup", "1"), "--warmup"),  # though 1 is the default
         (("--margin", "0.5%"), "--margin"),
         (("-i",), "--ignore-failure"),
         (("-L", "n", "1"), "--parameter-list"),
-        (("--timeout", "1", "--alpha", "0.01"), "--alpha"),  # the first of them, as `--help` has them
+        (("--timeout", "1", "--alpha", "0.01"), "--alpha"),  # the first in the order of `--help`
     ):
         assert asked.refused("compare", "--resume", str(journal), *arguments) == (
             f"steelyard: --resume takes its commands and options from the journal: leave {what} out\n"
@@ -263,7 +263,7 @@ def test_caches_beside_calibrated_weights(asked: CommandLine, tmp_path: Path) ->
     assert "this machine was not calibrated" in line.refused(*calibrated)
     kept = calibration().model_copy(update={"caches": Caches(name="host", ll=(4 << 20, 16, 64))})
     store(kept, environment)
-    # The default of --caches gives way to those of the calibration; the same word on the command line does not.
+    # The default of --caches gives way to the calibration's caches; the same value on the command line does not.
     for settings in (settings_of(options, world), line.settings(*calibrated)):
         assert settings.counting is not None
         assert (settings.counting.weights, settings.counting.caches) == (kept.weights, kept.caches)

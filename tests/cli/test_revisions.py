@@ -24,7 +24,7 @@ BUILT = ("--build", BUILD)
 
 @pytest.fixture
 def repo(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> Repo:
-    """A repository whose work tree is slower than `main`, in which the command lines are run."""
+    """A repository whose work tree is slower than `main`, and in which the command lines run."""
     return slower_work_tree(scripted, monkeypatch)
 
 
@@ -152,7 +152,7 @@ def test_one_program_may_read_what_differs_beside_it(
 ) -> None:
     repo.git("checkout", "source")
     repo.write(file, "20000000")
-    scripted.script = lambda spec, number: measured(  # as it reads that
+    scripted.script = lambda spec, number: measured(  # as if the program read that file
         (18.0 if (Path(os.fsdecode(spec.cwd or b"")) / file).exists() else 12.0) * (1 + number * 1e-6)
     )
     done = scripted("compare", "--base", "main", "--build", "cp /usr/bin/true tool", "./tool")
@@ -166,7 +166,7 @@ def test_one_program_may_read_what_differs_beside_it(
 
 @pytest.fixture
 def journal(scripted: ScriptedWorld, repo: Repo) -> Path:  # noqa: ARG001 - the place
-    """A weighing of revisions that was killed."""
+    """The journal of a weighing of revisions that was killed."""
     launch = scripted.script
     scripted.script = at_launch(11, kill, launch)
     with pytest.raises(Killed):
@@ -193,7 +193,7 @@ def test_it_is_not_without_its_builds(scripted: ScriptedWorld, journal: Path) ->
     assert "weigh anew" in scripted.refuses("compare", "--resume", journal)
 
 
-# --- what cannot be
+# --- what is refused
 
 
 def test_a_script_without_its_interpreter_is_not_told_to_be_built(scripted: ScriptedWorld, repo: Repo) -> None:
@@ -327,12 +327,12 @@ def test_a_program_that_both_builds_write_to_one_place_is_said(scripted: Scripte
             "--base",
             "main",
             "--build",
-            f"cat source > {program} && chmod +x {program}",  # two of cp, at the same time, may refuse
+            f"cat source > {program} && chmod +x {program}",  # two cp at the same time may fail
             f"{program}",
             "--pairs",
             "12",
         )
-        said = "".join(done.text.split())  # a long path is broken where the line ends
+        said = "".join(done.text.split())  # a long path is broken at the end of the line
         assert f"note{program}waswrittenbyabuild,andisinnocheckout" in said
 
 
@@ -396,7 +396,7 @@ def test_where_nothing_could_be_built_there_is_no_record_of_an_earlier_weighing(
 def test_what_is_printed_of_a_build_steers_no_terminal(scripted: ScriptedWorld, repo: Repo) -> None:
     repo.git("branch", "a|<b>$c")
     done = scripted("compare", "--base", "a|<b>$c", "--build", "printf '\\033[2Jx\\n'; exit 1", "./program")
-    assert done.status == 3  # `scripted` looks for controls in what is printed
+    assert done.status == 3  # `scripted` checks that no control character is printed
     assert "  | \\x1b[2Jx" in done.err.decode()
 
 
@@ -423,7 +423,7 @@ def test_the_cache_is_listed_and_cleared(scripted: ScriptedWorld, repo: Repo) ->
 def test_the_cache_is_bounded_from_then_on(scripted: ScriptedWorld, repo: Repo) -> None:
     assert "of 20.00 KiB" in scripted("cache", "--max-size", "20K").text
     scripted("compare", "--base", "main", *BUILT, "./program")
-    assert "2 builds" in scripted("cache").text  # they were in use
+    assert "2 builds" in scripted("cache").text  # kept because they were in use
     repo.write("source", script("newer"))
     scripted("compare", "--base", "main", *BUILT, "./program")
     assert "work tree" in scripted("cache").text
@@ -457,7 +457,7 @@ def test_one_revision_is_measured_alone(scripted: ScriptedWorld, repo: Repo) -> 
     assert subject["revision"]["commit"] == repo.git("rev-parse", "main")
     assert {os.fsdecode(spec.cwd or b"") for spec in scripted.launched} == {subject["directory"]}
     assert b"building" in done.err
-    # Without a name it is the work tree; and a weighing of both builds nothing any more.
+    # Without --base it is the work tree; and then a weighing of the two has nothing left to build.
     assert scripted(*words).status == 0
     assert record_of()["subjects"][0]["name"] == "work tree"
     assert scripted("compare", "--base", "main", *BUILT, "./program").err == b""

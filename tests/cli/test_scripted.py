@@ -1,4 +1,4 @@
-"""Whole command lines on a scripted machine: all that they take from outside comes through the world."""
+"""Whole command lines on a scripted machine: everything from outside comes through the world."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_run(scripted: ScriptedWorld) -> None:
     assert done.status == 0
     assert "12.00 ms median" in done.text
     run_in("record.json")
-    assert len(scripted.launched) == 10  # one to warm up
+    assert len(scripted.launched) == 10  # a warm-up launch, and 9
 
 
 def test_a_server_that_has_ended_before_the_first_timed_launch_leaves_no_journal_behind(
@@ -183,7 +183,7 @@ def test_what_was_killed_is_carried_on(scripted: ScriptedWorld) -> None:
     with pytest.raises(Killed):
         scripted("compare", "./old", "./old", "--pairs", "12")
     (journal,) = scripted.kept()
-    with Journal.carried_on(journal):  # while it is measured, there is nothing to be carried on
+    with Journal.carried_on(journal):  # while somebody measures it, nobody else can carry it on
         assert scripted("show", journal).err == b""
     said = scripted("show", journal).err.decode()
     assert said == f"steelyard: to carry on: steelyard compare --resume {journal}\n"
@@ -196,7 +196,7 @@ def test_what_was_killed_is_carried_on(scripted: ScriptedWorld) -> None:
     assert kept.name == f"{journal.stem}.json.gz", "by the name that it had it is found still"
     record = load(kept)
     assert record.stop != ["interrupted"]
-    assert len(record.launches) == 26  # a pair to warm up, and 12
+    assert len(record.launches) == 26  # a warm-up pair, and 12
 
 
 def test_an_interrupted_record_stays_beside_the_one_that_carries_it_on(scripted: ScriptedWorld) -> None:

@@ -1,4 +1,4 @@
-"""`steelyard show` of what was kept: also by earlier versions, and of every kind."""
+"""`steelyard show` of kept records of every kind, and of earlier versions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.in_process import InProcess
 
 RECORDS = Path(__file__).resolve().parent.parent / "data" / "records"
-# What each of them says, of which nothing may be lost.
+# What each record says, none of which may be lost.
 SHOWN = {
     "version-1-run.json": ["active 549.6 µs median [531.8 µs, 587.8 µs]", "over 12 launches"],
     "version-1-weighing.json.gz": ["n=1 slower +36.0 %", "n=2 slower +40.4 %", "control no alarm +0.67 %"],
@@ -36,11 +36,11 @@ def test_what_is_kept_for_it_is_all_tried() -> None:
 def test_every_kept_record_is_shown(asked: InProcess, name: str) -> None:
     shown = asked("show", RECORDS / name, "--markdown", "shown.md", "--csv", "shown.csv", "--json", "shown.json")
     assert shown.status == 0
-    # Where such a machine is, what was interrupted can be carried on.
+    # On the machine where it was interrupted, a weighing can be carried on.
     assert shown.err in (b"", f"steelyard: to carry on: steelyard compare --resume {RECORDS / name}\n".encode())
     text = " ".join(shown.text.split())
     assert [phrase for phrase in SHOWN[name] if phrase not in text] == []
-    # What was written of it is as much: it is shown alike, and has its launches or counts.
+    # The files written from it hold as much: shown, they print the same, and they have its launches or counts.
     assert asked("show", "shown.json").out == shown.out
     record = asked.json("shown.json")
     launches = len(record["launches"]["pair"]) or len(record["counting"]["counts"])

@@ -1,4 +1,4 @@
-"""Other spellings of options, hyperfine's above all: they mean the same, or the error says what to give instead."""
+"""Other spellings of options, above all hyperfine's: they mean the same, or the error says what to give instead."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.command_line import TWO, Asked, CommandLine, command_line
 
-# Of its versions 1.12 to 1.19, as `hyperfine --help` has them.
+# The options of hyperfine 1.12 to 1.19, as its `--help` lists them.
 OF_HYPERFINE = """
     -w --warmup -m --min-runs -M --max-runs -r --runs -s --setup --reference --reference-name -p --prepare -C --conclude
     -c --cleanup -P --parameter-scan -D --parameter-step-size -L --parameter-list -S --shell -N -i --ignore-failure

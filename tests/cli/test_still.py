@@ -1,4 +1,4 @@
-"""`steelyard still`: whose words, input, output and exit status are the command's, and what is said at the end."""
+"""`steelyard still`: arguments, input, output and exit status are the command's; and what it says at the end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.tool import STEELYARD, Tool, ended, wait_until
 
 @dataclass
 class Foreground:
-    """Instead of a command: notes what is to run, and does to the account what its processes would."""
+    """Stands in for running a command: notes its spec, and writes the account that its processes would write."""
 
     status: int = 0
     numbers: dict[str, int] = field(default_factory=dict)
@@ -170,7 +170,7 @@ def test_the_status_is_known_though_whoever_started_us_ignores_ends() -> None:
 
 @pytest.mark.real
 def test_signals_are_as_without_us() -> None:
-    # Python ignores SIGPIPE; and we have some blocked meanwhile.
+    # Python itself ignores SIGPIPE, and we block some signals meanwhile.
     program = "import signal, sys; sys.exit(signal.pthread_sigmask(0, []) != set())"
     words = (sys.executable, "-c", program)
     assert run_in_foreground(LaunchSpec(words[0].encode(), tuple(map(os.fsencode, words)), ())) == 0
@@ -216,7 +216,7 @@ def test_a_signal_for_us_is_passed_on(tool: Tool, number: signal.Signals) -> Non
 def test_what_the_terminal_sends_to_the_command_too_is_not_sent_to_it_once_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Many a program that hears a second Ctrl-C ends at once, without its results."""
+    """Many programs end at once, without results, at a second Ctrl-C."""
     by_the_kernel, by_a_process = 0x80, 0
     came = iter([(signal.SIGINT, by_the_kernel), (signal.SIGTERM, by_a_process), (signal.SIGCHLD, 1), None])
     ends, sent = iter([(0, 0)] * 4 + [(7, 0)]), list[tuple[int, int]]()

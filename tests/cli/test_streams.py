@@ -1,4 +1,4 @@
-"""What reaches the terminal, pipes, closed streams and full disks."""
+"""Output to terminals, pipes, closed streams and full disks."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_what_only_reads_results_waits_for_nothing_that_measures(tmp_path: Path)
 
 
 def on_terminal(tool: Tool, *words: str | Path, stream: str = "stdout", **environment: str) -> bytes:
-    """What arrives at a terminal that is one of the tool's streams; the other one is thrown away."""
+    """Return what arrives at a terminal that is one of the tool's streams; the other stream is discarded."""
     mine, its = pty.openpty()
     other = {"stdout": "stderr", "stderr": "stdout"}[stream]
     tool.environment |= {"TERM": "xterm-256color", **environment}
@@ -99,7 +99,7 @@ def on_terminal(tool: Tool, *words: str | Path, stream: str = "stdout", **enviro
         while chunk := os.read(mine, 1 << 16):
             arrived += chunk
     except OSError:
-        pass  # how Linux says that nobody has the other end any more
+        pass  # on Linux: nobody has the other end open any more
     os.close(mine)
     assert process.wait(PATIENCE_S) == 0
     return arrived
@@ -155,7 +155,7 @@ def test_a_terminal_without_unicode_gets_ascii(tool: Tool) -> None:
     assert r"\xc3\xbc" in tool.refuses("show", "ü")
 
 
-# --- what would steer the terminal
+# --- characters that would steer the terminal
 
 AWKWARD = "\x1b[31mred\x07\x9b\r\u202e\udcff"
 
@@ -289,7 +289,7 @@ def test_the_command_is_installed() -> None:
     assert Path(STEELYARD).is_file()
 
 
-# What each command line that is answered without a measurement has no use for.
+# Modules that command lines which measure nothing must not import.
 UNUSED = {
     "--help": {"pydantic", "numpy", "rich.console"},
     "compare --help": {"pydantic", "numpy", "rich.console"},

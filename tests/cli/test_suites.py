@@ -1,4 +1,4 @@
-"""Suites over several sessions and machines: going on, shards and merging, named baselines, what is kept."""
+"""Suites over several sessions and machines: going on, shards and merging, named baselines, the store."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAIRS = ("compare", "./old {n}", "./new {n}", "-L", "n", "1,2,3")
 
 
 def noisy(change: float, share: float = 0.02) -> LaunchScript:
-    """The candidate takes so much longer, and each launch differs by as much as `share` from the others."""
+    """Return a script: the candidate is slower by the fraction `change`, and launches have a relative noise `share`."""
     return lambda spec, number: measured(
         12 * (1 + change * (program_of(spec) == "new")) * (1 + share * noise(program_of(spec), number))
     )
@@ -76,7 +76,7 @@ def test_the_plan_is_that_of_one_that_was_never_stopped(scripted: ScriptedWorld)
 
 
 def test_so_many_pairs_more_reach_to_the_next_look(scripted: ScriptedWorld) -> None:
-    """Those behind the last one are judged by none, and another at an end of the user's choice is not paid for."""
+    """Pairs after the last look would not be judged, and one more look at an end that the user chooses has no alpha."""
     scripted.script = noisy(0.0)
     scripted("compare", "./old", "./new", "--pairs", "20", "-o", "first.json")
     for more, pairs in ((1, 25), (5, 25), (6, 31)):
@@ -223,7 +223,7 @@ def test_a_part_says_that_it_is_one_wherever_it_is_shown_and_the_whole_does_not(
 
 
 def test_parts_on_processors_of_their_own_merge(scripted: ScriptedWorld) -> None:
-    """As `--cpu auto` chooses them, on machines of which one may pair otherwise than the other."""
+    """Each machine may have its own processor, as `--cpu auto` chooses it, and its own way of pairing."""
     for number in (1, 2):
         scripted(*PAIRS, "--pairs", "12", "--shard", f"{number}/2", "-o", f"{number}.json")
         path = Path(f"{number}.json")
@@ -233,7 +233,7 @@ def test_parts_on_processors_of_their_own_merge(scripted: ScriptedWorld) -> None
 
 
 def test_a_shard_shares_alpha_with_the_whole_suite(scripted: ScriptedWorld) -> None:
-    """Else what it calls slower might be undecided once it is merged, when nobody can measure it any more."""
+    """Else what a shard calls slower could be undecided after merging, when nobody can measure it any more."""
     scripted.script = noisy(0.013, 0.012)
     words = ("compare", "./old {n}", "./new {n}", "-L", "n")
     scripted(*words, "1", "--pairs", "18", "-o", "alone.json")
@@ -441,7 +441,7 @@ def test_what_is_no_name(scripted: ScriptedWorld, name: str) -> None:
     assert not scripted.launched
 
 
-# --- what is kept
+# --- the store
 
 
 def test_the_list_has_all_that_is_kept_newest_first(scripted: ScriptedWorld) -> None:
@@ -502,7 +502,7 @@ def test_the_list_tells_each_from_the_others_in_80_columns(
         name = line.split()[-1]
         assert kept.name.startswith(name)
         assert len(name) < 25
-        # What is shown can be given.
+        # A name as it is shown can be given to `show`.
         assert scripted("show", name).text == scripted("show", kept).text
     monkeypatch.setattr(ScriptedWorld, "environment", {**usual, "COLUMNS": "30"})
     assert scripted("list").text.splitlines()[1].split() == ["result", "name"]

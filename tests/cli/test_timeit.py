@@ -1,4 +1,4 @@
-"""`steelyard timeit`: Python statements, as benchmarks of the Python SDK."""
+"""`steelyard timeit`: Python statements as benchmarks of the Python SDK."""
 
 from __future__ import annotations
 

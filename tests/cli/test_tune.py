@@ -1,4 +1,4 @@
-"""`steelyard tune`, against a made-up machine."""
+"""`steelyard tune` on a made-up machine."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_what_is_carried_on_is_tuned_for_again(scripted: ScriptedWorld, kernel: 
 
 @pytest.fixture
 def ends(kernel: Kernel) -> Iterator[list[bool]]:
-    """Whether the machine was as before, and nothing kept of it, when a Ctrl-C would have left at once."""
+    """At each moment when a Ctrl-C may end the tool: whether the machine was as before, with nothing left to undo."""
     before, found = contents(kernel.root), list[bool]()
 
     def leave(*_: object) -> None:
@@ -170,7 +170,7 @@ def test_tuning_that_is_interrupted_is_undone(
     scripted: ScriptedWorld, kernel: Kernel, ends: list[bool], monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
     kernel.at, kernel.happens, kernel.within = at, ctrl_c, "after"
-    if at < 0:  # behind all of it, before anything is told
+    if at < 0:  # after all changes, before they are reported
         monkeypatch.setattr(tuning, "changes", lambda *_, **__: ctrl_c())
     scripted("tune", "--cpu", "1")
     assert ends == [True]

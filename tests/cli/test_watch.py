@@ -1,4 +1,4 @@
-"""The watch, from its option to what is printed and kept."""
+"""The watch, from its option to what it prints and keeps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COUNTING = "i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done"
 
 
 def stretches(name: str, *, begin: int, end: int, of: int) -> list[Stretch]:
-    """So many of a tenth of a second, in some of which a program takes half a processor."""
+    """Return `of` stretches of 0.1 s; in numbers `begin` to `end` - 1 a program takes half a processor."""
     found = []
     for number in range(of):
         beside = [Beside(name=name, processes=1, ran_ns=S // 20)] if begin <= number < end else []
@@ -66,7 +66,7 @@ def test_what_was_seen_before_a_kill_is_kept_and_what_comes_after_is_added(scrip
         scripted.status_of(["compare", "./old", "./old", "--pairs", "20", "--metric", "wall"])
     (journal,) = scripted.kept()
     kept = weighing_in(journal)
-    assert kept.watch == Watch(stretches=scripted.stretches[:2])  # of 20 launches, 0.25 s
+    assert kept.watch == Watch(stretches=scripted.stretches[:2])  # 20 launches took 0.25 s
     scripted.script, scripted.stretches = (lambda *_: measured(12.5)), scripted.stretches[2:]
     assert scripted("compare", "--resume", journal, "--json", "record.json").status == 0
     record = weighing_in("record.json")

@@ -51,7 +51,7 @@ def test_the_same_work_is_the_same_and_status_0(here: InProcess) -> None:
 def test_too_few_pairs_are_undecided_and_status_4_only_if_strict(
     here: InProcess, strict: list[str], status: int
 ) -> None:
-    # The smallest margin and alpha, so that nothing but a difference can be found, and that in one case of 100,000.
+    # With so small a margin `same` cannot be found, and with the smallest alpha a difference in 1 of 100,000 cases.
     done = here.compare("--pairs", "18", "--margin", "0.001%", "--alpha", "1e-5", *strict)
     assert done.status == status
     assert verdict_of(done.text) == "undecided"
@@ -74,7 +74,7 @@ def test_one_launch_is_enough_for_a_run(here: InProcess) -> None:
 
 
 def test_time_limits_a_weighing(here: InProcess) -> None:
-    # No sleep is shorter than it was to be: in one second there are a few pairs, too few for any other end.
+    # No sleep is shorter than asked for: one second has time for a few pairs, too few for any other end.
     done = here("compare", "sleep 0.1", "sleep 0.1", "--warmup", "0", "--max-time", "1", "--json", "record.json")
     assert done.status == 0
     record = here.json()
@@ -168,7 +168,7 @@ def test_files_are_written_over(here: InProcess) -> None:
 
 def test_two_outputs_may_both_go_nowhere(here: InProcess) -> None:
     nowhere = Path("/dev/null")
-    if os.geteuid() == 0:  # who could put a file in its place: so take another one
+    if os.geteuid() == 0:  # root could replace /dev/null by a file, so take another device
         nowhere = here.folder / "null"
         os.mknod(nowhere, 0o666 | stat.S_IFCHR, Path("/dev/null").stat().st_rdev)
     done = here.compare("--json", nowhere, "--csv", nowhere)

@@ -1,4 +1,4 @@
-"""Benchmarks made of numbers for the doctor: each says how long its samples take, the machine adds its noise."""
+"""Scripted benchmarks for `steelyard check`: each says how long its samples take, and the machine adds its noise."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EACH_NS = 1_000.0
 
 @dataclass(frozen=True)
 class Call:
-    """What one launch is asked for, and finds."""
+    """What one launch is asked for, and what it finds in its surroundings."""
 
     loops: int
     samples: int
@@ -37,9 +37,9 @@ class Call:
     number: int
 
 
-# The times of the samples in ns, and the memory in bytes.
+# body(call) -> (times of the samples in ns, memory in bytes)
 Body = Callable[[Call], tuple[list[float], int]]
-# noise(now in seconds): by what a launch takes longer.
+# noise(now in seconds) -> the factor by which a launch takes longer
 Noise = Callable[[float], float]
 
 RSS = 30 << 20
@@ -51,13 +51,13 @@ def plain(call: Call) -> tuple[list[float], int]:
 
 
 def lognormal(spread: float = 0.02, seed: int = 1) -> Noise:
-    """Noise of each launch for itself."""
+    """Return noise that is drawn for each launch independently."""
     random = np.random.default_rng(seed)
     return lambda _: float(np.exp(spread * random.standard_normal()))
 
 
 def bursts(factor: float = 1.4, seed: int = 1, spread: float = 0.02) -> Noise:
-    """Other work that comes and goes as in benchmarks/load.py, beside which everything takes longer."""
+    """Return the noise of other work that comes and goes as in benchmarks/load.py, beside which all takes longer."""
     random = np.random.default_rng(seed)
     ends = 1000 + np.cumsum(random.uniform(0.05, 1.5, 4000))
     beside = _by_turns(factor, ends)
@@ -69,38 +69,44 @@ def _by_turns(factor: float, ends: np.ndarray[tuple[int], np.dtype[np.float64]])
 
 
 def neighbours(factor: float = 1.7, seed: int = 1, spread: float = 0.02) -> Noise:
-    """A core that is shared with somebody who comes and goes from launch to launch; nobody waits for a processor."""
+    """Return the noise of a neighbour on the same core, who comes and goes from launch to launch.
+
+    Nobody waits for a processor.
+    """
     random = np.random.default_rng(seed)
     return lambda _: float((factor if random.random() < 0.5 else 1.0) * np.exp(spread * random.standard_normal()))
 
 
 def steady(_: float) -> float:
-    """Nothing changes within a launch."""
+    """Change nothing within a launch."""
     return 1.0
 
 
 def comes_and_goes(factor: float, shortest: float, longest: float, seed: int = 1) -> Noise:
-    """A neighbour on the core for so many seconds at a time, and then none for as long: within a launch, too."""
+    """Return the noise of a neighbour on the core who comes and goes within a launch, too.
+
+    The neighbour stays, and then stays away, for `shortest` to `longest` seconds at a time.
+    """
     random = np.random.default_rng(seed)
     ends = 1000 + np.cumsum(random.uniform(shortest, longest, round(400 / (shortest + longest))))
     return _by_turns(factor, ends)
 
 
 def recorded(values: np.ndarray[tuple[int], np.dtype[np.float64]], start: int) -> Noise:
-    """The launches of a trace one after the other, from one of them on."""
+    """Return the noise of a trace's launches, one after the other, from number `start` on."""
     factors = iter(np.roll(values / np.median(values), -start))
     return lambda _: float(next(factors))
 
 
 class ChoosesLoops(ProtocolHarness):
-    """Takes `loops` for a multiple of its usual amount, as the adapters of Google Benchmark and others do."""
+    """Takes `loops` as a multiple of its usual amount, as the adapters of Google Benchmark and others do."""
 
     fixes_loops = False
     most_amounts = 16
 
 
 class Fixed(ProtocolHarness):
-    """Cannot be asked for any loops, nor for another number of samples."""
+    """Chooses its loops and its number of samples itself."""
 
     fixes_loops = False
     samples_a_launch = 11
@@ -116,17 +122,17 @@ class Doctor:
     seconds: float = 60.0
     seed: int = 0
     within: Noise = steady
-    """What changes from sample to sample, beside what is drawn for each launch."""
+    """Noise that changes from sample to sample, on top of the noise of each launch."""
     harness: Callable[[], ProtocolHarness] = ProtocolHarness
     slice_ns: int | None = None
-    """After so long on a processor others have it for four times as long, and no sample tells of it."""
+    """After so long on a processor, others have it for four times as long, which no sample tells; None: never."""
     start_feels: float = 1.0
-    """How much of the machine's noise the start of a process feels, in logs: its work may use the caches less."""
+    """The power of the machine's noise that the start of a process feels: its work may use the caches less."""
     told: float = 1.0
-    """How many ns are told for each that passes."""
+    """How many ns the samples tell for each ns that passes."""
 
     def looked(self, *names: str) -> list[Looked]:
-        """All findings about these benchmarks, or all."""
+        """Return all findings about these benchmarks, by default about all of them."""
         self.set_up()
         runner = Runner(self.machine)
         checker = Checker(self._spec, runner, self.seconds, lambda _: None, self.seed, self.machine.clock)
@@ -135,12 +141,12 @@ class Doctor:
         return checker.benchmarks(harness, list(self.bodies), list(names or self.bodies))
 
     def set_up(self) -> Machine:
-        """A new machine for the next check."""
+        """Make a new machine for the next check, and return it."""
         self.machine = Machine(script=self._answer)
         return self.machine
 
     def troubles(self, *names: str) -> list[tuple[str, str]]:
-        """(benchmark, code) of each trouble."""
+        """Return (benchmark, code) of each trouble."""
         return [(one.benchmark, one.code) for one in self.looked(*names) if one.outcome == "trouble"]
 
     program: ClassVar[tuple[bytes, ...]] = (b"suite",)
@@ -188,7 +194,7 @@ class Server(OneByOne):
 
     machine: Machine
     interrupted_at: int | None = None
-    """The launch that is cut short, from 0."""
+    """The number of the launch that is cut short, from 0."""
     cancelled: bool = False
 
     def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:  # noqa: ARG002
@@ -201,7 +207,7 @@ class Server(OneByOne):
         self.cancelled = True
 
     def world(self) -> World:
-        """Everything that a check takes from outside."""
+        """Return everything that a check takes from outside."""
         return World(
             launcher=lambda: nullcontext(self), environment={"PATH": "/usr/bin:/bin"}, clock=self.machine.clock
         )

@@ -1,4 +1,4 @@
-"""Records that were counted, and a counter that counts what a script says."""
+"""Records with counts, and a counter that counts what a script says."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.design.scripted import PLAIN, run_header, weighing
 TOOL = CountTool(tool="cachegrind", version="3.19.0", program="valgrind", flags=["--tool=cachegrind"])
 COUNTED = {"metrics": ["instructions"], "counting": CountSettings().model_dump()}
 VALGRIND = Valgrind(Path("/usr/bin/valgrind"), "3.19.0")
-# A program that is there, as its file is looked at.
+# A program that exists, because its file is looked at.
 PROGRAM = Subject(name="work", command="true", argv=["/bin/true"], program="/bin/true")
 
 
@@ -42,7 +42,7 @@ def count(side: int, instructions: int, benchmark: int = 0, **events: int) -> Co
 
 
 def counts(baseline: Sequence[int], candidate: Sequence[int], benchmark: int = 0) -> list[Count]:
-    """Both sides' instructions, in turns as far as there are as many."""
+    """Return both sides' counts of instructions, alternating for as long as both have one left."""
     sides = [
         [count(side, number, benchmark) for number in numbers] for side, numbers in ((0, baseline), (1, candidate))
     ]
@@ -82,16 +82,16 @@ def own(name: str, instructions: int) -> FunctionCost:
 
 
 def launched(instructions: int, *parts: FunctionCost, **measured: Any) -> Counted:
-    """One counted launch."""
+    """Return what is counted of one launch."""
     costs = list(parts) or [own("main", instructions)]
     return Counted({"Ir": instructions}, costs, [], 0, replace(PLAIN, **measured), 1.0)
 
 
 @dataclass
 class ScriptedPool:
-    """Does one task after the other; what each launch counts is the script's to say, by its number and arguments.
+    """Does one task after the other; script(number of the launch, from 0, and its spec) says what the launch counts.
 
-    It is the pool, its only runner's launcher, and the counter.
+    It stands in for the pool, for the launcher of its only runner, and for the counter.
     """
 
     script: Callable[[int, LaunchSpec], Counted]
@@ -155,7 +155,7 @@ class Outcome:
     pool: ScriptedPool
     kept: list[tuple[Count, Functions | None]]
     failed: list[tuple[int, str]]
-    """What was kept of benchmarks that failed, as it came."""
+    """(benchmark, message) of each benchmark that failed, in the order in which they were kept."""
 
     def codes(self) -> list[str]:
         return [finding.code for finding in self.record.findings]
@@ -171,11 +171,11 @@ class Outcome:
 
 @dataclass
 class Stage:
-    """Counts a record as a script says, in the place of Valgrind."""
+    """Runs the counting stage on a record, with a script in place of Valgrind."""
 
     monkeypatch: pytest.MonkeyPatch
     shown: list[Progress] = field(default_factory=list)
-    """What was told meanwhile."""
+    """The progress that was told meanwhile."""
 
     def __call__(
         self, record: Weighing | Run, script: Callable[[int, LaunchSpec], Counted] | Sequence[int], jobs: int = 2

@@ -1,4 +1,4 @@
-"""A machine made of numbers: launches take what a script says, and a clock that only they move."""
+"""A scripted machine for the parts of a weighing: a script says what launches take, and only they move the clock."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Script = Callable[[int, LaunchSpec], Measured]
 
 
 def noisy(change: float = 0.0, noise: float = 0.01, seed: int = 1, wall_ns: float = 12e6) -> Script:
-    """Launches of `wall_ns` with lognormal noise; the candidate's take `change` longer."""
+    """Return a script: launches of `wall_ns` with lognormal noise, the candidate's longer by the fraction `change`."""
     generator = np.random.default_rng(seed)
 
     def script(number: int, spec: LaunchSpec) -> Measured:  # noqa: ARG001
@@ -53,7 +53,7 @@ class Machine:
     events: list[str] = field(default_factory=list)
     rows: list[LaunchRow] = field(default_factory=list)
     is_paired: bool = False
-    """Whether two are being launched at once."""
+    """Whether two launches are being made at once."""
 
     def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:  # noqa: ARG002
         self.events.append(f"launch {spec.program.decode()}")
@@ -72,7 +72,7 @@ class Machine:
         second_begins: bool,
         followed: bool = False,  # noqa: ARG002
     ) -> tuple[Measured, Measured]:
-        """One after the other, as long as nobody asks what they do to each other."""
+        """Launch one after the other: no test here asks what the two do to each other."""
         self.is_paired = True
         if second_begins:
             other, one = self.launch(second), self.launch(first)
@@ -99,7 +99,7 @@ class Machine:
 
 
 class OneByOne:
-    """What a launch server has that launches one by one, keeps no rows, and launches nothing after a cancel."""
+    """A base for launch servers that launch one by one, keep no rows, and launch nothing after a cancel."""
 
     version: str = "scripted"
     server_pid: int = 0
@@ -132,7 +132,7 @@ def target(benchmark: int, side: int, draw: Draw) -> Target:
 
 
 def without_files(targets: Targets) -> Targets:
-    """The same launches, of programs that nobody looks at."""
+    """Return the same targets without their programs, so that no program's file is checked."""
     return replace(
         targets,
         of=lambda *place: replace(targets.of(*place), program=None),
@@ -151,7 +151,7 @@ def subject(name: str) -> Subject:
 
 
 def weighing(benchmarks: int = 1, **settings: object) -> Weighing:
-    """The header of a weighing of `benchmarks` benchmarks, before anything is measured."""
+    """Return the header of a weighing of so many benchmarks, before anything is measured."""
     return Weighing(
         tool="test",
         created="2026-01-01T00:00:00+00:00",
@@ -204,6 +204,6 @@ def experiment(machine: Machine, header: Weighing, **options: Any) -> Experiment
 
 
 def weigh(script: Script, benchmarks: int = 1, **settings: object) -> tuple[Weighing, Machine]:
-    """A whole scripted weighing: its record and the machine that it ran on."""
+    """Run a whole scripted weighing; return its record and the machine that it ran on."""
     machine = Machine(script)
     return experiment(machine, weighing(benchmarks, **settings)).run(), machine

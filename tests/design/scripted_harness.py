@@ -1,4 +1,4 @@
-"""A harness made of numbers: it answers the driver's words as a script says, on the scripted machine."""
+"""Scripted harnesses: on the scripted machine, they answer the driver's arguments as a script says."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ class Asked:
     samples: int
     seed: int
     alone: bool = False
-    """Whether it is to compute on one processor, in tests whose harness can be asked so."""
+    """Whether it is to compute on one processor, in tests of a harness that can be asked to."""
 
     @classmethod
     def of_words(cls, spec: LaunchSpec, words: Sequence[str]) -> Asked:
-        """What the arguments of a launch say."""
+        """Return what the arguments of a launch ask for."""
         said = dict(word.removeprefix("--steelyard-").split("=", 1) for word in words if "=" in word)
         loops, samples, seed = (int(said[name]) for name in ("loops", "samples", "seed"))
         return cls(spec.program.decode(), said["run"], loops, samples, seed, "alone" in said)
 
 
-# What is measured of a call that runs a benchmark: its lines, or what else becomes of the launch.
+# body(asked) -> what a call that runs a benchmark gives: the lines of its answer, or fields of the launch's numbers.
 Body = Callable[[Asked], "Sequence[Mapping[str, Any]] | Mapping[str, Any]"]
 
 
 def steady(each_ns: float = 1000.0, within: float = 0.002, between: float = 0.002, seed: int = 1) -> Body:
-    """Iterations of `each_ns` with lognormal noise, of each sample and of each launch."""
+    """Return a body: iterations of `each_ns` with lognormal noise `within` a launch and `between` launches."""
     random = np.random.default_rng(seed)
 
     def body(asked: Asked) -> list[dict[str, int]]:
@@ -64,7 +64,7 @@ def steady(each_ns: float = 1000.0, within: float = 0.002, between: float = 0.00
 
 
 def repeatable(each_ns: float = 1000.0, noise: float = 0.01) -> Body:
-    """The same, depending on nothing but the call: so that a plan that is repeated repeats its numbers."""
+    """Return a body whose noise depends on the call alone, so that a repeated plan repeats its numbers."""
 
     def body(asked: Asked) -> list[dict[str, int]]:
         random = np.random.default_rng(crc32(repr(asked).encode()))
@@ -75,7 +75,7 @@ def repeatable(each_ns: float = 1000.0, noise: float = 0.01) -> Body:
 
 
 def fails(how: Mapping[str, Any], body: Body | None = None, when: Callable[[Asked], bool] = lambda _: True) -> Body:
-    """A body whose launch ends badly: `how` is what is measured of it then."""
+    """Return a body whose launch ends badly for the calls that `when` accepts; it measures `how` then."""
     good = body or steady()
     return lambda asked: how if when(asked) else good(asked)
 
@@ -85,7 +85,7 @@ Bodies = Mapping[str, Body]
 
 @dataclass
 class Suites(Machine):
-    """The scripted machine, on which `baseline`, `candidate` and more are harnesses with these benchmarks."""
+    """The scripted machine, whose programs (`baseline`, `candidate` ...) are harnesses with the given benchmarks."""
 
     suites: Mapping[str, Bodies] = field(default_factory=dict)
     tags: Mapping[str, list[str]] = field(default_factory=dict)
@@ -97,12 +97,12 @@ class Suites(Machine):
     can_share: ClassVar[bool] = False
     """Whether one start can serve several benchmarks."""
     start: Callable[[list[str]], Measured | None] | None = None
-    """What becomes of such a call, if nothing comes of it."""
+    """start(names of the benchmarks) -> what such a call measures if it fails as a whole, else None."""
     listed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What else the list of a program tells of each of its benchmarks, by its name."""
+    """By program: what else its list tells of each of its benchmarks."""
 
     def answer(self, _: int, spec: LaunchSpec) -> Measured:
-        """What one call measures."""
+        """Return what one call measures."""
         given = [word.decode().partition("=") for word in spec.argv if word.startswith(b"--steelyard-")]
         words = {key.removeprefix("--steelyard-"): value for key, _, value in given}
         if "each" in words:
@@ -121,14 +121,14 @@ class Suites(Machine):
         return replace(_wrote(found, START_NS + sum(line.get("ns") or 0 for line in found)), user_ns=cpu_ns)
 
     def _answer_each(self, spec: LaunchSpec, each: Sequence[Sequence[str]]) -> Measured:
-        """What one call measures of several benchmarks; where it is not to be, what else becomes of it."""
+        """Return what a call of several benchmarks measures, or what `start` has it measure as a failure."""
         self.together.append([Asked.of_words(spec, words).name for words in each])
         if self.start is not None and (ends := self.start(self.together[-1])) is not None:
             return ends
         self.is_shared = True
         parts = [self.answer(0, replace(spec, argv=tuple(map(str.encode, words)))) for words in each]
         self.is_shared = False
-        # In turn with those of the other side: its n-th ran beside this one.
+        # The start times alternate with those of the other side, whose n-th benchmark ran beside this side's.
         own = [
             replace(part, wall_ns=part.wall_ns - START_NS + 1, start_ns=2 * number + _turn(words))
             for number, (part, words) in enumerate(zip(parts, each, strict=True))
@@ -140,17 +140,17 @@ class Suites(Machine):
         return _wrote(lines, START_NS + sum(part.wall_ns for part in own))
 
     def of(self, name: str, program: str | None = None) -> list[Asked]:
-        """The calls that ran one benchmark."""
+        """Return the calls that ran one benchmark."""
         return [asked for asked in self.asked if asked.name == name and program in (None, asked.program)]
 
 
 def _turn(words: Sequence[str]) -> int:
-    """Whether a call of one benchmark among several follows that of the other side."""
+    """Return 1 if a benchmark of a shared start runs after that of the other side, else 0."""
     return int(next((word[-1] for word in words if word.startswith("--steelyard-lockstep=")), "0"))
 
 
 def _words_of(line: str) -> list[str]:
-    """One of several benchmarks, in the words by which it is asked for alone."""
+    """Return the arguments that ask for a benchmark alone, given the line that asks for it among several."""
     loops, samples, seed, orders, name = line.split(":", 4)
     said = {"run": name, "loops": loops, "samples": samples, "seed": seed} | (
         {"lockstep": f"4:{orders}"} if orders else {}
@@ -165,25 +165,25 @@ def _wrote(lines: Sequence[Mapping[str, Any]], wall_ns: int, **able: bool) -> Me
 
 
 def share_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have these suites be able to."""
+    """Have these suites serve several benchmarks by one start."""
     monkeypatch.setattr(Suites, "can_share", True)
 
 
 def machine(**suites: Bodies) -> Suites:
-    """The machine with these harnesses."""
+    """Return the machine with these harnesses."""
     found = Suites(script=lambda number, spec: found.answer(number, spec), suites=suites)
     return found
 
 
 def header(*candidates: str, **settings: Any) -> Weighing:
-    """A weighing of harnesses before these were asked for anything."""
+    """Return a weighing of harnesses that have not been asked for anything yet."""
     plain = weighing(0, **{"harness": "protocol", **settings})
     names = ["baseline", *(candidates or ["candidate"])]
     return plain.model_copy(update={"subjects": [subject(name) for name in names]})
 
 
 def run_header(**settings: Any) -> Run:
-    """A run of the baseline alone."""
+    """Return a run of the baseline alone."""
     fields = header(**settings).model_dump(
         exclude={"kind", "verdict", "change", "ratio", "interval", "pairs", "parts", "derived"}
     )
@@ -200,19 +200,19 @@ def planner(
 
 
 def plan(machine: Suites, record: Weighing, selection: Selection | None = None) -> Weighing:
-    """The weighing with its benchmarks."""
+    """Return the weighing with its benchmarks."""
     planned = planner(machine, record).planned(selection or Selection())
     assert isinstance(planned, Weighing)
     return planned
 
 
 def experiment(machine: Suites, record: Weighing, watch: Watch = lambda _: None, **options: Any) -> Experiment:
-    """The experiment of a weighing that was planned."""
+    """Return the experiment of a planned weighing."""
     targets = without_files(targets_of(record, {}))
     rows = KeptRows(record.launches.rows())
     return Experiment(record, recorder(machine, targets=targets, rows=rows, **options), machine.clock, watch)
 
 
 def weigh(machine: Suites, selection: Selection | None = None, **settings: Any) -> Weighing:
-    """A whole weighing of `baseline` and `candidate`."""
+    """Run a whole weighing of `baseline` and `candidate`."""
     return experiment(machine, plan(machine, header(**settings), selection)).run()

@@ -16,7 +16,7 @@ CONTROL = ("--control", "--pairs", "8", "-o", "record.json")
 
 
 def elf(world: ScriptedWorld, name: str = "old") -> Path:
-    """A program in the folder that is no script."""
+    """Put a program that is not a script into the folder."""
     path = world.folder / name
     shutil.copy("/bin/true", path)
     return path
@@ -33,7 +33,7 @@ def alike(spec: LaunchSpec, number: int) -> Measured:
 
 
 def programs_of_control(world: ScriptedWorld, record: Weighing) -> dict[int, set[str]]:
-    """What was launched on each side of the control."""
+    """Return the programs that were launched on each side of the control."""
     specs = world.launched[-len(record.launches) :]
     places = zip(record.launches.benchmark, record.launches.side, specs, strict=True)
     found: dict[int, set[str]] = {0: set(), 1: set()}

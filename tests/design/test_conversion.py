@@ -1,4 +1,4 @@
-"""Several files as so many processes, and what cannot be one import."""
+"""Several files read as several processes, and files that cannot be one import."""
 
 from __future__ import annotations
 

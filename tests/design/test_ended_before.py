@@ -1,4 +1,4 @@
-"""A weighing that goes on: what had come to its end before, and what was used of its budget, stay so."""
+"""A weighing that goes on: benchmarks that had ended stay ended, and used budget stays used."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Weighed = Callable[..., ScriptedWorld]
 
 
 def plain(spec: LaunchSpec, number: int) -> Measured:
-    """The first benchmark is so much slower that only the end of its budget tells; of the second nothing is known."""
+    """Measure a first benchmark that is just slower enough for the end of its budget to tell, and an unchanged one."""
     noise, is_slower = (
         np.random.default_rng(number).standard_normal(),
         (program_of(spec), spec.argv[1]) == ("new", b"1"),
@@ -36,7 +36,7 @@ def plain(spec: LaunchSpec, number: int) -> Measured:
 
 @pytest.fixture
 def weighed(scripted: ScriptedWorld) -> Weighed:
-    """A weighing whose budget has ended with a verdict on one of two benchmarks."""
+    """Make a weighing whose budget has ended with a verdict on one of two benchmarks."""
 
     def weighed(*words: str) -> ScriptedWorld:
         scripted.script = plain
@@ -59,7 +59,7 @@ def said(path: str) -> list[str]:
 
 
 def check_goes_on(world: ScriptedWorld) -> None:
-    """That it is carried on, and judged as one that nothing came in between of."""
+    """Check that the weighing can be carried on, and is judged as if nothing had come in between."""
     assert stops("more.json") == ["pairs", "interrupted"]
     assert said("more.json") == ["slower", "undecided"]
     world.script = plain
@@ -112,7 +112,7 @@ def test_a_journal_that_cannot_be_written(weighed: Weighed, monkeypatch: pytest.
 def test_what_a_suite_took_to_be_tried_is_used_up_when_it_is_carried_on(
     scripted: ScriptedWorld, budget: tuple[str, ...], left_s: float
 ) -> None:
-    """It is a part of a budget that was asked for, and comes before one that was not."""
+    """That time is part of a budget that was asked for; the default budget begins after it."""
 
     def interrupted(spec: LaunchSpec, number: int) -> Measured:
         if number == 8:

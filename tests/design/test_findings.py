@@ -1,4 +1,4 @@
-"""What is said of the machine as the launch server finds it."""
+"""Findings about the machine, as the launch server sees it."""
 
 from __future__ import annotations
 

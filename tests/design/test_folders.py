@@ -1,4 +1,4 @@
-"""Where this process is meanwhile."""
+"""The folder that this process is in for a while."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_two_threads_leave_this_process_where_it_was(tmp_path: Path, monkeypatch
     thread, left = threading.Thread(target=other), threading.Event()
     with entered(first):
         thread.start()
-        thread.join(0.1)  # long enough to enter, if it could
+        thread.join(0.1)  # long enough to enter its folder, if it could
         with entered(first):
             assert Path.cwd() == first
     left.set()

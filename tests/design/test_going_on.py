@@ -23,7 +23,7 @@ def test_what_its_own_margin_decides_does_not_go_on() -> None:
 
 def test_no_command_is_named_for_metrics_that_do_not_go_on(scripted: ScriptedWorld) -> None:
     def waiting(spec: LaunchSpec, number: int) -> Measured:
-        """Steady but for waits, of which each side has the longer ones in turn."""
+        """Measure steady launches with waits, each side having the longer one in turn."""
         ms, wait_ms = {"old": 12.0, "new": 12.6}[program_of(spec)] + number * 1e-6, 6 * (number % 2)
         return measured(ms + wait_ms, delay_ns=wait_ms * 1_000_000)
 

@@ -1,4 +1,4 @@
-"""The launches whose heap is watched: how many, in which order, and what is said of those that leave nothing."""
+"""The launches whose heap is watched: how many, in which order, and what is said about those that leave nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FOLDER = heap.FOLDER_NAME + b"="
 
 
 def leaves(spec: LaunchSpec, allocations: int, asked: int, process: str = "1-0") -> None:
-    """Write what the library would, of one thread."""
+    """Write the file that the library would write, for one thread."""
     folder = next(entry.removeprefix(FOLDER) for entry in spec.env if entry.startswith(FOLDER)).decode()
     header = struct.pack("=8s6q", b"STEELYH1", 1, 0, 0, 20, 0, 0).ljust(128, b"\0")
     slot = struct.pack("=6q24x2q", allocations, 0, 0, asked, asked, asked, 5000, 10).ljust(128, b"\0")
@@ -98,7 +98,7 @@ def test_a_launch_that_leaves_nothing_is_said() -> None:
     assert error is None
     assert record.heap is not None
     assert record.heap.launches == []
-    assert [finding.code for finding in record.findings] == ["heap-unseen"] * 2  # once a side
+    assert [finding.code for finding in record.findings] == ["heap-unseen"] * 2  # once per side
 
 
 def test_a_launch_that_fails_ends_a_command_and_of_a_harness_its_benchmark() -> None:

@@ -1,4 +1,4 @@
-"""What a record that was read comes to."""
+"""The outcome of a record that was read."""
 
 from __future__ import annotations
 

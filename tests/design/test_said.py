@@ -1,4 +1,4 @@
-"""What commands write to standard error: a note where it tells of a failure, or where one of two sides writes alone."""
+"""Notes on what commands write to standard error: if it tells of a failure, or if only one of two sides writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROGRESS = b"read 100 rows\n"
 
 
 def said(*sides: list[bytes], record: Weighing | Run | None = None) -> list[str]:
-    """What is found when the launches of each side wrote these texts."""
+    """Return what is found if the launches of each side wrote these texts."""
     heard = Said()
     for side, texts in enumerate(sides):
         for text in texts:

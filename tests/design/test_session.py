@@ -1,4 +1,4 @@
-"""Weighings that are cut short anywhere: what is said live is what their record and their journal say."""
+"""Weighings cut short at any place: what is shown live is what their record and their journal say."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.world import Killed, LaunchScript, ScriptedWorld, ctrl_c, kill, measu
 
 
 def noisy(random: Random) -> LaunchScript:
-    """Launches of some length and noise, of which some are disturbed."""
+    """Return a script of launches of a random length and noise, some of them disturbed."""
     ms, noise, change = random.choice([2, 12, 60]), random.choice([0.002, 0.02]), random.choice([0, 0.01, 0.05])
     seed, stolen, waiting = random.getrandbits(32), random.choice([0, 0.1, 0.5]), random.choice([0, 0.3])
 
@@ -39,7 +39,7 @@ def noisy(random: Random) -> LaunchScript:
 
 
 def words_of(random: Random) -> list[str]:
-    """A weighing of few pairs, in one of many ways."""
+    """Return random options for a weighing of few pairs."""
     words = ["--pairs", random.choice(["12", "16", "40"]), "--max-time", random.choice(["1", "5", "60"])]
     words += random.choice([[], ["--pairing", "auto"], ["--pairing", "tandem"]])
     words += random.choice([[], ["--control"], ["--family", "fdr"], ["--metric", "active,max_rss"]])
@@ -47,7 +47,7 @@ def words_of(random: Random) -> list[str]:
 
 
 def cut_short(script: LaunchScript, random: Random) -> LaunchScript:
-    """The same, but for a user who ends it at one of the next launches, or has it killed."""
+    """Return the same script, except that one of the next launches is interrupted or killed."""
     end, left = random.choice([ctrl_c, kill]), [random.choice([3, 4, 5, 7, 20, 31])]
 
     def ended(spec: LaunchSpec, number: int) -> Measured:
@@ -60,7 +60,7 @@ def cut_short(script: LaunchScript, random: Random) -> LaunchScript:
 
 
 def check_launches(record: Weighing) -> None:
-    """That each launch is where the plan has it."""
+    """Check that each launch is at its place in the plan."""
     for row in record.launches.rows():
         is_tandem = row.order >= IN_TANDEM
         places = draw_places(record.settings.seed, row.benchmark, row.pair, USED, tandem=is_tandem)

@@ -1,4 +1,4 @@
-"""Alpha among several weighings: who has how much of it, and that all of them together err no more often."""
+"""Alpha among several weighings: how much each gets, and that all together err no more often than it allows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def alphas_of(
     settings: Settings | None = None,
     identical: int | None = None,
 ) -> list[float]:
-    """The alpha that each of several weighings has when its turn comes, where they end like that."""
+    """Return the alpha that each of several weighings has when its turn comes, if they end like this."""
     seen: list[float] = []
     record = weighing(settings=settings or Settings())
 
@@ -104,9 +104,10 @@ def test_time_is_shared_by_those_that_take_any(monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.parametrize("alike", [0.0, 0.9])
 @pytest.mark.parametrize("changed", [(0, 0, 0), (1, 0, 0), (2, 0, 1), (2, 3, 0)])
 def test_no_more_projects_err_than_alpha_allows(changed: tuple[int, ...], alike: float) -> None:
-    """Three targets of 2, 3 and 2 benchmarks, of which some truly changed, and are always found.
+    """Three targets have 2, 3 and 2 benchmarks; those that truly changed are always found.
 
-    Holm's correction within each; p-values of equal benchmarks are uniform, and may go together.
+    Within each target Holm's correction applies. The p-values of unchanged benchmarks are uniform, and may be
+    correlated.
     """
     alpha, sizes, projects = 0.05, (2, 3, 2), 20_000
     generator = np.random.default_rng(7)
@@ -130,7 +131,7 @@ def _errs(drawn: np.ndarray, sizes: tuple[int, ...], changed: tuple[int, ...], a
 
 
 def _holm(p_values: Sequence[float], alpha: float) -> int:
-    """How many of the p-values that are left once all others were found, by Holm's correction."""
+    """Return how many of these sorted p-values Holm's correction finds, once all others have been found."""
     found = 0
     while found < len(p_values) and p_values[found] <= alpha / (len(p_values) - found):
         found += 1

@@ -1,4 +1,4 @@
-"""Programs that do less as what they print goes to /dev/null."""
+"""Programs that do less work if their output goes to /dev/null."""
 
 from __future__ import annotations
 

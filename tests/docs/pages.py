@@ -1,4 +1,4 @@
-"""The documentation as its tests read it: its blocks of console, and its command lines."""
+"""The documentation as its tests read it: its console blocks, and its command lines."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# What a page explains below its block, by the number at the end of a line.
+# A number at the end of a line, by which the page explains the line below the block.
 _MARK = re.compile(r" {3,}\(\d\)$", re.MULTILINE)
 _COMMAND = re.compile(r"^(?:\$ | {4}|\| )?(?:\| `)?(steelyard [a-z].*)$")
-# Up to a remark, which stands in a column of its own.
+# A line up to its remark, which is in a column of its own.
 _UNREMARKED = re.compile(r"""(?:'[^']*'|"[^"]*"|\S| (?=\S))*""")
 _BETWEEN = set("|;&<>")
 _GOES_ON = re.compile(r" \\\n *")
@@ -33,7 +33,7 @@ class Console:
 
 
 def consoles(page: Path) -> list[Console]:
-    """The blocks of a page that begin with a command of `steelyard`."""
+    """Return the console blocks of a page that begin with a command of `steelyard`."""
     found = []
     for block in _BLOCK.findall(page.read_text(encoding="utf-8")):
         first, _, printed = block.partition("\n")
@@ -43,7 +43,7 @@ def consoles(page: Path) -> list[Console]:
 
 
 def command_lines(page: Path) -> Iterator[list[str]]:
-    """The words behind `steelyard` of each line that is a command."""
+    """Yield the arguments of `steelyard` from each line that is a command."""
     for line in _GOES_ON.sub(" ", page.read_text(encoding="utf-8")).splitlines():
         if found := _COMMAND.match(line):
             remarked = _UNREMARKED.match(found[1])
@@ -52,20 +52,20 @@ def command_lines(page: Path) -> Iterator[list[str]]:
 
 
 def _words(line: str) -> list[str]:
-    """Those of the first command of a line."""
+    """Return the words of the first command in a line."""
     words = shlex.shlex(line, posix=True, punctuation_chars=True)
     words.whitespace_split, words.commenters = True, ""
     return list(takewhile(lambda word: not set(word) <= _BETWEEN, words))
 
 
-# --- what of an output is the same for everybody
+# --- the part of an output that is the same for everybody
 
-# Of an interval whose end is so close to 0 that its digits do not tell on which side, a sign does: [>0 to +2 %].
+# An end of an interval that is too close to 0 for its digits to show the side has a sign instead: [>0 to +2 %].
 _NUMBER = re.compile(r"[<>]?[-+]?\d[\d,.]*(?:\s?(?:%|(?:ns|µs|ms|s|min|h)\b))?")
 
 
 def labelled(printed: str) -> dict[str, str]:
-    """Each paragraph under its label, the first word of its first line: in one line, and without its numbers."""
+    """Return each paragraph, on one line and without its numbers, by its label: the first word of its first line."""
     paragraphs: dict[str, str] = {}
     label = ""
     for line in filter(str.strip, printed.splitlines()):
@@ -76,5 +76,5 @@ def labelled(printed: str) -> dict[str, str]:
 
 
 def _alike(text: str) -> str:
-    """How wide a column is, and where a line breaks, is a matter of the numbers."""
+    """Return the text without its numbers and without what depends on them: widths of columns, and line breaks."""
     return " ".join(_NUMBER.sub("#", text.replace(",", " ")).split())

@@ -1,4 +1,4 @@
-"""Where a reader of the documentation may be: in a repository, with the programs and records that pages speak of."""
+"""A reader of the documentation, in a repository with the programs and records that the pages speak of."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from steelyard.model.measured import Measured
 from tests.repositories import Repo
 from tests.world import ScriptedWorld, at_launch, ctrl_c, measured, steady
 
-# Google Benchmark's, by which `--harness auto` knows a program.
+# By this, `--harness auto` recognises a program of Google Benchmark.
 _SIGN = "benchmark_list_tests"
 _BUILD = f"""#!/bin/sh
 mkdir -p build
@@ -41,14 +41,14 @@ _STEADY = steady({"old": 12.0, "new": 18.0})
 
 
 class FirstLaunch(BaseException):
-    """A command line has come as far as measuring something."""
+    """Raised when a command line comes as far as measuring something."""
 
 
 class Reader:
-    """Takes a page's command lines one after the other, in a world of its own."""
+    """Runs a page's command lines one after the other, in a world of its own."""
 
     def __init__(self, world: ScriptedWorld, page: str) -> None:
-        """`world` has what `make_folder` made."""
+        """Prepare `world`, which has what `make_folder` made, for a page."""
         self._world = world
         world.processors = {0, 1, 2, 3}
         if page in _PREPARED:
@@ -56,7 +56,7 @@ class Reader:
         world.script = _stop_there
 
     def take(self, words: Sequence[str]) -> str | None:
-        """What keeps a line from its answer or its first launch, or None."""
+        """Run a line; return what keeps it from an answer or its first launch, or None."""
         for name in _programs(words):
             self._place(name)
         self._world.seconds += 60
@@ -67,7 +67,7 @@ class Reader:
         return None if done.status in (0, 1) else f"{shlex.join(words)}: {done.err.decode()}"
 
     def _place(self, name: str) -> None:
-        """Put a program where a line has it; what is a folder for one line is a program for another."""
+        """Put a program where a line has it; a path may be a folder for one line and a program for another."""
         path = self._world.folder / name
         for folder in path.relative_to(self._world.folder).parents:
             if (self._world.folder / folder).is_file():
@@ -79,7 +79,7 @@ class Reader:
 
 
 def _as_the_shell(word: str) -> list[str]:
-    """The files that a pattern is for, or the word itself."""
+    """Return the files that a pattern matches, or the word itself."""
     return sorted(map(str, Path().glob(word))) or [word] if word.endswith("*.json") else [word]
 
 
@@ -88,12 +88,12 @@ def _stop_there(_spec: LaunchSpec, _number: int) -> Measured:
 
 
 def _programs(words: Sequence[str]) -> Iterator[str]:
-    """The paths of programs and jars in a line, and of what is in the folders of `env -C`; each variant of them."""
+    """Yield the paths of the programs and jars in a line, those in the folder of `env -C` too, for each layout."""
     for word in words[1:]:
         try:
             first, *others = shlex.split(word) or [""]
         except ValueError:
-            continue  # code of Python
+            continue  # Python code
         if first == "java":
             yield others[others.index("-jar") + 1]
         if first == "env":
@@ -103,7 +103,7 @@ def _programs(words: Sequence[str]) -> Iterator[str]:
 
 
 def make_folder(world: ScriptedWorld) -> None:
-    """A repository with a tag and a commit since, whatever else comes into its folder being ignored; and records."""
+    """Make a repository with a tag and one more commit, which ignores all other files in its folder; add records."""
     world.executable("prog", _SIGN)
     repo = Repo.made(world.folder, Makefile=_MAKEFILE, **{"build.sh": _BUILD, "input.txt": "1\n"})
     repo.git("tag", "v1.2")
@@ -121,7 +121,7 @@ def make_folder(world: ScriptedWorld) -> None:
 
 
 def _keep_records(world: ScriptedWorld) -> None:
-    """The shards of a suite, runs, and weighings, in files and in the store."""
+    """Keep the shards of a suite, runs, and weighings, in files and in the store."""
     for number, name in enumerate(_PARTS, start=1):
         suite = ("./old {n}", "./new {n}", "-L", "n", "1,2,3,4", "--pairs", "12", "--shard", f"{number}/4")
         world("compare", *suite, "-o", f"{name}.json")
@@ -134,7 +134,7 @@ def _keep_records(world: ScriptedWorld) -> None:
 
 
 def _unfinished(world: ScriptedWorld) -> None:
-    """A weighing that was interrupted, and one that came to no verdict."""
+    """Keep a weighing that was interrupted, and one that came to no verdict."""
     world.script = lambda _, number: measured(12 + number * 7 % 5)
     world("compare", "./old", "./new", "--pairs", "8", "-o", "undecided.json")
     world.script = at_launch(world.launches + 9, ctrl_c, _STEADY)
@@ -142,7 +142,7 @@ def _unfinished(world: ScriptedWorld) -> None:
 
 
 def _raw(*names: str) -> Callable[[ScriptedWorld], None]:
-    """Files that another tool wrote, none like the other."""
+    """Return what writes files as another tool does, no two alike."""
 
     def put(world: ScriptedWorld) -> None:
         for number, name in enumerate(names):
@@ -153,7 +153,7 @@ def _raw(*names: str) -> Callable[[ScriptedWorld], None]:
 
 
 def _two_commands(world: ScriptedWorld) -> None:
-    """One of its files that has two commands."""
+    """Write one of hyperfine's files, with two commands."""
     told = json.loads((_IMPORTS / "hyperfine-1.15.json").read_text())
     told["results"] = [{**told["results"][0], "command": command} for command in ("./old 1", "./new 1")]
     (world.folder / "theirs.json").write_text(json.dumps(told))
@@ -166,7 +166,7 @@ def _imported(world: ScriptedWorld) -> None:
 
 
 def _apart(world: ScriptedWorld) -> None:
-    """The parts of a suite in a folder of their own."""
+    """Copy the parts of a suite to a folder of their own."""
     (world.folder / "parts").mkdir()
     for name in _PARTS:
         shutil.copy(world.folder / f"{name}.json", world.folder / "parts")

@@ -1,4 +1,4 @@
-"""Every command line of the documentation has commands and options that are there."""
+"""Every command line in the documentation uses commands and options that exist."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.docs.pages import PAGES, ROOT, command_lines
 
 @cache
 def options() -> dict[str, set[str]]:
-    """Of each command the options that it takes, each with its dashes."""
+    """Return by command the options that it takes, with their dashes."""
     return {
         name: {"--help", *(option for each in command.params for option in (*each.opts, *each.secondary_opts))}
         for name, command in commands_of(command_line()).items()

@@ -1,4 +1,4 @@
-"""What the documentation writes into a project's file is what the file takes, and all of that."""
+"""The project's file in the documentation: all that it shows is accepted, and all that is accepted is shown."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.docs.pages import PAGES, ROOT
 
 PAGE = (ROOT / "docs/config.md").read_text()
 KEYS = {name: {key_of(field) for field in section.model_fields} for name, section in SECTIONS.items()}
-# Code within a page, in a block or in a line, that could be TOML.
+# Code in a page, as a block or within a line, that could be TOML.
 _CODE = re.compile(r"```toml\n(.*?)```|`([\w-]+ = [^`]+)`", re.DOTALL)
 
 
 def rows(section: str) -> set[str]:
-    """The keys of a section's table."""
+    """Return the keys in a section's table."""
     text = re.split(r"^## .*$", PAGE, flags=re.MULTILINE)[_heads().index(section) + 1]
     listed = re.findall(r"^\| ((?:`[\w-]+`(?:, )?)+) \|", text, re.MULTILINE)
     return {key for keys in listed for key in re.findall(r"`([\w-]+)`", keys)}
@@ -30,7 +30,7 @@ def _heads() -> list[str]:
 
 @pytest.mark.parametrize("section", ["build", "target", "compare"])
 def test_each_table_has_the_keys_of_its_section(section: str) -> None:
-    # What holds for all is in one table.
+    # Keys that targets share with `compare` are in its table alone.
     inherited = KEYS["compare"] if section == "target" else set()
     assert rows(section) <= KEYS[section]
     assert rows(section) | inherited >= KEYS[section]
@@ -46,7 +46,7 @@ def test_what_stands_as_toml_is_taken(page: Path) -> None:
         try:
             said = tomllib.loads(block or line)
         except tomllib.TOMLDecodeError:
-            continue  # code of something else
+            continue  # not TOML
         if block and ("target" in said or "compare" in said):
             ProjectFile.model_validate(said)
         elif line:

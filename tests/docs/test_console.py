@@ -1,4 +1,4 @@
-"""What a page shows of a command is what the installed one prints, numbers aside."""
+"""What a page shows of a command is what the installed command prints, apart from numbers."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from tests.world import ScriptedWorld, measured
 
 SHOWN = [console for page in (ROOT / "README.md", *DOCS.rglob("*.md")) for console in consoles(page)]
 WEIGHINGS = [console for console in SHOWN if console.words[0] == "compare"]
-# What a quiet machine, or a busy one, does not say; and what is drawn from their numbers, of pairs and of functions.
+# Labels that only a quiet, or only a busy, machine prints; and those of charts, which depend on the numbers.
 BY_CHANCE = {"noise", "disturbed", "resolution"}
 DRAWN = {"pairs", "own"}
-# Which way pairs ran is up to the kernel, and to how long the program takes; what other work did to some is chance too.
+# Notes that depend on chance: which way pairs ran is up to the kernel and the program's length, and other work may
+# disturb some pairs.
 _BY_CHANCE_NOTED = re.compile(
     r" ?(the launches of (a pair|# of # pairs) ran at .*? (times shown reflect|weighs it as it runs alone)"
     r"|# pairs that were tried .*? those .*? by #( so it went on (in tandem|one after the other))?( but .*? after #)?"
     r"|(of two at once the one that begins later|the second launch of a pair) takes .*? is taken out of it"
     r"|the calmer half of the pairs shows .*? is in the noisier half)"
 )
-# How each function of the counted program has changed, which is the C library's matter too.
+# The change of each function of the counted program, which depends on the C library, too.
 _OF_A_FUNCTION = re.compile(r"[+-]\d.*")
-# A loop, and one that is a quarter longer. Not one of a shell, where the first launch of a pair takes longer
-# (docs/statistics.md), which is said of some weighings.
+# A loop, and one that is a quarter longer. In C, because for a shell's loop some weighings note that the first launch
+# of a pair takes longer (docs/statistics.md).
 PARSE = """
 #include <string.h>
 int main(int argc, char **argv) {
@@ -61,7 +62,9 @@ def test_a_console_shows_what_the_command_prints(tool: Tool, console: Console) -
 
 
 def of_any_program(printed: str) -> dict[str, str]:
-    """Its paragraphs, but for lines of a function, and for what is said of large changes beside the percentage."""
+    """Return the paragraphs without lines of functions, without "times as long" beside large changes, and without
+    notes that depend on chance.
+    """
     paragraphs = {label: text for label, text in labelled(printed).items() if not _OF_A_FUNCTION.fullmatch(label)}
     plain = {label: text.removesuffix(": # times as long") for label, text in paragraphs.items()}
     shown = {label: _BY_CHANCE_NOTED.sub("", text) for label, text in plain.items()}
@@ -69,7 +72,7 @@ def of_any_program(printed: str) -> dict[str, str]:
 
 
 def test_what_chance_adds_to_the_notes_is_left_out() -> None:
-    """As the tool writes them: a pattern that fits none would fail at any test, now and then."""
+    """These are as the tool writes them: if the pattern did not match, other tests would fail now and then."""
     tried = "note  4 pairs that were tried in tandem spread by 5.05 %, those one after the other by 13 %"
     beside = "ran at the same time on one processor: each beside a neighbour like itself"
     for note in (
@@ -95,11 +98,11 @@ def test_what_a_still_clock_left_out_is_told_at_the_end(tool: Tool) -> None:
 
 
 def test_what_is_said_where_nothing_is_decided(scripted: ScriptedWorld) -> None:
-    """The block of its page has no command: how it ends is chance, and drawn here."""
+    """The page's block has no command, because its end is chance; here that is drawn."""
     (block,) = re.findall(r"^```text\n(.*?)^```$", (DOCS / "undecided.md").read_text(), re.MULTILINE | re.DOTALL)
     drawn = random.Random(3)
     scripted.script = lambda *_: measured(50 * drawn.lognormvariate(0, 0.03))
-    # Where a command goes on in the next line is a matter of the width.
+    # Where a command is continued in the next line depends on the width.
     printed, shown = (
         labelled(text.replace("\\\n", "\n")) for text in (scripted("compare", "./old", "./new").text, block)
     )

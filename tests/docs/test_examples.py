@@ -1,4 +1,4 @@
-"""Examples of the documentation that are whole files do what stands beside them."""
+"""Examples in the documentation that are whole files do what the text beside them says."""
 
 from __future__ import annotations
 

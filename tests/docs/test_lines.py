@@ -1,4 +1,4 @@
-"""Each command line of the documentation runs: to its answer, or as far as its first launch."""
+"""Each command line in the documentation runs, to its answer or to its first launch."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tests.world import ScriptedWorld, in_place, steady
 
 pytestmark = pytest.mark.real
 
-# What a reader puts something else for: COMMAND, [FILE]..., FILE.journal.
+# Placeholders that a reader replaces: COMMAND, [FILE]..., FILE.journal.
 _PLACEHOLDER = re.compile(r"\b[A-Z]{3,}\b|\.\.\.|^\[|^[A-Z]$")
 
 
 def complete(page: Path) -> list[list[str]]:
-    """The lines of a page that can be taken as they stand."""
+    """Return the command lines of a page that run as they are."""
     return [words for words in command_lines(page) if not any(map(_PLACEHOLDER.search, words))]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What every page begins with."""
+    """The folder that every page begins with."""
     world = ScriptedWorld(tmp_path_factory.mktemp("reader"), steady({}))
     with pytest.MonkeyPatch.context() as patch:
         in_place(world, patch)

@@ -1,4 +1,4 @@
-"""The documentation as a site: each of its links leads somewhere, and nothing in it is fetched from elsewhere."""
+"""The documentation as a site: all links lead somewhere, and nothing is fetched from elsewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from steelyard.api.keywords import Comparing, Running
 from tests.docs.pages import DOCS, ROOT
 
-# What a page would fetch when it is looked at: links to follow are none of it.
+# What a browser would fetch to show a page; links to follow are not among it.
 _FETCHED = re.compile(
     r"""<(?:script|img|iframe|source)[^>]*\ssrc=["']?(https?:)?//|<link[^>]*stylesheet[^>]*(https?:)?//"""
 )
@@ -23,7 +23,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("material", reason="the site is built by mkdocs-material: pip install -e '.[docs]'")
     made = tmp_path_factory.mktemp("site")
     done = subprocess.run(
-        # Not --quiet, with which mkdocs counts no warning.
+        # Not --quiet, because then mkdocs counts no warnings.
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", made],
         cwd=ROOT,
         capture_output=True,
@@ -63,7 +63,7 @@ def test_a_list_behind_its_sentence_is_a_list(site: Path) -> None:
 
 
 def test_no_mark_of_markdown_is_left_as_text(site: Path) -> None:
-    """As that of an item, where Python-Markdown takes it for a line of the paragraph before it."""
+    """For example the mark of an item that Python-Markdown takes for a line of the paragraph before it."""
     left = re.compile(r"^(?:[-*] |\d+\. |\| |#+ )\S|\*\*\w|\]\(", re.MULTILINE)
     found = {page.name: left.findall(_text(page)) for page in site.rglob("*.html")}
     assert {name: marks for name, marks in found.items() if marks} == {}
@@ -76,7 +76,7 @@ def test_a_bar_in_the_code_of_a_table_has_no_backslash(site: Path) -> None:
 
 
 def _text(page: Path) -> str:
-    """What stands in a page beside its code."""
+    """Return the text of a page without its code."""
     article = page.read_text(encoding="utf-8").partition("<article")[2].partition("</article>")[0]
     beside_code = re.sub(r"<(pre|code)\b.*?</\1>", "", article, flags=re.DOTALL)
     return re.sub(r"<[^>]*>", "", beside_code)

@@ -1,4 +1,4 @@
-"""What each experiment makes of what it measured, and how it ends."""
+"""What each experiment concludes from what it measured, and how it ends."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.world import measured
 
 @pytest.fixture
 def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Where the figures go."""
+    """The folder for the figures."""
     monkeypatch.setattr(ending, "FOLDER", tmp_path)
     return tmp_path
 
@@ -90,7 +90,7 @@ def test_busy_against_idle_runs_to_its_end(
 
 def test_a_hash_seed_counts_only_by_its_verdict() -> None:
     found = {str(seed): verdict("undecided", 0.001, -0.01, 0.01) for seed in (2, 3)}
-    # By its own interval faster, which says less of one of several.
+    # Faster by its own interval, which says less for one of several.
     found["4"] = verdict("undecided", -0.008, -0.016, -0.001)
     none = found | {"5": verdict("undecided", 0.0, -0.01, 0.01), hash_seeds.AGAIN: verdict("slower", 0.02, 0.01, 0.03)}
     assert hash_seeds.sentence(none, {}).startswith("No hash seed makes")

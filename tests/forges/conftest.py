@@ -9,7 +9,7 @@ from tests.forges.fake import Forge, served
 
 @pytest.fixture
 def forge(monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
-    """A forge on this machine, past whatever proxy there is."""
+    """A forge on this machine, reached without any proxy."""
     monkeypatch.setenv("no_proxy", "*")
     with served(Forge()) as fake:
         yield fake

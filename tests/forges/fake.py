@@ -1,4 +1,4 @@
-"""GitHub's and GitLab's APIs as they are documented, as far as a comment takes, in a thread of this process."""
+"""What a comment needs of GitHub's and GitLab's APIs, as they are documented, served by a thread of this process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BOT = {"login": "github-actions[bot]", "type": "Bot", "id": 41898282}
 
 @dataclass(frozen=True)
 class Asked:
-    """A request that came."""
+    """A request that arrived."""
 
     method: str
     path: str
@@ -29,7 +29,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Reply:
-    """What is answered."""
+    """The answer to a request; none at all if the status is 0."""
 
     status: int = 200
     data: Any = None
@@ -39,14 +39,14 @@ class Reply:
 
 @dataclass
 class Forge:
-    """The state of a forge, and what it was asked."""
+    """The state of a forge, and the requests that it got."""
 
     address: str = ""
     comments: list[dict[str, Any]] = field(default_factory=list)
     pulls: list[dict[str, Any]] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
     first: list[Reply | Callable[[Asked], Reply | None]] = field(default_factory=list)
-    """What is answered to the next requests, whatever they are; one that returns None leaves it to the forge."""
+    """Answers to the next requests, whatever they are; a function that returns None leaves its request to the forge."""
     always: Reply | None = None
     per_page: int = 100
 
@@ -73,12 +73,12 @@ class Forge:
         }
 
     def comment(self, text: str, user: dict[str, Any]) -> None:
-        """Have somebody comment."""
+        """Add a comment of this user's."""
         number = len(self.comments) + 1
         self.comments.append({"id": number, "body": text, "user": user, "author": user, "system": False})
 
     def wrote(self) -> list[tuple[str, str]]:
-        """What changed it: methods and paths."""
+        """Return (method, path) of each request that changed something."""
         return [
             (asked.method, asked.path) for asked in self.asked if asked.method != "GET" and "graphql" not in asked.path
         ]
@@ -86,7 +86,7 @@ class Forge:
     # --- how it answers
 
     def answer(self, asked: Asked) -> Reply:
-        """As it is documented."""
+        """Answer a request as scripted, or else as the API is documented."""
         self.asked.append(asked)
         if self.first:
             scripted = self.first.pop(0)
@@ -136,7 +136,7 @@ class Forge:
 
 @contextmanager
 def served(forge: Forge) -> Iterator[Forge]:
-    """The forge at an address, until the end of the context."""
+    """Serve the forge at an address of this machine, until the end of the context."""
 
     class Handler(BaseHTTPRequestHandler):
         def handle_any(self) -> None:
@@ -148,7 +148,7 @@ def served(forge: Forge) -> Iterator[Forge]:
             reply = forge.answer(Asked(self.command, parts.path, query, headers, data))
             body = json.dumps(reply.data).encode() if reply.raw is None else reply.raw
             if reply.status == 0:
-                return  # never
+                return  # without an answer
             self.send_response(reply.status)
             for name, value in {"Content-Length": str(len(body)), **reply.headers}.items():
                 self.send_header(name, value)

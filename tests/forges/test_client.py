@@ -12,7 +12,7 @@ from tests.tool import PATIENCE_S
 
 
 class Time:
-    """A clock that only pauses move."""
+    """A clock that advances only by pauses."""
 
     def __init__(self) -> None:
         self.now, self.pauses = 0.0, list[float]()

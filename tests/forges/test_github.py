@@ -65,7 +65,7 @@ def test_who_copies_the_mark_is_not_written_over(forge: Forge, job: dict[str, st
 
 
 def test_a_comment_whose_writing_was_not_answered_is_looked_for_first(forge: Forge, job: dict[str, str]) -> None:
-    put(job, "first")  # as if the server had done it, and broken then
+    put(job, "first")  # as if the server had written it, and then failed
     number = len(forge.comments)
     forge.comments.clear()
 
@@ -179,7 +179,7 @@ def workflow_run(**changes: Any) -> dict[str, Any]:
         "head_sha": COMMIT,
         "head_branch": "feature",
         "head_repository": {"owner": {"login": "stranger"}},
-        "pull_requests": [],  # always, of a fork
+        "pull_requests": [],  # always empty for a fork
     }
     return {"workflow_run": {**run, **changes}}
 
@@ -266,7 +266,7 @@ def test_a_command_s_texts_come_through_and_stay_on_their_line(message: str, tit
 
 
 def read_outputs(text: str) -> dict[str, str]:
-    """As the runner does."""
+    """Read outputs as the runner does."""
     lines, found = iter(text.split("\n")), {}
     for line in lines:
         if "<<" in line:

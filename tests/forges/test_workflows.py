@@ -1,4 +1,4 @@
-"""The action and the example workflows: whole, and no more trusting than they say."""
+"""The action and the example workflows: complete, and no more trusting than they say."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ WORDS = "--name 'a b' $(touch stolen) `touch stolen`; touch stolen & \"--x=y\""
 
 
 def merged(folder: Path, pull: str = "pull") -> Repo:
-    """A repository at what a branch was merged into `main` as, after somebody else had changed that."""
+    """Make a repository at the merge of a branch into `main`, which others have changed in the meantime."""
     repo = Repo.made(folder, state="old")
     repo.git("checkout", "--quiet", "-b", pull)
     repo.write("change", "")
@@ -124,7 +124,7 @@ def merged(folder: Path, pull: str = "pull") -> Repo:
 
 
 def old_of(script: str, folder: Path, **variables: str) -> Path:
-    """The old version that a line of an example makes in a folder."""
+    """Run the line of an example that makes the old version; return its folder."""
     environment = {"PATH": os.environ["PATH"], **variables}
     subprocess.run(["bash", "-ec", script], cwd=folder, env=environment, capture_output=True, check=True)
     return folder / "old"
@@ -154,13 +154,13 @@ def test_what_others_changed_meanwhile_is_in_both_versions_on_gitlab(
     if is_merged:
         known["CI_MERGE_REQUEST_TARGET_BRANCH_SHA"] = repo.git("rev-parse", "main")
     assert (old_of(line, tmp_path, **known) / "state").read_text() == state
-    # As a runner cleans the folder that it keeps for the next job.
+    # As a runner cleans a folder that it keeps for the next job.
     repo.git("clean", "-ffdx", "--quiet")
     assert (old_of(line, tmp_path, **known) / "state").read_text() == state
 
 
 def run_as_the_runner(folder: Path, step: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a step of the action in a folder, with a steelyard that prints its words and fails."""
+    """Run a step of the action in a folder, with a steelyard that prints its arguments and fails."""
     command = folder / "steelyard/bin/steelyard"
     command.parent.mkdir(parents=True, exist_ok=True)
     command.write_text(f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\nsys.exit(1)\n")
@@ -174,7 +174,7 @@ def run_as_the_runner(folder: Path, step: str, **variables: str) -> subprocess.C
 
 
 def lists_of(folder: Path) -> dict[str, list[str]]:
-    """The outputs of a step that are several lines, each between a mark that only it can know."""
+    """Return the outputs of a step that have several lines, each between marks that only it can know."""
     text = (folder / "outputs").read_text()
     return {name: lines.split("\n")[:-1] for name, _, lines in re.findall(r"(\w+)<<(\w{32})\n(.*?)\2\n", text, re.S)}
 
@@ -191,14 +191,14 @@ def test_no_shell_reads_the_words_of_the_action(tmp_path: Path, step: str, expec
     done = run_as_the_runner(tmp_path, step)
     assert json.loads(done.stdout) == expected
     assert not (tmp_path / "stolen").exists()
-    # What is slower is the gate's to say.
+    # Only the gate fails if something is slower.
     assert done.returncode == (1 if step == "Gate" else 0)
 
 
 @pytest.mark.real
 @pytest.mark.parametrize("step", ["Weigh", "Find the records", "Gate"])
 def test_no_module_of_the_folder_is_imported_by_the_action(tmp_path: Path, step: str) -> None:
-    # A pull request could have any file there, and the gate has the token.
+    # A pull request could put any file there, and the gate has the token.
     for name in ("glob", "gzip", "json", "os", "pathlib", "shlex", "sys"):
         (tmp_path / f"{name}.py").write_text(f"open('stolen', 'w').write({name!r})\nfrom posix import *\n")
     done = run_as_the_runner(tmp_path, step, STATUS="", BEGUN="")
@@ -215,7 +215,7 @@ def test_no_module_of_the_folder_is_imported_by_the_action(tmp_path: Path, step:
         (["weighing.json.gz", "weighing-sort.json.gz"], {}, ["weighing.json.gz"]),
         (["weighing-sort.json.gz", "weighing-b.c.json.gz", "other.json.gz"], {}, ["-b.c", "-sort"]),
         ([], {}, ["weighing.json.gz"]),
-        # One that could not even begin has left none, and must not pass.
+        # A weighing that could not even begin has left no record, and must not pass.
         (["weighing-sort.json.gz"], {"STATUS": "3"}, ["-sort", "weighing.json.gz"]),
         (["weighing-sort.json.gz"], {"STATUS": "1", "BEGUN": "32503680000"}, ["weighing.json.gz"]),
         (["weighing-x\n.json.gz"], {}, ["weighing.json.gz"]),
@@ -271,5 +271,5 @@ def test_what_was_found_is_uploaded_and_gated() -> None:
     assert named(ACTION, "Gate")["env"]["RECORD"] == "${{ steps.records.outputs.paths }}"
     folders = {name: named(ACTION, name).get("working-directory") for name in ("Weigh", "Find the records", "Gate")}
     assert {*folders.values()} == {"${{ inputs.working-directory }}"}
-    # All that has been measured, also where something after it failed.
+    # It finds everything that was measured, even if something failed after that.
     assert named(ACTION, "Find the records")["if"] == "${{ !cancelled() }}"

@@ -1,4 +1,4 @@
-"""Programs made of numbers: what a launch of them takes, prints, counts, allocates and answers."""
+"""Scripted programs: what a launch of them takes, prints, counts, allocates and answers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 
 from steelyard.model.errors import SteelyardError
 
-# What happens in one launch: it measures this instead, it cannot be begun at all, or something else is done meanwhile.
+# What happens in one launch: it measures this instead, it cannot be started at all, or a function is called meanwhile.
 Event = Mapping[str, Any] | SteelyardError | Callable[[], object]
 Words = Sequence[str]
-# Of a function: its instructions, or these with all events of the caches.
+# What a function costs: its instructions, or these followed by all events of the caches.
 Costs = int | tuple[int, ...]
 
 _NORMAL = NormalDist()
@@ -26,21 +26,21 @@ _ONE_IN = (1000, 10_000, 4, 100, 1000, 8, 200, 2000)
 
 
 def noise(*key: object) -> float:
-    """A standard normal number that depends on nothing but its key, on any machine."""
+    """Return a standard normal number that depends on the key alone, on any machine."""
     number = int.from_bytes(blake2b(repr(key).encode(), digest_size=6).digest(), "little")
     return _NORMAL.inv_cdf((number + 0.5) / 2**48)
 
 
 @dataclass(frozen=True)
 class Allocations:
-    """What is asked of the heap."""
+    """What a launch asks of the heap."""
 
     blocks: int
     freed: int
     moved: int = 0
     size: int = 64
     ns: int = 50_000
-    """In the allocator."""
+    """The time spent in the allocator."""
 
     def times(self, many: int) -> Allocations:
         return Allocations(self.blocks * many, self.freed * many, self.moved * many, self.size, self.ns * many)
@@ -52,15 +52,15 @@ class Bench:
 
     each_ns: float = 1000.0
     noise: float = 0.003
-    """Of each launch; its samples differ by a sixth of that among themselves."""
+    """The relative noise of launches; the samples within one differ by a sixth of that."""
     tags: tuple[str, ...] = ()
     error: str | None = None
     kernel: bool = True
-    """Whether it tells what the kernel says of its samples."""
+    """Whether its samples tell the kernel's times, too (`cpu_ns`, `delay_ns`)."""
     set_up_ns: float = 0.0
-    """In the clock, where it does not belong."""
+    """Set-up that each sample times, though it should not."""
     at: Mapping[int, Event] = field(default_factory=dict)
-    """By the number of the launch that runs it, from 1."""
+    """Events, by the number of the launch that runs this benchmark, from 1."""
     counts: Callable[[int], int] = lambda number: 100  # noqa: ARG005
     heap: Allocations = Allocations(2, 2)
 
@@ -72,18 +72,18 @@ class Program:
     wall_ns: Callable[[Words], float] = lambda words: 12e6  # noqa: ARG005
     noise: float = 0.003
     modes: tuple[float, ...] = (1.0,)
-    """Factors, of which each launch has one at random."""
+    """Factors on the time, of which each launch has one at random."""
     always: Mapping[str, Any] = field(default_factory=dict)
     """What every launch measures beside its time."""
     at: Mapping[int, Event] = field(default_factory=dict)
-    """By the number of its launch, from 1."""
+    """Events, by the number of the program's launch, from 1."""
     prints: Callable[[Words], str] = lambda words: ""  # noqa: ARG005
     counts: Callable[[Words, int], Mapping[str, Costs]] = lambda words, number: {"main": 10_000}  # noqa: ARG005
-    """By function, the first of which calls the others; by its words and the number of its launch."""
+    """counts(arguments, number of the launch) -> costs by function, the first of which calls the others."""
     heap: Allocations | None = Allocations(100, 90, 5)
     """None for a program that the library is not loaded into."""
     heaps: Mapping[int, Allocations] = field(default_factory=dict)
-    """Other ones, by the number of its launch."""
+    """Other allocations, by the number of the launch."""
     benchmarks: Mapping[str, Bench] = field(default_factory=dict)
 
 
@@ -93,18 +93,18 @@ def _in_full(costs: Costs) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Call:
-    """One launch of a program: the number among its own, and its words."""
+    """One launch of a program: its number among the program's launches, and its arguments."""
 
     name: str
     program: Program
     number: int
     words: Words
     run_number: int
-    """Among the launches of the same benchmark of a harness."""
+    """Its number among the launches of the same benchmark of a harness."""
 
     @property
     def asked(self) -> dict[str, str]:
-        """What a harness is asked for."""
+        """What a harness is asked for, by option."""
         given = (word.removeprefix("--steelyard-").partition("=") for word in self.words if word.startswith("--steel"))
         return {key: value for key, _, value in given}
 
@@ -114,7 +114,7 @@ class Call:
 
     @property
     def knows_all_before(self) -> bool:
-        """Whether it has each benchmark that it is asked to run before its own."""
+        """Whether the program has each benchmark that it is asked to run before the measured one."""
         asked = (
             word.partition("=")[2].partition(":")[2] for word in self.words if word.startswith("--steelyard-before")
         )
@@ -129,7 +129,7 @@ class Call:
         return found if found is not None or self.bench is None else self.bench.at.get(self.run_number)
 
     def measured(self) -> dict[str, Any]:
-        """What it measures where nothing happens."""
+        """Return what the launch measures if no event happens."""
         if self.program.benchmarks:
             return self._answered()
         program = self.program
@@ -160,7 +160,7 @@ class Call:
         return {"loops": loops, "ns": ns, **({"cpu_ns": ns, "delay_ns": 0} if bench.kernel else {})}
 
     def profile(self, words: Words, *, tool: str, cached: bool, calls: bool) -> str:
-        """What Valgrind writes of it: `words` are the command as it was executed."""
+        """Return the file that Valgrind writes; `words` are the command as it was executed."""
         if self.bench is not None:
             functions: Mapping[str, Costs] = {
                 "body": self.bench.counts(self.run_number) * self.iterations,
@@ -191,7 +191,7 @@ class Call:
         return "\n".join([*lines, f"{'totals' if tool == 'callgrind' else 'summary'}: {total}", ""])
 
     def heap(self) -> bytes | None:
-        """What the preloaded library writes of it, as `native/heap/src/block.rs` lays it out; None for nothing."""
+        """Return the file that the preloaded library writes, laid out as in `native/heap/src/block.rs`, if any."""
         asked = self.program.heaps.get(self.number, self.program.heap)
         if self.bench is not None:
             asked = self.bench.heap.times(self.iterations)

@@ -1,4 +1,4 @@
-"""The recordings: a file a scenario. `python -m tests.golden.record [NAME...]` writes them anew."""
+"""The recordings, one file per scenario. `python -m tests.golden.record [NAME...]` writes them anew."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def recording(name: str) -> Path:
 
 
 def difference(name: str, text: str) -> str:
-    """How a transcript differs from what was recorded; empty if it does not."""
+    """Return how a transcript differs from its recording; empty if it does not."""
     recorded = recording(name).read_text() if recording(name).exists() else ""
     lines = difflib.unified_diff(recorded.splitlines(), text.splitlines(), "recorded", "now", lineterm="", n=2)
     return "\n".join(lines)
 
 
 def record(*names: str) -> None:
-    """Write these recordings anew, or all of them; then those of no scenario are removed."""
+    """Write these recordings anew, by default all; remove every recording that has no scenario."""
     FOLDER.mkdir(exist_ok=True)
     for name in names or SCENARIOS:
         recording(name).write_text(transcript(SCENARIOS[name]))

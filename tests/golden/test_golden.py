@@ -1,4 +1,4 @@
-"""Whole command lines on scripted machines: what they print, return, launch and keep is what was recorded."""
+"""Whole command lines on scripted machines print, return, launch and keep what was recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scenario is recorded as: a text of its command lines, what they printed, launched and left in the folder."""
+"""What is recorded of a scenario: its command lines, and what they printed, launched and left in the folder."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _PLAIN = LaunchSpec(b"", (), ())
 
 
 def transcript(scenario: Callable[[World], None]) -> str:
-    """Run a scenario in an empty folder, and write down all that came of it."""
-    # Its path is always as long, as that is what decides where lines are wrapped.
+    """Run a scenario in an empty folder; return the text of all that came of it."""
+    # Its path always has the same length, because that affects where lines are wrapped.
     with tempfile.TemporaryDirectory(prefix="golden-", dir="/tmp") as folder, World.opened(Path(folder)) as world:
         scenario(world)
     known: dict[tuple[str, ...], str] = {}
@@ -75,9 +75,9 @@ def _launched(done: Done) -> Iterator[str]:
 
 
 def _launch(spec: LaunchSpec) -> str:
-    """The words of a launch and what is unusual about it, without what is drawn anew for each."""
+    """Return the arguments of a launch and what is unusual about it, without what is drawn anew for each."""
     words = [_undrawn(os.fsdecode(word)) for word in spec.argv]
-    if words[0].endswith("/valgrind"):  # behind Valgrind's flags, which are in the record
+    if words[0].endswith("/valgrind"):  # without Valgrind's flags, which are in the record
         words = [Path(words[0]).name, words[1], *words[words.index("--") :]]
     options = ("stdin", "timeout_ns", "cpus", "repeat", "fixed_layout", "results")
     unusual = {name: getattr(spec, name) for name in options if getattr(spec, name) != getattr(_PLAIN, name)}
@@ -113,7 +113,7 @@ def _content(name: str, data: bytes, here: str) -> list[str]:
 
 
 def _normal(value: Any) -> Any:
-    """Without what differs between machines: their libraries, and the last digits of a logarithm."""
+    """Return the value without what differs between machines: their libraries, and the last digits of a logarithm."""
     if value == _SCRIPTED:
         return "the scripted one"
     if isinstance(value, dict):
@@ -124,7 +124,7 @@ def _normal(value: Any) -> Any:
 
 
 def _fields(value: dict[str, Any], indent: str) -> Iterator[str]:
-    """JSON as it is read best: small fields side by side, a list's equal neighbours once, and equal lists once too."""
+    """Yield JSON in readable lines: small fields side by side; equal neighbours in a list, and equal lists, once."""
     small: list[str] = []
     columns: dict[str, str] = {}
     for name, each in value.items():
@@ -160,7 +160,7 @@ def _elements(values: list[Any], indent: str) -> Iterator[str]:
 
 
 def _is_flat(value: Any) -> bool:
-    """Whether it holds no longer lists, and so fits into a few lines."""
+    """Return whether a list or an object holds nothing long, and so fits into a few lines."""
     inner = value.values() if isinstance(value, dict) else value
     return not isinstance(value, dict | list) or all(len(json.dumps(each)) <= _WIDTH // 2 for each in inner)
 

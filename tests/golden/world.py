@@ -1,4 +1,4 @@
-"""A scripted machine with programs on it, and all that comes of a command line there."""
+"""A scripted machine with programs, and all that comes of a command line on it."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Done:
     err: str
     launched: list[LaunchSpec]
     at_once: int
-    """How many of them might have run at the same time."""
+    """How many of these launches could have run at the same time."""
     files: dict[str, bytes]
-    """Those in the folder that are new or changed."""
+    """The files in the folder that are new or changed."""
     removed: list[str]
 
 
@@ -52,14 +52,14 @@ class World(ScriptedWorld):
     @classmethod
     @contextmanager
     def opened(cls, folder: Path) -> Iterator[Self]:
-        """A world in an empty folder; at the end everything is as it was."""
+        """Yield a world in an empty folder; what it patches is restored at the end."""
         world = cls(folder)
         with pytest.MonkeyPatch.context() as patch:
             in_place(world, patch)
             patch.setattr(os, "getpid", lambda: _PID)  # it is part of a record's name
             yield world
 
-    # --- for whoever writes a scenario
+    # --- for scenarios
 
     def program(self, name: str, program: Program | None = None) -> None:
         """Put a program into the folder."""
@@ -69,7 +69,7 @@ class World(ScriptedWorld):
         self.known(path.name, program)
 
     def known(self, name: str, program: Program) -> None:
-        """Have programs of this name, wherever they are, behave so."""
+        """Have programs of this name, in whatever folder, behave like `program`."""
         self._programs[name] = program
 
     def run(self, *words: str) -> Done:
@@ -93,15 +93,15 @@ class World(ScriptedWorld):
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths}
 
     def journal(self) -> str:
-        """The journal of what was killed."""
+        """Return the path of the journal that a killed command line left."""
         (found,) = (self.folder / "state").rglob("*.journal")
         return str(found.relative_to(self.folder))
 
     ctrl_c = staticmethod(ctrl_c)
-    """Have the user press Ctrl-C: an event of a program."""
+    """Press Ctrl-C: an event of a program."""
 
     kill = staticmethod(kill)
-    """End the process that measures: an event of a program."""
+    """Kill the process that measures: an event of a program."""
 
     # --- a launch
 
@@ -124,7 +124,7 @@ class World(ScriptedWorld):
         return measured
 
     def _call(self, words: Sequence[str]) -> Call:
-        """A shell's command is as the program that it begins with."""
+        """Return the call of these words; a shell's command counts as the program that it begins with."""
         if words[:2] == ["/bin/sh", "-c"]:
             words = shlex.split(words[2])
         name = Path(words[0]).name
@@ -145,14 +145,14 @@ class World(ScriptedWorld):
 
 
 def _parted(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Valgrind's flags, and the command behind them."""
+    """Return Valgrind's flags, and the command that follows them."""
     end = list(words).index("--")
     flags = (word.removeprefix("--").partition("=") for word in words[1:end])
     return {name: value for name, _, value in flags}, list(words[end + 1 :])
 
 
 def _count(call: Call, words: Sequence[str], flags: dict[str, str]) -> None:
-    """Write what Valgrind writes."""
+    """Write the output and the log of Valgrind."""
     tool, pid = flags["tool"], 1000 + call.number
     asked = {"cached": flags["cache-sim"] == "yes", "calls": tool == "callgrind" and "instr-atstart" not in flags}
     Path(flags[f"{tool}-out-file"].replace("%p", str(pid))).write_text(call.profile(words, tool=tool, **asked))

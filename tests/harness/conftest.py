@@ -1,4 +1,4 @@
-"""Files of benchmarks, and a clock that goes on only when it is told to."""
+"""Files of benchmarks, and a clock that advances only when it is told to."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write(tmp_path: Path) -> Write:
 
 
 class Clock:
-    """Stands still but for `go`."""
+    """A clock that only `go` advances."""
 
     def __init__(self) -> None:
         self.now = 1_000
@@ -40,7 +40,7 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The worker's clock, of all that it reads."""
+    """A clock in place of all clocks that the worker reads."""
     made = Clock()
     replacement = SimpleNamespace(
         perf_counter_ns=lambda: made.now,

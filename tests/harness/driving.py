@@ -1,4 +1,4 @@
-"""Calls a harness as the driver does: our arguments behind the user's, and a pipe for the response."""
+"""Calls a harness as the driver does: with our arguments after the user's, and a pipe for the response."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIST = [VERSION, "--steelyard-list"]
 
 @dataclass(frozen=True)
 class Called:
-    """What came back."""
+    """What a call returned."""
 
     status: int
     written: bytes
@@ -33,7 +33,7 @@ class Called:
 
     @property
     def body(self) -> list[dict[str, Any]]:
-        """What stands between the hello and the end."""
+        """The lines between the hello and the end."""
         first, *between, last = self.lines
         assert first["steelyard"] == 1
         assert first["language"] == "Python"
@@ -47,7 +47,7 @@ class Called:
 
     @property
     def error(self) -> str:
-        """The one line that says what is wrong."""
+        """The error of a call that must have failed, in its only line of that kind."""
         errors = [line["error"] for line in self.body if "error" in line]
         assert self.status != 0
         assert len(errors) == 1
@@ -65,13 +65,13 @@ def run_arguments(name: str, loops: object = 3, samples: object = 2, seed: objec
 
 
 def each_arguments(*names: str, loops: int = 3, orders: str = "", fd: int | None = None) -> list[str]:
-    """Two samples of each of several benchmarks, each in a process of its own."""
+    """Return the arguments that ask for two samples of each benchmark, each benchmark in a process of its own."""
     beside = [] if fd is None else [f"--steelyard-lockstep={fd}"]
     return [VERSION, *(f"--steelyard-each={loops}:2:1:{orders}:{name}" for name in names), *beside]
 
 
 def parts_of(called: Called) -> list[Called]:
-    """What came of each of them, as if each had been called."""
+    """Return what came of each benchmark of such a call, as if each had been called alone."""
     assert called.status == 0, called.body
     return [
         Called(part["numbers"]["exit_code"], part["results"].encode(), called.stdout, called.stderr)
@@ -86,7 +86,7 @@ def call(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Called:
-    """Run a command with our arguments behind it, and one more that says which descriptor the response goes to."""
+    """Run a command followed by our arguments and one more, which names the descriptor for the response."""
     with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as output:
         reader, writer = os.pipe()
         process = subprocess.Popen(

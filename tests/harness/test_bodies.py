@@ -66,7 +66,7 @@ def test_tear_down_after_an_exception() -> None:
     with pytest.raises(IndexError) as raised:
         run(work)
     assert done == ["down"]
-    assert raised.tb is not None  # which keeps the set-up alive: it was not merely given up
+    assert raised.tb is not None  # it keeps the set-up alive, so tear-down did not come from its garbage collection
 
 
 def test_inputs_are_drawn_for_each_sample() -> None:

@@ -54,7 +54,7 @@ def test_only_the_body_is_counted_and_always_alike(write: Write, tmp_path: Path)
         assert total is not None
         return int(total[1])
 
-    count(1)  # writes what Python compiles
+    count(1)  # has Python write its compiled files
     one, again, more = count(200), count(200), count(400)
     assert one == again
     each = (more - one) / 200

@@ -60,7 +60,7 @@ def test_a_list_belongs_to_the_innermost_bench_file(monkeypatch: pytest.MonkeyPa
 def test_it_is_steelyard_bench_too() -> None:
     assert steelyard.bench is steelyard.harness.bench
     with pytest.raises(AttributeError, match="no attribute 'bensch'"):
-        _ = getattr(steelyard, "bensch")  # noqa: B009 - mypy knows that it is not there
+        _ = getattr(steelyard, "bensch")  # noqa: B009 - mypy knows that it does not exist
 
 
 def unfit() -> Iterator[tuple[Callable[[], Any], str]]:

@@ -1,4 +1,4 @@
-"""What is said of exceptions."""
+"""How exceptions are reported."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.harness.conftest import Write
 
 @pytest.fixture(autouse=True)
 def clean() -> Iterator[None]:
-    """What is loaded does not outlive its test."""
+    """Unload at the end of a test what it has loaded."""
     modules, path = dict(sys.modules), list(sys.path)
     declarations.clear()
     bench_files.clear()

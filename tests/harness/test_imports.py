@@ -1,4 +1,4 @@
-"""What the harness needs and loads."""
+"""What the harness needs, and what it loads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.harness.driving import HARNESS, call, run_arguments
 SOURCE = Path(steelyard.__file__).parent.parent
 HARNESS_SOURCE = SOURCE / "steelyard" / "harness"
 
-# From the bottom up: each of these imports from those before it, and from nothing else of this package.
+# From the bottom up: a module imports from the floors below its own, and from nothing else in this package.
 FLOORS = (
     "faults names signature partner counting loop forks choosing",
     "arguments declare worker",
@@ -26,7 +26,7 @@ FLOORS = (
     "pytest_plugin __main__",
 )
 
-# Finds nothing but the standard library and the harness.
+# Code that blocks all imports but those of the standard library and the harness.
 BLOCKED = f"""
 import importlib.abc, importlib.machinery, sys
 class Blocker(importlib.abc.MetaPathFinder):
@@ -41,7 +41,7 @@ sys.meta_path.insert(0, Blocker())
 
 
 def imported(module: Path) -> Iterator[str]:
-    """What a module imports anywhere, also in its functions and for its types alone."""
+    """Yield what a module imports anywhere, also within functions and for types only."""
     for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{module.name} imports relative to itself"

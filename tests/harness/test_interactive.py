@@ -1,4 +1,4 @@
-"""Without the protocol's arguments."""
+"""The harness called by a user, without the protocol's arguments."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_what_to_do_next_finds_the_modules_that_were_found_here(write: Write, tm
     path = write("import mine\n@bench\ndef work(): ...")
     (tmp_path / "my own").mkdir()
     (tmp_path / "my own/mine.py").touch()
-    for given in ("my own", str(tmp_path / "my own")):  # each of two revisions has to find its own
+    for given in ("my own", str(tmp_path / "my own")):  # printed relative: each of two revisions must find its own
         found = shown(path, cwd=tmp_path, PYTHONPATH=f"{given}:/elsewhere")
         assert found.stderr.count(f" {path}' --env 'PYTHONPATH=my own:/elsewhere'") == 2
 

@@ -14,7 +14,7 @@ from steelyard.harness.loop import COPIES, Loop, Text
 
 
 def take(text: Text, loops: int, samples: int = 1, values: tuple[Any, ...] = (), **parts: Any) -> list[Any]:
-    """The raw samples, with the parts of these names around them."""
+    """Return the raw samples of a loop with these parts around each sample."""
     raw: list[Any] = []
     begin, end = parts.get("counting", (None, None))
     tools = (itertools.repeat, time.perf_counter_ns, time.thread_time_ns, parts.get("schedstat"), 7, begin, end)
@@ -39,7 +39,7 @@ def test_a_long_body_is_not_copied() -> None:
 
 
 def test_counts_lie_on_a_line() -> None:
-    """Lines of Python that are executed stand for instructions."""
+    """The number of executed lines of Python stands for instructions."""
     executed = 0
 
     def trace(*_: Any) -> Any:

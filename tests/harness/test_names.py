@@ -15,7 +15,7 @@ class Kind(Enum):
     SMALL = 1
 
 
-class Text(str, Enum):  # noqa: UP042 - formatted otherwise than the text that it is
+class Text(str, Enum):  # noqa: UP042 - its format differs from the text that it is
     SMALL = "s"
 
 

@@ -15,7 +15,7 @@ import steelyard
 from tests.harness.driving import LIST, Called, call, each_arguments, parts_of, run_arguments
 
 PLAIN = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
-# Without the plugins of everything else that is installed here, which take half of the time of a start.
+# Without the other plugins that are installed here, which take half of the time of a start.
 PYTEST = ["env", "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1", *PLAIN, "-p", "steelyard"]
 
 SUITE = """
@@ -108,7 +108,7 @@ TROUBLE = """
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the other plugins of this environment, some of which take longer to load than all else."""
+    """Leave out this environment's other plugins, some of which take longer to load than everything else."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
 
@@ -157,12 +157,12 @@ def test_where_nothing_uses_it_nothing_shows_it(folder: Path, monkeypatch: pytes
     write(folder, "test_other.py", "def test_other(): assert True")
 
     def said(*words: str) -> list[str]:
-        # The help of pytest-benchmark has the present second in it.
+        # The help of pytest-benchmark contains the current second.
         command = [*PLAIN, "-p", "no:benchmark", *words, word, "test_other.py"]
         found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-        # How many digits a time has is seen in the line around it as well.
+        # The number of digits of a time also changes the line around it.
         lines = re.sub(r"=* (.*) in [\d.]+s.* =*", r"\1 in a time", found.stdout + found.stderr).splitlines()
-        return [line for line in lines if not line.startswith("plugins: ")]  # pytest's own list of what is installed
+        return [line for line in lines if not line.startswith("plugins: ")]  # pytest's list of what is installed
 
     assert said() == said("-p", "no:steelyard")
 

@@ -1,4 +1,4 @@
-"""What is written."""
+"""The response that is written."""
 
 from __future__ import annotations
 

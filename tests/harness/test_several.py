@@ -1,4 +1,4 @@
-"""Several benchmarks of one start, each in a process of its own, beside those of another launch."""
+"""Shared starts: several benchmarks, each in a process forked from one start, beside those of another launch."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ NAMES = ("bench_x.py::one", "bench_x.py::two")
 
 
 def processes(said: str) -> list[tuple[str, ...]]:
-    """Who printed what, each once."""
+    """Return the words of each printed line, each line once."""
     return [*dict.fromkeys(tuple(line.split()) for line in said.splitlines())]
 
 
 def test_each_has_a_process_of_its_own_and_the_file_is_loaded_once(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # what a benchmark prints is there without it, too
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # what benchmarks print must arrive without it, too
     called = call([*HARNESS, write(SUITE)], each_arguments(*reversed(NAMES)))
     said = processes(called.stdout)
     assert [word for word, _ in said] == ["loaded", "two", "one"]
@@ -104,7 +104,7 @@ def test_threads_that_pyarrow_may_have_begun_are_told_a_way_out(write: Write) ->
 
 
 def test_one_whose_threads_do_the_work_cannot_run_so(write: Write) -> None:
-    """Both sides have one processor here."""
+    """Here both sides share one processor."""
     path = write(
         """
         from threading import Thread
@@ -120,7 +120,7 @@ def test_one_whose_threads_do_the_work_cannot_run_so(write: Write) -> None:
 
 
 def test_collecting_garbage_copies_nothing_that_the_processes_share(write: Write) -> None:
-    """Unless that is part of what is measured."""
+    """Unless garbage collection is part of what is measured."""
     path = write(
         """
         import gc
@@ -135,7 +135,7 @@ def test_collecting_garbage_copies_nothing_that_the_processes_share(write: Write
 
 
 def beside(command: list[str | Path], folder: Path, orders: str) -> list[list[int | None]]:
-    """The orders of the samples of two launches of both benchmarks, of which the first has these."""
+    """Run two launches of both benchmarks in lockstep, the first with these orders; return all samples' orders."""
     opposite = orders.translate(str.maketrans("01", "10"))
     ours, theirs = socket.socketpair()
     launches = []

@@ -1,4 +1,4 @@
-"""Samples: what is in them, and what is around them."""
+"""Samples: what they include, and what is around them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_clocks_that_a_test_has_stand_still_are_not_those_of_its_samples(monkeyp
 
 
 def test_the_time_on_the_processor_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker.clocks, "process_time_ns", time.thread_time_ns)  # what runs tests has other threads
+    monkeypatch.setattr(worker.clocks, "process_time_ns", time.thread_time_ns)  # the test process has other threads
 
     def busy() -> None:
         until = time.thread_time_ns() + 300_000  # less than a tick of the kernel's clock
@@ -95,7 +95,7 @@ def test_other_threads_leave_the_numbers_out() -> None:
 
 
 def test_threads_that_are_still_at_their_start_are_waited_for() -> None:
-    """As those of numpy's OpenBLAS, which are no part of what is measured."""
+    """For example those of numpy's OpenBLAS, which are not part of what is measured."""
     starting = threading.Thread(target=hashlib.pbkdf2_hmac, args=("sha256", b"", b"", 40_000))
     starting.start()
     sample = samples_of(work(lambda: sum(range(50_000))), 10, 1)[0]

@@ -67,7 +67,7 @@ def test_the_latest_interrupted_one_is_kept_until_a_calibration_comes_to_its_end
 
 
 def test_a_measurement_is_a_launch() -> None:
-    # Two of the walk's point, and three of the one begun; two counts with each of two sets of caches.
+    # The walk's point has two, the one begun three; and two counts with each of two sets of caches.
     assert interrupted_calibration().measurements() == 2 + 3 + 2 * 2
 
 

@@ -31,9 +31,9 @@ def store(tmp_path: Path) -> Store:
 
 
 def fill(store: Store, *names: str) -> None:
-    """Make files of a day ago, each later than the one before.
+    """Make files a day old, each later than the one before.
 
-    Files' times are told by a coarser clock than `time_ns`, some milliseconds behind it, and either may be set back.
+    Files' times come from a coarser clock than `time_ns`, some milliseconds behind it, and either may be set back.
     """
     begun = time.time_ns() - YEAR_NS // 365
     for number, name in enumerate(names):
@@ -43,7 +43,7 @@ def fill(store: Store, *names: str) -> None:
 
 
 def name(number: int, suffix: str = ".json.gz") -> str:
-    """One of a record; those of higher numbers sound later."""
+    """Return the name of a record; those of higher numbers seem later."""
     return f"20260101T{number:06}.000000-run-1{suffix}"
 
 
@@ -117,7 +117,7 @@ def test_where_another_user_could_put_records_none_is_kept_or_looked_for(
     assert store.elsewhere(store.folder) == f"{said}, so the record is kept in {store.folder}"
     with pytest.raises(UsageError, match=r"is another user's; .* can be written by every user"):
         store.latest()
-    monkeypatch.setattr(os, "geteuid", lambda: 0)  # by sudo
+    monkeypatch.setattr(os, "geteuid", lambda: 0)  # as under sudo
     assert Store.of_user({**environment, "SUDO_UID": str(number + 1)}).folder == theirs
 
 
@@ -230,7 +230,7 @@ def test_where_there_are_no_locks_journals_stay(store: Store, monkeypatch: pytes
 
 def test_a_clock_that_is_put_right_changes_no_order(store: Store) -> None:
     fill(store, *map(name, range(KEPT)))
-    for path in store.folder.iterdir():  # it was ahead: all this is of the future
+    for path in store.folder.iterdir():  # the clock was ahead: all these files are from the future
         os.utime(path, ns=(0, path.stat().st_mtime_ns + 40 * YEAR_NS))
     for number in range(KEPT, KEPT + 3):
         fill(store, name(number))
@@ -249,7 +249,7 @@ def test_what_is_not_ours_is_not_touched(store: Store, monkeypatch: pytest.Monke
     monkeypatch.setattr(os, "geteuid", lambda: stranger)
     admit(store, name(KEPT + 2))
     assert {path: path.stat().st_mode for path in (store.folder, *store.folder.iterdir())} == before
-    assert store.latest().name == name(KEPT + 2)  # better than nothing
+    assert store.latest().name == name(KEPT + 2)  # it can still be read, which is better than nothing
 
 
 def test_what_was_open_to_others_is_closed(store: Store) -> None:

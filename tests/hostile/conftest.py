@@ -14,13 +14,13 @@ from tests.tool import tidy_at_the_end
 
 @pytest.fixture
 def tool(tmp_path: Path) -> Iterator[Tool]:
-    """The command line; whatever it starts has to be gone at the end of the test."""
+    """The installed command; every process that it starts must be gone at the end of the test."""
     yield from tidy_at_the_end(Tool(tmp_path))
 
 
 @pytest.fixture
 def mounting() -> Callable[..., list[str]]:
-    """A command within which mounts of its own are in force; it takes the shell commands that make them."""
+    """Return what makes a command, given shell commands that mount; the mounts exist within that command alone."""
     missing = [name for name in ("unshare", "mount") if shutil.which(name) is None]
     if missing:
         pytest.skip(f"not tested without {' and '.join(missing)}")

@@ -1,4 +1,4 @@
-"""Records in which every field that may hold a text holds one."""
+"""Records with a text in every field that may hold one."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _TOOL = {
 
 
 def full_records() -> dict[str, dict[str, Any]]:
-    """Of every kind one, and those that are shown in another way, by what they are."""
+    """Return a record of each kind, and of each variant that is shown differently, by a name."""
     return {
         "weighing": _timed(weighing(pairs=12)),
         "suite": _merged(weighing(pairs=12, benchmarks=("one", "two"))),
@@ -103,7 +103,7 @@ def _timed(record: Any) -> dict[str, Any]:
 
 
 def _stretch(starts: list[int], walls: list[int]) -> dict[str, Any]:
-    """One in which another program ran beside all launches."""
+    """Return a stretch of the watch in which another program ran beside all launches."""
     end = max(start + wall for start, wall in zip(starts, walls, strict=True))
     length = end - min(starts)
     return {

@@ -1,8 +1,8 @@
-"""Files that were damaged at random, read in every way that there is: records, journals, imports, harnesses' answers.
+"""Files damaged at random, and read in every possible way: records, journals, imports, harnesses' answers.
 
-A find is whatever is neither an answer nor a sentence: another exception than Steelyard's own, a character on the
-terminal that does not print, a reading that takes too long or too much memory. Each try is drawn from the seed and its
-number alone, so that one can be had again.
+A find is any outcome but an answer or a sentence: an exception other than Steelyard's own, an unprintable character on
+the terminal, a reading that takes too long or too much memory. Each try is drawn from the seed and its number alone,
+so that it can be repeated.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tests.hostile.json_places import Place, dropped, places, replaced
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 ADAPTERS = DATA.parent / "adapters"
-# Of processor time, of this process; the longest that a sound one takes is half a second.
+# Processor time of this process; a sound file takes half a second at most.
 MOST_SECONDS = 10.0
 MOST_MIB = 400
 
@@ -42,13 +42,13 @@ HOSTILE = "\x1b]0;x\x07\u202e\n=1+1\r\ud800\udc80\x9b2J"
 NUMBERS_PUT = (0, -1, 1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 10**30, 10**400, 1e308, -1e308, 5e-324, 1e-9, 0.5)
 VALUES_PUT: tuple[Any, ...] = (None, True, "", "1", HOSTILE, [], {}, [[]], [{}], {"a": 1}, float("nan"), float("inf"))
 BYTES_PUT = (b"\0", b"\xff", b"\x1b[2J", b'"', b"{", b"[", b",", b"\n", b"\r", b"1e999", b"NaN", b"-", b"\xe2\x80\xae")
-# How what was interrupted is carried on is said beside an answer too.
+# How to carry on what was interrupted is printed beside an answer, too.
 WAY_ON = "steelyard: to carry on: "
 
 
 @dataclass(frozen=True)
 class Seed:
-    """A file that is sound, and the command lines that read it; FILE stands for the damaged one, SOUND for itself."""
+    """A sound file, and the command lines that read it: FILE stands for the damaged one, SOUND for the sound one."""
 
     name: str
     data: bytes
@@ -58,10 +58,10 @@ class Seed:
 
 @dataclass(frozen=True)
 class Find:
-    """What should not have been."""
+    """An outcome that should not have been."""
 
     again: str
-    """The words that have it again."""
+    """The options that repeat it."""
     of: str
     what: str
     data: bytes
@@ -75,7 +75,7 @@ DIFFS = (("diff", "FILE", "SOUND", "--force"), ("diff", "SOUND", "FILE", "--forc
 
 
 def seeds() -> list[Seed]:
-    """Everything that is damaged, with what reads it."""
+    """Return all that is damaged, with what reads it."""
     found = []
     for name, record in full_records().items():
         diffs = () if "weighing" in name or name == "suite" else DIFFS
@@ -94,7 +94,7 @@ def seeds() -> list[Seed]:
 
 
 def answers() -> list[Seed]:
-    """What each harness writes."""
+    """Return what each harness writes."""
     recorded = DATA / "imports"
     kept = {
         "google-benchmark": (recorded / "google-benchmark-1.7.json").read_bytes(),
@@ -145,7 +145,7 @@ PROTOCOL = b"""{"steelyard": 1, "before": true}
 
 
 def damaged(seed: Seed, chance: random.Random) -> bytes:
-    """A file that was sound."""
+    """Return the content of a sound file, damaged at random."""
     data = seed.data
     for _ in range(chance.choice((1, 1, 1, 2, 5))):
         lines = data.splitlines()
@@ -182,7 +182,7 @@ def _with_other_json(value: Any, chance: random.Random) -> bytes:
     else:
         value = replaced(value, place, chance.choice((chance.choice(NUMBERS_PUT), chance.choice(VALUES_PUT))))
     text = json.dumps(value)
-    if chance.random() < 0.1 and "{" in text:  # a name that stands twice
+    if chance.random() < 0.1 and "{" in text:  # a field that occurs twice
         at = chance.choice([place for place, character in enumerate(text) if character == "{"])
         again = chance.choice(("name", "launches", "version", "events", "benchmarks", "kind"))
         text = f'{text[: at + 1]}"{again}": {json.dumps(chance.choice(VALUES_PUT))}, {text[at + 1 :]}'.replace(
@@ -192,7 +192,7 @@ def _with_other_json(value: Any, chance: random.Random) -> bytes:
 
 
 def _some_place(value: Any, chance: random.Random) -> Place:
-    """A place that is as likely to be in a short list as in a long one."""
+    """Return a random place, which is as likely to be in a short list as in a long one."""
     path: tuple[str | int, ...] = ()
     while isinstance(value, dict | list) and value and (not path or chance.random() < 0.8):
         step = chance.choice(list(value)) if isinstance(value, dict) else chance.randrange(len(value))
@@ -219,14 +219,14 @@ def _damaged_bytes(data: bytes, chance: random.Random) -> bytes:
 
 
 def attempt(folder: Path, seed: int, number: int, all_seeds: list[Seed]) -> Find | None:
-    """One damaged file, read; what came of it that should not have been."""
+    """Damage a file and read it, as the seed and the number say; return what should not have been, if anything."""
     chance = random.Random(f"{seed} {number}")
     chosen = chance.choice(all_seeds)
     return tried(folder, chosen, damaged(chosen, chance), f"--seed {seed} --only {number}")
 
 
 def tried(folder: Path, chosen: Seed, data: bytes, again: str) -> Find | None:
-    """What came of one damaged file that should not have been."""
+    """Read one damaged file; return what should not have been, if anything."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
         with limited(MOST_SECONDS):
@@ -304,12 +304,12 @@ def _complaint(harness: Harness, measured: Measured, work: Work) -> object:
 
 
 class TooLongError(BaseException):
-    """What is read took too long: of no class that anybody would catch."""
+    """Raised when reading takes too long; a BaseException, so that the code that is tried does not catch it."""
 
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """End what takes longer, of processor time in Python: it raises TooLongError there."""
+    """Raise TooLongError in the context once it has taken so much processor time, as soon as Python code runs."""
 
     def late(number: int, frame: FrameType | None) -> None:
         del number, frame
@@ -325,9 +325,9 @@ def limited(seconds: float) -> Iterator[None]:
 
 
 def sweep() -> Iterator[tuple[Seed, bytes]]:
-    """Each field of the JSON that is damaged, with each of the values that may be put there, and without it.
+    """Yield JSON files with one field replaced by each of the values to put there in turn, and without the field.
 
-    Of the items of a list only the first is taken, and of the records those that have every field.
+    Of a list only the first item is damaged, and of the records only those that have every field.
     """
     for seed in seeds():
         try:
@@ -347,13 +347,13 @@ def _others(value: Any, place: Place) -> Iterator[Any]:
 
 
 def swept(folder: Path) -> Iterator[Find | None]:
-    """What was found by the sweep, or None of each try that found nothing."""
+    """Yield what each try of the sweep found, or None."""
     for number, (seed, data) in enumerate(sweep()):
         yield tried(folder, seed, data, f"--sweep --only {number}")
 
 
 def finds(folder: Path, seed: int, seconds: float, clock: Callable[[], float] = monotonic) -> Iterator[Find | None]:
-    """What was found, one after the other, or None of each try that found nothing, until the time is up."""
+    """Yield what each try found, or None, until the time is up."""
     all_seeds, until, number = seeds(), clock() + seconds, 0
     while clock() < until:
         yield attempt(folder, seed, number, all_seeds)

@@ -1,4 +1,4 @@
-"""Places within JSON, and values put there in the stead of what stands there: how a record is damaged on purpose."""
+"""Places within JSON, and other values put there: how records are damaged on purpose."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ Path = tuple[str | int, ...]
 
 
 class Place(NamedTuple):
-    """Where something stands: the keys and indices that lead there, and whether it is the last one's name itself."""
+    """A place: the keys and indices that lead to it, and whether it is the last key itself, and not its value."""
 
     path: Path
     is_name: bool = False
 
 
 def places(value: Any, path: Path = ()) -> Iterator[Place]:
-    """All places of a value, names of fields among them, in its order."""
+    """Yield all places of a value in its order, the names of fields among them."""
     yield Place(path)
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -28,14 +28,14 @@ def places(value: Any, path: Path = ()) -> Iterator[Place]:
 
 
 def found(value: Any, place: Place) -> Any:
-    """What stands there."""
+    """Return what is at a place."""
     for step in place.path:
         value = value[step]
     return place.path[-1] if place.is_name else value
 
 
 def replaced(value: Any, place: Place, new: Any) -> Any:
-    """A copy of the value with `new` at one place; what is not on the way there is shared with it."""
+    """Return a copy of the value with `new` at one place; it shares what is not on the way there."""
     if not place.path:
         return new
     step, rest = place.path[0], Place(place.path[1:], place.is_name)
@@ -47,7 +47,7 @@ def replaced(value: Any, place: Place, new: Any) -> Any:
 
 
 def dropped(value: Any, place: Place) -> Any:
-    """A copy of the value without what stands at one place."""
+    """Return a copy of the value without what is at one place."""
     copy = dict(value) if isinstance(value, dict) else list(value)
     step, *rest = place.path
     if rest:

@@ -1,4 +1,4 @@
-"""Counting with the real Valgrind among programs and on machines that mean no good: one sentence, and nothing lost."""
+"""Counting with the real Valgrind, with hostile programs and on hostile machines: one sentence, and nothing lost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.tool import sh, wait_until
 
 Mounting = Callable[..., list[str]]
 
-# Waits for ever in its third launch; the others do the same work each time.
+# Hangs in its third launch; the other launches do the same work each time.
 WAITS = r"""
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -40,27 +40,27 @@ LATER = WAITS.replace("return 0;\n}", "for (volatile int i = 0; i < 9000; i++) {
 
 @pytest.fixture
 def counting(here: InProcess) -> InProcess:
-    """The command line, where there is a Valgrind."""
+    """The command line, if there is a Valgrind."""
     need_valgrind()
     return here
 
 
 @pytest.fixture
 def installed(tool: Tool) -> Tool:
-    """The installed command, where there is a Valgrind."""
+    """The installed command, if there is a Valgrind."""
     need_valgrind()
     return tool
 
 
 def refused(here: InProcess, *words: str, status: int = 3) -> str:
-    """Count what cannot be counted: one sentence, and nothing is kept of it."""
+    """Try to count what cannot be counted, of which nothing may be kept; return the sentence."""
     sentence = here.refuses("count", *words, status=status)
     assert not here.kept()
     return sentence
 
 
 def counted(here: InProcess, *words: str) -> Run:
-    """Count what can be, and return the record."""
+    """Count what can be counted, and return the record."""
     done = here("count", *words, "-o", "record.json")
     assert (done.status, done.err) == (0, b"")
     return run_in(here.folder / "record.json")
@@ -74,7 +74,7 @@ def codes(record: Run | Weighing) -> set[str]:
 
 
 def on_path(here: InProcess, *lines: str) -> None:
-    """Have a shell script of these lines be the `valgrind` that is found."""
+    """Put a shell script of these lines on the path as `valgrind`."""
     (here.folder / "bin").mkdir()
     here.write("bin/valgrind", "\n".join(["#!/bin/sh", *lines, ""]))
     here.environment["PATH"] = f"{here.folder}/bin:{os.environ['PATH']}"
@@ -186,7 +186,7 @@ def test_a_target_of_threads(counting: InProcess) -> None:
     if counts[0] == counts[1]:
         assert (len(counts), codes(record)) == (2, set())
         return
-    # How they are scheduled is not fixed; what differs is looked at again, five times.
+    # The scheduling of threads is not fixed; counts that differ are repeated five times.
     assert len(counts) == 7
     (note,) = record.findings
     said = {"counts-differ": "how threads or processes are scheduled", "set-aside": "set aside"}
@@ -280,7 +280,7 @@ def test_an_interrupt_before_anything_is_counted(installed: Tool, number: int) -
 
 @pytest.fixture
 def waiting(installed: Tool) -> subprocess.Popen[bytes]:
-    """A weighing whose third launch is under way, and waits."""
+    """A weighing whose third launch has begun, and hangs."""
     compiled(installed.folder, "one", WAITS, "-static")
     compiled(installed.folder, "two", LATER, "-static")
     words = ("--metric", "instructions", "--jobs", "1", "--functions", "3")

@@ -1,4 +1,4 @@
-"""However a session ends: it does end, it cleans up, and nothing of it goes on."""
+"""However a session ends, it does end, cleans up, and leaves nothing running."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_target_ends_with_all_above_it(tool: Tool) -> None:
     process = tool.start("run", sh("touch started; exec sleep 600"))
     wait_until((tool.folder / "started").exists, "the target runs")
     above = [one for one in psutil.Process(process.pid).children(recursive=True) if "launch" in name_of(one)]
-    # Stopped first, so that none of them has the time to clear up behind another.
+    # Stopped first, so that none has the time to clean up after another.
     for one in above:
         one.suspend()
     for one in [*above, psutil.Process(process.pid)]:

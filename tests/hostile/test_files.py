@@ -1,4 +1,4 @@
-"""Files that are given for a record and mean no good: refused, in a bounded memory and time."""
+"""Hostile files given as records: refused, in bounded memory and time."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from tests.hostile.tool import Tool
 from tests.in_process import InProcess
 
 MIB = 1 << 20
-# Python with all that is imported, and what is read: never the many times more that it would become.
+# Enough for Python with its imports and for what is read, but not for the many times more that it would unpack to.
 ALLOWED = 1000 * MIB
 
 
 def bomb(path: Path, piece: bytes, times: int) -> None:
-    """A compressed file of a few MB at most that unpacks to `times` MiB of a piece of 1 MiB."""
+    """Write a compressed file of a few MB at most that unpacks to `times` copies of a piece of 1 MiB."""
     assert len(piece) == MIB
     packer = zlib.compressobj(level=1, wbits=-zlib.MAX_WBITS)
-    block = packer.compress(piece) + packer.flush(zlib.Z_FULL_FLUSH)  # it hangs on nothing before it: packed once
+    block = packer.compress(piece) + packer.flush(zlib.Z_FULL_FLUSH)  # independent of what is before: packed once
     total = reduce(lambda crc, _: zlib.crc32(piece, crc), range(times), 0)
     end = packer.flush() + struct.pack("<II", total, times * MIB)
     path.write_bytes(b"\x1f\x8b\x08" + bytes(6) + b"\xff" + block * times + end)
@@ -80,7 +80,7 @@ def test_a_pipe_without_end(tool: Tool) -> None:
     os.mkfifo(tool.folder / "pipe")
     with subprocess.Popen(["/bin/sh", "-c", "exec yes > pipe"], cwd=tool.folder) as writer:
         done = tool("show", "pipe")
-        writer.wait(60)  # its reader has gone
+        writer.wait(60)  # ends, because its reader has gone
     assert done.status == 2
     assert "larger than any weighing" in done.sentence
     assert done.peak_bytes < ALLOWED

@@ -1,6 +1,6 @@
-"""A few seconds of what `benchmarks/fuzz.py` does for an hour, with tries that are the same each time.
+"""A few seconds of what `benchmarks/fuzz.py` does for an hour, with the same tries each time.
 
-New ones are for that script: what they find is seldom of the change that is being tested.
+New tries are left to that script: what they find seldom comes from the change that is being tested.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def test_damaged_files_are_answered_in_a_sentence(tmp_path: Path, seed: int) -> 
 
 
 def test_what_is_no_answer_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exception of another kind, something unprintable, and what takes too long."""
+    """An exception of another kind, something unprintable, and a reading that takes too long."""
     sound = fuzzing.Seed("a record", b"{}", (("show", "FILE"),))
 
     def found() -> str:

@@ -1,4 +1,4 @@
-"""What harnesses write, print and leave in files: read in linear time, to a limit, and never believed beyond reason."""
+"""What harnesses write, print and leave in files: read in linear time, up to a limit, and never believed blindly."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.hostile.fuzzing import limited
 from tests.world import measured
 
 MANY = 40_000
-# Each is of many lines or of one, all of them like what a program may well print.
+# Many lines or one long line each, of a kind that a program may well print.
 LONG = {
     "running": "Running x\n" * MANY,
     "running-on-a-line": "Running x " * MANY,
@@ -79,7 +79,7 @@ DIVAN_HEAD = "x    fastest       │ slowest       │ median        │ mean   
 
 @pytest.mark.parametrize("reader", READERS)
 def test_long_output_takes_no_time(reader: str) -> None:
-    """Where the time grew with the square, these would take minutes."""
+    """If the time grew with the square of the length, these would take minutes."""
     with limited(30):
         for text in LONG.values():
             with suppress(LaunchError):
@@ -108,7 +108,7 @@ def test_products_without_end() -> None:
 
 @pytest.fixture
 def strange(tmp_path: Path) -> dict[str, Path]:
-    """What is not the file that it should be."""
+    """Paths that are not the files that they should be."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
     with (tmp_path / "huge").open("wb") as file:
@@ -150,7 +150,7 @@ def test_a_file_as_long_as_is_read(tmp_path: Path) -> None:
 
 
 def told(harness: Harness, *samples: Sample, name: str = "x", **launch: float) -> tuple[Sample, ...]:
-    """What is believed of these samples, in a launch of 100 ms with these other numbers."""
+    """Return the samples that are believed, in a launch of 100 ms with these other numbers."""
     harness.samples = lambda *_: samples  # type: ignore[method-assign]
     spec = LaunchSpec(program=b"x", argv=(b"x",), env=())
     return Target("it", spec, harness=harness, work=Work(name, 1, 1)).samples(measured(100, **launch))
@@ -176,7 +176,7 @@ def test_processor_time_of_threads_is_held_against_that_of_the_launch() -> None:
 
 
 def test_waits_since_the_start_instead_of_those_in_a_sample() -> None:
-    """They are longer than their samples, as waits beside these may be, but they are told again with each."""
+    """Waits may be longer than their samples, as they may be outside these; but here each sample tells them again."""
     hello, end = '{"steelyard": 1}', '{"end": true}'
     wait = '{"ns": 5, "delay_ns": 40000000}'
     answers = {many: "\n".join([hello, *[wait] * many, end]).encode() for many in (2, 3)}
@@ -196,6 +196,6 @@ def test_threads_that_a_name_tells_of_may_add_up() -> None:
 
 def test_where_only_the_time_of_an_iteration_is_told() -> None:
     for harness in (Shell(), Jmh()):
-        assert told(harness, Sample(1_000_000, 500 * MS))  # half a µs each
+        assert told(harness, Sample(1_000_000, 500 * MS))  # half a µs per iteration
         with pytest.raises(LaunchError, match="its launch took"):
             told(harness, Sample(1, 3000 * MS))

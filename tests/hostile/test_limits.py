@@ -1,4 +1,4 @@
-"""Limits on memory and processes under which the tool cannot work: its status 1 would say `slower`."""
+"""Limits on memory and processes under which the tool cannot work: status 1 would mean `slower`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def limited(limit: str) -> list[str]:
     return ["bash", "-ec", f'ulimit {limit}; exec "$@"', "bash"]
 
 
-# By what failed: Python's own modules, numpy's libraries, OpenBLAS.
+# The limits at which these fail: Python's own modules, numpy's libraries, OpenBLAS.
 @pytest.mark.parametrize("limit", ["-v 18000", "-v 80000", "-v 110000", "-d 30000"])
 def test_too_little_memory(tool: Tool, limit: str) -> None:
     done = tool.run("true", within=limited(limit))
@@ -34,7 +34,10 @@ def test_who_ends_the_process_does_not_choose_its_status() -> None:
 
 
 def without_root(limit: str) -> list[str]:
-    """Within another user's limits, of whom root has none; that user may still read what is root's."""
+    """Return what runs a command under this limit as a user who is not root, but may read root's files.
+
+    Limits on processes do not hold for root.
+    """
     if os.geteuid() != 0:
         return limited(limit)
     if shutil.which("setpriv") is None:

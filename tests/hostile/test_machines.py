@@ -38,14 +38,14 @@ def codes(file: Path) -> set[str]:
 
 
 def test_a_disk_that_is_full_in_the_middle(tool: Tool, mounting: Mounting) -> None:
-    # The folder is seen from within the mounts only, so that a copy of what is kept is taken there.
+    # The mounted folder is visible only to the commands below the mount, so they copy what was kept.
     (tool.folder / "state").mkdir()
     within = mounting(
         "mount -t tmpfs -o size=64k none state",
         f'{STEELYARD} run true --launches 100000 && exit 99; echo "status $?" >&2',
         "cp -r state/steelyard copy; df --output=avail state | tail -1 >&2",
     )
-    done = tool("show", within=within)  # of the journal that has just been left, on the full disk
+    done = tool("show", within=within)  # shows the journal that was just left on the full disk
     assert done.status == 0
     assert "status 3" in done.err
     assert "cannot write the journal" in done.err
@@ -160,7 +160,7 @@ def test_without_pressure(tool: Tool, mounting: Mounting) -> None:
     assert "no-pressure" in codes(tool.folder / "weighing.json")
 
 
-# It speaks the protocol on a kernel that tells nothing, launches nothing, and keeps no rows.
+# A server on a kernel that tells nothing: it speaks the protocol, but launches nothing and keeps no rows.
 POOR_SERVER = """
 import json, socket
 line = socket.socket(fileno=0).makefile("rw")
@@ -196,7 +196,7 @@ def test_a_kernel_that_tells_nothing(
     assert "cannot measure delay" in capsys.readouterr().err
     assert run(["run", "true", "--launches", "3", "--metric", "timeslices"], poor) == 3
     assert "cannot measure timeslices" in capsys.readouterr().err
-    # Beside one that can be measured it is a note, as in a weighing.
+    # Beside a metric that can be measured, it is only a note, as in a weighing.
     assert run(["run", "true", "--launches", "3", "--metric", "active,timeslices"], poor) == 0
     assert "cannot measure timeslices" in capsys.readouterr().out
 
@@ -257,7 +257,7 @@ def test_little_memory(tool: Tool) -> None:
 
 
 def test_small_files_only(tool: Tool) -> None:
-    env = {"PYTHONDONTWRITEBYTECODE": "1"}  # Python does not look whether it wrote all of that
+    env = {"PYTHONDONTWRITEBYTECODE": "1"}  # Python does not check that it wrote a whole .pyc file
     done = tool.run("true", "--launches", "1000", within=limited("-f", "8"), env=env)
     assert done.status == 3
     assert "interrupted: this is what was measured until then" in done.out

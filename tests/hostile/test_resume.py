@@ -1,4 +1,4 @@
-"""Weighings that were killed, and what can be carried on of them."""
+"""Carrying on weighings that were killed."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ WARM_UP = 2  # launches
 
 @pytest.fixture
 def program(tool: Tool) -> str:
-    """Of which the launches stop at the number in `until`, until it is raised."""
+    """A program that hangs from launch number `until` on (a file), until that is raised."""
     stops = "[ $(wc -l < log) -lt $(cat until) ] || sleep 600"
     return tool.write("program", f"#!/bin/sh\n{SOME_TIME}; echo x >> log; {stops}\n")
 
 
 def killed(tool: Tool, launches: int, *words: str | Path) -> Path:
-    """Start a command line, kill it in the launch after so many, and return the journal."""
+    """Start a command line, kill it in the launch after `launches` others, and return the journal."""
     (tool.folder / "log").write_text("")
     (tool.folder / "until").write_text(f"{launches + 1}\n")
     process = tool.start(*words)
@@ -44,14 +44,14 @@ def killed(tool: Tool, launches: int, *words: str | Path) -> Path:
 
 @pytest.fixture
 def journal(tool: Tool, program: str) -> Path:
-    """What is left of a weighing that was killed in its seventh launch."""
+    """The journal of a weighing that was killed in its seventh launch."""
     return killed(
         tool, 6, "compare", program, f"{program} again", "--seed", "5", "--pairs", str(PAIRS), *("--margin", "50")
     )
 
 
 def carried_on(here: InProcess, journal: Path | str) -> Weighing:
-    """Carry it on to its end, which the exit status agrees with."""
+    """Carry a weighing on to its end, with which the exit status must agree; return the record."""
     done = here("compare", "--resume", journal, "--json", "record.json")
     announced(done.err)
     assert done.status == status_of(here.json())
@@ -59,9 +59,9 @@ def carried_on(here: InProcess, journal: Path | str) -> Weighing:
 
 
 def check_is_whole(record: Weighing, begun: Run | Weighing, torn: int = 0) -> None:
-    """All that was begun, but for what is torn, stands at the beginning; no launch is missing or there twice."""
+    """Check that a record begins with all earlier launches but the torn ones, and has each launch exactly once."""
     rows = begun.launches.rows()[: len(begun.launches) - torn]
-    # Whether the pair that was cut was disturbed, and is repeated, its second launch tells as well.
+    # The second launch of the interrupted pair may show that the pair was disturbed, which changes its role.
     cut = rows[-1].pair
     there = zip(record.launches.rows(), rows, strict=False)
     assert [row._replace(role=before.role) if row.pair == cut else row for row, before in there] == rows
@@ -76,7 +76,7 @@ def test_killed_and_carried_on(here: InProcess, journal: Path) -> None:
     assert (len(begun.launches), begun.stop) == (6, ["interrupted"])
     record = carried_on(here, journal)
     check_is_whole(record, begun)
-    (kept,) = here.kept()  # one record, and no journal
+    (kept,) = here.kept()  # a record, and no journal
     assert load(kept) == record
     assert "it ran to its end" in here.refuses("compare", "--resume", kept)
     assert "No such file" in here.refuses("compare", "--resume", journal)
@@ -155,7 +155,7 @@ def test_a_journal_of_something_else(here: InProcess, journal: Path) -> None:
         sentence = here.refuses("compare", "--resume", journal)
         assert says in sentence
         assert str(journal) in sentence
-        assert journal.read_bytes() == before  # what was measured is still there
+        assert journal.read_bytes() == before  # nothing that was measured is lost
         journal.write_text(whole)
 
 

@@ -22,7 +22,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_build(tool: Tool, mounting: Call
         f"cd {repo.folder}",
         f"{STEELYARD} {' '.join(WORDS)} '{full}' && exit 99; echo \"status $?\" >&2",
     )
-    done = tool(*WORDS, BUILD, within=within)  # on the same disk, which is free again
+    done = tool(*WORDS, BUILD, within=within)  # on the same disk, which has room again
     assert done.status in (0, 1)
     assert "status 3" in done.err
     assert "does not build" in done.err

@@ -1,4 +1,4 @@
-"""What others could learn from what is kept: values of the environment, and files that they may read."""
+"""What other users could learn from what is kept: values of the environment, and files that they may read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILES = ("--json", "record.json", "--markdown", "table.md", "--csv", "launches.c
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """All that was written into a folder, unpacked."""
+    """Return the unpacked content of every file in a folder."""
     files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     return {name: gzip.decompress(data) if name.endswith(".gz") else data for name, data in files.items()}
 
@@ -81,9 +81,9 @@ def test_nobody_else_may_read_what_is_kept(scripted: ScriptedWorld) -> None:
         assert scripted("compare", "./old", "./new", "--pairs", "12", *FILES).status == 0
     finally:
         os.umask(before)
-    assert seen == [0o700, 0o600, 0o600]  # while it measured: the journal, too
+    assert seen == [0o700, 0o600, 0o600]  # while it measured, the journal's mode, too
     assert modes(store, *scripted.kept()) == [0o700, 0o600, 0o600]
-    assert modes(*(scripted.folder / name for name in FILES[1::2])) == [0o644] * 3  # as any file
+    assert modes(*(scripted.folder / name for name in FILES[1::2])) == [0o644] * 3  # as for any file
 
 
 def test_a_file_that_was_private_stays_private(scripted: ScriptedWorld) -> None:

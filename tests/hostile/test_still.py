@@ -1,4 +1,4 @@
-"""`steelyard still` with commands that mean it no good: their status is kept, and one sentence is said."""
+"""`steelyard still` with hostile commands: it keeps their status, and prints one sentence."""
 
 from __future__ import annotations
 

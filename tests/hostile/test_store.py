@@ -1,4 +1,4 @@
-"""The store while others write to it, where clocks are wrong and where things cannot be written or removed."""
+"""The store: while others write to it, with wrong clocks, and with things that cannot be written or removed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WEIGH = ("compare", "./old", "./new", "--pairs", "12")
 
 
 def at(launch: int, action: Callable[[], object]) -> Callable[[LaunchSpec, int], Measured]:
-    """Old and new as they always are, and something else that happens during one launch."""
+    """Return the usual script of `old` and `new`, with `action` in the middle of one launch."""
 
     def script(spec: LaunchSpec, number: int) -> Measured:
         if number == launch:
@@ -37,20 +37,20 @@ def at(launch: int, action: Callable[[], object]) -> Callable[[LaunchSpec, int],
 
 
 def check_verdict(done: Done) -> None:
-    """The verdict is there, with the status that is its own."""
+    """Check that the verdict is printed, and that the exit status agrees."""
     assert "slower     +50.0 % [+50.0 %, +50.0 %]" in done.text
     assert done.status == 1, done
 
 
 def check_kept_quietly(world: ScriptedWorld) -> None:
-    """A weighing is kept as the latest one, and nothing is said of the store."""
+    """Check that a weighing is kept as the latest one, and that nothing is said about the store."""
     check_verdict(done := world(*WEIGH))
     assert done.err == b""
     assert world("show").text == done.text
 
 
 def said(done: Done) -> str:
-    """The only line on stderr."""
+    """Return the only line on stderr."""
     (line,) = done.err.decode().splitlines()
     return line.removeprefix("steelyard: ")
 
@@ -60,12 +60,12 @@ def store_of(world: ScriptedWorld) -> Path:
 
 
 def name(number: int, suffix: str = ".json.gz") -> str:
-    """Of a record that seems to be of the year 2099."""
+    """Return the name of a record that seems to be from the year 2099."""
     return f"20990101T{number:06}.000000-run-1{suffix}"
 
 
 def fill(world: ScriptedWorld, number: int = KEPT, dated_s: float | None = None) -> None:
-    """So many records whose names are of the future, and their dates if wanted."""
+    """Make so many records with names from the future, and with modification times if wanted."""
     assert world("run", "./old", "--launches", "2").status == 0
     (record,) = world.kept()
     for each in range(number):
@@ -90,7 +90,7 @@ def test_a_running_weighing_outlives_what_is_measured_meanwhile(scripted: Script
     scripted.script = at(scripted.launches + 7, meanwhile)
     check_kept_quietly(scripted)
     assert len(scripted.kept()) == KEPT
-    assert other("run", "./old", "--launches", "2").status == 0  # it does not go at the next occasion either
+    assert other("run", "./old", "--launches", "2").status == 0  # the next run does not remove it either
     assert [kept for kept in scripted.kept() if "weighing" in kept.name]
 
 
@@ -118,7 +118,7 @@ def test_what_was_killed_is_shown_after_a_clock_that_was_ahead(scripted: Scripte
 
 @pytest.fixture
 def immovable(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Have files of some names stay where they are, as on a sticky shelf or in a folder of others."""
+    """Make files with some names impossible to remove, as in a sticky folder or in another user's."""
 
     def keep(part: str) -> None:
         unlink = os.unlink
@@ -160,7 +160,7 @@ def test_a_folder_that_is_named_like_a_journal(scripted: ScriptedWorld) -> None:
 
 
 def killed(world: ScriptedWorld) -> Path:
-    """The journal of a weighing that was killed."""
+    """Return the journal of a weighing that was killed."""
     world.script = at(9, kill)
     with pytest.raises(Killed):
         world(*WEIGH)
@@ -247,7 +247,7 @@ def test_a_store_whose_place_is_taken_at_the_end(scripted: ScriptedWorld) -> Non
 
 @pytest.mark.parametrize("is_taken", [False, True])
 def test_what_a_failure_says_of_what_was_measured_before_it(scripted: ScriptedWorld, *, is_taken: bool) -> None:
-    """Where it is kept, if it is; and it is not to be carried on, which would fail again."""
+    """It says where the launches are kept, if they are, but not how to carry on, which would fail again."""
 
     def script(spec: LaunchSpec, number: int) -> Measured:  # noqa: ARG001
         if number == 9 and is_taken:
@@ -267,7 +267,7 @@ def test_what_a_failure_says_of_what_was_measured_before_it(scripted: ScriptedWo
 
 
 def test_a_disk_that_is_full_in_the_middle(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The verdict so far is there; that the rest was not measured is a failure, and it can be carried on."""
+    """The verdict so far is printed; that the rest was not measured is a failure, and can be carried on."""
 
     def fill_up() -> None:
         def full(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""Journals that are carried on elsewhere, that run something else than they seem to, and that others wrote."""
+"""Journals that are carried on elsewhere, that run something other than they seem to, or that others wrote."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def steady(spec: LaunchSpec, number: int) -> Measured:
 
 
 def killed(world: ScriptedWorld, *words: str) -> Path:
-    """The journal of a weighing that was killed in its ninth launch."""
+    """Return the journal of a weighing that was killed in its ninth launch."""
     world.script = at_launch(world.launches + 9, kill, steady)
     with pytest.raises(Killed):
         world("compare", *(words or ("./old", "./new")), "--pairs", "12")
@@ -38,7 +38,7 @@ def killed(world: ScriptedWorld, *words: str) -> Path:
 
 
 def launched(world: ScriptedWorld) -> set[tuple[str, str]]:
-    """In which folder which programs were."""
+    """Return (folder, program) of the launches."""
     return {(os.fsdecode(spec.cwd or b""), os.fsdecode(spec.program)) for spec in world.launched}
 
 
@@ -47,7 +47,7 @@ def launched(world: ScriptedWorld) -> set[tuple[str, str]]:
 
 @pytest.fixture
 def elsewhere(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Another folder, which is the current one and has other programs of the same names."""
+    """Another folder, which is the current one and holds other programs of the same names."""
     for name in ("old", "new"):
         scripted.executable(f"elsewhere/{name}", "another program")
     monkeypatch.chdir("elsewhere")
@@ -284,7 +284,7 @@ def test_nor_is_what_comes_through_a_pipe_that_everybody_may_write_to(tmp_path: 
     os.mkfifo(pipe)
     pipe.chmod(0o622)
     with pytest.raises(UsageError, match="every user may write to"):
-        _refuse_strangers(pipe)  # before anything is read of it
+        _refuse_strangers(pipe)  # before anything is read from it
 
 
 def test_trust_is_for_journals_alone(scripted: ScriptedWorld) -> None:

@@ -1,6 +1,6 @@
-"""Strings of records that would steer a terminal, or be taken for Markdown or a formula: shown, and never obeyed.
+"""Strings in records that would steer a terminal, or be taken for Markdown or a formula: shown, and never obeyed.
 
-Each string of a record of every kind is replaced, one after the other: a field that is new is among them.
+In a record of each kind, every string is replaced, one after the other, those of new fields too.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from tests.world import ScriptedWorld, measured
 
 HOSTILE = "=\x1b[31m\u202e\nFORGED\r<b>|@x\ud800"
 RECORDS = full_records()
-# What Steelyard works out anew, and never reads back.
+# What Steelyard computes anew, and never reads back.
 DERIVED = {Derived, Summary, Verdict}
 
 
 def texts(record: dict[str, Any]) -> list[Place]:
-    """The places of all strings, but for those that say what kind of file it is."""
+    """Return the places of all strings but those that say what kind of file it is."""
     told = ("format", "kind", "version")
     return [
         place for place in places(record) if place.path[:1] not in [(name,) for name in told] and is_text(record, place)
@@ -44,7 +44,7 @@ def is_text(record: dict[str, Any], place: Place) -> bool:
 
 
 def check_harmless(text: str) -> None:
-    """Nothing unprintable, nothing that begins a line of its own, and nothing of Markdown or HTML."""
+    """Check that a text has nothing unprintable, and no forged line of its own."""
     lines = text.splitlines()
     assert text.count("\n") == len(lines)
     for line in lines:
@@ -53,7 +53,7 @@ def check_harmless(text: str) -> None:
 
 
 def check_files(asked: InProcess) -> None:
-    """As much of the files that were written, and that no text of a table is a formula or more than one cell."""
+    """Check the written files: Markdown has no HTML and no mention, and no cell of CSV is a formula or splits."""
     for path in asked.folder.glob("*.md"):
         written = path.read_bytes().decode()
         check_harmless(written)
@@ -98,7 +98,7 @@ def test_the_records_have_every_field_that_may_hold_a_text(tmp_path: Path) -> No
 
 
 def parts(value: Any) -> Iterator[BaseModel | Kept]:
-    """All parts of a record."""
+    """Yield all parts of a record."""
     if isinstance(value, BaseModel | Kept):
         yield value
         value = [getattr(value, name) for name in fields_of(type(value))]
@@ -108,14 +108,14 @@ def parts(value: Any) -> Iterator[BaseModel | Kept]:
 
 
 def fields_of(kind: Any) -> dict[str, Any]:
-    """The type of each field of a part of a record."""
+    """Return the type of each field of a part of a record."""
     if issubclass(kind, Kept):
         return get_type_hints(kind)
     return {name: declared.annotation for name, declared in kind.model_fields.items()}
 
 
 def text_fields(kinds: set[type]) -> set[tuple[type, str]]:
-    """The fields of these and of what they are made of whose type is, or holds, `str`."""
+    """Return all fields of these types, and of their parts' types, whose type is or contains `str`."""
     known: set[type] = set()
     fields: set[tuple[type, str]] = set()
     while kinds:
@@ -130,7 +130,7 @@ def text_fields(kinds: set[type]) -> set[tuple[type, str]]:
 
 
 def types_in(annotation: Any) -> Iterator[Any]:
-    """A type, and those that it is made of."""
+    """Yield a type, and the types that it is made of."""
     yield annotation
     for inner in getattr(annotation, "__args__", ()):
         yield from types_in(inner)

@@ -20,7 +20,7 @@ HUGE = "9" * 400
 
 
 def weighed(here: InProcess, *words: str) -> Weighing:
-    """Weigh what noise may decide; whatever its verdict, the exit status is that one's."""
+    """Weigh and return the record; noise may decide the verdict, but the exit status must agree with it."""
     here.compared(*words)
     return weighing_in(here.folder / "record.json")
 
@@ -144,7 +144,7 @@ def test_an_interrupt_before_the_first_pair(tool: Tool, number: int) -> None:
     done = tool.end(process)
     assert (done.status, done.sentence) == (130, "interrupted before anything was measured")
     assert not tool.kept()
-    assert not list(tool.folder.glob("steelyard-*"))  # where the outputs were
+    assert not list(tool.folder.glob("steelyard-*"))  # the folder of the outputs is gone
 
 
 # --- repeat, quiet, output, shell

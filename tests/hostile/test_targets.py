@@ -1,4 +1,4 @@
-"""Programs that do to the tool whatever a program can do."""
+"""Programs that do everything that a program can do to the tool."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from steelyard.model.files import load
 from tests.hostile.tool import Tool, kill, python
 from tests.tool import SOME_TIME, sh, wait_until
 
-# A launch ends by itself long before, or never.
+# A launch ends by itself long before this, or never.
 LIMIT = ("--timeout", "0.2")
 
 
@@ -96,7 +96,7 @@ def test_what_a_hook_leaves_is_named_too(tool: Tool) -> None:
 
 
 def test_a_target_that_forks_and_forks(tool: Tool) -> None:
-    # Each generation leaves the next behind, which starts another: the killing has to be faster than it.
+    # Each generation leaves the next one behind, which starts another: the killing has to be faster.
     chain = """
 import os, time
 for _ in range(200):
@@ -121,7 +121,7 @@ def test_a_target_that_ends_its_parent_is_an_error_and_leaves_nothing(tool: Tool
 
 
 def test_what_was_measured_before_the_server_was_killed_is_kept(tool: Tool) -> None:
-    # One pair to warm up, two pairs, and in the seventh launch the end.
+    # A warm-up pair and two pairs end well; the seventh launch kills the server.
     late = sh(f"{SOME_TIME}; echo x >> log; test $(wc -l < log) -lt 7 || kill -KILL $PPID")
     sentence = tool.refuses("compare", late, late, "--json", "record.json", status=3)
     (kept,) = tool.kept(".json.gz")
@@ -227,7 +227,7 @@ def test_a_program_for_another_machine(tool: Tool) -> None:
     with (tool.folder / "program").open("r+b") as file:
         if file.read(4) != b"\x7fELF":
             pytest.skip("not tested: /bin/true is no ELF file")
-        file.seek(18)  # e_machine; 0xfffe is nobody's
+        file.seek(18)  # e_machine; 0xfffe is no machine's
         file.write(b"\xfe\xff")
     sentence = tool.fails("./program")
     assert "cannot execute ./program: Exec format error" in sentence

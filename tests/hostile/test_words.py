@@ -1,4 +1,4 @@
-"""Values that are none: each option that takes a number, a time or a share says so itself, and not its parser."""
+"""Invalid values: each option that takes a number, a time or a share refuses them itself, and not its parser."""
 
 from __future__ import annotations
 

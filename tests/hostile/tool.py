@@ -1,4 +1,4 @@
-"""The installed command line among hostile targets and on odd machines, and a look at what it leaves behind."""
+"""The installed command among hostile targets and on odd machines, and what it leaves behind."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Done:
 
 @dataclass
 class Tool(InFolder):
-    """The `steelyard` command in a folder and an environment of its own, by which its processes are known."""
+    """The `steelyard` command in a folder and an environment of its own, which identify its processes."""
 
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -59,7 +59,7 @@ class Tool(InFolder):
         env: Mapping[str, str | None] | None = None,
         **options: Any,
     ) -> subprocess.Popen[bytes]:
-        """Start a command line, within another command if wanted; a variable of None is unset."""
+        """Start a command line, within another command if wanted; a variable that is None is unset."""
         changed = {**self.environment, **(env or {})}
         environment = {name: value for name, value in changed.items() if value is not None}
         with (self.folder / "stdout").open("wb") as out, (self.folder / "stderr").open("wb") as err:
@@ -70,11 +70,11 @@ class Tool(InFolder):
             return installed(words, **started)
 
     def __call__(self, *words: str | Path, **options: Any) -> Done:
-        """Run a command line to its end, which no traceback may mark."""
+        """Run a command line to its end; it may print no traceback."""
         return self.end(self.start(*words, **options))
 
     def end(self, process: subprocess.Popen[bytes]) -> Done:
-        """Wait for the end of what was started, whoever ends it."""
+        """Wait until a started command line ends, whoever ends it."""
         limit = time.monotonic() + PATIENCE_S
         while True:
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -90,28 +90,28 @@ class Tool(InFolder):
         return Done(process.returncode, printed[0], printed[1], usage.ru_maxrss * 1024)
 
     def run(self, command: str | Path, *words: str | Path, **options: Any) -> Done:
-        """Measure one command, by two launches if nothing else is said."""
+        """Measure one command, by default by two launches."""
         limit = () if {"--launches", "--max-time"} & set(words) else ("--launches", "2")
         return self("run", command, *words, *limit, **options)
 
     def fails(self, command: str | Path, *words: str | Path, status: int = 3, **options: Any) -> str:
-        """Measure what has to fail, and return the sentence it says."""
+        """Measure a command that must fail; return the sentence that is printed."""
         done = self.run(command, *words, **options)
         assert done.status == status, done
         return done.sentence
 
     def refuses(self, *words: str | Path, status: int = 2, **options: Any) -> str:
-        """Run a command line that has to be refused, and return the sentence it says."""
+        """Run a command line that must be refused; return the sentence that it prints."""
         done = self(*words, **options)
         assert done.status == status, done
         return done.sentence
 
     def kept(self, suffix: str = "") -> list[Path]:
-        """What is on the store, oldest first."""
+        """Return what is in the store, oldest first."""
         return sorted((self.folder / "state/steelyard").glob(f"2*{suffix}"))
 
     def processes(self) -> list[str]:
-        """Every process that was started from here: our folder is in its environment or its arguments."""
+        """Return every process started from here: those with our folder in their environment or arguments."""
         mark = str(self.folder).encode()
         others = (pid for pid in psutil.pids() if pid != os.getpid() and mark in _marks(pid))
         return [f"{pid} {name}" for pid in others if (name := _name_of(pid))]
@@ -129,7 +129,7 @@ def _marks(pid: int) -> bytes:
 
 
 def python(script: str) -> str:
-    """The command line of a Python script without single quotes."""
+    """Return the command line that runs a Python script, which must not contain single quotes."""
     assert "'" not in script
     return f"{sys.executable} -IS -c '{script}'"
 
@@ -143,6 +143,6 @@ def edit(journal: Path, change: Callable[[Any], object]) -> None:
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """End a command line as nothing can be prepared for."""
+    """Kill a command line by SIGKILL, which it cannot handle."""
     process.send_signal(signal.SIGKILL)
     process.wait(PATIENCE_S)

@@ -1,4 +1,4 @@
-"""What is said of whole machines, made up and real."""
+"""What is said about whole machines, made up and real."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def examined(
     following: Following = FOLLOWED,
     missing: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Condition]:
-    """Every condition by its code; what happens between the two moments, half a second apart: nothing, if not said."""
+    """Return the conditions by their codes; `meanwhile` happens between the two readings, half a second apart."""
     seconds = iter((10.0, 10.5))
 
     def go_by(_: float) -> None:
@@ -218,7 +218,7 @@ def test_who_runs_beside(tmp_path: Path) -> None:
         })  # fmt: skip
 
     found = examined(made(tmp_path, LAPTOP), work)
-    # 200 ticks of four processors: 45 of the 50 that one of them had.
+    # Four processors had 200 ticks: 45 of the 50 ticks of one processor.
     assert found["load"].evidence == "running beside: cc1plus) (x (90 %); 100 % is one processor of 4"
     assert found["load"].severity == "slight"
     assert found["pressure"].severity == "serious"
@@ -245,7 +245,7 @@ _SPENT = " ".join(["0"] * 10)
 
 
 def test_processes_of_one_name_are_one_with_what_they_waited_for(tmp_path: Path) -> None:
-    """Compilers that come and go between two looks are told by the time that `make` has waited for."""
+    """Compilers that come and go between two readings show in the time of the children that `make` has waited for."""
 
     def work() -> None:
         made(tmp_path, {
@@ -256,12 +256,12 @@ def test_processes_of_one_name_are_one_with_what_they_waited_for(tmp_path: Path)
         })  # fmt: skip
 
     found = examined(made(tmp_path, LAPTOP), work)
-    # 190 ticks of four processors: 47.5 are one's.
+    # Four processors had 190 ticks, so one had 47.5.
     assert found["load"].evidence.startswith("running beside: make (63 %), python3 sum.py (34 %);")
 
 
 def test_work_of_programs_that_are_not_seen_is_told(tmp_path: Path) -> None:
-    """As in a container, whose /proc has no process of others, and whose /proc/stat is the machine's."""
+    """As in a container, whose /proc lacks the processes of others, but whose /proc/stat is the machine's."""
 
     def work() -> None:
         made(tmp_path, {"proc/stat": "cpu  150 0 70 1120 0 0 0 0 0 0\ncpu0 1\ncpu1 1\n"})
@@ -356,7 +356,7 @@ def test_nonsense_in_any_file_is_no_error(tmp_path: Path, path: str, text: str) 
     damaged.write_text(text, errors="surrogatepass")
     try:
         examined(Tree(tmp_path))
-    finally:  # whole again for the next one
+    finally:  # repaired for the next case
         if path in files:
             damaged.write_text(files[path])
 

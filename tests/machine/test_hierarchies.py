@@ -1,4 +1,4 @@
-"""Where control groups are, and in which this process is, as machines show it that have them or not."""
+"""Where control groups are, and which one this process is in, on machines with and without them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.machine.trees import FIRST, HYBRID, NONE, SECOND, TOP, made
     [
         (SECOND, "0::/a/b\n", f"{TOP}/a/b"),
         (SECOND, "0::/\n", TOP),
-        (SECOND, "0::/../other\n", None),  # a group outside of what a container sees
+        (SECOND, "0::/../other\n", None),  # a group outside what the container sees
         (SECOND.replace(" / ", " /docker/1 "), "0::/docker/1/a\n", f"{TOP}/a"),
         (SECOND.replace(" / ", " /docker/1 "), "0::/docker/2\n", None),
         (SECOND.replace(f"/{TOP}", r"/sys\040fs/cgroup"), "0::/a\n", "sys fs/cgroup/a"),
@@ -49,7 +49,7 @@ _CPU = f"{TOP}/cpu,cpuacct"
         (SECOND, "0::/a\n", [f"{TOP}/a", TOP]),
         (FIRST, "4:cpu,cpuacct:/a\n3:cpuset:/b\n", [f"{_CPU}/a", _CPU]),
         (HYBRID, "4:cpu,cpuacct:/a\n0::/b\n", [f"{TOP}/unified/b", f"{TOP}/unified", f"{_CPU}/a", _CPU]),
-        # A container that sees its own group as the top, and is told where that is on the host.
+        # A container sees its own group as the top, and reads where that is on the host.
         (FIRST.replace(f" / /{_CPU}", f" /docker/1 /{_CPU}"), "4:cpu,cpuacct:/docker/1\n", [_CPU]),
         (NONE, "4:cpu,cpuacct:/docker/1\n0::/\n", []),
         (NONE, "", []),

@@ -47,7 +47,7 @@ def test_processors_that_come_and_go_meanwhile_are_no_error(tmp_path: Path) -> N
         {"proc/interrupts": "           CPU1       CPU2\nLOC:       1000       2000   Local timer interrupts\n"},
     )
     assert interrupts.grown(before, interrupts.read()) == []
-    # The same row, of other processors.
+    # The same row for other processors.
     made(
         tmp_path,
         {"proc/interrupts": "           CPU2       CPU3\nLOC:       1000       2000   Local timer interrupts\n"},

@@ -38,7 +38,7 @@ def test_what_the_system_does_not_tell_is_left_out(tmp_path: Path) -> None:
 
 
 def ticking(step: int, each: int) -> Callable[[], int]:
-    """A clock that moves by whole steps; each reading takes so long."""
+    """Return a clock that moves by whole steps; each reading takes `each`."""
     readings = count(0, each)
     return lambda: next(readings) // step * step
 

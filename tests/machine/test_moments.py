@@ -26,7 +26,7 @@ def test_a_name_of_blanks_is_said_in_words(tmp_path: Path) -> None:
 )
 def test_what_is_no_process_is_left_out(tmp_path: Path, text: str) -> None:
     made(tmp_path, {"proc/7/stat": text, "proc/8/stat": stat("y", number=8), "proc/self/stat": stat("z")})
-    (tmp_path / "proc/9").mkdir()  # one that has ended between the two calls
+    (tmp_path / "proc/9").mkdir()  # a process that has ended between the two calls
     assert [number for number, _ in read_processes(tmp_path / "proc", {})] == [8]
 
 
@@ -39,7 +39,7 @@ def test_only_lines_that_changed_are_read_again(tmp_path: Path) -> None:
     after = read_processes(tmp_path / "proc", known)
     assert after[7, 1].ticks == 3
     assert after[8, 1] is before[8, 1]
-    assert len(known) == 3  # what has ended is forgotten, but for what nobody could read
+    assert len(known) == 3  # what has ended is forgotten, unless it could not be read
 
 
 def test_a_moment_has_what_the_kernel_counts(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from steelyard.machine.pressure import wait_until_quiet
 
 
 class Busy:
-    """A machine on which tasks wait for a processor for so many of its first tenths of a second."""
+    """A machine on which tasks wait for a processor during its first `busy_steps` sleeps."""
 
     def __init__(self, busy_steps: int) -> None:
         self.now, self.busy_steps, self.waited = 0.0, busy_steps, 0.0

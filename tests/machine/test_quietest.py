@@ -1,4 +1,4 @@
-"""Which processor is chosen, on machines that are made up: of each what it did for half a second is said."""
+"""Which processor is chosen on made-up machines, by what each processor did for half a second."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ERR:          0
 
 
 def stat(busy: Mapping[int, int], ticks: int) -> str:
-    """Processors that have worked for so many of the ticks, and rested for the others."""
+    """Return a /proc/stat: each processor has worked for so many of the ticks, and rested for the others."""
     lines = [f"cpu{n} {worked} 0 0 {ticks - worked} 0 0 0 0 0 0" for n, worked in busy.items()]
     return "\n".join(["cpu  1 0 1 1 0 0 0 0 0 0", *lines, "intr 5 0 0\n"])
 
@@ -30,7 +30,7 @@ def stat(busy: Mapping[int, int], ticks: int) -> str:
 def chosen(
     root: Path, files: Mapping[str, str], busy: Mapping[int, int], taken: tuple[int, ...] = (), allowed: int = 4
 ) -> Choice:
-    """The choice among processors that have worked for so many of 50 ticks."""
+    """Return the choice among processors that have worked for so many of 50 ticks."""
     tree = made(root, {**files, f"{CPUS}/online": "0-3\n", "proc/stat": stat(dict.fromkeys(busy, 10), 100)})
 
     def go_by(_: float) -> None:
@@ -43,19 +43,19 @@ def chosen(
     ("files", "busy", "wanted"),
     [
         ({**ALONE}, {0: 0, 1: 40, 2: 5, 3: 50}, 0),
-        ({**ALONE}, {0: 0, 1: 0, 2: 1, 3: 2}, 1),  # a tick of fifty is nothing; among equals processor 0 is the last
+        ({**ALONE}, {0: 0, 1: 0, 2: 1, 3: 2}, 1),  # a tick of fifty is nothing; processor 0 comes last among equals
         ({**ALONE}, {0: 0, 1: 0, 2: 0, 3: 0}, 3),
         ({**SIBLINGS}, {0: 0, 1: 0, 2: 40, 3: 0}, 3),  # 0 is idle, but not 2, which shares its core
         ({**SIBLINGS}, {0: 50, 1: 0, 2: 50, 3: 30}, 1),
         ({**ALONE, "proc/interrupts": INTERRUPTS}, {0: 0, 1: 0, 2: 0, 3: 0}, 2),
         ({**ALONE, "proc/interrupts": INTERRUPTS}, {0: 50, 1: 50, 2: 50, 3: 0}, 3),
         ({**ALONE, f"{CPUS}/isolated": "1\n"}, {0: 0, 1: 0, 2: 0, 3: 0}, 1),
-        ({**ALONE, f"{CPUS}/isolated": "1\n"}, {0: 0, 1: 50, 2: 0, 3: 0}, 3),  # somebody polls there
+        ({**ALONE, f"{CPUS}/isolated": "1\n"}, {0: 0, 1: 50, 2: 0, 3: 0}, 3),  # some program polls there
         ({**ALONE, f"{CPUS}/cpu2/cpu_capacity": "1024", f"{CPUS}/cpu3/cpu_capacity": "400"}, {2: 0, 3: 0}, 2),
         ({**ALONE, f"{CPUS}/cpu2/cpufreq/cpuinfo_max_freq": "56", f"{CPUS}/cpu3/cpufreq/cpuinfo_max_freq": "55",
           f"{CPUS}/cpu1/cpufreq/cpuinfo_max_freq": "30", f"{CPUS}/cpu0/cpufreq/cpuinfo_max_freq": "30"},
          {0: 0, 1: 0, 2: 0, 3: 0}, 3),
-        ({**ALONE}, {0: 0, 2: 0}, 3),  # of which nothing is told
+        ({**ALONE}, {0: 0, 2: 0}, 3),  # nothing is known about 3
     ],
 )  # fmt: skip
 def test_the_quietest(tmp_path: Path, files: dict[str, str], busy: dict[int, int], wanted: int) -> None:

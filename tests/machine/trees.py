@@ -1,4 +1,4 @@
-"""Made-up machines: the files below /proc and /sys that tell of them, as such machines have them."""
+"""Made-up machines, as the files that such machines have below /proc and /sys."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FIRST = (
 )
 HYBRID = f"{FIRST}41 31 0:38 / /{TOP}/unified rw,relatime - cgroup2 cgroup2 rw\n"
 NONE = "1 1 0:1 / / rw - ext4 /dev/vda rw\n"
-"""Where control groups are mounted: of the second version, the first, both, or not at all (/proc/self/mountinfo)."""
+"""How control groups are mounted (/proc/self/mountinfo): version 2, version 1, both, or not at all."""
 
-# A process that is always there, and one that takes all of a processor between the two moments.
+# A process that is always there.
 IDLE = "1 (init) S " + " ".join(["0"] * 10) + " 5 5 0 0 20 0 1 0 3 0\n"
 
 LAPTOP: dict[str, str] = {
@@ -65,7 +65,7 @@ LAPTOP: dict[str, str] = {
     "sys/class/thermal/thermal_zone0/trip_point_0_type": "passive\n",
     "sys/class/thermal/thermal_zone0/trip_point_0_temp": "100000\n",
 }
-"""An Intel laptop on its battery, hot and badly set up: all that can be wrong with one is."""
+"""An Intel laptop on its battery, hot and badly set up: everything that can be wrong with a laptop is."""
 
 DESKTOP: dict[str, str] = {
     **LAPTOP,
@@ -91,7 +91,7 @@ DESKTOP: dict[str, str] = {
     "sys/kernel/debug/sched/base_slice_ns": "2800000\n",
 }
 DESKTOP.pop(f"{CPUS}/intel_pstate/no_turbo")
-"""An AMD desktop that somebody has calmed, seen by root."""
+"""An AMD desktop that somebody has tuned to be quiet, seen by root."""
 
 CONTAINER: dict[str, str] = {
     "proc/stat": "cpu  100 0 50 1000 0 0 0 0 0 0\n",
@@ -104,7 +104,7 @@ CONTAINER: dict[str, str] = {
     f"{CPUS}/online": "0-1\n",
     f"{CPUS}/present": "0-3\n",
 }
-"""A container with a part of two processors, on a kernel without PSI and schedstat."""
+"""A container with a share of two processors, on a kernel without PSI and schedstat."""
 
 BOARD: dict[str, str] = {
     "proc/stat": "cpu  100 0 50 1000 0 0 0 0\n",
@@ -123,11 +123,11 @@ BOARD: dict[str, str] = {
     "sys/class/thermal/thermal_zone0/trip_point_0_type": "critical\n",
     "sys/class/thermal/thermal_zone0/trip_point_0_temp": "110000\n",
 }
-"""An aarch64 board, with control groups of the first version and no limit."""
+"""An aarch64 board, with control groups of version 1 and no limit."""
 
 
 def of_another_namespace(tree: Tree) -> Tree:
-    """The same machine, whose processes have other numbers than for us: that of this process is one of them."""
+    """Return the same machine as another PID namespace sees it: this process has another number there."""
     own = tree.root / "proc/self"
     own.rename(own.with_name("400071"))
     own.symlink_to("400071")
@@ -135,7 +135,7 @@ def of_another_namespace(tree: Tree) -> Tree:
 
 
 def made(root: Path, files: Mapping[str, str]) -> Tree:
-    """Write a machine's files below a folder."""
+    """Write a machine's files below a folder, and return their tree."""
     for folder in {name.rpartition("/")[0] for name in files}:
         (root / folder).mkdir(parents=True, exist_ok=True)
     for name, text in files.items():

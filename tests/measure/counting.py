@@ -1,4 +1,4 @@
-"""Counts of single launches, whatever came of their targets."""
+"""Counts of single launches, however their targets end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from steelyard.model.measured import Measured
 
 @dataclass(frozen=True)
 class Counting:
-    """A counter on what launches, without the rules of a runner."""
+    """A launcher and a counter, without the rules of a runner."""
 
     launch: Callable[[LaunchSpec], Measured]
     counter: Counter

@@ -1,4 +1,4 @@
-"""Launches of shells and sleepers, and a signal in the middle of one."""
+"""Specs of shells and sleepers, and a signal in the middle of a launch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def sh(script: bytes, *arguments: bytes, **changes: Any) -> LaunchSpec:
 
 @contextmanager
 def alarm(seconds: float, action: Callable[[], object], again: float = 0.0) -> Iterator[None]:
-    """Do something in a signal handler in so many seconds, once or every so often."""
+    """Call `action` in a signal handler after so many seconds; if `again` is not 0, also each `again` seconds later."""
     before = signal.signal(signal.SIGALRM, lambda *_: action())
     signal.setitimer(signal.ITIMER_REAL, seconds, again)
     try:

@@ -1,4 +1,4 @@
-"""One launch under the real Valgrind: what is counted, what is not, and what it could not do."""
+"""One launch under the real Valgrind: what is counted, what is not, and what Valgrind cannot do."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_programs_that_children_execute_are_counted_and_listed(counter: Counting
 
 
 def test_a_child_that_executes_its_parents_own_command_is_counted(counter: Counting, tmp_path: Path) -> None:
-    # By its command alone it could not be told from one that merely forked.
+    # By its command alone, it looks like a child that merely forked.
     script = tmp_path / "script"
     script.write_text('#!/bin/sh\n[ "$DEPTH" ] && exit 0\nDEPTH=1 "$0"\nexit 0\n')
     script.chmod(0o755)
@@ -118,7 +118,7 @@ def test_what_a_target_did_before_it_executed_another_program_is_said_to_be_miss
 def test_what_outlives_the_target_is_lost_and_said(counter: Counting, tmp_path: Path) -> None:
     counted = counter.count(launch(compiled(tmp_path, "daemon", c_programs.DAEMON)))
     assert counted.lost == 1
-    # By its own name, and not by Valgrind's, which executes it.
+    # It is named by its own name, and not by that of Valgrind, which executes it.
     (left,) = counted.measured.left_behind
     assert left.partition(" ")[2] == "daemon"
 
@@ -273,10 +273,10 @@ def test_the_same_count_in_any_folder_and_environment(counter: Counting, tmp_pat
         env = tuple(os.fsencode(f"{name}={value}") for name, value in pinned.items())
         return counter.count(launch(program, cwd=os.fsencode(program.parent), env=env)).events
 
-    # That of whoever runs the tests has any length.
+    # A fixed PATH, because the user's may have any length.
     usual = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     here = count(program, usual)
     assert count(far / "loop", usual) == here
     assert count(program, f"{usual}:/x{'y' * 1000}")["Ir"] == here["Ir"]
-    # The C library looks at names in steps of a vector: a few instructions more or less.
+    # The C library reads names a vector at a time: a few instructions more or less.
     assert abs(count(far / "a-longer-name", usual)["Ir"] - here["Ir"]) < 30

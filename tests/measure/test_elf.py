@@ -1,4 +1,4 @@
-"""The heads of programs of both widths and byte orders."""
+"""ELF headers of programs, of both widths and byte orders."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_what_a_head_says_is_read(bits: int, order: str, tmp_path: Path) -> None
 @every_kind
 def test_folders_of_libraries_are_found(bits: int, order: str) -> None:
     def dynamic(*tags: int) -> bytes:
-        """Each tag has a value that looks like another one, as does what is no dynamic section."""
+        """Make a program with these tags; their values, and another section, look like tags, too."""
         form = f"{order}2{'Q' if bits == 64 else 'I'}"
         section = b"".join(struct.pack(form, tag, _RUNPATH) for tag in tags)
         return made((NOTE, struct.pack(form, _RUNPATH, 1)), (_DYNAMIC, section), bits=bits, order=order)
@@ -66,7 +66,7 @@ def test_segments_without_a_size_are_none(tmp_path: Path) -> None:
         (0o2755, 8, 7, [], False),
         (0o2755, 7, 8, [], True),
         (0o755, 7, 7, ["security.capability"], True),
-        (0o755, 0, 7, ["security.capability"], False),  # root has them already
+        (0o755, 0, 7, ["security.capability"], False),  # root has these rights already
     ],
 )
 def test_the_rights_of_user_7_and_group_7_are_anothers_for_all_others(

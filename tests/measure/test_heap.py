@@ -24,7 +24,7 @@ from tests import c_programs, heap_programs
 from tests.c_programs import compiled, need_valgrind
 from tests.heap_programs import compiled_cpp
 
-# Without what it has the C library free at the end, which a program does not do by itself.
+# Memcheck would have the C library free its own memory at the end, which it does not do by itself.
 MEMCHECK = ("--run-libc-freeres=no", "--run-cxx-freeres=no")
 PLAIN_MALLOC = "-fno-builtin"
 
@@ -61,7 +61,7 @@ def totals(use: HeapUse) -> tuple[int, int, int]:
 
 
 def memcheck(*words: str | Path) -> tuple[int, ...]:
-    """Allocations, frees and bytes, as Valgrind's own tool counts them."""
+    """Return (allocations, frees, bytes) as Valgrind's Memcheck counts them."""
     command = [need_valgrind(), "--tool=memcheck", *MEMCHECK, *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={})
     found = re.search(r"total heap usage: ([\d,]+) allocs, ([\d,]+) frees, ([\d,]+) bytes", done.stderr)
@@ -130,7 +130,7 @@ def test_the_peak_is_exact(watch: Watch, tmp_path: Path) -> None:
     program = compiled(tmp_path, "peak", heap_programs.PEAK, PLAIN_MALLOC)
     use = watch(program)
     assert (use.allocations, use.frees, use.bytes) == (300, 300, 300_000)
-    assert use.peak_bytes == 100 * 1008  # with the 8 bytes before each; that is a multiple of 16
+    assert use.peak_bytes == 100 * 1008  # with the 8 bytes before each block, a multiple of 16
 
 
 def test_forked_children_add_up(watch: Watch, tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_a_library_that_is_missing_is_told_of(monkeypatch: pytest.MonkeyPatch, t
 
 
 def addresses(launcher: Launcher, tmp_path: Path, program: Path, seed: int | None) -> list[int]:
-    """Where the program's first blocks are, with the same addresses of everything else in each launch."""
+    """Return the addresses of the program's first blocks; all other addresses are the same in each launch."""
     path, out = os.fsencode(program), tmp_path / "out"
     spec = LaunchSpec(path, (path,), (b"A=1",), stdout=os.fsencode(out), fixed_layout=True)
     measured = launcher.launch(spec if seed is None else heap.scattered(spec, seed))
@@ -251,7 +251,7 @@ def test_the_state_of_the_heap_is_that_of_the_seed(launcher: Launcher, tmp_path:
     drawn = [addresses(launcher, tmp_path, program, seed) for seed in seeds]
     assert drawn == [addresses(launcher, tmp_path, program, seed) for seed in seeds]
     assert all(len({blocks[place] for blocks in drawn}) > 10 for place in range(len(plain)))
-    # Within a page, too, and not only all of them by the same step.
+    # They also move within a page, and not all by the same step.
     assert len({blocks[0] % 4096 for blocks in drawn}) > 10
     assert len({blocks[1] - blocks[0] for blocks in drawn}) > 5
 

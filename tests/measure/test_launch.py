@@ -221,7 +221,7 @@ def test_one_busy_thread_is_all_processor_time_and_none_of_others(scheduled: Lau
     assert busy.delay_ns is not None
     assert busy.others_ns is not None
     assert busy.cpu_ns > 10 * (idle.cpu_ns or 0)
-    # What is neither work nor waiting is the spawn and the way back; a third of it all is generous.
+    # All but work and waiting is the spawn and the way back, for which a third of the whole is generous.
     assert busy.wall_ns * 2 / 3 < busy.cpu_ns + busy.delay_ns <= busy.wall_ns
     assert busy.cpu_ns * 0.9 < busy.user_ns + busy.sys_ns < busy.cpu_ns * 1.1
     assert busy.others_ns < 0.1 * busy.cpu_ns
@@ -333,7 +333,7 @@ def test_repeated_processes_share_the_time_of_their_launch(launcher: Launcher, t
 def test_a_cancel_among_repeated_processes_ends_their_launch(launcher: Launcher) -> None:
     moments = random.Random(1)
     for _ in range(20):
-        # Most of the time none of them runs.
+        # Most of the time none of the processes is running.
         with alarm(moments.uniform(1e-3, 3e-2), launcher.cancel):
             assert launcher.launch(replace(sh(b"exit 0"), repeat=100_000)).cancelled
 
@@ -350,7 +350,7 @@ def test_a_launch_is_cancelled_from_a_signal_handler(launcher: Launcher) -> None
 def test_a_cancel_is_never_lost_whenever_it_comes(launcher: Launcher) -> None:
     moments = random.Random(1)
     for _ in range(100):
-        # From before the request is made up until after the target has started.
+        # From before the request is put together until after the target has started.
         with alarm(moments.uniform(1e-6, 2e-3), launcher.cancel):
             assert launcher.launch(SLEEPER).cancelled
 
@@ -365,12 +365,12 @@ def test_a_cancel_hits_one_launch_and_not_the_one_after_it(launcher: Launcher) -
 
 def test_a_cancel_just_after_the_end_harms_nothing(launcher: Launcher) -> None:
     launcher.launch(sh(b"exit 0"))
-    launcher._send_cancel()  # as `cancel` does in the moment between a reply and its being read
+    launcher._send_cancel()  # as `cancel` does between the arrival of a reply and its reading
     assert launcher.launch(sh(b"exit 3")).exit_code == 3
 
 
 def test_a_cancel_can_be_forgotten(launcher: Launcher) -> None:
     launcher.cancel()
     launcher.forget_cancel()
-    # As one that comes with its request needs a moment to arrive.
+    # The sleep gives a cancel that was sent with the request the time to arrive.
     assert launcher.launch(sh(b"sleep 0.05; exit 3")).exit_code == 3

@@ -1,4 +1,4 @@
-"""What cannot be launched is refused in a sentence, and the launcher goes on."""
+"""What cannot be launched is refused in a sentence, and the launcher can go on."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def launcher(journal: Path) -> Iterator[Launcher]:
 
 
 def series(launcher: Launcher, *specs: LaunchSpec) -> list[Measured]:
-    """Launches each of which came about, though perhaps not well."""
+    """Return the launches of a series that took place, whether or not they ended well."""
     return [one for one in results(launcher, *specs) if isinstance(one, Measured)]
 
 
@@ -173,4 +173,4 @@ def test_a_cancel_ends_what_is_in_flight_and_what_would_follow(launcher: Launche
 def test_the_journal_is_not_handed_to_a_target(launcher: Launcher) -> None:
     launcher.launch(GOOD)
     listed = launcher.launch(sh(b"ls /proc/self/fd", env=(b"PATH=/usr/bin:/bin",), stdout=100))
-    assert listed.stdout == b"0\n1\n2\n3\n"  # the fourth is the folder that ls reads
+    assert listed.stdout == b"0\n1\n2\n3\n"  # 3 is the folder that ls reads

@@ -1,4 +1,4 @@
-"""The launch server itself: its end, and that of what it runs."""
+"""The launch server itself: its end, and the end of what it runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.tool import name_of
 
 @dataclass
 class Watched:
-    """A launcher with its server, and what to do to it once its target runs."""
+    """A launcher with its server, and the targets that were seen."""
 
     launcher: Launcher
     server: psutil.Process
@@ -29,10 +29,10 @@ class Watched:
 
     @contextmanager
     def once_it_sleeps(self, action: Callable[[], object]) -> Iterator[None]:
-        """Do something in a signal handler, as soon as the server has a target."""
+        """Call `action` in a signal handler, as soon as the server has a target."""
         looking = False
 
-        # On a busy machine a look lasts longer than the time to the next, which interrupts it and may act before it.
+        # On a busy machine the next signal may come before a look has ended, interrupt it, and act first.
         def look() -> None:
             nonlocal looking
             if looking or self.targets:
@@ -52,7 +52,7 @@ class Watched:
 
 
 def servers() -> set[psutil.Process]:
-    """Those that serve: each is the child of one that guards it."""
+    """Return the processes that serve; each is the child of a process that guards it."""
     guards = {child for child in psutil.Process().children() if name_of(child) == "steelyard-launch"}
     return {server for guard in guards for server in guard.children()}
 
@@ -163,7 +163,7 @@ def test_a_target_that_could_not_be_killed_is_said_to_go_on(script: Callable[[st
 def test_a_server_that_does_not_start_is_named(server: str) -> None:
     with pytest.raises(MeasurementError, match=f"{server} does not start .*; reinstall steelyard"):
         Launcher(Path(server))
-    gc.collect()  # what was left open would warn now
+    gc.collect()  # whatever was left open would cause a warning now
 
 
 def test_a_system_without_dev_null_is_no_fault_of_the_server(monkeypatch: pytest.MonkeyPatch) -> None:

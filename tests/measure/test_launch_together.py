@@ -21,12 +21,12 @@ def test_both_run_meanwhile_and_each_has_its_own_numbers(launcher: Launcher) -> 
     for each in (one, other):
         assert each.cpu_ns is not None
         assert each.delay_ns is not None
-        assert each.delay_ns > each.cpu_ns / 4  # beside the other, and at times behind others
+        assert each.delay_ns > each.cpu_ns / 4  # it waits for the other one, and at times for other processes
 
 
 def test_what_children_wait_beside_the_partner_is_lost_to_the_whole(launcher: Launcher) -> None:
     both = [sh(b"(%s); (%s); true" % (BUSY, BUSY))] * 2
-    # The kernel drops what it tells of ended processes while others start many; then nothing is said, and once more.
+    # The kernel drops its reports of ended processes while other programs start many; then nothing is told: try again.
     tries = (launcher.launch_together(*both, second_begins=False, followed=True) for _ in range(5))
     told = next((pair for pair in tries if pair[0].lost_ns is not None and pair[1].lost_ns is not None), ())
     assert bool(told) == launcher.offers["switches"]

@@ -1,4 +1,4 @@
-"""What is fixed for a counted launch: its environment, and the lengths of what it finds on its stack."""
+"""What is fixed for a counted launch: its environment, and the lengths of the strings on its stack."""
 
 from __future__ import annotations
 
@@ -114,5 +114,5 @@ def test_what_the_kernel_would_execute(tmp_path: Path) -> None:
     for content, program in ((b"#!/bin/sh\n", True), (b"", False), (b"echo\n", False), (b"\x7fELF", False)):
         (tmp_path / "file").write_bytes(content)
         assert is_program(tmp_path / "file") is program
-    # What is not there, or not to be read, is for others to say.
+    # What is missing, or cannot be read, is reported elsewhere.
     assert is_program(tmp_path / "absent")

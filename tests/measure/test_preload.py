@@ -20,7 +20,7 @@ from steelyard.model.launch_spec import LaunchSpec
 from tests.c_programs import compiled
 from tests.measure.counting import Counting
 
-# Each function once, through the dynamic linker: an older C library has no arc4random of its own.
+# Calls each function once, through the dynamic linker: an older C library has no arc4random.
 DRAWS = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -72,7 +72,7 @@ int main(void) {
 }
 """
 
-# Whether a variable of each thread lies in the stack that it is said to have.
+# Prints whether a variable of each thread lies in the stack that the thread is said to have.
 STACKS = r"""
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -102,7 +102,7 @@ int main(void) {
 }
 """
 
-# How much is done is drawn.
+# Does an amount of work that is drawn at random.
 WORK = r"""
 #include <sys/random.h>
 
@@ -125,7 +125,7 @@ def printed(program: Path, *, preload: bool) -> str:
 
 
 def counted(valgrind: str, options: list[str], program: Path, **env: str) -> int:
-    """The instructions that a Valgrind tool counts."""
+    """Return the instructions that a Valgrind tool counts."""
     env = {"PATH": os.environ["PATH"], "LD_PRELOAD": os.fspath(PRELOAD), **env}
     done = subprocess.run([valgrind, *options, program], env=env, check=True, capture_output=True, text=True)
     found = re.search(r"I +refs: +([\d,]+)", done.stderr)
@@ -162,13 +162,13 @@ def test_every_thread_is_told_its_stack(tmp_path: Path, preload: bool) -> None:
 
 
 def test_finding_the_stack_costs_the_same_wherever_files_are(
-    valgrind: str,  # noqa: ARG001 - it skips where there is none
+    valgrind: str,  # noqa: ARG001 - skips the test without Valgrind
     tmp_path: Path,
 ) -> None:
-    # Where the C library looks for the last slash, 64 bytes without one cost 7 instructions less: no name is so long.
+    # The search for the last slash takes 7 instructions less for 64 bytes without one; these names are shorter.
     deep = tmp_path.joinpath(*["a-long-name"] * 8)
     deep.mkdir(parents=True)
-    # To wait for a thread costs what the machine makes of it.
+    # Without threads, because the cost of waiting for one depends on the machine.
     program = program_of(tmp_path, STACKS, "-DALONE")
     elsewhere = Path(shutil.copy(program, deep / program.name))
     with Launcher() as launcher:

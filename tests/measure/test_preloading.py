@@ -1,4 +1,4 @@
-"""What keeps a library of ours from being preloaded into a program, and how it is."""
+"""What keeps a library of ours from being preloaded into a program, and how it is preloaded."""
 
 from __future__ import annotations
 

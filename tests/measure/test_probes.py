@@ -1,4 +1,4 @@
-"""The probes: what they print, and that their use of the caches is the known one."""
+"""The probes: what they print, and that they use the caches as expected."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_bad_words_are_named_in_one_sentence(words: tuple[str | int, ...], about
 
 @dataclass(frozen=True)
 class Rates:
-    """Events an iteration, from the difference between two runs."""
+    """Events per iteration, from the difference between two runs."""
 
     instructions: float
     d1_misses: float
@@ -99,7 +99,7 @@ def test_larger_elements_share_their_lines_with_fewer(valgrind: str, tmp_path: P
 
 
 def test_a_chase_misses_what_does_not_hold_all_its_nodes(valgrind: str, tmp_path: Path) -> None:
-    # 64 bytes each: 16 KiB, 1 MiB and 16 MiB. The first round still finds nodes from the set-up.
+    # Nodes of 64 bytes: 16 KiB, 1 MiB and 16 MiB. The first round is left out: it still finds nodes from the set-up.
     rounds = (262_144, 524_288)
     for elements, misses in ((256, (0, 0)), (16_384, (1, 0)), (262_144, (1, 1))):
         chase = rates(valgrind, tmp_path, "chase", elements, *rounds)

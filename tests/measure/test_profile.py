@@ -47,7 +47,7 @@ def test_cachegrind_3_19_with_its_caches() -> None:
     assert profile.events["Ir"] == 165
     assert profile.events["DLmw"] == 1
     parts = by_name(profile)
-    # Code of inline.h that ended up in parse is parse's.
+    # Code of inline.h that was inlined into parse counts as parse's.
     assert parts["parse(char const*)"] == FunctionCost(
         "parse(char const*)",
         "/src/parse.c",
@@ -105,7 +105,7 @@ def test_callgrind_3_19_with_compressed_names_and_positions() -> None:
     main, fib = parts["main"], parts["fib"]
     assert (main.file, main.line, main.object) == ("/src/main.c", 12, "/bin/prog")
     assert (main.events["Ir"], main.inclusive) == (30, 400)
-    # The deeper activations are within what the first one called.
+    # The inclusive cost of the first activation contains the deeper ones.
     assert (fib.events["Ir"], fib.inclusive, fib.line) == (270, 370, 3)
     assert (parts["memcpy"].object, parts["memcpy"].file) == ("/lib/libc.so.6", "???")
     assert "fib'2" not in parts
@@ -291,7 +291,7 @@ PLANTED = 137
 
 
 def c_source(planted: int) -> str:
-    """A program of 200 functions, each with a loop; one of them goes round `planted` times."""
+    """Return a program of 200 functions, each with a loop; one of them loops `planted` times."""
     rounds = [planted if number == PLANTED else 5 + number % 7 for number in range(FUNCTIONS)]
     bodies = [
         f"__attribute__((noinline)) unsigned work_{number}(unsigned x) {{\n"
@@ -324,7 +324,7 @@ COMPILERS: dict[str, tuple[list[str], str, Callable[[int], str]]] = {
 
 
 def built(language: str, planted: int, folder: Path) -> Path:
-    """A program in a folder of its own, where what is counted of it is put."""
+    """Return a program in a folder of its own, where its counts are put, too."""
     command, name, source = COMPILERS[language]
     if shutil.which(command[0]) is None:
         pytest.skip(f"there is no {command[0]}")
@@ -340,7 +340,7 @@ def built(language: str, planted: int, folder: Path) -> Path:
 def counted(program: Path, tool: str) -> Profile:
     out = program.parent / f"{tool}.out"
     flags = [f"--tool={tool}", "--cache-sim=no", f"--{tool}-out-file={out}"]
-    # Same environment and argument on both sides: the start-up code counts along.
+    # The same environment and argument on both sides, because the start-up code is counted, too.
     subprocess.run(
         ["valgrind", *flags, "./prog"],
         cwd=program.parent,

@@ -1,4 +1,4 @@
-"""Folders for a moment: one stays for as long as its owner lives, and no longer."""
+"""Temporary folders: each stays for as long as its owner lives, and no longer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAME = "steelyard-heap-scratch-abc_1234"
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where temporary files go, in which a folder is old at once."""
+    """The folder for temporary files, in which every folder counts as old at once."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(scratch, "_UNLOCKED_S", -60.0)
     return tmp_path
@@ -52,7 +52,7 @@ def test_what_nobody_holds_any_more_is_swept(place: Path) -> None:
     sweep()
     assert (left.exists(), held.path.exists()) == (False, True)
     held.remove()
-    # As the kernel does for one that is killed: the lock is gone, and the folder is not.
+    # As when the owner is killed: the lock is gone, but the folder is not.
     killed = Scratch("count")
     os.close(killed._lock)
     sweep()

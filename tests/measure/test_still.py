@@ -1,4 +1,4 @@
-"""The clock that stands still, in real programs: what it leaves out, and where it goes on as usual."""
+"""The still clock in real programs: what it leaves out, and where it goes on as usual."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Timed = Callable[..., tuple[Measured, StillUse]]
 
 @pytest.fixture
 def timed(launcher: Launcher) -> Timed:
-    """Runs a command under the clock; on the first processor alone, if there is other work there."""
+    """Run a command under the still clock, on processor `cpu` alone if given."""
 
     def timed(*words: str | Path, out: Path | None = None, cpu: int | None = None) -> tuple[Measured, StillUse]:
         argv = tuple(os.fsencode(word) for word in words)
@@ -51,7 +51,7 @@ def timed(launcher: Launcher) -> Timed:
 
 @pytest.fixture
 def shared_cpu() -> Iterator[int]:
-    """A processor on which something else works all the while."""
+    """A processor on which another program works all the time."""
     cpu = min(os.sched_getaffinity(0))
     rival = os.posix_spawn("/bin/sh", ["sh", "-c", "while :; do :; done"], os.environ)
     try:

@@ -1,4 +1,4 @@
-"""Commands that nobody measures: run to their end, and gone with all that they started when that comes too late."""
+"""Commands that are not measured: they run to their end, or are killed with all that they started if they hang."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where Valgrind is found, what is asked of it, and what cannot be."""
+"""Where Valgrind is found, what it is asked for, and what it cannot do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.c_programs import need_valgrind
 
 
 def says(folder: Path, answer: str) -> str:
-    """A folder for a PATH, with a valgrind that says its version like this."""
+    """Put a valgrind into a folder that tells its version by this shell command; return the folder as a PATH."""
     program = folder / "valgrind"
     program.write_text(f"#!/bin/sh\n{answer}\n")
     program.chmod(0o755)

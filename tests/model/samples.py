@@ -16,7 +16,7 @@ WARM_UP, USED, DISTURBED, TRIED = range(len(ROLES))
 
 
 def row(pair: int = 0, side: int = 0, **changes: Any) -> LaunchRow:
-    """A used launch of 10 ms, whose main thread did all the work; every column has a value of its own."""
+    """Return a used launch of 10 ms whose main thread did all the work; every column has a value of its own."""
     return LaunchRow(
         benchmark=0,
         pair=pair,
@@ -51,7 +51,7 @@ def row(pair: int = 0, side: int = 0, **changes: Any) -> LaunchRow:
 
 
 def pairs(number: int) -> list[LaunchRow]:
-    """Pairs of launches of slightly different times."""
+    """Return pairs of launches with slightly different times."""
     return [row(pair, side, wall_ns=10_000_000 + 1000 * pair + side) for pair in range(number) for side in (0, 1)]
 
 

@@ -1,4 +1,4 @@
-"""Packed columns say the same as the lists that they stand for, be they few or many."""
+"""Packed columns hold the same as the lists that they stand for, whether these are short or long."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ NUMBERS: list[Any] = [
 
 
 def outcome(kind: TypeAdapter[Any], told: Any) -> list[Any] | str:
-    """What is taken, or the words it is refused with."""
+    """Return what is accepted, or the words of the refusal."""
     try:
         return list(kind.validate_python(told))
     except ValidationError as error:

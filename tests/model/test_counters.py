@@ -1,4 +1,4 @@
-"""Counts of the kernel and the processor: scaled up where they took turns, and kept with their launches."""
+"""Counts of the kernel and the processor: scaled up if counters took turns, and kept with their launches."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_journal_and_a_file_keep_them(tmp_path: Path) -> None:
     with Journal(tmp_path / "journal", weighing([])) as journal:
         for one in rows:
             journal.append(one)
-    # One without any has the line that it always had.
+    # The line of a launch without counters is as it always was.
     lines = [json.loads(line) for line in (tmp_path / "journal").read_text().splitlines()[1:]]
     assert [len(line) - len(lines[0]) for line in lines] == [0, 0, 1, 1]
     found = load(tmp_path / "journal")

@@ -24,7 +24,7 @@ def bisection() -> Bisection:
 
 
 Damage = tuple[tuple[str | int, ...], Any]
-"""A place in a record, and what is put there."""
+"""A place in a record, and the value that is put there."""
 
 
 def replace(record: Any, damage: Damage) -> None:

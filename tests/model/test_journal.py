@@ -219,7 +219,7 @@ def test_a_discarded_pair_is_disturbed_and_no_other(path: Path) -> None:
         for each in rows[:6]:
             journal.append(each)
         journal.discard(0, 2)
-        journal.discard(0, 0)  # it was a warm-up, and stays one
+        journal.discard(0, 0)  # a warm-up, which stays one
         for each in rows[6:]:
             journal.append(each)
     assert list(load(path).launches.role) == [WARM_UP, WARM_UP, USED, USED, DISTURBED, DISTURBED, USED, USED, USED]
@@ -231,7 +231,7 @@ def test_a_pair_that_is_set_aside_was_only_tried(path: Path) -> None:
             journal.append(each)
         journal.set_aside(0, 1)
         journal.discard(0, 2)
-        journal.set_aside(0, 0)  # it was a warm-up, and stays one
+        journal.set_aside(0, 0)  # a warm-up, which stays one
     assert list(load(path).launches.role) == [WARM_UP, WARM_UP, TRIED, TRIED, DISTURBED, DISTURBED]
 
 
@@ -399,7 +399,7 @@ def test_a_write_that_fails_spoils_nothing_that_is_there(path: Path, monkeypatch
             patch.setattr(os, "write", nearly_full)
             with pytest.raises(MeasurementError, match=f"{path}: No space left on device; make room"):
                 journal.append(ROWS[1])
-        journal.end(END)  # there may be room again, and how it ended is behind no half of a row
+        journal.end(END)  # there may be room again; the end must not follow half of a row
     assert load(path).launches == Launches.of_rows(ROWS[:1])
     assert load(path).stop == ["pairs"]
 
@@ -417,7 +417,7 @@ def test_a_row_is_written_whole_even_if_the_system_takes_it_in_pieces(
 
 
 def mixed(count: int) -> bytes:
-    """A journal with launches of all kinds, and other lines between them."""
+    """Return a journal with launches of all kinds, and other lines between them."""
     lines = [json.dumps(HEADER.model_dump(mode="json", exclude={"launches", "derived"}))]
     for number in range(count):
         samples = [[[2, 500 + number, None, 3], [2, 400, 390, None]], [], [[1, 7, 6, 0]]][number % 3]
@@ -434,7 +434,7 @@ def test_lines_that_are_read_together_are_those_that_are_read_alone(
     path: Path, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path.write_bytes(mixed(40))
-    monkeypatch.setattr(journal_module, "_ROWS", re.compile(rb"\Z."))  # none
+    monkeypatch.setattr(journal_module, "_ROWS", re.compile(rb"\Z."))  # matches nothing
     alone = load(path)
     monkeypatch.undo()
     monkeypatch.setattr(journal_module, "_AT_ONCE", at_once)

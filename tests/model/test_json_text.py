@@ -1,4 +1,4 @@
-"""The fast reader takes and refuses what Python's own does, and gives the same values."""
+"""The fast reader accepts and refuses what Python's own does, and gives the same values."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ TEXTS = {
 
 
 def outcome(read: Any, text: bytes) -> str:
-    """What is read, exactly; or the words it is refused with."""
+    """Return exactly what is read, or the words of the refusal."""
     try:
         return f"read {read(text)!r}"
     except (ValueError, RecursionError) as error:

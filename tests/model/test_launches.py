@@ -153,7 +153,7 @@ def test_the_turns_of_a_partner_are_no_wait_for_other_work() -> None:
 
 
 def beside(pair: int, taken_ms: float, benchmark: int = 0) -> list[LaunchRow]:
-    """Two of 40 ms, of which one leads by 5 ms, and the other one ends after so many."""
+    """Return a tandem pair of 40 ms each: the first leads by 5 ms, the second ends `taken_ms` after its start."""
     both = {"benchmark": benchmark, "user_ns": 40_000_000, "sys_ns": 0, "delay_ns": 70_000_000}
     wall_ns = round((taken_ms - 5) * 1e6)
     leading = row(pair, 0, order=2, start_ns=100, wall_ns=75_000_000, **both)
@@ -245,7 +245,7 @@ def test_pair_values_leave_out_incomplete_disturbed_and_foreign_pairs() -> None:
         row(1, 1, wall_ns=2),
         row(2, 0, role=DISTURBED),
         row(2, 1, role=DISTURBED),
-        row(3, 1, wall_ns=99),  # its baseline was never measured
+        row(3, 1, wall_ns=99),  # whose baseline was never measured
         row(4, 0, wall_ns=3),
         row(4, 1, wall_ns=4),
         row(5, 0, wall_ns=98),  # interrupted here
@@ -376,7 +376,7 @@ def test_each_benchmark_keeps_its_own_samples() -> None:
 
 
 def test_what_one_benchmark_s_launches_lack_another_s_keep() -> None:
-    """Samples and counters: where a launch has none, the others beside it have theirs all the same."""
+    """Launches keep their samples and counters even if others beside them have none."""
     counted = row(0, samples=SAMPLES, counters=((1000, 80, 80),))
     rows = [counted, row(0, benchmark=1), row(1), row(1, benchmark=1), counted._replace(pair=2)]
     parts = of(*rows).by_benchmark(2)

@@ -89,5 +89,5 @@ def test_a_pattern_is_of_the_whole_name_and_minds_its_case() -> None:
 def test_a_name_with_brackets_is_its_own_pattern() -> None:
     limits = limits_from(["test_sort[1]=1%"])
     assert limits.of("test_sort[1]", {"active"}, deciding=True) is not None
-    assert limits.of("test_sort1", {"active"}, deciding=True) is not None  # as in a shell
+    assert limits.of("test_sort1", {"active"}, deciding=True) is not None  # as a pattern in a shell
     assert limits.of("test_sort[2]", {"active"}, deciding=True) is None

@@ -12,7 +12,7 @@ from tests.model.samples import row
 ROW = row(0, 0, lost_ns=13, written_blocks=14)
 FIRST = Measured.of_row(ROW)
 LATER = Measured.of_row(ROW._replace(side=1, start_ns=ROW.start_ns + 10**9))
-# Of what is not summed over the processes of a launch.
+# Numbers that are not summed over the processes of a launch.
 APART = {"start_ns", "max_rss_bytes", "exit_code", "signal"}
 
 

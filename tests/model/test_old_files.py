@@ -1,4 +1,4 @@
-"""Files of every format version that was ever written have to be read, for ever: none of these is ever changed."""
+"""Files of every format version ever written must be readable for ever: none of the kept ones is ever changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_there_is_a_file_of_every_version() -> None:
         assert list(RECORDS.glob(f"version-{version}-*")), f"keep a record of version {version}"
 
 
-# What rests on the test of the pairs, which is another one than when these were kept: the pairs are judged anew.
+# Fields that depend on the statistical test of the pairs, which has changed since these records were kept.
 JUDGED = {"change", "interval", "p_value", "pairs", "looks", "resolution", "pairs_needed", "margin_needed"}
 
 
@@ -36,7 +36,7 @@ def test_a_record_gives_the_verdicts_that_it_was_kept_with(path: Path) -> None:
 
 
 def _derived(derived: Derived) -> list[dict[str, str]]:
-    """What was worked out; of findings their codes, as words may become better. What was not known then is left out."""
+    """Return what was computed then: findings by their codes, as wordings may improve, and without unknown fields."""
     dumps = [one.model_dump() for one in (*derived.verdicts, *derived.summaries)]
     coded = [{**one, "findings": [finding["code"] for finding in one["findings"]]} for one in dumps]
     return [
@@ -46,16 +46,16 @@ def _derived(derived: Derived) -> list[dict[str, str]]:
 
 
 def _written(value: object) -> str:
-    """A value, of floats 14 digits: the last ones of a change of counts were rounded otherwise then."""
+    """Return a value as text, floats with 14 digits: a change of counts was rounded differently then."""
     if isinstance(value, list | tuple):
         return repr([*map(_written, value)])
     return f"{value:.14g}" if isinstance(value, float) else repr(value)
 
 
 def _is_judged(one: dict[str, object], name: str) -> bool:
-    """Whether it rests on the test of the pairs: not the verdict, which has to be what it was, nor what was counted.
+    """Return whether a field depends on the test of the pairs, and so may differ from what was kept.
 
-    Of counts alone how long they took: those that ran at the same time were added up then.
+    The verdict does not, nor do counts, except for their time: counts at the same time were added up then.
     """
     if METRICS[str(one["metric"])].counted:
         return name == "seconds"

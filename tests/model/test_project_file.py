@@ -1,4 +1,4 @@
-"""A project's file: what it may say, and the sentence, with its line, where it says anything else."""
+"""A project's file: what it may say, and the sentence, with a line number, if it says anything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples are the same whether they are packed or not, and in a file by their digits or by their bits."""
+"""Samples are the same whether packed or not, and in a file as digits or as bits."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_values_that_are_no_secrets(value: str) -> None:
     "piece", ["://", "://:", ":", "a:@", "eyJ-", "eyJ.", "-----BEGIN ", "&token", "&a", "sk-", "a_", "aA"]
 )
 def test_no_value_takes_long(piece: str) -> None:
-    """A record of somebody else may hold any; a quadratic search would take hours."""
+    """Somebody else's record may hold any value; a quadratic search would take hours."""
     value = piece * (1_000_000 // len(piece))
     started = time.process_time()
     is_secret(value[:100_000], value)

@@ -1,4 +1,4 @@
-"""What is said of a dataclass's fields holds, whether pydantic's core is told of it here or by pydantic itself."""
+"""Dataclasses are validated alike, whether pydantic's core gets their schema from us or from pydantic itself."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BY_PYDANTIC: TypeAdapter[ForeignResults] = TypeAdapter(ForeignResults)
 
 
 def said_of(told: Any) -> tuple[ForeignResults | None, list[Any]]:
-    """What becomes of it here, after a look whether pydantic says the same."""
+    """Return our result and errors, after checking that pydantic has the same."""
     try:
         here, wrong = validated(ForeignResults, told), []
     except ValidationError as error:

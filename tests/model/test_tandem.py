@@ -1,4 +1,4 @@
-"""What others had of a processor that both launches of a pair shared."""
+"""The share of a processor that other programs had while both launches of a pair shared it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from steelyard.model.tandem import shares_of_others
 
 
 def shares(*pairs: tuple[int, int, float]) -> list[float]:
-    """Of pairs of a benchmark that together ran so much of the 100 ns from the first start to the last end."""
+    """Return the shares of others, given (benchmark, pair, ns that both ran of 100 from first start to last end)."""
     places = np.array([(benchmark, pair) for benchmark, pair, _ in pairs for _ in range(2)]).T
     ran_ns = np.array([ran / 2 for _, _, ran in pairs for _ in range(2)])
     spans_ns = np.array([span for _ in pairs for span in ((1000.0, 1090.0), (1010.0, 1100.0))])

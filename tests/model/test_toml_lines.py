@@ -71,6 +71,6 @@ def test_a_long_value_is_passed_over(lines: int) -> None:
 
 
 def test_a_list_of_many_lines_takes_no_longer_for_each() -> None:
-    """Each line that does not end it is no try: by trying them all this took minutes."""
+    """A line that cannot end the list is not tried as its end: trying all of them took minutes."""
     entries = '  "one",\n' * 100_000
     assert lines_of(f"a = [\n{entries}]\n[b]\nc = 1\n")["b", "c"] == 100_004

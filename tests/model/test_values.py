@@ -1,4 +1,4 @@
-"""How the words of options are read: numbers, times, parts; and the sentence where they are none."""
+"""How the values of options are read (numbers, times, shares), and the sentence if they are invalid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What went on beside launches, as it is kept."""
+"""The watch as it is kept: what went on beside launches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a file is written: whole or not at all, and with whose permissions."""
+"""How a file is written: whole or not at all, and with the right permissions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_what_a_kill_has_left_of_another_goes(file: Path) -> None:
     for path in before:
         path.touch()
         os.utime(path, (0, 0))
-    os.utime(before[2])  # it may be of one who has yet to lock it
+    os.utime(before[2])  # its writer may not have locked it yet
     with before[3].open() as written:
         fcntl.flock(written, fcntl.LOCK_EX)
         write_atomically(file, b"new")
@@ -74,7 +74,7 @@ def test_what_is_written_over_keeps_its_owner(file: Path) -> None:
 
 def test_what_is_written_over_keeps_its_access_list(file: Path) -> None:
     name, everybody = "system.posix_acl_access", 0xFFFFFFFF
-    # What the group may do stands in the list only: the mode has the most that anybody but the owner may.
+    # Only the list says what the group may do: in the mode, its bits are the most that anybody but the owner may do.
     entries = [(1, 6, everybody), (2, 6, 12_345), (4, 0, everybody), (16, 6, everybody), (32, 0, everybody)]
     access = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
     file.touch()
@@ -100,7 +100,7 @@ def test_where_the_owner_cannot_be_kept_no_other_group_may_read(file: Path, monk
 
 def test_a_failing_write_leaves_the_old_file_and_nothing_beside_it(file: Path) -> None:
     file.write_text("old")
-    # A real disk would have to be filled; a limit on the size of files has the kernel fail the same call.
+    # Instead of filling a real disk: a limit on the size of files makes the same call fail.
     program = f"""
 import resource, signal
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Requests to Valgrind stand twice, as the SDK is published by itself: one file, in two places."""
+"""Requests to Valgrind: one file in two places, because the SDK is published by itself."""
 
 from __future__ import annotations
 

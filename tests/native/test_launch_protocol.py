@@ -1,4 +1,4 @@
-"""What stands twice, in the launch server and in the driver: the numbers of a launch, and what is asked for it."""
+"""What the launch server and the driver both define: the numbers of a launch, and what a request for it has."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ PROTOCOL = (NATIVE / "launch" / "src" / "protocol.rs").read_text()
 
 
 def part(start: str, end: str) -> str:
-    """What stands in the server's source between two lines."""
+    """Return the server's source between two lines."""
     _, found, rest = PROTOCOL.partition(f"\n{start}\n")
     assert found, f"there is no `{start}` any more"
     return rest[: rest.index(f"\n{end}\n")]
 
 
 def types(struct: str) -> dict[str, str]:
-    """Field to type, in their order."""
+    """Return field -> type, in order."""
     return dict(re.findall(r"^ +pub (\w+): (.+),$", part(f"pub struct {struct} {{", "}"), re.MULTILINE))
 
 

@@ -16,7 +16,7 @@ from tests.builds import ROOT, built
 
 @pytest.fixture(scope="session")
 def checked_in() -> list[str]:
-    """The files that this checkout keeps, or will keep."""
+    """The files of this checkout that are in git, or will be."""
     if not (ROOT / ".git").exists():
         pytest.skip("no checkout of git: what belongs in a release is not known")
     listed = subprocess.run(
@@ -31,7 +31,7 @@ def checked_in() -> list[str]:
 
 @pytest.fixture(scope="session")
 def sdist(checked_in: list[str]) -> Path:
-    """Built from what is checked in and nothing else, as from a fresh clone."""
+    """The sdist, built from what is checked in and nothing else, as from a fresh clone."""
 
     def make(place: Path) -> None:
         clone = place / "clone"
@@ -46,7 +46,7 @@ def sdist(checked_in: list[str]) -> Path:
 
 @pytest.fixture(scope="session")
 def wheel(sdist: Path) -> Path:
-    """Built from the sdist, with what cargo has made for the editable package already."""
+    """The wheel, built from the sdist, with what cargo has already built for the editable package."""
 
     def make(place: Path) -> None:
         with tarfile.open(sdist) as archive:

@@ -1,4 +1,4 @@
-"""The shells' own files, each in its shell: they ask the command what could follow."""
+"""The completion files, each in its shell: they ask the command what could follow."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tests.builds import ROOT
 from tests.tool import STEELYARD, Tool
 
 _FILES = ROOT / "docs/completion"
-# Each loads the file as the shell does by itself, completes `steelyard ca`, and prints what is offered.
+# Each loads the file as the shell itself does, completes `steelyard ca`, and prints what is offered.
 _ASKED = {
     "bash": """source "$0"; COMP_WORDS=(steelyard ca); COMP_CWORD=1
         complete -p steelyard >/dev/null && _steelyard_completion steelyard && echo "${COMPREPLY[@]}" """,
-    # What zle would show: compadd belongs to it alone.
+    # Prints what zle would be given: compadd exists within zle only.
     "zsh": """_arguments() { :; }; _describe() { :; }; compadd() { :; }
         words=(steelyard ca); CURRENT=2; eval() { print -r -- "$@"; }; source "$0" """,
     "fish": """source $argv[1]; complete --do-complete 'steelyard ca'""",

@@ -1,4 +1,4 @@
-"""What an sdist and a wheel carry, for whom the wheel says it is, and what it says of itself."""
+"""What an sdist and a wheel contain, which machines the wheel is for, and its metadata."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 import steelyard
 from tests.builds import ROOT
 
-# Of use in a checkout only.
+# Files that are useful in a checkout only.
 _NOT_SHIPPED = (".ci/", ".github/", ".gitignore")
 _MADE_BY_SETUPTOOLS = {"PKG-INFO", "setup.cfg"}
 _NATIVE = {
@@ -88,7 +88,7 @@ def test_manual_documents_completion_and_licence_come_with_it(names: set[str], c
 
 
 def test_each_crate_in_the_native_parts_has_its_licence_told() -> None:
-    # What works while they are built only, and is in none of them.
+    # Crates that work only while the parts are built, and are not in them.
     builders = {"proc-macro2", "quote", "serde_derive", "syn", "unicode-ident", "version_check"}
     locks = [tomllib.loads(path.read_text()) for path in (ROOT / "native").glob("*/Cargo.lock")]
     crates = [each for lock in locks for each in lock["package"] if "source" in each]

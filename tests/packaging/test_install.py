@@ -1,4 +1,4 @@
-"""The wheel in an empty environment, with no compiler on the path, by each Python that it says it is for."""
+"""The wheel in an empty environment, with no compiler on the path, for the Pythons that it supports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 from tests.builds import ROOT, built
 from tests.tool import environment_in
 
-# What release/first-use names, what pip and the tool start, and nothing that compiles.
+# What release/first-use calls, and what pip and the tool start; nothing that compiles.
 _COMMANDS = ("env", "sh", "sleep", "true")
 
 
@@ -29,7 +29,7 @@ class Installed(NamedTuple):
         return subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True)
 
 
-# The oldest, and those that are new.
+# The oldest version, and the newest ones.
 @pytest.fixture(params=["3.11", "3.13", "3.14"])
 def installed(request: pytest.FixtureRequest, wheel: Path, tmp_path: Path) -> Installed:
     python = _python(request.param)
@@ -63,7 +63,7 @@ def test_it_installs_without_a_compiler_and_weighs(installed: Installed) -> None
 
 
 def _python(version: str) -> str:
-    """The interpreter of that version: the one that runs the tests, one on the path or one of pyenv's."""
+    """Return an interpreter of that version: the one that runs the tests, one on the path, or one of pyenv's."""
     if sys.version_info[:2] == tuple(int(part) for part in version.split(".")):
         return sys.executable
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
@@ -74,9 +74,9 @@ def _python(version: str) -> str:
 
 
 def _libraries(python: str) -> Path:
-    """A folder with what the package depends on, as it is pinned: it takes seconds to fill, and seldom changes.
+    """Return a folder with the pinned dependencies of the package, which takes seconds to fill, and seldom changes.
 
-    For the Python that runs the tests it is all there.
+    For the Python that runs the tests, it links to the installed ones.
     """
     if python == sys.executable:
         return built("linked-libraries", _link, sys.prefix, *_pinned())
@@ -101,7 +101,7 @@ def _pinned() -> list[str]:
 
 
 def _needed() -> list[Distribution]:
-    """All that the package depends on; for pip to find out what that is takes as long as to install it."""
+    """Return all dependencies of the package; pip would take as long to find them as to install them."""
     found = dict[str, Distribution]()
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     while wanted:

@@ -1,4 +1,4 @@
-"""The programs ask nothing of the C library that glibc 2.17 lacks, by whichever they are built here."""
+"""The programs need nothing from the C library that glibc 2.17 lacks, whichever glibc they are built with here."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import steelyard.native
 
 _OLDEST = (2, 17)
 _NATIVE = Path(steelyard.native.__file__).parent
-# Newer names of calls that were macros before: built with the old headers' stubs, a program has those in itself.
+# Newer names of functions that were macros before: a program built with the old headers has the stubs within itself.
 _ONCE_MACROS = {"stat", "fstat", "lstat", "fstatat", "stat64", "fstat64", "lstat64", "fstatat64"}
 
 
 @pytest.fixture(scope="module")
 def offered() -> dict[str, tuple[int, ...]]:
-    """The version of glibc in which each name came up: it keeps the old ones beside the new."""
+    """The version of glibc that introduced each name, of which glibc keeps the old versions beside the new."""
     loaded = re.search(r"(/\S*/libc[.-]\S*\.?so\S*)", Path("/proc/self/maps").read_text())
     assert loaded
     if "musl" in loaded[1]:
@@ -41,7 +41,7 @@ def test_all_that_is_asked_for_was_there(file: str, offered: dict[str, tuple[int
 
 
 def _symbols(file: Path, *, undefined: bool = False) -> list[tuple[str, tuple[int, ...]]]:
-    """Names and the versions of glibc that they are bound to; of those that are undefined, not the weak ones."""
+    """Return the names of a file with their versions of glibc; of undefined names, not the weak ones."""
     objdump = shutil.which("objdump")
     if objdump is None:
         pytest.skip("binutils are not installed: what the programs ask of the C library was not looked at")

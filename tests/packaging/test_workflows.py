@@ -1,4 +1,4 @@
-"""The workflows of the repository: what they name is there, and what they may do is no more than they need."""
+"""The workflows of the repository: what they name exists, and they may do no more than they need."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import yaml
 from tests.builds import ROOT
 
 _FOLDER = ROOT / ".github/workflows"
-# Of ours, in a command; what the jobs make by themselves is in none of these.
+# Our files in a command; the jobs make nothing in these places themselves.
 _OURS = re.compile(r"(?<![\w./-])(?:\.ci|docs|examples|native|release|sdk|src|tests)/[\w./-]+|(?<![\w./-])[A-Z]+\.md\b")
 
 if not _FOLDER.is_dir():

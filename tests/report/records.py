@@ -1,4 +1,4 @@
-"""Records to render: small, made up, one of each kind."""
+"""Small made-up records to render, one of each kind."""
 
 from __future__ import annotations
 
@@ -175,12 +175,12 @@ def run(*, stop: StopReason = "pairs", benchmarks: tuple[str, ...] = ("sort",), 
 
 
 def on_screen(show: Callable[[Console], None], width: int = 80) -> str:
-    """What is printed on a screen of so many columns."""
+    """Return what is printed on a screen of so many columns."""
     out = io.StringIO()
     show(Console(file=out, width=width))
     return out.getvalue()
 
 
 def flat(text: str) -> str:
-    """On one line, however wide it was printed."""
+    """Return a text on one line, however wide it was printed."""
     return " ".join(text.split())

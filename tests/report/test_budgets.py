@@ -124,7 +124,7 @@ def test_of_several_the_budget_is_said_once_that_decides_all() -> None:
 
 
 def test_what_one_of_several_has_a_note_of_is_not_said_of_all() -> None:
-    """Ticks of a clock that hide a change, or a way of pairing: those without the note have other ways to a verdict."""
+    """A note on a clock's ticks that hide a change, or on pairing: the others have other ways to a verdict."""
     record = weighing(benchmarks=("a", "b", "c"), stop="time", settings=SETTINGS)
     far = verdict(verdict="undecided", pairs_needed=900, seconds_needed=5e4, margin_needed=0.0123)
     coarse = far.model_copy(update={"index": 1, "findings": [Finding(code="coarse-clock", message="ticks")]})
@@ -154,6 +154,6 @@ def test_layouts_that_would_decide_are_named_where_pairs_of_these_would_not() ->
     few = verdict(verdict="undecided", change=0.0, interval=(-0.01, 0.01)).model_copy(update={"layouts": facts})
     more = "about 55 layouts of each side would, with as many pairs of each"
     assert more in budgets.budget(few, SETTINGS, "futile")
-    # A note says it where the layouts are what limits the interval.
+    # If the layouts limit the interval, a note says so.
     noted = few.model_copy(update={"findings": [Finding(code="few-layouts", message="5 layouts tell little")]})
     assert more not in budgets.budget(noted, SETTINGS, "futile")

@@ -96,7 +96,7 @@ def test_names_cannot_steer_the_terminal() -> None:
 
 
 def field(shown: Calibration, width: int) -> list[str]:
-    """The rows of the chart from the top, without their labels and without the axis."""
+    """Return the rows of the chart from the top, without their labels and the axis."""
     return [line.partition("|")[2].ljust(width - 9) for line in chart(shown, width) if "|" in line]
 
 
@@ -108,7 +108,7 @@ def test_no_chart_where_it_would_show_nothing() -> None:
 
 @pytest.mark.parametrize("width", [CHART_COLUMNS, 72])
 def test_what_is_as_predicted_lies_on_the_diagonal(width: int) -> None:
-    # 0.2 ns x l1 is what is predicted.
+    # The prediction is 0.2 ns x l1.
     exact = [point("chase", ns, l1=5 * ns) for ns in (1.0, 7.0, 30.0, 200.0)]
     rows = field(calibration(points=exact), width)
     assert sum(row.count("c") for row in rows) == 4
@@ -176,4 +176,4 @@ def test_names_cannot_break_out_of_the_svg() -> None:
 def test_it_needs_nothing_from_elsewhere() -> None:
     text = svg(calibration())
     assert "href" not in text
-    assert text.count("http") == 1  # the name of the format
+    assert text.count("http") == 1  # the name space of SVG

@@ -1,4 +1,4 @@
-"""Counts as they are printed: a run, a weighing, and the functions that a change comes from."""
+"""Printed counts: a run, a weighing, and the functions that a change comes from."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.design.counted import TOOL, count, counted_run, counted_weighing, cou
 from .records import flat
 
 HIT = {"I1mr": 0, "ILmr": 0, "Dr": 300, "D1mr": 4, "DLmr": 1, "Dw": 100, "D1mw": 1, "DLmw": 1}
-# 1,395 in the first level, 3 in the last one, 2 in main memory: 1395 + 15 + 70 at the default weights.
+# 1,395 hits in the first level, 3 in the last one, 2 in main memory: 1395 + 15 + 70 at the default weights.
 COST = 1_480
 OLD, NEW = {"hot": 900, "main": 100}, {"hot": 905, "main": 100, "fresh": 5}
 
@@ -70,7 +70,7 @@ def test_a_run_of_costs() -> None:
     assert f"{COST:,} median repeats exactly, 2 counts in 2 s" in text
     assert "cachegrind 3.19.0, caches article (I1, D1, last level 32 KiB, 32 KiB, 8 MiB)" in text
     assert "cost is l1 x 1 + ll x 5 + ram x 35 (default weights: a convention, not a time)" in text
-    # Functions stand with their own costs, which add up to the whole: all but 400 are the first one's.
+    # Functions are shown with their own costs, which add up to the whole: all but 400 are the first one's.
     assert "1,080 73 % function 0" in text
     assert "400 27 % function 1" in text
 
@@ -161,7 +161,7 @@ def test_no_change_comes_from_nowhere() -> None:
 
 
 def test_functions_are_those_of_the_counts_that_are_judged() -> None:
-    # A journal has those of the first count, too.
+    # A journal has the functions of the first count, too.
     made = counts([1500, 1000, *[1000] * 5], [1010] * 7)
     parts = [functions(0, {"compile": 500, **OLD}), functions(1, NEW), functions(0, OLD), functions(1, NEW)]
     text = shown(counted_weighing(made, parts))
@@ -203,7 +203,7 @@ def as_markdown(record: Weighing, **options: Any) -> str:
 def test_the_markdown_of_a_weighing_has_its_functions() -> None:
     lines = as_markdown(weighed()).splitlines()
     start = lines.index("Where the change of <code>benchmark 0</code> comes from, in instructions:")
-    assert lines[start + 1] == ""  # else it were no table
+    assert lines[start + 1] == ""  # without it, Markdown would see no table
     assert lines[start + 2] == "| own change | of all | function |"
     assert lines[start + 4] == "| +5 | +0.50 % | <code>fresh</code>, **new**, <code>work.c&#58;7</code> |"
     assert lines[start + 6] == "| +10 | +1.00 % | in all |"

@@ -32,7 +32,7 @@ def test_noise_ends_with_who_was_beside() -> None:
 
 
 def test_where_not_all_were_watched_it_is_said_of_how_many_it_is_told() -> None:
-    """After a weighing that was killed and carried on: no other number of launches is told of all."""
+    """After a weighing was killed and carried on; otherwise the number of launches stands for all."""
     assert disturbances.beside([program("make", 60)], 66, waited=True) == "make ran beside all 60 watched launches"
     assert disturbances.beside([program("make", 60)], 60, waited=True) == "make ran beside all 60 launches"
 

@@ -112,7 +112,7 @@ def test_a_change_keeps_its_sign_and_is_never_shown_as_none(relative: float) -> 
     shown = float(figures.change(relative).removesuffix(" %").replace(",", ""))
     assert math.copysign(1, shown) == math.copysign(1, relative)
     assert shown != 0
-    # Rounded at the worst by half of its last digit: of one digit, of 0.01 %, of 0.1 %, of 1 %.
+    # Rounding is off by half of the last digit at most: of a single digit, of 0.01 %, of 0.1 %, of 1 %.
     halves = ((5e-5, 0.51 * abs(relative)), (0.0999, 5.1e-5), (0.999, 5.1e-4), (math.inf, 5.1e-3))
     assert abs(shown / 100 - relative) <= next(half for end, half in halves if abs(relative) < end)
 
@@ -131,10 +131,10 @@ def test_intervals_and_shares() -> None:
     ]
     shares = [figures.percent(share) for share in (0.9949, 12.34, 0.00001234, 0.000001, 1e-9)]
     assert shares == ["99 %", "1,234 %", "0.00123 %", "0.0001 %", "0 %"]
-    # What is not all is not "100 %".
+    # A share that is not all of it is not shown as "100 %".
     shares = [figures.percent(share) for share in (0.995, 0.998, 0.99966, 0.999_999_4, 1 - 1e-9, 1.001)]
     assert shares == ["99.5 %", "99.8 %", "99.97 %", "99.99994 %", "100 %", "100 %"]
-    # Of what is held to a limit of 12.5 % none is above "12 %".
+    # A limit of 12.5 % is not shown as "12 %", which a smaller change would exceed.
     assert [figures.threshold(share) for share in (0.125, 0.005, 0.007, 1e-5, 10.0, 0.0)] == [
         "12.5 %",
         "0.5 %",

@@ -1,4 +1,4 @@
-"""What is said of a benchmark and its limit is the rule by which it is held to that."""
+"""What is said about a benchmark and its limit agrees with the rule that is applied."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_an_open_benchmark_is_told_which_half_of_the_rule_it_lacks(of: Verdict, 
         ("decided", 0.03, "active", True),
         ("futile", 0.03, "wall", True),  # `active` fell back to it
         ("time", 0.03, "active", False),
-        ("decided", 0.005, "active", False),  # the margin that it was weighed with
+        ("decided", 0.005, "active", False),  # the margin of the weighing
         ("decided", 0.03, "max_rss", False),
         ("decided", 0.0, "active", False),
     ],

@@ -1,4 +1,4 @@
-"""The heap as it is printed: of a run, of a weighing, of several benchmarks, on a narrow screen."""
+"""The heap as printed: of a run, of a weighing, of several benchmarks, on a narrow screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of what is kept."""
+"""The list of kept records."""
 
 from __future__ import annotations
 

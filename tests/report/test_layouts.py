@@ -1,4 +1,4 @@
-"""What is advised where several layouts of each side were weighed."""
+"""The advice after several layouts of each side were weighed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Medians with how much the launches vary, in every table that has them."""
+"""Medians, with how much the launches vary, in every table that has them."""
 
 from __future__ import annotations
 

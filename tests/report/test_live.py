@@ -92,7 +92,7 @@ def test_within_a_launch_that_lasts_it_counts_on() -> None:
         line(GOES_ON)
         return out.getvalue().rpartition("\r")[2].removesuffix(END)
 
-    assert seen_at(3.0) == ""  # nothing was told yet
+    assert seen_at(3.0) == ""  # no progress was told yet
     line(Progress("sort", 0, None, is_first=True))
     assert seen_at(4.0) == "the first launch runs"
     assert seen_at(8.4) == "the first pair has run for 5 s"

@@ -28,7 +28,7 @@ PROGRESS = Progress("merge", 30, 100, seconds_left=12.0, members=lambda: MEMBERS
 
 
 class Terminal(io.StringIO):
-    """A terminal that keeps what is on it, as far as the display needs that."""
+    """A terminal that keeps its content, as far as the display needs that."""
 
     def __init__(self, columns: int = 80) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class Terminal(io.StringIO):
             self.row -= int(part[2:-1])
             assert self.row >= 0
         elif part == "\x1b[K":
-            pass  # what is written here replaces its line
+            pass  # writing here replaces the line anyway
         elif part == "\x1b[J":
             self.screen[self.row :] = [self.screen[self.row] if self.column else ""]
         elif part == "\r\n":
@@ -79,7 +79,7 @@ def test_it_says_what_is_done_what_is_open_and_what_is_next() -> None:
     assert re.search(r"^now +merge +\+1.00 %  \[-2.00 %, \+3.00 %\]  30 pairs$", text, re.MULTILINE)
     assert re.search(r"^open +split +2 pairs$", text, re.MULTILINE)
     assert re.search(r"^next +split$", text, re.MULTILINE)
-    assert "sort" not in text  # what is the same is counted
+    assert "sort" not in text  # benchmarks that are the same are only counted
 
 
 def test_where_all_is_done_no_time_is_left() -> None:

@@ -1,4 +1,4 @@
-"""Which notes are shown, in which order; that every format shows just these."""
+"""Which notes are shown, in which order; every format shows exactly these."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_beside_another_weighing_a_note_names_its_benchmark_too() -> None:
 def test_of_several_benchmarks_a_note_names_those_that_it_is_about() -> None:
     assert of_two_benchmarks([TWO], [])[1:] == [Note(TWO.message, TWO.remedy, about=("sort",))]
     assert of_two_benchmarks([TWO], [TWO])[1:] == [Note(TWO.message, TWO.remedy, about=("sort", "parse"))]
-    assert of_two_benchmarks([ONE], [ONE]) == [Note(ONE.message, ONE.remedy)]  # said of the whole
+    assert of_two_benchmarks([ONE], [ONE]) == [Note(ONE.message, ONE.remedy)]  # a note on the whole
 
 
 def test_another_remedy_is_another_note() -> None:
@@ -84,7 +84,7 @@ def test_a_noisy_metric_cautions_unless_that_is_said_already() -> None:
 def test_metrics_that_are_noisy_for_the_same_reason_have_one_note_that_names_them() -> None:
     (alone,) = notes.of_weighing(weighing(), [verdict(metric="user")])
     said = Finding(code="noisy-metric", message=alone.message.removeprefix("user: "))
-    # One of them was judged, the other is unknown, as it was 0 in some launches.
+    # One of them was judged; the other is unknown, because it was 0 in some launches.
     judged = [verdict(metric=metric, findings=found) for metric, found in (("wall", []), ("user", [said]), ("sys", []))]
     assert notes.of_weighing(weighing(), judged) == [Note(f"user and sys: {said.message}")]
 

@@ -76,7 +76,7 @@ def test_what_is_told_apart_is_not_too_wide(texts: list[str], width: int) -> Non
 
 @given(ANYTHING, ANYTHING, ANYTHING)
 def test_a_style_stays_on_what_it_was_given_to(before: str, text: str, after: str) -> None:
-    start = len(Text(before))  # which takes some controls away itself
+    start = len(Text(before))  # Text removes some control characters itself
     whole = Text(before + text + after)
     whole.stylize("bold", start, start + len(Text(text)))
     shown = printable.styled(whole)

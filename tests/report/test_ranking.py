@@ -13,7 +13,7 @@ from tests.report.records import on_screen, verdict
 
 
 def weighed(*sizes: str, **told: tuple[str, float, tuple[float, float] | None]) -> tuple[Weighing, list[Verdict]]:
-    """Candidates of these names, each with what came of it, at these sizes."""
+    """Return a weighing of candidates with these names and results, at these sizes, and its verdicts."""
     plain = records.weighing()
     subjects = [records.subject(name) for name in ("old", *told)]
     benchmarks, verdicts = list[Benchmark](), list[Verdict]()

@@ -35,7 +35,7 @@ def test_a_shell_takes_a_command_as_it_was_meant_wherever_it_is_broken(words: li
     sheet = Sheet(Console(file=written, width=width, color_system=None))
     sheet.command("go on", shlex.join(words))
     label, command = written.getvalue().split("go on", 1)
-    # As a shell does, which this module is none in.
+    # A shell joins continued lines, which shlex does not.
     assert (label, shlex.split(command.replace("\\\n", ""))) == ("", words)
     lines = [line.strip() for line in command.splitlines()]
     assert all(line.endswith(" \\") for line in lines[:-1] if line)

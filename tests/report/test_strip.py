@@ -71,7 +71,7 @@ def test_twenty_columns_still_carry_both_ends_the_mark_and_the_overflow() -> Non
 
 
 def test_values_beside_many_equal_ones_are_drawn() -> None:
-    drawn = strip([0.0] * 21 + [0.47] * 7, 60)  # of which the upper quartile lies between the two values
+    drawn = strip([0.0] * 21 + [0.47] * 7, 60)  # the upper quartile lies between the two values
     assert drawn.startswith(f"0 % {ZERO}█")
     assert drawn.endswith(" +47 %")
 

@@ -278,7 +278,7 @@ def test_narrow_tables_keep_the_verdict_and_the_change(width: int) -> None:
 
 
 def test_the_strip_belongs_to_the_benchmark_and_the_metric() -> None:
-    # Every pair of the example differs by about 30 %: drawn from the launches, not from the verdict.
+    # Every pair of the example differs by about 30 %: the strip shows the launches, not the verdict.
     text = weighed(SLOWER, record=records.weighing(0.3))
     assert "0 < +2" in text
 
@@ -324,7 +324,7 @@ def test_a_metric_of_nothing_but_zeros_has_no_strip() -> None:
 
 
 def weighed_and_run(benchmark: Benchmark, argv: tuple[str, ...] = ("./bench",)) -> list[str]:
-    """What is printed of a weighing and of a run with this one benchmark."""
+    """Return what is printed of a weighing and of a run with this one benchmark."""
     sides = [records.subject("./bench").model_copy(update={"argv": [*argv]})] * 2
     weighing = records.weighing().model_copy(update={"benchmarks": [benchmark], "subjects": sides})
     run = records.run().model_copy(update={"benchmarks": [benchmark], "subjects": sides[:1]})

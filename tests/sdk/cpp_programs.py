@@ -55,7 +55,7 @@ IMPLEMENTATION = '#define STEELYARD_IMPLEMENTATION\n#include "steelyard.hpp"\n'
 def asked(
     program: Path, *arguments: str, before: Sequence[str] = (), environment: Mapping[str, str] | None = None
 ) -> Response:
-    """Call a program, behind what stands `before` it; FD among its arguments stands for the pipe."""
+    """Call a program, with `before` in front of it on the command line; FD as an argument stands for the pipe."""
     return drive([*before, program], arguments, environment)
 
 
@@ -78,7 +78,7 @@ def run(
 
 
 def need(*names: str) -> str:
-    """Where the first of these programs is that there is; skips the test where there is none."""
+    """Return the path of the first of these programs that is installed; skips the test if none is."""
     found = next((path for path in map(shutil.which, names) if path), None)
     if found is None:
         pytest.skip(f"not tested without {' or '.join(names)}")

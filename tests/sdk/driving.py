@@ -1,4 +1,4 @@
-"""Calls a program as the driver does: a pipe for the response, and arguments that say what is wanted."""
+"""Calls a program as the driver does: with a pipe for the response, and arguments that say what is wanted."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# Among a program's arguments it stands for the one that names the pipe.
+# Stands for the argument that names the pipe.
 FD = "--steelyard-fd=PIPE"
-# An interactive terminal: without what Cargo says to those that it runs.
+# The environment of an interactive terminal: without the variables that Cargo sets for what it runs.
 PLAIN = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
 
 
 @dataclass(frozen=True)
 class Response:
-    """What a program wrote where it was asked to, and how it ended."""
+    """What a program wrote to the pipe, and how it ended."""
 
     status: int
     lines: list[dict[str, Any]]
@@ -27,19 +27,19 @@ class Response:
 
     @property
     def inner(self) -> list[dict[str, Any]]:
-        """What is between the hello and the end, which have to be there."""
+        """The lines between the hello and the end, both of which must be there."""
         assert (self.lines[0].get("steelyard"), self.lines[-1]) == (1, {"end": True}), self
         return self.lines[1:-1]
 
     @property
     def samples(self) -> list[dict[str, Any]]:
-        """The same, of a call that went well; for a list, its benchmarks."""
+        """The same lines of a call that must have ended well: samples, or the benchmarks of a list."""
         assert self.status == 0, self
         return self.inner
 
     @property
     def error(self) -> str:
-        """What went wrong, of a response that says nothing else."""
+        """The error of a call that must have failed, and say nothing else."""
         assert self.status != 0, self
         assert [list(line) for line in self.inner] == [["error"]], self
         return str(self.inner[0]["error"])
@@ -52,7 +52,7 @@ def drive(
     *,
     pass_fds: Sequence[int] = (),
 ) -> Response:
-    """Run a command with these arguments behind it; STEELYARD_TEST_FD in its environment names the pipe as well."""
+    """Run a command followed by these arguments; STEELYARD_TEST_FD in its environment names the pipe, too."""
     reads, writes = os.pipe()
     given = [argument.replace(FD, f"--steelyard-fd={writes}") for argument in arguments]
     with subprocess.Popen(

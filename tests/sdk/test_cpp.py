@@ -1,4 +1,4 @@
-"""The C++ header, built by the real compiler and driven as the protocol says."""
+"""The C++ header, built by a real compiler and driven as the protocol says."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_every_field_of_a_run(harness: Path) -> None:
         assert set(sample) == {"loops", "ns", "cpu_ns", "delay_ns"}
         assert all(type(value) is int for value in sample.values())
         assert sample["ns"] > 0
-        # Of such short samples the scheduler would say 0, were it not made to bring its numbers up to date.
+        # For such short samples the scheduler would tell 0, if it were not made to update its numbers.
         assert sample["cpu_ns"] > 0
         assert sample["delay_ns"] >= 0
 

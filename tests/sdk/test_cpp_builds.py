@@ -1,4 +1,4 @@
-"""The C++ header under other compilers and standards, in C, and by CMake."""
+"""The C++ header with other compilers and standards, in C, and with CMake."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ target_link_libraries(small PRIVATE steelyard::steelyard)
 """
 
 
-# GCC compiles all of them as C++17 for the other tests, and must be as silent.
+# For the other tests GCC compiles everything as C++17, and must print no warning there either.
 @pytest.mark.parametrize(("compiler", "standard"), [("g++", "c++20"), ("clang++", "c++17"), ("clang++", "c++20")])
 def test_no_compiler_warns(folder: Path, compiler: str, standard: str) -> None:
     found = need_clang("clang++") if compiler == "clang++" else need("g++")

@@ -25,7 +25,7 @@ def test_the_loop_stays_even_around_nothing(harness: Path, c_harness: Path) -> N
 
 @pytest.mark.parametrize("name", ["sleeps_outside", "sleeps_before_each"])
 def test_set_up_is_not_timed(harness: Path, name: str) -> None:
-    # Each sample is two readings of a clock apart; what is not timed sleeps for 300 ms.
+    # A sample takes little more than two readings of the clock; what is not timed sleeps for 300 ms.
     assert min(sample["ns"] for sample in run(harness, name, loops=1).samples) < 300_000_000
 
 
@@ -48,7 +48,7 @@ def test_the_scheduler_is_not_quoted_where_others_did_the_work(harness: Path, na
 
 
 def instructions(program: Path, name: str, loops: int, folder: Path, **environment: str) -> int:
-    """What Callgrind counts, when nothing is counted but what asks for it."""
+    """Return what Callgrind counts if it counts only what asks for it."""
     out = folder / "callgrind.out"
     tool = [need_valgrind(), "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={out}"]
     response = run(program, name, loops=loops, samples=1, before=tool, environment=environment)
@@ -58,14 +58,14 @@ def instructions(program: Path, name: str, loops: int, folder: Path, **environme
 
 
 def of_an_iteration(program: Path, name: str, folder: Path, loops: int = 1000, **environment: str) -> float:
-    """Instructions by the difference of 2 N and N loops."""
+    """Return the instructions of an iteration, from the difference between 2 N and N loops."""
     counts = [instructions(program, name, times * loops, folder, **environment) for times in (1, 2)]
     return (counts[1] - counts[0]) / loops
 
 
 @pytest.mark.parametrize(
     ("built", "name", "least"),
-    # A loop takes two instructions, twenty multiplications at least twenty more: they are not done beforehand.
+    # A loop takes two instructions, twenty multiplications at least twenty more, if they are not done beforehand.
     [
         ("harness", "nothing", 2),
         ("harness", "multiplies", 22),
@@ -102,7 +102,7 @@ def unrolled() -> Path:
 
 @pytest.mark.parametrize("name", ["in_cpp", "in_c"])
 def test_the_loop_is_not_unrolled(unrolled: Path, tmp_path: Path, name: str) -> None:
-    # Of a loop that is unrolled twice an iteration would take one instruction, or one and a half.
+    # In a loop that is unrolled twice, an iteration would take one instruction, or one and a half.
     assert of_an_iteration(unrolled, name, tmp_path) == 2
 
 
@@ -116,7 +116,7 @@ def test_set_up_is_not_counted(harness: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="session")
 def suites() -> tuple[Path, Path]:
-    """The suite as it is, and with one benchmark made slower."""
+    """The example suite as it is, and with one benchmark made slower."""
     build = [need("g++"), "-std=c++17", *STRICT]
 
     def make(place: Path) -> None:
@@ -134,7 +134,7 @@ def test_the_suite_run_interactively(suites: tuple[Path, Path]) -> None:
     names = [line["benchmark"] for line in listed[0]]
     assert listed[0] == listed[1]
     assert len(names) >= 20
-    # All of them, as where nothing is named, take 10 s.
+    # Running all benchmarks, the default, takes 10 s.
     done = subprocess.run([suites[0], "hash_"], capture_output=True, text=True, check=True)
     *lines, hint = done.stdout.splitlines()
     assert [line.split(maxsplit=2)[2] for line in lines] == [name for name in names if "hash_" in name]
@@ -168,7 +168,7 @@ STEELYARD_MAIN()
 
 @pytest.fixture(scope="session")
 def failing() -> Path:
-    build = [need("g++"), "-std=c++17", *STRICT, "-O0"]  # nothing of it is measured
+    build = [need("g++"), "-std=c++17", *STRICT, "-O0"]  # it is not measured
 
     def make(place: Path) -> None:
         (place / "failing.cpp").write_text(FAILING)

@@ -1,4 +1,4 @@
-"""Samples in turn with a partner's: this test is the partner of each SDK, at the other end of the socket."""
+"""Lockstep: these tests are the partner of each SDK, at the other end of the socket."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SWAPPED = str.maketrans("01", "10")
 
 @pytest.fixture(params=["C++", "C", "Rust", "Python"])
 def command(request: pytest.FixtureRequest) -> list[str]:
-    """A program of each SDK, and which of its benchmarks to run."""
+    """A program of each SDK, and the option for the benchmark to run."""
     match request.param:
         case "C++":
             return [str(request.getfixturevalue("harness")), "--steelyard-run=nothing"]
@@ -61,7 +61,7 @@ def test_it_samples_in_its_turn_and_only_then(command: list[str]) -> None:
         assert ours.recv(2) == b"\0", "it has to say that it is set up, and no more"
         assert is_silent(ours), "it has to wait until we are set up"
         ours.send(b"\0")
-        # Ours is 1 where theirs is 0. They go on by themselves from a sample that ends a round to one that begins one.
+        # Our order is 1 where theirs is 0. If they end a round and begin the next one, they go on by themselves.
         for sample, order in enumerate(ORDERS):
             if order == "1":
                 assert sample == 0 or ORDERS[sample - 1] == "1" or is_silent(ours)
@@ -139,7 +139,7 @@ def test_waits_are_those_within_the_time_and_none_of_those_around_it(command: li
             samples = drive(pinned, [*given, FD]).samples
         finally:
             hog.kill()
-    # A switch may still fall between two readings; where CPU clocks are read it used to, in most of the samples.
+    # A switch may still come between two readings; it used to come between readings of CPU clocks in most samples.
     assert sum(sample["delay_ns"] > sample["ns"] for sample in samples) <= 4
 
 
@@ -150,7 +150,7 @@ def test_a_weighing_in_tandem_has_its_samples_in_turn(harness: Path, here: InPro
     assert done.status == 0, done.text
     launches = here.json("r.json")["launches"]
     assert len(launches["samples"]) >= 18
-    warmed = 2  # one after the other
+    warmed = 2  # the warm-up's launches run one after the other
     columns = (launches[name][warmed:] for name in ("side", "order", "samples"))
     for side, order, samples in zip(*columns, strict=True):
         assert order >= IN_TANDEM, side

@@ -1,4 +1,4 @@
-"""The Rust SDK driven as docs/protocol.md says, with a suite made for that: sdk/rust/examples/cases.rs."""
+"""The Rust SDK driven as docs/protocol.md says, with a suite made for these tests: sdk/rust/examples/cases.rs."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ ASKED = {"protocol": "1", "loops": "10", "samples": "3", "seed": "7"}
 def drive(
     command: Sequence[str], arguments: Mapping[str, str], environment: Mapping[str, str] | None = None
 ) -> Response:
-    """Call a program with the protocol's arguments by their keys."""
+    """Call a program with the protocol's arguments, given by key."""
     return driving.drive(
         command, [FD, *(f"--steelyard-{key}={value}" for key, value in arguments.items())], environment
     )
 
 
 def refused(command: Sequence[str], arguments: Mapping[str, str], status: int) -> str:
-    """What a program complains of, to the driver and on stderr."""
+    """Return the error that a program tells both the driver and on stderr."""
     response = drive(command, arguments)
     assert response.error in response.stderr
     assert (response.status, response.stdout) == (status, "")
@@ -48,14 +48,14 @@ def refused(command: Sequence[str], arguments: Mapping[str, str], status: int) -
 
 
 def list_of(program: str, *others: str) -> list[dict[str, Any]]:
-    """The benchmarks that it lists, with other arguments before those of the protocol."""
+    """Return the benchmarks that a program lists, with other arguments before those of the protocol."""
     response = drive([program, *others, "--steelyard-list"], {"protocol": "1"})
     assert (response.stdout, response.stderr, response.lines[0]) == ("", "", HELLO)
     return response.samples
 
 
 def run(program: str, name: str, loops: int = 10, samples: int = 3, seed: int = 7) -> Response:
-    """The samples of one benchmark."""
+    """Return the response with the samples of one benchmark."""
     asked = {"run": name, "loops": str(loops), "samples": str(samples), "seed": str(seed)}
     response = drive([program], {**ASKED, **asked})
     assert (response.stderr, response.lines[0]) == ("", HELLO)
@@ -64,7 +64,7 @@ def run(program: str, name: str, loops: int = 10, samples: int = 3, seed: int = 
 
 
 def cargo(folder: Path, *arguments: str) -> list[dict[str, Any]]:
-    """Build, in the folder, as Cargo reads its settings from there; what was built."""
+    """Build within the folder, from which Cargo reads its settings; return the messages on the executables."""
     command = ["cargo", *arguments, "--offline", "--locked", "--message-format=json"]
     built = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
@@ -73,7 +73,7 @@ def cargo(folder: Path, *arguments: str) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def cases() -> str:
-    """The suite of cases, optimised as benchmarks are."""
+    """The suite of cases, optimised like benchmarks."""
     (built,) = cargo(SDK, "build", "--release", "--example", "cases")
     return str(built["executable"])
 
@@ -124,7 +124,7 @@ def test_a_run_gives_each_sample_with_every_field(cases: str) -> None:
 def test_time_on_a_processor_is_told_and_is_within_the_whole(cases: str) -> None:
     samples = run(cases, "sum/n=1000", loops=500_000, samples=3).inner
     for sample in samples:
-        # They are read around the clock, and the thread may have waited between the two.
+        # They are read around the readings of the clock, and the thread may have waited in between.
         assert 0 < sample["cpu_ns"] + sample["delay_ns"] <= sample["ns"] + 20e6
 
 
@@ -163,7 +163,7 @@ def test_where_others_do_the_work_this_threads_time_is_left_out(cases: str, name
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="there is no /proc/self/fd to see a child's descriptors")
 def test_no_child_holds_the_descriptor(cases: str) -> None:
-    # 3 is what `ls` itself opens to read the folder.
+    # 3 is the folder that `ls` itself opens.
     assert run(cases, "child").stdout.split() == ["0", "1", "2", "3"]
 
 
@@ -260,7 +260,7 @@ def test_a_benchmark_that_cannot_be_run_says_why(cases: str, name: str, message:
 
 @pytest.mark.parametrize("name", ["sum/n=1000", "polynomial", ODD_NAME])
 def test_the_body_is_neither_removed_nor_done_once(cases: str, name: str) -> None:
-    """A thousand times as many iterations take longer: less than that, as the clock has its share of the few."""
+    """A thousand times as many iterations take over 100 times as long: the clock has its share in the few."""
 
     def least(loops: int) -> int:
         taken: list[int] = [sample["ns"] for sample in run(cases, name, loops=loops, samples=10).inner]
@@ -270,7 +270,7 @@ def test_the_body_is_neither_removed_nor_done_once(cases: str, name: str) -> Non
 
 
 def test_set_up_and_tear_down_are_not_in_the_time(cases: str) -> None:
-    # They sleep 0.3 s before the first, before each and after the last.
+    # Set-up and tear-down sleep 0.3 s before the first sample, before each and after the last.
     assert sum(sample["ns"] for sample in run(cases, "slow set-up", samples=2).inner) < 0.2e9
 
 
@@ -278,7 +278,7 @@ def test_set_up_and_tear_down_are_not_in_the_time(cases: str) -> None:
 
 
 def counted(program: str, folder: Path, name: str, loops: int, environment: Mapping[str, str] = PLAIN) -> int:
-    """The instructions between the requests of one sample."""
+    """Return the instructions between the requests of one sample."""
     kept = folder / "callgrind.out"
     valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={kept}"]
     arguments = {**ASKED, "run": name, "loops": str(loops), "samples": "1"}
@@ -304,7 +304,7 @@ def test_an_iteration_is_a_constant_number_of_instructions(cases: str, tmp_path:
 @needs_valgrind
 @pytest.mark.parametrize("name", ["polynomial", "polynomial of its own", "polynomial of input"])
 def test_the_whole_body_is_in_each_iteration(cases: str, tmp_path: Path, name: str) -> None:
-    """It multiplies and adds 20 times, of which nothing is done once for all iterations."""
+    """The body multiplies and adds 20 times, and none of that is done once for all iterations."""
     assert counted(cases, tmp_path, name, 200) - counted(cases, tmp_path, name, 100) > 100 * 40
 
 

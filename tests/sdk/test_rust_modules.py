@@ -1,4 +1,4 @@
-"""How the Rust crate is put together."""
+"""The imports between the modules of the Rust crate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SOURCES = Path(__file__).resolve().parents[2] / "sdk" / "rust" / "src"
 
 
 def imported(source: str) -> set[str]:
-    """Where in the crate a module takes something from, also for its tests; `$crate` is written for users of macros."""
+    """Return the modules of the crate that a module imports, in its tests too; `$crate` is for users of macros."""
     code = re.sub(r"//.*", "", source)
     found = re.findall(r"(?<!\$)\bcrate::(?:\{([^}]*)\}|(\w+))", code)
     return {name.strip().partition("::")[0] for several, one in found for name in (several or one).split(",")}
@@ -21,7 +21,7 @@ def imported(source: str) -> set[str]:
 def test_no_module_imports_one_that_imports_it() -> None:
     modules = {path.stem: path.read_text(encoding="utf-8") for path in SOURCES.glob("*.rs") if path.stem != "lib"}
     imports = {name: imported(source) for name, source in modules.items()}
-    # What is imported by way of lib.rs, which has them all, would hide from whom it is.
+    # An import by way of lib.rs, which has everything, would hide which module it is from.
     assert set().union(*imports.values()) <= set(modules)
     TopologicalSorter(imports).prepare()
     assert len(modules) > 10

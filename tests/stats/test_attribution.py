@@ -112,7 +112,7 @@ def test_what_has_nearly_the_same_count_in_the_same_file_was_renamed(before: int
         ([function("a", 1000)], [function("b", 979)]),
         ([function("a", 1000, file="p.c")], [function("b", 1001, file="q.c")]),  # another file
         ([function("a", 1000, file="???")], [function("b", 1001, file="???")]),  # no file
-        ([function("a", 1000)], [function("b", 1001), function("c", 999)]),  # which of the two?
+        ([function("a", 1000)], [function("b", 1001), function("c", 999)]),  # it could be either
         ([function("b", 1001), function("c", 999)], [function("a", 1000)]),
     ],
 )

@@ -1,9 +1,9 @@
-"""What the statistics claim, held to its bars by simulation; benchmarks/verdicts_on_traces.py prints the whole table.
+"""The claims of the statistics, tested by simulation; benchmarks/verdicts_on_traces.py prints the whole table.
 
 Seeds are fixed, so a result does not change from run to run. The looks spend all of alpha, which is larger here than
-usual, so that few weighings tell it from more: of 40, `MOST` may go wrong where the claim is that at most `ALPHA` do;
-more than that is as rare as 1 in 1,000 if it holds. That the test is exact is shown over all flips of the coin in
-test_weighted.py and test_joint.py.
+usual, so that few weighings suffice: of 40, `MOST` may go wrong where the claim is that at most `ALPHA` do. If the
+claim holds, more than that have a chance of 1 in 1,000. test_weighted.py and test_joint.py show over all flips of the
+coin that the test is exact.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def on_trace(
 
 
 def false_alarms(noise: Noise, tick: float | None = None) -> float:
-    """No margin saves an alarm here: what any look rejects counts."""
+    """Return the share of alarms, where whatever a look rejects counts: no margin prevents an alarm."""
     return simulation.false_alarms(noise, alpha=ALPHA, pairs=40, weighings=WEIGHINGS, tick=tick)
 
 
@@ -47,7 +47,7 @@ def test_false_alarms_on_every_trace(name: str, metric: str) -> None:
 
 @pytest.mark.parametrize("name", ["bursts", "quiet"])
 def test_false_alarms_of_weighings_that_go_on_whenever_they_are_undecided(name: str) -> None:
-    """It were 10 to 13 % if each end spent all (benchmarks/going_on.py)."""
+    """There would be 10 to 13 % if each end spent all of alpha (benchmarks/going_on.py)."""
     noise = window_of(trace("bursts", "active")) if name == "bursts" else SYNTHETIC["quiet"]
     generator = np.random.default_rng(1)
     alarms = [is_alarm(noise(generator, 40), int(generator.integers(8, 21)), ALPHA) for _ in range(WEIGHINGS)]
@@ -66,7 +66,7 @@ def test_an_effect_of_the_order_costs_few_pairs() -> None:
     drawn = [order.dealt(generator, SYNTHETIC["quiet"], order.two_percent, 150, 0.01) for _ in range(WEIGHINGS)]
     ended = [order.judged(*one) for one in drawn]
     assert np.mean([one.verdict == "slower" for one in ended]) >= 0.95
-    assert np.median([one.look.pairs for one in ended]) <= 50  # 82 where it is left in
+    assert np.median([one.look.pairs for one in ended]) <= 50  # 82 if the effect is not removed
 
 
 @pytest.mark.parametrize("metric", ["cpu", "active"])
@@ -104,7 +104,7 @@ def test_ticks_cost_no_false_alarms_and_no_wrong_same(tick: float) -> None:
 
 
 def test_a_side_that_is_disturbed_more_is_not_the_procedure_s_doing() -> None:
-    """The bars above can fail: without the random order, drift within a pair is a false alarm."""
+    """The tests above can fail: without the random order, drift within a pair is a false alarm."""
 
     def always_first(generator, pairs):  # type: ignore[no-untyped-def]
         values = SYNTHETIC["quiet"](generator, pairs)
@@ -115,7 +115,7 @@ def test_a_side_that_is_disturbed_more_is_not_the_procedure_s_doing() -> None:
 
 
 def test_an_order_that_costs_and_noise_that_remembers_are_no_change() -> None:
-    """AR(1) of 0.9, and the second launch of each pair 2 % slower: what the coin is for."""
+    """Noise is AR(1) with 0.9, and the second launch of a pair is 2 % slower: that is what the coin is for."""
 
     def remembering(generator, pairs):  # type: ignore[no-untyped-def]
         noise = 0.01 * generator.standard_normal(2 * pairs)

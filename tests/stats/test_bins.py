@@ -75,7 +75,7 @@ def test_wider_fences_hold_more() -> None:
 
 @given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9), st.integers(2, 20))
 def test_ticks_lie_on_the_axis_and_are_not_too_many(low: float, span: float, most: int) -> None:
-    if span < 1e-6 * abs(low):  # closer than numbers lie
+    if span < 1e-6 * abs(low):  # too close for the resolution of floats
         return
     found = ticks(low, low + span, most)
     assert len(found) <= most + 1

@@ -21,7 +21,7 @@ from steelyard.stats.verdict import verdict_of
 
 
 def found_by(search: Search, slow: int, skipping: frozenset[int] = frozenset()) -> list[float]:
-    """Search to the end with answers that are right, and return what each answer spent."""
+    """Search to the end with correct answers; return what each answer spent."""
     spent = []
     while (middle := search.middle()) is not None:
         if middle in skipping:
@@ -50,7 +50,7 @@ def test_whatever_is_skipped_the_slow_one_stays_among_the_suspects_and_the_error
     search = Search(commits, 0.01)
     spent = found_by(search, slow, skipping)
     assert slow in search.suspects
-    # All but the newest were skipped.
+    # All but the newest suspect were skipped.
     assert set(search.suspects) - {search.high} <= skipping
     assert sum(spent) < OF_STEPS * 0.01
     assert all(share > 0 for share in spent)
@@ -84,13 +84,13 @@ OPEN = Compared("undecided", 0.01)
         (SAME, SAME, None),
         (OPEN, SAME, None),
         (None, None, None),
-        # On the other side of both: nothing says where the change between them is.
+        # Beyond one end, and open against the other: nothing shows where the change between them is.
         (SLOWER, OPEN, None),
         (OPEN, FASTER, None),
-        # Slower than the bad one: the way up is before it.
+        # Slower than the bad end: the rise comes before it.
         (FASTER, FASTER, "bad"),
         (SLOWER, SLOWER, "good"),
-        # Between them: where the larger part is.
+        # Between the ends: the larger part of the change decides.
         (Compared("faster", -0.015), Compared("slower", 0.005), "bad"),
         (Compared("faster", -0.005), Compared("slower", 0.015), "good"),
     ],

@@ -9,7 +9,7 @@ RANDOM = np.random.default_rng(1)
 
 
 def table(rounds: int, groups: int = 6) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Logs of times on a machine that drifts from round to round, and stalls at times."""
+    """Return logs of times, (rounds, groups), on a machine that drifts from round to round and sometimes stalls."""
     drift = np.cumsum(RANDOM.normal(0, 0.2, (rounds, 1)), axis=0)
     stalls = (RANDOM.random((rounds, groups)) < 0.1) * RANDOM.exponential(1, (rounds, groups))
     return np.asarray(drift + stalls + RANDOM.normal(0, 0.05, (rounds, groups)))

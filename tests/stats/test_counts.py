@@ -1,4 +1,4 @@
-"""Verdicts from counts; false alarms and coverage where counts do not repeat, by simulation."""
+"""Verdicts from counts; by simulation, false alarms and coverage if counts do not repeat."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_members_that_are_elsewhere_share_too(family: str, asked_with: list[floa
 
 
 def test_a_borderline_change_is_found_beside_clear_ones_and_not_beside_none() -> None:
-    """What Holm gains over Bonferroni: the same data, judged among others that are clear."""
+    """What Holm's correction gains over Bonferroni's: the same data, judged among others that are clear."""
     shares = {}
     for sharing in (1, 8):
         one = judged([0.006], pairs=29)(0, sharing)
@@ -75,7 +75,7 @@ def test_a_member_without_pairs_has_no_judgement() -> None:
 
 
 def test_any_false_alarm_in_a_suite_of_50() -> None:
-    """At most alpha of all suites; at alpha 0.05, so that 16 suites could show it: over 4 are as rare as 1 in 1,000."""
+    """At most a share alpha of suites has one; alpha is 0.05, so that over 4 of 16 have a chance of 1 in 1,000."""
     tally = simulate_suite(SYNTHETIC["quiet"], benchmarks=50, suites=16, pairs=14, alpha=0.05)
     assert tally.with_false_alarm <= 4
     alone = simulate_suite(SYNTHETIC["quiet"], benchmarks=50, suites=6, pairs=14, alpha=0.05, shared=False)
@@ -113,7 +113,7 @@ def test_a_member_without_pairs_is_never_found() -> None:
 
 
 def test_the_share_of_wrong_findings() -> None:
-    """At most alpha of what is found on average: half of each suite is changed by 2 %, the others are not."""
+    """On average at most a share alpha of what is found; half of each suite has changed by 2 %."""
     tallies = simulate_discoveries(
         SYNTHETIC["quiet"], changed=6, unchanged=6, change=0.02, pairs=20, suites=12, alpha=0.05
     )

@@ -27,7 +27,7 @@ def test_one_wide_interval_makes_that_of_the_mean_no_wider_than_all_in_common() 
 
 
 def test_the_true_mean_is_held_where_all_are_a_little_off_the_same_way() -> None:
-    """As estimates at a stop are: by a fifth of their half-widths at most, of 2.6 standard errors each."""
+    """As estimates at a stop are: off by a fifth of their half-widths at most, which are 2.6 standard errors each."""
     generator = np.random.default_rng(1)
     for many in (2, 20, 100):
         changes = generator.normal(0.1, 0.5 / 2.6, (300, many))

@@ -14,12 +14,12 @@ LEVEL = 0.0005
 
 @pytest.fixture(autouse=True)
 def draws_of_its_own() -> None:
-    """The same numbers for a test, whatever ran before it."""
+    """Draw the same numbers for a test, whatever ran before it."""
     RANDOM.bit_generator.state = np.random.default_rng(1).bit_generator.state
 
 
 def noise(n: int, spread: float = 0.05) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Noise of pairs, with one stall in ten."""
+    """Return the noise of n pairs, with a stall in one of ten."""
     return np.asarray(RANDOM.normal(0, spread, n) + (RANDOM.random(n) < 0.1) * RANDOM.choice([-1, 1], n))
 
 
@@ -40,7 +40,7 @@ def test_no_effect_is_hardly_ever_beyond_and_one_at_the_threshold_rarely(n: int)
 
 
 def test_the_constant_share_is_that_of_the_line() -> None:
-    # t(N) = 1 + 3: a quarter; t(2N) = 1 + 6.
+    # t(N) = 1 + 3, so a quarter is constant; t(2N) = 1 + 6.
     found = constant_share([log(7 / 8)] * 14, 0.1, LEVEL)
     assert found.shown == "beyond"
     assert found.figure == pytest.approx(0.25)
@@ -59,7 +59,7 @@ def test_excess_is_what_goes_beyond_twice() -> None:
 
 
 def test_any_number_of_loops_is_put_down_to_twice_as_many() -> None:
-    # t(N) = 1 + 3, t(16 N) = 1 + 48; and a body that takes as many ns as it ran before.
+    # t(N) = 1 + 3, t(16 N) = 1 + 48; and a body that takes as many ns as it has run before.
     assert constant_share([log(49 / 16 / 4)] * 14, 0.1, LEVEL, times=16).figure == pytest.approx(0.25)
     assert excess([log(16)] * 14, 0.25, LEVEL, times=16).figure == pytest.approx(1.0)
     assert excess([log(1.5)] * 14, 0.25, LEVEL, times=16).shown == "within"
@@ -74,12 +74,12 @@ def steps(n: int, spread: float) -> Paths:
 
 
 def alike(n: int) -> Paths:
-    """Each sample has noise of its own."""
+    """Return samples whose noise is independent."""
     return steps(n, 0.1)
 
 
 def correlated(n: int, share: float = 0.95) -> Paths:
-    """Each sample keeps most of what made the one before slow."""
+    """Return samples that keep a share of the noise of the one before."""
     noise = steps(n, 0.1)
     for place in range(1, SAMPLES):
         noise[..., place] += share * noise[..., place - 1]
@@ -91,7 +91,7 @@ def wandering(n: int) -> Paths:
 
 
 def beside_others(n: int) -> Paths:
-    """Other work that comes and goes, in spells of a few samples, and makes everything 1.7 times as long."""
+    """Return samples beside other work that comes and goes for a few samples, and makes them 1.7 times as long."""
     return log(1.7) * (wandering(n) > 0) + steps(n, 0.02)
 
 
@@ -105,7 +105,7 @@ def thirds_of(paths: Paths) -> Paths:
 
 
 def risen(paths: Paths, level: float = LEVEL) -> int:
-    """How many of these tries of a check, whose times are given as logs, find that they rise by over a quarter."""
+    """Return how many of these tries, given as logs of times, are found to rise by over a quarter."""
     return sum(rise(one, 0.25, level).shown == "beyond" for one in thirds_of(np.exp(paths)))
 
 
@@ -136,7 +136,7 @@ def test_times_that_rise_all_the_while_are_found(power: float) -> None:
 
 
 def test_one_step_and_a_rise_that_comes_to_an_end_are_something_else() -> None:
-    for place in (0.2, 0.34, 0.66, 0.8):  # in the middle of a third its median would be in between
+    for place in (0.2, 0.34, 0.66, 0.8):  # a step in the middle of a third would put its median in between
         assert risen(0.3 * alike(200) + log(2) * (place < GROWTH)) == 0
     assert risen(0.3 * alike(200) - np.exp(-12 * GROWTH)) == 0
 
@@ -164,7 +164,7 @@ def test_memory_that_comes_to_an_end_is_not(levels: tuple[float, float, float]) 
 
 
 def bursts(n: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Launches on a machine on which other work comes and goes, each for some of them."""
+    """Return launches on a machine on which other work comes and goes, for several launches each time."""
     loaded, state = [], False
     for _ in range(n):
         state = state != (RANDOM.random() < 0.1)
@@ -202,7 +202,7 @@ def test_of_a_trend_only_what_others_beside_do_not_have_is_shown() -> None:
     assert shown(faster) == "beyond"
     assert shown(np.linspace(1, 1.2, 100)) == "within"
     assert shown(np.ones(100)) == "within"
-    # The lesser of the two: of a little more than others have, and of a little where these have the contrary.
+    # The lesser trend counts: a little more than the others', or a little where the others' is the opposite.
     assert shown(np.linspace(1, 1.55, 100)) == "within"
     assert trend(np.linspace(1, 1.05, 100), 10, 0.1, LEVEL, beside=rising[::-1]).shown == "within"
     assert trend(rising, 10, 0.1, LEVEL, beside=np.ones(100)).shown == "beyond"

@@ -13,7 +13,7 @@ MARGIN = 0.005
 def found(
     generator: np.random.Generator, pairs: int, *, calm: float, storm: float, noise: float = 0.03
 ) -> Halves | None:
-    """The halves of pairs in phases of ten, with a change (log-ratio) for calm ones and for those in a storm."""
+    """Return the halves of pairs in phases of ten, with one change (log-ratio) in the calm and another in storms."""
     stormy = np.repeat(generator.random(pairs // 10 + 1) < 0.5, 10)[:pairs]
     logs = np.where(stormy, noise, 0.004)[:, None] * generator.standard_normal((pairs, 2)) + 0.1 * stormy[:, None]
     d = logs[:, 1] - logs[:, 0] + np.where(stormy, storm, calm)

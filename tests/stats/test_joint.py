@@ -14,7 +14,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def scores_of_looks(generator: np.random.Generator, sizes: list[int]) -> list[FloatArray]:
-    """Whatever a look makes of what the signs do not touch: nothing that the looks have in common."""
+    """Return scores for each look, which may depend on all but the signs: the looks share nothing."""
     return [np.exp(generator.normal(0, generator.uniform(0, 3), size)) for size in sizes]
 
 
@@ -37,7 +37,7 @@ def test_the_sums_are_those_of_each_flip(pairs: int) -> None:
 
 
 def words_of(pairs: int) -> list[int]:
-    """The word of each pair, of which bit b is whether flip 2^b turns its sign."""
+    """Return the word of each pair, whose bit b says whether flip 2^b changes the pair's sign."""
     alone = [native.units(np.eye(pairs)[pair]) for pair in range(pairs)]
     sums = [joint.sums(scores) for scores in alone]
     return [sum(1 << bit for bit in range(joint.BITS) if one[1 << bit] < 0) for one in sums]
@@ -46,23 +46,23 @@ def words_of(pairs: int) -> list[int]:
 def test_the_flips_of_the_first_pairs_are_all_there_are_and_never_change() -> None:
     words = words_of(20)
     assert words[: joint.BITS + 1] == [0, *(1 << bit for bit in range(joint.BITS))]
-    assert words[joint.BITS + 1 :] == [50127, 13414, 55322]  # else a record would be judged anew
+    assert words[joint.BITS + 1 :] == [50127, 13414, 55322]  # others would change the verdicts of old records
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_of_all_signs_no_more_are_rejected_than_the_looks_may_spend(seed: int) -> None:
-    """Exactly, for whatever scores: here all signs of ten pairs are tried."""
+    """This holds exactly, for any scores: here all signs of ten pairs are tried."""
     sizes, shares = [5, 8, 10], [0.05, 0.1, 0.1]
     scores = scores_of_looks(np.random.default_rng(seed), sizes)
     may_drop = [int(share * joint.FLIPS) for share in shares]
     rejected = [
         follow(np.array(signs), scores, may_drop).rejected for signs in product([-1.0, 1.0], repeat=10) if signs[0] > 0
-    ]  # sums are two-sided, so that the other half says the same
+    ]  # sums are two-sided, so the other half of the signs says the same
     assert 0.15 < np.mean(rejected) <= 0.25
 
 
 def test_what_one_look_dropped_a_later_one_need_not_pay_for() -> None:
-    """The same sums again have nothing to drop at the bound of before: all that is spent goes further."""
+    """The same sums have nothing left to drop at the earlier bound, so all that is spent lowers the bound."""
     scores = np.exp(np.random.default_rng(1).normal(size=40))
     spent = joint.FLIPS // 100
     first = follow(np.ones(40), [scores], [spent])
@@ -93,7 +93,7 @@ def test_equal_sums_are_dropped_together_or_not_at_all() -> None:
 
 
 def test_a_look_that_may_drop_one_flip_drops_the_largest_sum_alone() -> None:
-    """All of one sign, no other flip has as large a sum as what was observed; the bound is the sum next to it."""
+    """With all of one sign, no other flip has as large a sum as the observed one; the bound is the next largest sum."""
     signed = np.exp(np.random.default_rng(1).normal(size=40))
     test = joint.look(joint.BEGUN, joint.flipped(signed), 1)
     assert (test.dropped.tolist(), test.rejected) == ([0], True)
@@ -108,7 +108,7 @@ def test_differences_of_zero_reject_nothing() -> None:
 
 
 def plainly(dropped: set[int], sizes: FloatArray, may_drop: int) -> tuple[set[int], float]:
-    """What a look drops of all flips, one by one, and its bound."""
+    """Return all flips that are dropped after a look, found one by one, and the bound."""
     left = np.array([flip for flip in range(joint.FLIPS) if flip not in dropped])
     bound = float(np.sort(sizes[left])[-may_drop - 1])
     return dropped | set(left[sizes[left] > bound].tolist()), bound
@@ -134,7 +134,7 @@ def test_of_few_pairs_the_first_flips_stand_for_all(seed: int) -> None:
 def test_a_subgroup_never_has_more_flips_with_sums_as_large_than_there_are(pairs: int) -> None:
     generator = np.random.default_rng(pairs)
     scores = generator.normal(size=(30, 2, pairs))
-    scores[0] = np.abs(scores[0])  # no other flip has sums as large as that
+    scores[0] = np.abs(scores[0])  # no other flip has sums as large as these
     seen = [joint.Flipped(np.stack([native.units(kind) for kind in both]), 0.9) for both in scores]
     at_least = np.array([joint.at_least_as_large(one) for one in seen])
     all_flips = np.array([one.as_large() for one in seen])
@@ -142,5 +142,5 @@ def test_a_subgroup_never_has_more_flips_with_sums_as_large_than_there_are(pairs
     assert all_flips[0] == joint.FLIPS >> joint.bits_of(pairs)
     if pairs <= 13:
         assert (at_least == all_flips).all()
-    else:  # it is like them, or it would spare nothing
+    else:  # it must be like all flips, or it would save nothing
         assert at_least.sum() * joint.FLIPS / 4096 == pytest.approx(all_flips.sum(), rel=0.2)

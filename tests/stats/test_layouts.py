@@ -1,4 +1,4 @@
-"""Changes averaged over layouts: the interval is of any, not of those at hand. benchmarks/layouts.py has more."""
+"""Changes averaged over layouts: the interval is for layouts in general. benchmarks/layouts.py has more."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from steelyard.stats.layouts import average, look_at_layouts
 from steelyard.stats.looks import Budgets, plan_looks, share_spent
 from steelyard.stats.paired import chance_of_verdict, judge, layouts_needed
 
-# More than MOST is as rare as 1 in 1,000 where ALPHA is kept.
+# If ALPHA is kept, more than MOST has a chance of 1 in 1,000.
 ALPHA, WEIGHINGS, MOST = 0.05, 250, 0.096
 
 
 def pairs_of(layouts: int, pairs: int, spread: float, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Differences of pairs, and their layouts."""
+    """Return differences of pairs, and their layouts."""
     generator = np.random.default_rng(seed)
     drawn = layouts_of_pairs(generator, layouts, pairs)
     return spread * generator.standard_normal(layouts)[drawn] + 0.01 * generator.standard_normal(pairs), drawn
@@ -197,7 +197,7 @@ def test_an_interval_beyond_all_ratios_is_none() -> None:
 
 
 def clearly_slower(pairs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Both sides of pairs of ten layouts, and the layout of each pair."""
+    """Return both sides of pairs of ten layouts, and the layout of each pair."""
     generator = np.random.default_rng(1)
     drawn = layouts_of_pairs(generator, 10, pairs)
     d = log(1.2) + 0.002 * generator.standard_normal(pairs)
@@ -205,7 +205,7 @@ def clearly_slower(pairs: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_a_verdict_is_of_the_pairs_and_of_the_layouts_at_once() -> None:
-    """A change that the pairs show in a moment waits until the layouts do, and there are five of those at least."""
+    """A change that the pairs show at once waits until the layouts show it, too, of which it takes at least five."""
     sides, drawn = clearly_slower(60)
 
     def judged(layouts: np.ndarray | None) -> str:

@@ -12,7 +12,7 @@ from steelyard.stats.summary import median_interval
 
 
 def share_held(n: int, alike: float, tries: int = 200) -> float:
-    """How often the 99 % interval of n values, each so far like the one before, holds their level."""
+    """Return how often the 99 % interval of n values holds their level; `alike` is their autocorrelation."""
     generator = np.random.default_rng(1)
     noise = generator.standard_normal((n, tries))
     noise[0] /= np.sqrt(1 - alike**2)
@@ -30,7 +30,7 @@ def test_launches_that_are_alike_have_a_wider_interval(n: int, alike: float, lea
 
 
 def test_the_interval_is_of_the_machine_as_it_was_while_the_launches_ran() -> None:
-    """However slowly it changes: what a longer run would have seen is not claimed."""
+    """However slowly the machine changes: no claim is made about what a longer run would have seen."""
     generator = np.random.default_rng(1)
     held = []
     for _ in range(200):
@@ -85,10 +85,10 @@ def test_few_values_and_equal_ones_have_that_of_their_order() -> None:
     assert level_interval(few, 0.01) == median_interval(few, 0.01)
     assert level_interval(few[:5], 0.01) is None
     assert level_interval(np.full(40, 3.0), 0.01) == (3.0, 3.0)
-    # Of many benchmarks each has a level of its own, which asks for more launches than blocks do.
+    # With many benchmarks the error of each is so small that it takes more launches than blocks do.
     assert level_interval(np.arange(1.0, 17.0), 1e-6) is None
 
 
 def test_no_end_lies_beyond_all_launches() -> None:
-    """Of two modes in phases the blocks' medians lie so far apart that their mean may be anywhere."""
+    """If two modes take turns in phases, the blocks' medians are so far apart that their mean may be anywhere."""
     assert level_interval(np.repeat([10.0, 12.0, 10.0], [20, 20, 19]), 0.01) == (10.0, 12.0)

@@ -25,7 +25,7 @@ def test_the_first_looks() -> None:
 
 @given(st.integers(12, 5_000), st.integers(0, 5_000))
 def test_a_look_does_not_change_when_more_pairs_come(pairs: int, more: int) -> None:
-    """Else a weighing that goes on would have spent its error on other looks than it thinks."""
+    """Else a weighing that goes on would have spent its error on looks other than those it counts."""
     earlier = plan_looks(pairs, ended=False)
     assert plan_looks(pairs + more, ended=False)[: len(earlier)] == earlier
     assert plan_looks(pairs + more, ended=True)[: len(earlier) - 1] == earlier[:-1]
@@ -67,7 +67,7 @@ def test_twice_the_pairs_of_a_budget_spend_half_of_what_its_end_has_left() -> No
 
 @given(st.integers(1, 400), st.integers(0, 2_000), st.integers(0, 2_000), ALPHAS)
 def test_no_look_of_one_that_goes_on_depends_on_how_far_it_goes(end: int, more: int, most: int, alpha: float) -> None:
-    """Nor its end: who chose these has seen which side is slower, and would choose the looks by that."""
+    """Nor does its end: whoever chooses these has seen which side is slower, and could choose the looks by that."""
     budgets = Budgets(RESERVE, end, alpha)
     far = plan_looks(end + more + most, ended=True, budgets=budgets)
     for ended in (False, True):
@@ -90,12 +90,12 @@ def test_the_end_of_a_budget_keeps_half_of_what_is_left_but_what_few_pairs_need(
 @pytest.mark.parametrize(
     ("budgets", "pairs", "may"),
     [
-        (Budgets(0.0, None, 0.01), 45, False),  # as before anything was kept
+        (Budgets(0.0, None, 0.01), 45, False),  # as before there was a reserve
         (Budgets(0.0, None, 0.01), 7, True),  # too few to spend anything
         (Budgets(RESERVE, None, 0.01), 8, True),
-        (Budgets(RESERVE, None, 2**-7), 8, False),  # which takes all of it to show anything
+        (Budgets(RESERVE, None, 2**-7), 8, False),  # it takes all of alpha to show anything
         (Budgets(RESERVE, 16, 0.01), 90, True),
-        (Budgets(0.0, 0, 0.01), 90, True),  # stopped without an end
+        (Budgets(0.0, 0, 0.01), 90, True),  # stopped before an end
     ],
 )
 def test_whether_anything_is_left_to_go_on_with(budgets: Budgets, pairs: int, may: bool) -> None:

@@ -41,7 +41,7 @@ def test_few_pairs_have_no_parts() -> None:
 
 
 def test_one_change_in_calm_and_then_in_storm_has_no_parts() -> None:
-    # The intervals alone would cut one of these.
+    # Going by the intervals alone, one of these would be split.
     generator = np.random.default_rng(6)
     scale = np.repeat([0.003, 0.05], 30)
     found = [parts_of(0.02 + scale * generator.standard_normal(60), 0.005) for _ in range(200)]

@@ -13,7 +13,7 @@ RANDOM = np.random.default_rng(1)
 
 
 def test_the_dip_of_what_is_known() -> None:
-    # Equally spaced values are as unimodal as n steps can be; two single points are the worst there is.
+    # Equally spaced values are as unimodal as n steps can be; two single points are the least unimodal.
     assert dip(np.arange(10.0)) == pytest.approx(0.05)
     assert dip([0.0] * 50 + [1.0] * 50) == pytest.approx(0.25)
     assert dip([1.0, 1.0]) == pytest.approx(0.25)
@@ -28,7 +28,7 @@ def test_the_dip_knows_no_scale_and_no_side() -> None:
 def test_unimodal_samples_have_no_modes(n: int) -> None:
     drawn = (RANDOM.random(n), RANDOM.normal(size=n), RANDOM.exponential(size=n), RANDOM.standard_t(2, size=n))
     samples = [sample for _ in range(250) for sample in drawn]
-    assert sum(map(has_modes, samples)) <= 2  # 0.5 at most are expected
+    assert sum(map(has_modes, samples)) <= 2  # at most 0.5 are expected
 
 
 def test_uniform_samples_rarely_reach_the_critical_dip() -> None:
@@ -40,7 +40,7 @@ def test_uniform_samples_rarely_reach_the_critical_dip() -> None:
 def test_two_clusters_are_found_and_split(share: float) -> None:
     for _ in range(50):
         upper = RANDOM.random(60) < share
-        upper[:12] = np.arange(12) % 2  # never next to none
+        upper[:12] = np.arange(12) % 2  # so that neither cluster is nearly empty
         values = np.where(upper, 0.7, 0.0) + RANDOM.normal(0, 0.03, 60)
         assert has_modes(values)
         found = split(values)
@@ -66,7 +66,7 @@ def test_the_best_place_of_the_mode_is_the_best_of_all_places() -> None:
 
 
 def _by_every_place(ordered: npt.NDArray[np.float64]) -> float:
-    """The dip by its definition: the best of the modes that each value may be."""
+    """Return the dip by its definition: the best over all values as the place of the mode."""
     n = len(ordered)
     before = [_leaves_minorant(ordered, mode) for mode in range(n)]
     behind = [_leaves_minorant(-ordered[::-1], n - 1 - mode) for mode in range(n)]
@@ -74,7 +74,7 @@ def _by_every_place(ordered: npt.NDArray[np.float64]) -> float:
 
 
 def _leaves_minorant(x: npt.NDArray[np.float64], mode: int) -> float:
-    """By the lowest of all chords at each value, which is what the greatest convex minorant is."""
+    """Return how far the steps leave their greatest convex minorant: the lowest of all chords at each value."""
     n, most = len(x), 0.0
     for value in range(mode):
         chords = [

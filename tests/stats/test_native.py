@@ -17,7 +17,7 @@ def feature(values: FloatArray) -> FloatArray:
 
 
 def plain_scales(sizes: FloatArray, levels: FloatArray) -> FloatArray:
-    """A regression of the sizes' logarithms on those of eight neighbours and on how far a level is above the calm."""
+    """Return scales: a regression of the sizes' logs on those of eight neighbours and on the levels above the calm."""
     n = len(sizes)
     logs = np.log(sizes + 0.05 * (np.median(sizes) or np.mean(sizes)) + 1e-300)
     near = [[at for at in range(max(0, pair - 4), min(n, pair + 5)) if at != pair] for pair in range(n)]
@@ -39,7 +39,7 @@ def plain_scales(sizes: FloatArray, levels: FloatArray) -> FloatArray:
 
 
 def plain_scores(d: FloatArray, levels: FloatArray, change: float) -> FloatArray:
-    """The score of Student's t whose tail makes most of the pairs, 1 or 10 degrees of freedom if clearly so."""
+    """Return the scores of the Student's t that makes most of the pairs; 1 or 10 degrees of freedom if clearly so."""
     x = d - change
     scale = plain_scales(np.abs(x), levels)
     units = np.abs(x) / scale
@@ -54,7 +54,7 @@ def plain_scores(d: FloatArray, levels: FloatArray, change: float) -> FloatArray
 
 
 def noise(generator: np.random.Generator, pairs: int) -> tuple[FloatArray, FloatArray]:
-    """Differences in storms that the levels tell of."""
+    """Return differences with storms, and levels that show the storms."""
     storm = np.exp(1.5 * np.repeat(generator.normal(size=pairs // 5 + 1), 5)[:pairs])
     return 0.01 * storm * generator.standard_t(2, pairs), 0.02 * storm + 0.005 * generator.normal(size=pairs)
 
@@ -92,7 +92,7 @@ def test_whole_scores_are_those_of_each_kind_and_add_up() -> None:
 def test_a_score_keeps_its_sign_in_whole_units_and_halves_go_to_the_even_one() -> None:
     assert native.units(np.array([2046.0, -1.0, 3.0, -5.0, 1e-9, 0.0])).tolist() == [1023, -1, 2, -2, 1, 0]
     many = np.full(20_000, 1.0)
-    assert native.units(many).max() == (1 << 24) // 20_000  # whose sums single precision holds
+    assert native.units(many).max() == (1 << 24) // 20_000  # so that single precision holds their sums
     assert native.units(np.zeros(3)).tolist() == [0, 0, 0]
 
 

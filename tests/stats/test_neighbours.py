@@ -1,4 +1,4 @@
-"""What neighbouring samples say of each other."""
+"""The ratio that neighbouring samples show."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def tables(draw: st.DrawFn) -> Tables:
 
 
 def one_by_one(baseline: np.ndarray, candidate: np.ndarray, order: np.ndarray) -> float:
-    """The same from the samples in a line, as they were taken."""
+    """Return the same from the samples in one line, in the order in which they were taken."""
     line: list[tuple[int, float]] = []
     for first, second, which in zip(baseline, candidate, order, strict=True):
         line += [(0, first), (1, second)] if which == 0 else [(1, second), (0, first)]

@@ -1,4 +1,4 @@
-"""What the order of a pair's launches makes of them, and that it is taken out without a bias."""
+"""The effect of the order of a pair's launches, and its removal without a bias."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECOND_COSTS = 0.02
 
 
 def plain_effects(d: FloatArray, order: np.ndarray) -> FloatArray:
-    """Half the distance of the medians of earlier pairs, by what is beyond the noise of that."""
+    """Return half the distance between the medians of earlier pairs in both orders, less its noise."""
     found = np.zeros(len(d))
     for place in range(len(d)):
         earlier = np.flatnonzero(order[:place] >> 1 == order[place] >> 1)
@@ -35,7 +35,7 @@ def plain_effects(d: FloatArray, order: np.ndarray) -> FloatArray:
 
 
 def dealt(generator: np.random.Generator, pairs: int) -> tuple[FloatArray, FloatArray, np.ndarray]:
-    """Values of both sides, of which the launch that comes second takes longer, and in which order they came."""
+    """Return the values of both sides, of which the second launch takes longer, and the orders."""
     first, second = np.exp(0.002 * generator.standard_normal((2, pairs)))
     second *= 1 + SECOND_COSTS
     order = generator.integers(0, 2, pairs)
@@ -92,7 +92,7 @@ def test_what_is_noise_is_seldom_told_for_what_the_second_launch_takes_longer() 
     for _ in range(400):
         baseline, candidate, order = dealt(generator, 30)
         told += second_takes_longer(baseline, candidate, generator.permutation(order), 0.01) is not None
-    assert told <= 12  # binomial, 400 of 1 %: 99.9 % have no more
+    assert told <= 12  # 99.9 % of the binomial distribution, 400 tries at 1 %
 
 
 def test_what_is_not_of_the_same_pairs_is_refused() -> None:

@@ -45,12 +45,12 @@ def at_look(d: FloatArray, *, quantisation: float = 0.0) -> Judgement:
 
 
 def only_look(pairs: int) -> list[Look]:
-    """A look that has all of alpha to itself."""
+    """Return a look that has all of alpha to itself."""
     return [Look(pairs, 0.0, 1.0, last=True)]
 
 
 def sides(d: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Values whose log-ratios are d, all at one level."""
+    """Return both sides' values with log-ratios d, all at one level."""
     return np.exp(-d / 2), np.exp(d / 2)
 
 
@@ -105,7 +105,7 @@ def test_a_rough_judgement_is_about_the_exact_one() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_look_on_the_way_decides_what_the_record_says_in_the_end(seed: int) -> None:
-    """Equal launches first and then others, of which the scores and a rough estimate say different things."""
+    """After equal launches come others, on which the scores and a rough estimate disagree."""
     generator = np.random.default_rng(seed)
     d = np.concatenate([np.zeros(9), 0.4 + 0.014 * generator.standard_normal(14)])
     baseline = np.exp(np.concatenate([np.zeros(9), 0.01 * generator.standard_normal(14)]))
@@ -120,7 +120,7 @@ def test_a_look_on_the_way_decides_what_the_record_says_in_the_end(seed: int) ->
 
 
 def test_what_looks_at_other_values_would_have_found_is_no_finding_behind_them() -> None:
-    """As where `active` falls back to `wall` after 20 pairs, of which the first 14 are slower by that alone."""
+    """As when `active` falls back to `wall` after 20 pairs, the first 14 of which are slower by `wall` alone."""
     generator = np.random.default_rng(3)
     first, others = 0.01 * generator.standard_normal((2, 21))
     others[:14] += 0.02
@@ -172,7 +172,7 @@ def test_a_look_excludes_no_change_only_where_the_adjusted_p_value_is_at_most_al
 
 
 def judged_of_two_speeds(pairs: int, seed: int) -> Judgement:
-    """What is judged where half of the candidate's launches are slow."""
+    """Return the judgement if half of the candidate's launches are slow."""
     generator = np.random.default_rng(seed)
     baseline, candidate = sides(0.003 * generator.standard_normal(pairs) + 0.1 * (generator.random(pairs) < 0.5))
     judgement = judge(lambda n: (baseline[:n], candidate[:n]), pairs, MARGIN, 0.01, ended=True)
@@ -182,7 +182,7 @@ def judged_of_two_speeds(pairs: int, seed: int) -> Judgement:
 
 @pytest.mark.parametrize(("pairs", "seed"), [(8, 7), (8, 38), (9, 13)])
 def test_no_change_between_two_that_are_accepted_has_no_p_value_of_alpha(pairs: int, seed: int) -> None:
-    """The test rejects no change, but not what lies to either side of it."""
+    """The test rejects "no change", but not the changes on either side of it."""
     judgement = judged_of_two_speeds(pairs, seed)
     assert judgement.lower < 0 < judgement.upper
     assert judgement.p_value > 0.01
@@ -247,7 +247,7 @@ class TestFuture:
         assert not is_futile(replace(judgement, alike=29), MARGIN, 110, 0.003)
 
     def test_predicted_chances_come_true(self) -> None:
-        """Of many weighings at their 45th pair, the predicted share reaches a verdict at the 150th."""
+        """Of many weighings, the share predicted at the 45th pair reaches a verdict at the 150th."""
         predicted, reached = [], []
         for seed in range(400):
             generator = np.random.default_rng(seed)
@@ -281,7 +281,7 @@ def weigh_seed(change: float, noise: float, pairs: int, seed: int) -> str:
 
 
 def test_a_change_of_the_resolution_is_found_nine_times_out_of_ten() -> None:
-    """Pairs and look are fixed, as the sentence in the report says; about a tenth misses."""
+    """Pairs and look are fixed, as the sentence in the report says; about a tenth is missed."""
     noise, rules = 0.01 / np.sqrt(2), Rules(MARGIN, 0.003)
     generator = np.random.default_rng(3)
     smallest = []
@@ -323,7 +323,7 @@ def test_no_resolution_without_an_interval() -> None:
 
 
 def test_values_that_are_equal_but_for_a_few_have_no_verdict_against_most_pairs() -> None:
-    """Pages, or the ticks of a clock: of 14 pairs all but two or three show a change, the same to the last digit."""
+    """As with pages, or a clock's ticks: all but two or three of 14 pairs show the same change to the last digit."""
     generator = np.random.default_rng(7)
     found = [equal_but_for_a_few(generator) for _ in range(30)]
     assert all(one.lower <= np.log(1.01) <= one.upper for one in found)

@@ -17,7 +17,7 @@ def test_an_exact_power_is_found(exponent: float) -> None:
 
 
 def test_noise_and_one_point_that_is_off_hardly_bend_it() -> None:
-    """Of 500 curves of 8 sizes with 3 % of noise and one size twice as slow, 95 % are within 0.1 of the power."""
+    """Of 500 curves of 8 sizes, with 3 % of noise and one size twice as slow, 95 % are within 0.1 of the exponent."""
     random = np.random.default_rng(5)
     x = 2.0 ** np.arange(4, 12)
     off = 0

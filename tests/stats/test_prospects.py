@@ -80,7 +80,7 @@ def test_a_tenth_of_the_change_takes_a_hundred_times_the_pairs() -> None:
 def test_the_curve_finds_what_it_is_made_of() -> None:
     truth = Curve(start=1e-8, noise=0.0, phases=4e-5)
     found = curve_through(drawn(truth, 2000))
-    # The scale of a Student's t that is nearest to normal noise is about 0.8 of its deviation.
+    # The Student's t nearest to normal noise has a scale of about 0.8 of its deviation.
     for seconds in LENGTHS:
         assert sqrt(found.variance(seconds) / truth.variance(seconds)) == pytest.approx(0.8, rel=0.1)
 

@@ -41,7 +41,7 @@ def test_without_an_interval_nothing_is_told() -> None:
 
 @pytest.mark.parametrize("errors", [(1.0, 1.0), (1.0, 0.2), (1.0, 0.01)])
 def test_of_two_equal_ones_a_wrong_order_is_rarer_than_alpha(errors: tuple[float, float]) -> None:
-    assert _wrong(errors, tries=20_000) <= 0.0115  # 0.01, and two standard errors of so many tries
+    assert _wrong(errors, tries=20_000) <= 0.0115  # 0.01 and two standard errors
 
 
 @pytest.mark.parametrize("many", [3, 5, 8])
@@ -50,7 +50,7 @@ def test_among_up_to_eight_equal_ones_any_wrong_order_is(many: int) -> None:
 
 
 def _wrong(errors: tuple[float, ...], tries: int, alpha: float = 0.01) -> float:
-    """How often any of some equal candidates is told from another, their intervals having these standard errors."""
+    """Return how often any two of several equal candidates are told apart; `errors` are their standard errors."""
     scale = np.array(errors)
     centres = np.random.default_rng(17).normal(size=(tries, len(errors))) * scale
     half = NORMAL.inv_cdf(1 - alpha / 2) * scale

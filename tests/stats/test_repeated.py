@@ -22,7 +22,7 @@ def values(pairs: int, change: float = 0.01) -> tuple[FloatArray, FloatArray]:
 
 
 def accepted(d: FloatArray, levels: FloatArray, changes: FloatArray) -> FloatArray:
-    """Those of the changes that no look rejects."""
+    """Return the changes that no look rejects."""
     asked = [Hypothesis(float(change), 0.01) for change in changes]
     tests = sequential.tested(d, levels, plan_looks(len(d), ended=True), asked, keep=False)
     return changes[[not one.rejected for one in tests]]
@@ -51,7 +51,7 @@ def slow_in_some_launches() -> FloatArray:
 
 @pytest.mark.parametrize("side", [1, -1])
 def test_of_a_candidate_slow_in_some_launches_the_estimate_is_that_of_the_ranks(side: int) -> None:
-    """The interval too, but for what the test says of known changes: here of one beyond either end, that it is held."""
+    """So is the interval, except that it includes known changes that the test accepts: here one beyond each end."""
     d, looks = side * slow_in_some_launches(), plan_looks(60, ended=True)
     ranks = by_ranks(d, sequential.nominal_level(looks, 0.01))
     known = side * np.array([0.0, 0.002, 0.101, 0.12])
@@ -89,7 +89,7 @@ def test_pairs_too_few_for_the_level_have_no_interval() -> None:
 
 @pytest.mark.parametrize("side", [-1, 1])
 def test_an_end_stops_short_of_a_known_change_that_is_rejected(side: int) -> None:
-    """A known change so close that the end, moved out as usual, would be beyond it."""
+    """The known change is so close that the end, moved outwards as usual, would be beyond it."""
     d, levels = values(60)
     looks = plan_looks(60, ended=True)
     around = weighted.estimate(d, levels, sequential.nominal_level(looks, 0.01))

@@ -40,7 +40,7 @@ def test_every_look_may_drop_at_least_as_much_for_a_larger_alpha(
 def test_what_a_smaller_alpha_rejects_a_larger_one_rejects(
     seed: int, change: float, alpha: float, other: float
 ) -> None:
-    """Holm's and Benjamini and Hochberg's procedures rest on it."""
+    """Holm's and Benjamini and Hochberg's procedures rely on this."""
     d, levels = values(change, 0.01, 60, seed)
     less, more = (is_rejected(d, levels, 60, 0.0, one, ended=False) for one in sorted((alpha, other)))
     assert more or not less
@@ -77,7 +77,7 @@ def test_a_look_says_the_same_whether_the_earlier_ones_are_remembered_or_not() -
 
 
 def by_all_flips(d: FloatArray, levels: FloatArray, change: float, alpha: float) -> bool:
-    """The joint test, whose every look sees all flips."""
+    """Return the result of the joint test if every look sees all flips."""
     test = joint.BEGUN
     for look in plan_looks(len(d), ended=True):
         seen, among = d[: look.pairs], levels[: look.pairs]
@@ -88,7 +88,7 @@ def by_all_flips(d: FloatArray, levels: FloatArray, change: float, alpha: float)
 
 @pytest.mark.parametrize(("pairs", "alpha", "reach"), [(30, 0.05, 0.012), (13, 0.2, 0.015)])
 def test_a_look_that_asks_few_flips_says_what_all_of_them_say(pairs: int, alpha: float, reach: float) -> None:
-    """Of changes about where they begin to be rejected, as what is far from there needs no flip's history."""
+    """Tried near the changes at which rejection begins; far from there, no flip's history is needed."""
     says = []
     for seed in range(8):
         d, levels = values(0.0, 0.01, pairs, seed)
@@ -108,7 +108,7 @@ def test_other_values_at_an_earlier_look_are_not_taken_for_those_that_are_rememb
 
 
 def slow_in_some(pairs: int, share: float, seed: int) -> tuple[FloatArray, FloatArray]:
-    """A candidate that is 20 % slower in a share of its launches, and as fast as the baseline in the others."""
+    """Return differences and levels of a candidate that is 20 % slower in a share of its launches only."""
     generator = np.random.default_rng(seed)
     baseline, candidate = 0.003 * generator.standard_normal((2, pairs))
     candidate += np.log(1.2) * (generator.random(pairs) < share)
@@ -116,13 +116,13 @@ def slow_in_some(pairs: int, share: float, seed: int) -> tuple[FloatArray, Float
 
 
 def test_what_a_candidate_has_only_in_some_of_its_launches_is_found() -> None:
-    """By their scores alone it would be taken for a storm: these find it in none of ten."""
+    """By the scores alone, which find it in none of ten, it would be taken for a storm."""
     found = [is_rejected(*slow_in_some(60, 0.45, seed), 60, 0.0, 0.01, ended=False) for seed in range(10)]
     assert sum(found) >= 8
 
 
 def test_what_half_of_the_launches_are_far_from_is_not_the_same() -> None:
-    """The calm half says that the change is within a margin of 0.5 %, at both of its ends."""
+    """The calm half says of both ends of a margin of 0.5 % that the change is within."""
     for seed in range(10):
         d, levels = slow_in_some(40, 0.45, seed)
         asked = [Hypothesis(-0.005, 0.01), Hypothesis(0.005, 0.01)]
@@ -131,7 +131,7 @@ def test_what_half_of_the_launches_are_far_from_is_not_the_same() -> None:
 
 
 def test_scores_and_ranks_together_reject_no_more_than_alpha() -> None:
-    """Of all signs of 10 pairs in a calm and a stormy half."""
+    """Over all signs of 10 pairs, in a calm and a stormy half."""
     sizes = np.array([1.0, 1.1, 0.9, 1.2, 0.8, 9.0, 13.0, 8.0, 11.0, 10.0]) / 100
     signs = 1.0 - 2.0 * (np.arange(1 << 10)[:, None] >> np.arange(10) & 1)
     levels = sizes / 2
@@ -158,16 +158,16 @@ def test_a_result_says_on_which_side_of_the_hypothesis_the_values_are() -> None:
         (25, False, None, 25, 21),  # every second look has an exact test
         (26, False, None, 25, 21),
         (23, False, None, 21, 17),
-        (25, True, None, 25, 21),  # and the end of a budget, whichever it is
+        (25, True, None, 25, 21),  # and so has the end of a budget, whichever look it is
         (23, True, None, 23, 21),
-        (24, False, 15, 19, 15),  # from which a weighing that went on begins anew
+        (24, False, 15, 19, 15),  # from an end, a weighing that goes on begins to count anew
         (30, False, 17, 26, 17),
     ],
 )
 def test_an_exact_test_spends_the_share_of_alpha_that_those_before_it_left(
     pairs: int, ended: bool, begun: int | None, last: int, before: int
 ) -> None:
-    """A sum of which all signs are alike has the probability 2 / 2 ** n, and three quarters of the share."""
+    """A sum with all signs alike has the probability 2 / 2 ** n, and the scores three quarters of the share."""
     budgets = Budgets(RESERVE, begun, 0.01) if begun else Budgets()
     looks = plan_looks(pairs, ended=ended, budgets=budgets)
     share = {look.pairs: look.share for look in looks}
@@ -176,7 +176,7 @@ def test_an_exact_test_spends_the_share_of_alpha_that_those_before_it_left(
 
 
 def test_an_exact_test_leaves_a_quarter_of_its_share_to_the_ranks() -> None:
-    """What only a storm shows weighs little among the scores."""
+    """What only a storm shows has little weight in the scores."""
     pairs = 41
     calm = np.linspace(0.001, 0.0012, 16) * np.tile([1, -1], 8)
     d = np.array([*calm, *np.linspace(0.05, 0.06, pairs - 16)])
@@ -231,7 +231,7 @@ GOING_ON = Budgets(RESERVE, ENDS[0], ENOUGH)
 
 
 def all_signs(pairs: int) -> FloatArray:
-    """All but those that are another's opposite, of pairs in a calm and a stormy half."""
+    """Return pairs in a calm and a stormy half with all signs, without those that are opposite to others."""
     sizes = np.array([1.0, 1.1, 0.9, 1.2, 0.8, 9.0, 13.0, 8.0, 11.0, 10.0])[:pairs] / 100
     return sizes * (1.0 - 2.0 * (np.arange(1 << (pairs - 1))[:, None] >> np.arange(pairs) & 1))
 
@@ -243,7 +243,7 @@ def test_a_weighing_that_goes_on_rejects_no_more_than_alpha_over_all_flips_of_th
     rejected = [sequential.tested(d, np.abs(d), looks, asked, keep=False)[0].rejected for d in signed]
     assert 0.0625 < np.mean(rejected) <= ENOUGH
     forgetful = [any(is_rejected(d[:n], np.abs(d[:n]), n, 0.0, ENOUGH, ended=True) for n in ENDS) for d in signed[::16]]
-    assert np.mean(forgetful) > 1.3 * ENOUGH  # what comes of ends that each spend all
+    assert np.mean(forgetful) > 1.3 * ENOUGH  # if each end spends all of alpha
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -289,7 +289,7 @@ def test_looks_behind_those_at_other_values_spend_no_more_than_these_leave() -> 
 
 @pytest.mark.parametrize("pairs", [30, 33])
 def test_the_end_of_a_budget_behind_looks_at_other_values_has_what_is_left_alone(pairs: int) -> None:
-    """An exact test's, of which the scores have three quarters."""
+    """It is an exact test, in which the scores have three quarters."""
     (look,) = plan_looks(pairs, ended=True)[-1:]
     assert look.last
     d, levels = np.linspace(0.01, 0.02, pairs), np.zeros(pairs)

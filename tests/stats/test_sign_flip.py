@@ -14,7 +14,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 def tail_by_addition(total: int, scores: IntArray) -> float:
-    """P(sum of +-scores >= total), one score after the other."""
+    """Return P(sum of +-scores >= total), adding one score after the other."""
     mass = np.ones(1)
     for score in scores:
         mass = 0.5 * (np.concatenate([mass, np.zeros(2 * score)]) + np.concatenate([np.zeros(2 * score), mass]))

@@ -37,7 +37,7 @@ def test_p_value_agrees_with_scipy_on_untied_differences(n: int) -> None:
 
 
 def test_null_distribution_of_three_differences_by_hand() -> None:
-    # sign patterns of the ranks 1, 2, 3 give the sums 0, 1, 2, 3, 3, 4, 5, 6
+    # The sign patterns of the ranks 1, 2, 3 give the sums 0, 1, 2, 3, 3, 4, 5, 6.
     assert null_cdf(3).tolist() == pytest.approx(np.array([1, 2, 3, 5, 6, 7, 8]) / 8)
 
 

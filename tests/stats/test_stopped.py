@@ -15,7 +15,7 @@ CHANGE, NOISE, BOUND, ALPHA = 0.01, 0.02, 0.005, 0.01
 
 
 def stop(d: FloatArray, levels: FloatArray, alpha: float = ALPHA) -> tuple[int, Estimate]:
-    """The look at which a weighing stops, and its estimate."""
+    """Return the pairs at which a weighing stops, and its estimate."""
     for pairs in (look.pairs for look in plan_looks(len(d), ended=False)):
         looks = plan_looks(pairs, ended=False)
         asked = [Hypothesis(0.0, alpha)]
@@ -57,7 +57,7 @@ def test_a_faster_program_s_estimate_is_the_mirror_of_a_slower_one_s() -> None:
 @pytest.mark.parametrize("alpha", [ALPHA, ALPHA / 4, ALPHA / 12])
 @pytest.mark.parametrize("outlier", [0.0, -0.3])
 def test_one_that_stopped_as_soon_as_it_could_is_what_it_seems(alpha: float, outlier: float) -> None:
-    """However many share alpha: the looks before it could find nothing, or an outlier kept them from it."""
+    """However many share alpha: earlier looks could find nothing, or an outlier kept them from it."""
     d = 0.4 + 0.02 * np.random.default_rng(1).standard_normal(60)
     d[3] += outlier
     pairs, found = stop(d, np.zeros(60), alpha)
@@ -86,13 +86,13 @@ def test_a_weighing_of_one_look_could_not_stop_early() -> None:
 
 
 def steady(pairs: int, centre: float) -> FloatArray:
-    """Differences about a centre, of which any ten that follow each other have the same spread: normal quantiles."""
+    """Return differences about a centre, normal quantiles of which any ten in a row have the same spread."""
     quantiles = norm.ppf((np.arange(10) + 0.5) / 10)
     return centre + NOISE * np.tile(np.random.default_rng(0).permutation(quantiles), pairs // 10)
 
 
 def least_found(d: FloatArray, look: Look, alpha: float) -> float:
-    """By brute force: the least change at which the look finds one, of noise d (n,) about 0."""
+    """Return by brute force the least change that the look finds, given noise d (n,) about 0."""
     low, high = 0.0, 10 * NOISE
     for _ in range(16):
         middle = (low + high) / 2
@@ -103,9 +103,9 @@ def least_found(d: FloatArray, look: Look, alpha: float) -> float:
 
 
 def share_above(change: float, sizes: tuple[int, int], error: float, least: float, found: float) -> float:
-    """Of normal estimates after two looks: how many stop at the first, or come above what was found at the second.
+    """Return the share of normal estimates that stop at the first of two looks, or are above `found` at the second.
 
-    `error` is the standard error of the second.
+    `error` is the standard error at the second look.
     """
     kept = np.sqrt(sizes[0] / sizes[1])
     early, late = (least - change) / (error / kept), (found - change) / error
@@ -126,7 +126,7 @@ def share_above(change: float, sizes: tuple[int, int], error: float, least: floa
 def test_of_two_looks_half_of_all_weighings_would_have_come_out_above(
     sizes: tuple[int, int], alpha: float, share: float, centre: float, first: float
 ) -> None:
-    """As the normal distribution of both estimates has it, on whichever side the first pair happened to be."""
+    """By the normal distribution of both estimates, on whichever side the first pair happens to be."""
     looks = [Look(sizes[0], 0.0, share, last=False), Look(sizes[1], share, 1.0, last=True)]
     d, levels = steady(sizes[1], centre), np.zeros(sizes[1])
     outer = int(np.argmin(np.abs(d[:10] - centre - first * NOISE)))
@@ -139,7 +139,7 @@ def test_of_two_looks_half_of_all_weighings_would_have_come_out_above(
 
 
 def test_no_more_than_a_standard_error_is_taken_off() -> None:
-    """Here an outlier, say, delayed the end: nearly all that have half of this change stop at the first look."""
+    """Here an outlier, say, delayed the end: even with half of this change nearly all stop at the first look."""
     d, levels = steady(130, 0.0105), np.zeros(130)
     looks = [Look(100, 0.0, 0.9, last=False), Look(130, 0.9, 1.0, last=True)]
     found = weighted.roughly(d, levels, ALPHA)

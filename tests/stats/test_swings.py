@@ -1,4 +1,4 @@
-"""Noise that changes while it is measured is told from noise that does not."""
+"""Noise that changes while it is measured is told apart from noise that does not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOISES: dict[str, Draw] = {
 
 
 def swings(draw: Draw, pairs: int, sizes: tuple[float, ...]) -> list[Swing]:
-    """Of noise that is so large in parts of the time, one after the other."""
+    """Return the swings of noise that has these sizes in successive parts of the time."""
     generator, times = np.random.default_rng(1), (np.arange(pairs) + 0.5) / pairs
     at = np.array(sizes)[(times * len(sizes)).astype(int)]
     return [swing([np.abs(draw(generator, pairs)) * at], generator) for _ in range(MEASUREMENTS)]
@@ -30,7 +30,7 @@ def swings(draw: Draw, pairs: int, sizes: tuple[float, ...]) -> list[Swing]:
 @pytest.mark.parametrize("pairs", [16, 60, 400])
 def test_what_stays_as_it_is_has_none_but_once_in_forty_times(noise: str, pairs: int) -> None:
     clear = [one.is_clear for one in swings(NOISES[noise], pairs, (1.0,))]
-    # 400 times one in forty is 10, with a deviation of 3.
+    # One in forty of 400 is 10, with a standard deviation of 3.
     assert sum(clear) <= 20
 
 

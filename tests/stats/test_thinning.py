@@ -39,7 +39,7 @@ def test_a_thinned_cloud_has_its_middle_and_its_extremes() -> None:
     places = scattered(cloud, 1200)
     assert len(places) <= 1200
     assert 777 in places
-    assert np.count_nonzero(np.abs(cloud[places]) < 0.67) > 200  # half of a normal lies there
+    assert np.count_nonzero(np.abs(cloud[places]) < 0.67) > 200  # half of a normal distribution is there
     assert scattered([3.0, 1.0, 2.0], 8).tolist() == [0, 1, 2]
 
 

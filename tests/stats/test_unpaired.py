@@ -1,4 +1,4 @@
-"""Two unpaired runs; benchmarks/diff_unpaired.py prints the whole table of what is held to its bars here."""
+"""Two unpaired runs; benchmarks/diff_unpaired.py prints the whole table of the claims that are tested here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variance components: unbiased, and equal layouts are no more unlike than chance says."""
+"""Variance components: unbiased, and equal layouts differ no more than by chance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steelyard.stats.variance import between, components, p_of_layouts
 def drawn(
     generator: np.random.Generator, sizes: list[list[int]], layout: float, launch: float, sample: float
 ) -> list[list[np.ndarray]]:
-    """Values of layouts of launches of so many samples, with these standard deviations."""
+    """Return values by layout and launch, sizes[layout][launch] samples each, with these standard deviations."""
     return [
         [
             of_layout + launch * generator.standard_normal() + sample * generator.standard_normal(samples)
@@ -58,7 +58,7 @@ def test_unlike_layouts_are_called_so() -> None:
     layouts = np.tile(np.arange(5), 8)
     values = 3.0 * layouts + generator.standard_normal(40)
     assert p_of_layouts(values, layouts) == 1 / 2000
-    assert p_of_layouts(values[:5], layouts[:5]) == 1.0  # one of each: nothing to compare them with
+    assert p_of_layouts(values[:5], layouts[:5]) == 1.0  # one value per layout: nothing to compare it with
     assert p_of_layouts(values, np.ones(40, dtype=np.int64)) == 1.0
 
 

@@ -1,4 +1,4 @@
-"""The rule itself; what rests on it is tested with pairs, runs and counts."""
+"""The rule of verdicts itself; its uses are tested with pairs, runs and counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BOUND = log1p(MARGIN)
 @pytest.mark.parametrize(
     ("estimate", "interval", "verdict"),
     [
-        (BOUND, (1e-9, 0.01), "slower"),  # just the margin is enough
+        (BOUND, (1e-9, 0.01), "slower"),  # exactly the margin is enough
         (-BOUND, (-0.01, -1e-9), "faster"),
         (0.01, (0.0, 0.02), "undecided"),  # an interval that touches 0 does not exclude it
         (-0.01, (-0.02, 0.0), "undecided"),

@@ -16,7 +16,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def storms(generator: np.random.Generator, pairs: int, *, calm: float = 0.004, storm: float = 0.07) -> FloatArray:
-    """Logarithms of both sides, (pairs, 2): phases of ten pairs, calm or in a storm, which is slower too."""
+    """Return logarithms of both sides, (pairs, 2): phases of ten pairs, calm or in a storm, which is slower, too."""
     phase = np.repeat(generator.random(pairs // 10 + 1) < 0.5, 10)[:pairs]
     noise = np.where(phase, storm, calm)[:, None] * generator.standard_normal((pairs, 2))
     return noise + 0.1 * phase[:, None]
@@ -27,15 +27,15 @@ def gauss(generator: np.random.Generator, pairs: int) -> FloatArray:
 
 
 def split(logs: FloatArray, change: float = 0.0) -> tuple[FloatArray, FloatArray]:
-    """Differences and levels."""
+    """Return the differences and the levels."""
     return logs[:, 1] - logs[:, 0] + change, logs.mean(axis=1) + change / 2
 
 
 @pytest.mark.parametrize("noise", [storms, gauss])
 def test_over_all_swaps_of_all_pairs_the_p_value_is_one(noise: object) -> None:
-    """Exact: of all 4,096 ways in which the coin may have dealt 12 pairs, at most the share `level` has p <= level.
+    """Exactly: of all 4,096 orders that the coin may give 12 pairs, at most the share `level` has p <= level.
 
-    Half of them are tried: the others are these with all sides swapped, which is the same to a two-sided test.
+    Half of them are tried; the others have all sides swapped, which is the same to a two-sided test.
     """
     logs = noise(np.random.default_rng(5), 12)  # type: ignore[operator]
     d, levels = split(logs)
@@ -43,7 +43,7 @@ def test_over_all_swaps_of_all_pairs_the_p_value_is_one(noise: object) -> None:
     p = np.array([weighted.tested(d * signs, levels, 0.0)[0] for signs in half])
     for level in (0.0005, 0.001, 0.01, 0.05, 0.2, 0.5):
         assert np.mean(p <= level) <= level
-    assert np.mean(p <= 0.05) > 0.03  # and it is not much less either
+    assert np.mean(p <= 0.05) > 0.03  # and not far fewer either
 
 
 @pytest.mark.parametrize("noise", [storms, gauss])
@@ -134,13 +134,13 @@ def test_times_of_a_coarse_clock_have_finite_scores_and_a_centre_inside(
 def clusters(
     generator: np.random.Generator, pairs: int, low: float, high: float, noise: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Differences that are one of two, and their levels, which are all alike."""
+    """Return differences that crowd around two values, and their levels, which are all alike."""
     d = np.where(generator.random(pairs) < generator.uniform(0.3, 0.7), low, high)
     return d + noise * generator.standard_normal(pairs), np.zeros(pairs)
 
 
 def test_of_two_clusters_the_interval_ends_where_the_differences_do() -> None:
-    """Few of their scores outweigh all others, so that the sum of all seems to be small where it is the largest."""
+    """A few of their scores outweigh all others, so that the sum of all seems small where it is largest."""
     generator = np.random.default_rng(3)
     for _ in range(300):
         noise = 10 ** generator.uniform(-8, -5)
@@ -152,7 +152,7 @@ def test_of_two_clusters_the_interval_ends_where_the_differences_do() -> None:
 
 
 def test_between_two_clusters_nothing_is_estimated_beyond_both() -> None:
-    """There the sum of the scores may hardly change with the change, which says nothing of an error."""
+    """There the sum of the scores may hardly depend on the change, which says nothing about an error."""
     d = np.concatenate([np.zeros(12), np.full(11, 0.6)])
     for seed in range(400):
         noise = 10 ** np.random.default_rng(seed).uniform(-5, -1)
@@ -164,7 +164,7 @@ def test_between_two_clusters_nothing_is_estimated_beyond_both() -> None:
 
 @pytest.mark.parametrize("seed", [51, 672, 1020])
 def test_where_none_of_the_changes_tried_is_accepted_the_interval_is_that_of_the_ranks(seed: int) -> None:
-    """The interval is no single place then, as if that were known without any error."""
+    """The interval is not a single point then, as if there were no error."""
     generator = np.random.default_rng(seed)
     d = np.exp(3 * generator.standard_normal(int(generator.integers(12, 60))))
     assert weighted.estimate(d, np.zeros(len(d)), 0.05) == by_ranks(d, 0.05)
@@ -172,7 +172,7 @@ def test_where_none_of_the_changes_tried_is_accepted_the_interval_is_that_of_the
 
 @pytest.mark.parametrize("noise", [storms, gauss])
 def test_the_estimate_is_where_the_scores_cancel(noise: object) -> None:
-    """To a tenth of the interval's half-width, as the steps are between which it is looked for."""
+    """To a tenth of the interval's half-width, which is the step of the search."""
     crossed = []
     for seed in range(40):
         d, levels = split(noise(np.random.default_rng(seed), 40), 0.01)  # type: ignore[operator]

@@ -1,4 +1,4 @@
-"""What a launch says of the processes that it forked."""
+"""What a launch tells about the processes that it forked."""
 
 from __future__ import annotations
 

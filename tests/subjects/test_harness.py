@@ -1,4 +1,4 @@
-"""Which harness drives a program: by its name, or recognised."""
+"""Which harness drives a program: chosen by name, or recognised."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from steelyard.subjects.protocol import ProtocolHarness
 
 
 class Picky(Harness):
-    """Recognises what is called so."""
+    """Recognises programs that are called picky."""
 
     def recognises(self, launch: LaunchSpec) -> bool:
         return b"picky" in launch.program
@@ -38,7 +38,7 @@ def launch(program: str) -> LaunchSpec:
 
 
 def offer(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
-    """Have only these harnesses: each is of this module, by its name in lower case."""
+    """Have only these harnesses of this module, each under its name in lower case."""
     points = {name.lower(): EntryPoint(name.lower(), f"{__name__}:{name}", GROUP) for name in names}
     monkeypatch.setattr(harness, "_known", lambda: points)
 

@@ -23,7 +23,7 @@ def test_what_the_start_does_not_take_is_theirs_and_what_elapsed_beyond_that_the
 
 
 def test_no_sample_takes_longer_than_what_elapsed() -> None:
-    """As where others than the measured iterations are on the processor as well."""
+    """As when other work than the measured iterations is on the processor, too."""
     whole = replace(PLAIN, user_ns=4420, sys_ns=0)
     assert [one.time_ns("active") for one in timed_by_process(TAKEN, whole, START, 2)] == [10, 20]
 

@@ -40,7 +40,7 @@ def test_a_replaced_program_is_an_error_even_with_its_size_kept(program: Path) -
 
 
 def test_a_replaced_program_that_cannot_be_read_is_an_error(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.subjects.programs.digest", lambda _: None)  # as of one of root's with mode 0711
+    monkeypatch.setattr("steelyard.subjects.programs.digest", lambda _: None)  # as for root's programs of mode 0711
     programs = Programs()
     for _ in range(2):
         programs.check(str(program), "new")

@@ -26,7 +26,7 @@ LARGEST = 4 << 20
 
 
 def wrote(*lines: Any, **changes: Any) -> Measured:
-    """A launch that wrote these lines: text as it stands, anything else as JSON."""
+    """Return a launch that wrote these lines: text as it is, anything else as JSON."""
     return raw(*(line if isinstance(line, str) else json.dumps(line) for line in lines), **changes)
 
 
@@ -44,7 +44,7 @@ def samples(*lines: Any) -> tuple[Sample, ...]:
 
 
 def refusal(measured: Measured, work: Work | None = None) -> str:
-    """What is said of an answer that is no list, or no samples: one line of a sensible length."""
+    """Return the refusal of an answer that is no list, or no samples: one line of a sensible length."""
     with pytest.raises(LaunchError) as refused:
         HARNESS.listed(measured) if work is None else HARNESS.samples(measured, work)
     sentence = str(refused.value)
@@ -439,7 +439,7 @@ def test_a_pytest_that_lacks_our_plugin_is_told_of() -> None:
     )
     said = HARNESS.complaint(replace(PLAIN, exit_code=4, stderr=stderr)) or ""
     assert said.startswith("says that its pytest does not know steelyard: install steelyard for that Python")
-    other = stderr.replace(b"  rootdir: /project\n", b"")  # of a script that reads its arguments itself
+    other = stderr.replace(b"  rootdir: /project\n", b"")  # from a script that reads its arguments itself
     assert HARNESS.complaint(replace(PLAIN, exit_code=2, stderr=other)) is None
 
 

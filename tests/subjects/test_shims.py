@@ -1,4 +1,4 @@
-"""The scripts of version managers: whose they are, and what they start."""
+"""The scripts of version managers: which manager they belong to, and what they start."""
 
 from __future__ import annotations
 

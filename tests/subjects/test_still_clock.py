@@ -1,4 +1,4 @@
-"""Harnesses that are timed by a clock that stands still: when they are, and when their samples say so."""
+"""Harnesses that are timed by a still clock: when they are, and when their samples say so."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def variables(launch: LaunchSpec) -> dict[bytes, bytes]:
 
 
 def happened(launch: LaunchSpec, *, clocks: int = 1, several: int = 0, unknown: int = 0) -> None:
-    """As the launch's processes would tell it."""
+    """Write the account as the launch's processes would."""
     told = struct.pack("=8s7Q", b"STEELYC1", 1, clocks, 5_000_000, several, unknown, 0, 0)
     Path(variables(launch)[FILE_NAME].decode()).write_bytes(told)
 

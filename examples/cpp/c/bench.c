@@ -1,4 +1,4 @@
-/* Benchmarks in C; steelyard.cpp beside this file holds what is behind the macros.
+/* Benchmarks in C; steelyard.cpp in this folder holds the implementation of the macros.
  *
  *     gcc -std=c11 -O2 -I ../../../sdk/cpp -c bench.c
  *     g++ -std=c++17 -O2 -I ../../../sdk/cpp steelyard.cpp bench.o -o bench */
@@ -28,7 +28,7 @@ STEELYARD_BENCH(sum) {
     }
 }
 
-/* A sort uses its input up, so each iteration draws its own: the drawing is timed along. */
+/* A sort uses up its input, so each iteration draws its own, and the drawing is timed, too. */
 STEELYARD_BENCH_PARAM(draw_and_sort, "n", 10, 1000) {
     const size_t count = (size_t)steelyard_number(state, "n");
     int *numbers = malloc(count * sizeof *numbers);

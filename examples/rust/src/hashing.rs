@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-/// What the planted change adds. Read through `black_box` so that the two builds differ in this number
-/// alone, and not in any instruction or in where it is.
+/// What the planted change adds. It is read through `black_box` so that the two builds differ in this
+/// number alone, and not in any instruction or its place.
 const PERCENT: usize = if cfg!(feature = "planted") { 102 } else { 100 };
 
 /// The 64-bit hash of Fowler, Noll and Vo, in its variant 1a.
@@ -20,10 +20,10 @@ fn fold(bytes: &[u8]) -> u64 {
     })
 }
 
-/// The check sum of zlib.
+/// The checksum of zlib, Adler-32.
 #[must_use]
 pub fn adler32(bytes: &[u8]) -> u32 {
-    /// So many bytes can be added before the sums overflow.
+    /// How many bytes can be added before the sums overflow.
     const MOST: usize = 5552;
     const PRIME: u32 = 65521;
     let (mut low, mut high) = (1, 0);
@@ -42,7 +42,7 @@ pub fn adler32(bytes: &[u8]) -> u32 {
 pub struct Crc32([u32; 256]);
 
 impl Crc32 {
-    /// Works out the table.
+    /// Computes the table.
     #[must_use]
     pub fn new() -> Self {
         let mut table = [0; 256];
@@ -55,7 +55,7 @@ impl Crc32 {
         Self(table)
     }
 
-    /// The check of some bytes.
+    /// The checksum of some bytes.
     #[must_use]
     pub fn of(&self, bytes: &[u8]) -> u32 {
         !bytes.iter().fold(!0, |crc, &byte| {

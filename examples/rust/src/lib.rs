@@ -1,7 +1,7 @@
-//! A library that has something to measure; `benches/suite` measures it.
+//! A library with something to measure; `benches/suite` measures it.
 //!
-//! Built with the feature `planted`, [`hashing::fnv1a`] is 2 % slower: what weighing the two builds
-//! has to find, among all the benchmarks that are the same.
+//! Built with the feature `planted`, [`hashing::fnv1a`] is 2 % slower, which a weighing of the two
+//! builds has to find among all the benchmarks that are the same.
 
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]

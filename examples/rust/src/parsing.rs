@@ -1,20 +1,20 @@
 //! Readers of small formats.
 
-/// The sum of the whole numbers between spaces; what is no number counts as 0.
+/// The sum of the whole numbers between spaces; anything else counts as 0.
 #[must_use]
 pub fn integers(text: &str) -> i64 {
     let words = text.split_ascii_whitespace();
     words.filter_map(|word| word.parse::<i64>().ok()).sum()
 }
 
-/// The sum of the numbers between spaces; what is no number counts as 0.
+/// The sum of the numbers between spaces; anything else counts as 0.
 #[must_use]
 pub fn floats(text: &str) -> f64 {
     let words = text.split_ascii_whitespace();
     words.filter_map(|word| word.parse::<f64>().ok()).sum()
 }
 
-/// The fields of each line, of which those in quotes may hold commas and doubled quotes.
+/// The fields of each line; those in quotes may hold commas and doubled quotes.
 #[must_use]
 pub fn csv(text: &str) -> Vec<Vec<String>> {
     text.lines().map(csv_line).collect()
@@ -38,7 +38,7 @@ fn csv_line(line: &str) -> Vec<String> {
     fields
 }
 
-/// The keys and values of lines like `key = value`, in their order; others are comments.
+/// The keys and values of lines like `key = value`, in order; other lines are comments.
 #[must_use]
 pub fn key_values(text: &str) -> Vec<(&str, &str)> {
     text.lines()

@@ -1,6 +1,6 @@
 //! Sorts that the standard library does not have.
 
-/// Sorts by putting each number before the greater ones: good for a few.
+/// Insertion sort: puts each number before the greater ones; good for a few numbers.
 pub fn insertion(numbers: &mut [u64]) {
     for end in 1..numbers.len() {
         let number = numbers[end];
@@ -12,7 +12,7 @@ pub fn insertion(numbers: &mut [u64]) {
     }
 }
 
-/// Sorts by a heap in the same memory.
+/// Heap sort in place.
 pub fn heap(numbers: &mut [u64]) {
     for root in (0..numbers.len() / 2).rev() {
         sift_down(numbers, root);
@@ -40,7 +40,7 @@ fn sift_down(numbers: &mut [u64], mut root: usize) {
     }
 }
 
-/// Sorts by one byte after the other, from the lowest.
+/// Radix sort, byte by byte from the lowest.
 pub fn radix(numbers: &mut Vec<u64>) {
     let mut sorted = vec![0; numbers.len()];
     for shift in (0..u64::BITS).step_by(8) {

@@ -1,4 +1,4 @@
-//! Questions about texts.
+//! Properties of texts.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub fn word_counts(text: &str) -> BTreeMap<&str, usize> {
     counts
 }
 
-/// How many letters have to be put in, left out or replaced to make one word the other.
+/// The edit distance: how many letters to insert, delete or replace to turn one word into the other.
 #[must_use]
 pub fn edit_distance(one: &[u8], other: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
@@ -27,7 +27,7 @@ pub fn edit_distance(one: &[u8], other: &[u8]) -> usize {
     row[other.len()]
 }
 
-/// Whether a text reads the same backwards, spaces and case aside.
+/// Whether a text reads the same backwards, ignoring spaces and case.
 #[must_use]
 pub fn is_palindrome(text: &str) -> bool {
     let letters = || text.chars().filter(|letter| letter.is_alphanumeric());

@@ -1,4 +1,4 @@
-"""The search on commits whose times are known: `benchmarks/bisection.py` has the long tables."""
+"""The search, on commits with known times; `benchmarks/bisection.py` makes the long tables."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def bursts() -> Noise:
 
 
 def test_two_percent_under_bursts_are_found_and_nothing_else_is_named(bursts: Noise) -> None:
-    # The bar is 19 of 20: the long table has hundreds.
+    # The requirement is 19 of 20; the long table tries hundreds.
     tally = simulate(bursts, one_step, bisections=2, pairs=200)
     assert tally.words == {"found": 2}
 
@@ -85,7 +85,7 @@ def test_a_step_that_stays_open_ends_with_a_range_and_no_commit() -> None:
 
 
 class Unmoved(SimulatedScales):
-    """What they weigh three of stays open."""
+    """Scales on which every weighing of three commits stays open."""
 
     def weigh(self, commits: Sequence[Commit], margin: float, share: float, **options: bool) -> Weighed:
         weighed = super().weigh(commits, margin, share, **options)
@@ -95,7 +95,7 @@ class Unmoved(SimulatedScales):
 
 
 def test_the_last_one_is_not_named_if_its_parent_is_as_slow() -> None:
-    # All steps go astray: commit 1 is the slow one, and each says that it lies after the middle.
+    # All steps go astray: commit 1 is the slow one, and each step says that it comes after the middle.
     found = search(Astray(np.array([0, 0.1, 0.1, 0.1, 0.1]), quiet, np.random.default_rng(5), 30))
     assert found.end == "range"
     assert found.found is None
@@ -105,7 +105,7 @@ def test_the_last_one_is_not_named_if_its_parent_is_as_slow() -> None:
 
 
 class Astray(SimulatedScales):
-    """What they weigh three of is always found like the good one."""
+    """Scales on which the middle one of three commits is always like the good end."""
 
     def weigh(self, commits: Sequence[Commit], margin: float, share: float, **options: bool) -> Weighed:
         weighed = super().weigh(commits, margin, share, **options)
@@ -146,7 +146,7 @@ def test_what_became_faster_is_found_where_that_is_looked_for() -> None:
 
 
 class Noted(SimulatedScales):
-    """They note the margins that they are given."""
+    """Scales that note the margins they are given."""
 
     margins: tuple[float, ...] = ()
 

@@ -1,4 +1,4 @@
-"""Probes that are there, whether or not the native part is built: a scripted machine does not execute them."""
+"""A file in the place of the native probes, built or not: a scripted machine does not execute them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A machine whose probes take what their hits take and nothing else, timed as well as under a scripted Valgrind."""
+"""A machine whose probes take the time of their cache hits and nothing else, timed or under a scripted Valgrind."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from tests.design.scripted import MACHINE, PLAIN, OneByOne
 START_NS = 900_000
 L1_NS, LL_NS, RAM_NS = 0.2, 1.0, 8.0
 VALGRIND = Valgrind(Path("/usr/bin/valgrind"), "3.19.0")
-# What the machine says of its caches.
+# The caches that the machine reports.
 CACHES = {"L1i": "32K", "L1d": "32K", "L2": "8M"}
-# Far longer than a signal takes to be answered.
+# Far longer than it takes to answer a signal.
 _PATIENCE_S = 60
 
 Rates = tuple[float, float, float]
-"""(L1, LL, RAM) hits of an iteration."""
+"""(L1, LL, RAM) hits per iteration."""
 
 
 def walked(spec: LaunchSpec) -> tuple[int, int]:
-    """(elements, iterations) of a launch, under Valgrind or not."""
+    """Return (elements, iterations) of a launch, under Valgrind or not."""
     return int(spec.argv[-2]), int(spec.argv[-1])
 
 
 def rates(spec: LaunchSpec) -> Rates:
-    """Further out, the larger the array."""
+    """Return the rates of a launch: the larger its array, the further out its hits."""
     return (16.0, 4.0, 0.0) if walked(spec)[0] < 100_000 else (16.0, 1.0, 3.0)
 
 
 def rates_beyond(last_level: int) -> Callable[[LaunchSpec], Rates]:
-    """Those of a machine with such a last level."""
+    """Return what gives the rates on a machine whose last level has so many bytes."""
 
     def found(spec: LaunchSpec) -> Rates:
         size = walked(spec)[0] * PATTERNS[spec.argv[-3].decode()]
@@ -52,12 +52,12 @@ def rates_beyond(last_level: int) -> Callable[[LaunchSpec], Rates]:
 
 
 def shared(has: int) -> dict[str, Callable[[LaunchSpec], Rates]]:
-    """The rates of a machine that has so much of a last level, whatever it says."""
+    """Return the rates of a machine that really has this much of the last level, whatever it reports."""
     return {"timed_rates": rates_beyond(has), "counted_rates": lambda spec: rates_beyond(simulated(spec))(spec)}
 
 
 def simulated(spec: LaunchSpec) -> int:
-    """The size of the last level that a launch under Valgrind has."""
+    """Return the size of the last level that a launch under Valgrind simulates."""
     return next(int(word[5:].split(b",")[0]) for word in spec.argv if word.startswith(b"--LL="))
 
 
@@ -71,15 +71,15 @@ class ProbeMachine(OneByOne):
     timed_rates: Callable[[LaunchSpec], Rates] = rates
     counted_rates: Callable[[LaunchSpec], Rates] = rates
     disturb: Callable[[int], int] = lambda _: 0
-    """By how many ns a launch takes longer."""
+    """By how many ns a timed launch takes longer, given its number from 0."""
     measured: Measured = PLAIN
     without_cpu: bool = False
     interrupted_after: int | None = None
     """How many launches end before the first Ctrl-C."""
     fails_after: int | None = None
-    """How many launches end before the first that fails."""
+    """How many launches end before they begin to fail."""
     insisted_after: int | None = None
-    """How many launches end before the second one, which is an exception."""
+    """How many launches end before the second Ctrl-C, which raises KeyboardInterrupt."""
     servers: int = 0
     """How many launch servers were opened."""
     cancelled: Event = field(default_factory=Event)
@@ -110,7 +110,7 @@ class ProbeMachine(OneByOne):
         self.counted.append(spec)
         _, iterations = walked(spec)
         l1, ll, ram = (round(rate * iterations) for rate in self.counted_rates(spec))
-        # Valgrind's names: what misses in the first level is a hit further out.
+        # In Valgrind's terms: a miss in the first level is a hit further out.
         events = {"Ir": l1, "I1mr": 100, "ILmr": 50, "Dr": ll, "D1mr": ll, "DLmr": 0, "Dw": ram, "D1mw": ram}
         events["DLmw"] = ram
         counts = " ".join(map(str, events.values()))
@@ -129,7 +129,7 @@ class ProbeMachine(OneByOne):
         yield self
 
     def world(self, home: Path) -> World:
-        """Everything that a calibration takes from outside; what it keeps is in that folder."""
+        """Return everything that a calibration takes from outside; it keeps its files in `home`."""
         return World(
             launcher=self.server,
             environment={"XDG_STATE_HOME": str(home), "PATH": "/usr/bin:/bin"},

@@ -1,4 +1,4 @@
-"""A whole calibration on a scripted machine: which caches it keeps, and what an interruption leaves of it."""
+"""A whole calibration on a scripted machine: which caches it keeps, and what an interruption leaves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("probes")
 
 
 def shared_machine(**fields: int) -> ProbeMachine:
-    """One that says it has 8 MiB of a last level, and has 2: what is larger is slow."""
+    """Return a machine that reports a last level of 8 MiB and has 2: larger arrays are slow."""
     return ProbeMachine(**shared(2 << 20), **fields)  # type: ignore[arg-type]
 
 
@@ -89,7 +89,7 @@ def test_points_are_kept_as_far_as_they_were_counted(tmp_path: Path, counts: int
     whole = calibrated(shared_machine(), tmp_path / "whole", "host")
     record = interrupted(shared_machine(interrupted_after=TIMED + counts), tmp_path)
     points = [len(each.points) for each in record.counted]
-    # Two launches make a point: the last one may lack its second.
+    # Two launches make a point: the last point may lack its second one.
     assert points == [many for many in (min(counts, COUNTED) // 2, (counts - COUNTED) // 2) if many > 0]
     assert record.measurements() == TIMED + 2 * sum(points)
     assert [each.caches.ll[0] for each in record.counted] == [8 << 20, 4 << 20][: len(points)]

@@ -10,12 +10,12 @@ from tests.calibrations import point
 
 L1_NS, LL_NS, RAM_NS = 0.2, 1.0, 8.0
 PATTERNS = ("linear", "random", "chase")
-# (L1, LL, RAM) hits of an iteration: further out, the larger the array.
+# (L1, LL, RAM) hits per iteration: the larger the array, the further out.
 HITS = ((20.0, 0.0, 0.0), (16.0, 4.0, 0.0), (16.0, 1.0, 3.0))
 
 
 def points() -> list[Point]:
-    """Of a machine that takes what its hits take, and nothing else."""
+    """Return the points of a machine that takes the time of its hits and nothing else."""
     return [
         point(pattern, l1 * L1_NS + ll * LL_NS + ram * RAM_NS, l1=l1, ll=ll, ram=ram)
         for pattern in PATTERNS
@@ -34,7 +34,7 @@ def test_the_fit_finds_what_the_hits_take() -> None:
 
 def test_the_error_is_relative() -> None:
     assert error(points()) == pytest.approx(0, abs=1e-9)
-    # Two points with the same hits, one of which takes twice as long: the best weight says 2.4 ns.
+    # Two points with the same hits, one of which takes twice as long: the best weight predicts 2.4 ns.
     pair = [point("chase", ns, l1=10.0) for ns in (2.0, 4.0)]
     assert error(pair) == pytest.approx((0.5 * (0.2**2 + 0.4**2)) ** 0.5)
 

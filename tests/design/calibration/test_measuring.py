@@ -28,12 +28,12 @@ from tests.design.scripted import PLAIN
 
 SWEEP = sweep(Caches(), None)
 TIMED = 2 * len(SWEEP)
-"""The launches that are timed where each point is timed once."""
+"""How many launches are timed if each point is timed once."""
 
 
 @dataclass
 class Bench:
-    """A machine, what measures on it, and what is heard of that."""
+    """A machine, the instruments on it, and the progress that they tell."""
 
     machine: ProbeMachine
     home: Path
@@ -140,7 +140,7 @@ def test_an_interruption_leaves_what_was_measured(tmp_path: Path, after: int) ->
         measure(results, [Caches(), Caches()], tools, repeats=1, seed=1)
     assert len(one.machine.specs) + len(one.machine.counted) == after
     assert sum(len(begin) + len(end) for begin, end in results.times) == min(after, TIMED)
-    # Of seven counts there are three points, and the first launch of a fourth.
+    # Seven counts make three points, and the first launch of a fourth.
     points = [len(results.points(number)) for number in range(len(results.counts))]
     assert points == ([(after - TIMED) // 2] if after >= TIMED else [])
 

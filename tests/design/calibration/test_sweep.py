@@ -32,7 +32,7 @@ def test_what_comes_before_the_walk_fills_the_last_level() -> None:
 
 def test_the_sweep_leaves_the_machine_its_memory() -> None:
     assert max(point.size_bytes for point in sweep(Caches(), 128 << 20)) <= 8 << 20
-    assert sweep(Caches(), 1)  # a machine that cannot be
+    assert sweep(Caches(), 1)  # an impossible machine
 
 
 def test_a_first_level_of_a_few_lines_leaves_a_walk() -> None:

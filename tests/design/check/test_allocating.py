@@ -1,4 +1,4 @@
-"""The rule about leaks, on numbers: a difference of two launches, and what is too little to tell."""
+"""The rule about leaks, on given numbers: a difference between two launches, and what is too little to tell."""
 
 from __future__ import annotations
 

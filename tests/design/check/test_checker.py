@@ -1,4 +1,4 @@
-"""The rules of `steelyard check`, on benchmarks made of numbers: each defect is found, and noise is none."""
+"""The rules of `steelyard check`, on scripted benchmarks: each defect is found, and noise is not taken for one."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def slower_and_slower(call: Call) -> Samples:
 
 
 def rising(call: Call) -> Samples:
-    """What it leaves behind goes on from sample to sample."""
+    """A benchmark that leaves something behind from sample to sample."""
     return [EACH_NS * call.loops * (1 + place / 8) for place in range(call.samples)], RSS
 
 
@@ -104,7 +104,7 @@ DEFECTS: dict[str, Body] = {
 
 @cache
 def trace(name: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Times of one side's launches without their waits, in their order."""
+    """Return the times of one side's launches in a trace, in order, without their waits."""
     table = np.genfromtxt(TRACES / f"{name}.csv.gz", delimiter=",", names=True)
     return np.asarray(table["wall_s"] - table["run_delay_s"], dtype=np.float64)
 
@@ -143,7 +143,7 @@ def test_each_defect_is_found(code: str, machine: str) -> None:
         assert one.origin
         assert one.figure is not None
         others = {one.code for one in found if one.outcome == "trouble"} - {code}
-        # An empty loop is short in every respect; where seeds make modes these are named as well.
+        # An empty loop is short in every respect; if seeds make modes, these are named, too.
         assert others <= {"hash-seed": {"modes"}, "optimised-away": {"set-up-in-clock"}}.get(code, set()), found
 
 
@@ -195,7 +195,7 @@ def test_a_harness_that_gives_no_more_iterations_is_no_proof() -> None:
     found = by_code(Doctor({"one": plain}, lognormal(), harness=Same).looked())
     assert found["set-up-in-clock"].outcome == "untried"
     assert "no more iterations" in found["set-up-in-clock"].finding
-    assert found["slower-and-slower"].outcome == "sound"  # by its samples, one after the other
+    assert found["slower-and-slower"].outcome == "sound"  # judged by successive samples
 
 
 @pytest.mark.parametrize("harness", [ProtocolHarness, ChoosesLoops, Fixed])
@@ -325,7 +325,7 @@ def test_the_time_that_is_said_to_be_enough_is(harness: Callable[[], ProtocolHar
         looked = Doctor(bodies, lognormal(), seconds=seconds, harness=harness).looked()
         return {one.finding for one in looked if one.outcome == "untried" and "--max-time" in one.finding}
 
-    (said,) = untried(seconds)  # one and the same of all rules
+    (said,) = untried(seconds)  # all rules say the same
     assert untried(float(said.split("--max-time ")[1].split()[0])) == set()
 
 

@@ -1,4 +1,4 @@
-"""`steelyard check` of commands that are made of numbers: what it finds over their launches, and how long it looks."""
+"""`steelyard check` of scripted commands: what it finds over their launches, and how long it takes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TIMES = range(12)
 
 
 def checked(ms: Callable[[int], float], within: Noise, seed: int) -> tuple[dict[str, Looked], float]:
-    """What is said of a command whose launches take so long, by their number, and after how many seconds."""
+    """Check a command whose launches take ms(number); return what is found, and after how many seconds."""
     noise = lognormal(0.03, seed)
 
     def script(number: int, spec: LaunchSpec) -> Measured:
@@ -85,7 +85,7 @@ def test_drift_beside_a_neighbour_is_looked_at_for_longer(monkeypatch: pytest.Mo
 
 
 def slowing(now: float) -> float:
-    """A machine whose clock rate falls by a quarter while it becomes warm."""
+    """The noise of a machine whose clock rate falls by a quarter as it gets warm."""
     return 1 + 0.35 * (1 - math.exp(-(now - 1000) / 4))
 
 

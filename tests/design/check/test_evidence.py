@@ -1,4 +1,4 @@
-"""What the launches of a check say, kind by kind."""
+"""The evidence in the launches of a check, kind by kind."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_first_third_of_a_launch_is_as_large_as_the_last(samples: int) -> No
 
 
 def alternating(waits_ns: float) -> Evidence:
-    """Long launches, every fourth of whose samples takes four times as long as the others."""
+    """Return the evidence of long launches in which every fourth sample takes four times as long as the others."""
     times = tuple(1e6 * (4 if place % 4 == 3 else 1) * (1 + place / 1000) for place in range(40))
     one = Observed(LONGEST, 0, None, 1, times, 1e6, int(sum(times)), 1 << 20, 0.0, 2e6, waits_ns=waits_ns)
     return Evidence("it", {LONGEST: Amount(1, 40)}, [one] * 8)
@@ -57,7 +57,7 @@ def test_waits_are_those_that_samples_do_not_tell() -> None:
     assert observed(place, waited, [Sample(10, 5_000_000)]).waits_ns == 8_000_000
     assert observed(place, waited, [Sample(10, 5_000_000, delay_ns=0)]).waits_ns == 0
     assert observed(place, waited, None).waits_ns == 0
-    # Threads did its work, and what they waited was lost on the way: its time is with all of that.
+    # Threads did the work, and what they waited counts among the lost time: the launch's time includes all of it.
     unknown = replace(waited, others_ns=9_000_000, lost_ns=None, pressure_ns=6_000_000)
     assert observed(place, unknown, None).waits_ns == 7_000_000
     assert observed(place, replace(unknown, lost_ns=6_000_000), None).waits_ns == 0

@@ -1,4 +1,4 @@
-"""How long a launch takes, and what of it is long."""
+"""How long a launch takes, and which part of it is long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules about names: what a launch that fails says of a benchmark, and under which rule."""
+"""The rules about names: what a failed launch says about a benchmark, and by which rule."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_SUCH = SelectionError('ran no benchmark where "sor" was asked for')
 
 
 def answer(name: str, errors: Mapping[str, LaunchError | None]) -> Answer:
-    """The answer of a program that does this under these names, and knows no others."""
+    """Return the answer of a program that ends like this under these names, and knows no others."""
 
     class Stub:
         def __init__(self, name: str) -> None:
@@ -44,7 +44,7 @@ def states(found: Answer) -> tuple[str, str, bool]:
 
 def test_what_runs_is_sound() -> None:
     assert states(answer("sort", {"sort": None})) == ("sound", "sound", True)
-    # However it refuses what it does not list.
+    # It may refuse in any way a name that it does not list.
     assert states(answer("sort", {"sort": None, "sor": LaunchError("no such benchmark")})) == ("sound", "sound", True)
     assert states(answer("sort", {"sort": None, "sor": None})) == ("sound", "trouble", True)
 
@@ -70,7 +70,7 @@ def test_what_another_answers_to_has_one() -> None:
 
 
 class Failing(Harness):
-    """Lists one benchmark, and takes samples of it that are refused from the n-th launch on."""
+    """Lists one benchmark, whose samples fail from the n-th launch on."""
 
     fixes_loops = False
 

@@ -1,4 +1,4 @@
-"""A whole check whose user presses Ctrl-C: what was launched until then is judged, and the rest said to be untried."""
+"""A whole check during which the user presses Ctrl-C: earlier launches are judged, the other rules are untried."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def checked(
     heap: bool = False,
     can_run_before: bool = True,
 ) -> tuple[Soundness, Server]:
-    """What is said of these benchmarks if the user interrupts that launch."""
+    """Return the findings on these benchmarks if the user interrupts launch `at`, and the launch server."""
     server = Server(Doctor(bodies, lognormal(noise), can_run_before).set_up(), at)
     world = server.world()
     return check_target(subject("suite"), SUITE, world, lambda _: None, only=[], seconds=60.0, heap=heap), server
@@ -80,7 +80,7 @@ def test_what_was_launched_until_an_interruption_is_judged(share: float) -> None
     untold = [one for one in found.looked if one.outcome == "untried"]
     assert untold
     assert {one.finding for one in untold} <= {INTERRUPTED, UNSETTLED}
-    # A benchmark that was looked at to its end is judged as it would have been.
+    # A benchmark that was checked completely is judged as without the interruption.
     for name in BODIES:
         if not untried(said[name]):
             assert said[name] == all_said[name]
@@ -97,7 +97,7 @@ def test_benchmarks_are_looked_at_one_after_the_other() -> None:
 
 @pytest.mark.parametrize("can_run_before", [True, False])
 def test_an_interruption_while_names_are_tried(can_run_before: bool) -> None:
-    # The list, a name and the same without its last letter, the pilots of its loops: the second name is not reached.
+    # The list, a name, the name without its last letter, the pilots of its loops: the second name is not reached.
     found, _ = checked(at=4, can_run_before=can_run_before)
     first, second, third = by_benchmark(found).values()
     assert set(first) - untried(first) == {"does-not-run", "name"}
@@ -114,7 +114,7 @@ def test_before_the_first_rule_was_tried_there_is_nothing_to_say(at: int) -> Non
 def test_an_interruption_while_heaps_are_watched() -> None:
     whole, server = checked(heap=True)
     assert [one.benchmark for one in whole.allocating] == list(BODIES)
-    # The last two launches are those of the third benchmark's heap.
+    # The last two launches watch the third benchmark's heap.
     found, _ = checked(at=len(server.machine.specs) - 1, heap=True)
     assert found.allocating == whole.allocating[:2]
     said, all_said = by_benchmark(found), by_benchmark(whole)
@@ -211,7 +211,7 @@ def tried(at: int | None = None, told: float = 1.0) -> Conformance:
 def test_rules_that_were_tried_before_an_interruption_are_kept() -> None:
     whole = tried(None)
     assert not whole.interrupted
-    # One list for the first rule, another for the second, and the first of two runs for the third.
+    # The launches are: a list for the first rule, another for the second, the first of two runs for the third.
     found = tried(3)
     assert found.interrupted
     assert found.rules == whole.rules[:2]

@@ -1,4 +1,4 @@
-"""Whether times in another unit are seen, and nothing else is taken for them."""
+"""Times in another unit are found, and nothing else is taken for them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from steelyard.design.check.unit import Take, Timed, trouble_with_unit
 LOOPS = 1_000
 EACH_NS = 1_500.0
 FEW = 5
-"""Of 500 programs whose starts differ by a factor of e, which no machine's do."""
+"""How many may be wrong, of 500 programs whose starts vary by a factor of e, as on no machine."""
 
 
 def launches(
     factor: float = 1.0, *, start_ns: float = 2e6, prepare: float = 0.0, starts: Callable[[], float] = lambda: 1.0
 ) -> Take:
-    """A program that tells its times by this factor, and prepares for so many times as long as it works."""
+    """Return a program that tells `factor` times its times, and prepares for `prepare` times as long as it works."""
 
     def take(loops: int) -> Timed:
         work_ns = EACH_NS * loops
@@ -28,7 +28,7 @@ def launches(
 
 
 def usual_loops(factor: float) -> int:
-    """Those of a sample that is told to take 1.5 ms."""
+    """Return the loops of a sample that tells 1.5 ms."""
     return max(1, round(1_500_000 / (factor * EACH_NS)))
 
 

@@ -1,4 +1,4 @@
-"""What is said of counts: why they differ, what is in none of them, how they go with times."""
+"""Findings about counts: why they differ, what none of them includes, how they agree with times."""
 
 from __future__ import annotations
 

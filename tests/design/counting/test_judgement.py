@@ -18,7 +18,7 @@ from tests.design.counted import count, counted_run, counted_weighing, counts
 from tests.report.records import verdict
 
 MORE = counts_needed(0.01)
-# Reads and writes beside the instructions; hits of main memory are 3, of the last level 4, of the first all others.
+# Reads and writes beside the instructions: 3 hits of main memory, 4 of the last level, all others of the first.
 EVENTS = {"I1mr": 2, "ILmr": 1, "Dr": 300, "D1mr": 4, "DLmr": 1, "Dw": 100, "D1mw": 1, "DLmw": 1}
 
 
@@ -56,7 +56,7 @@ def test_what_was_not_confirmed_because_it_was_cut_short_is_undecided() -> None:
 
 
 def test_alike_sides_whose_counts_take_two_values_alarm_at_most_at_alpha() -> None:
-    """The plan is followed to its end: such counts pass for exact in one of eight tries, until they are confirmed."""
+    """The plan runs to its end: until they are confirmed, such counts pass for exact in one of eight tries."""
     generator = np.random.default_rng(5)
     passed, alarms, tries = 0, 0, 600
     for _ in range(tries):
@@ -82,7 +82,7 @@ def test_first_counts_that_were_set_aside_are_not_judged() -> None:
     found = judge(counts([1500, 1000, *[1000] * MORE], [1006] * (2 + MORE)))
     assert (found.verdict, found.stability, found.pairs) == ("slower", "exact", MORE)
     assert found.change == pytest.approx(0.006)
-    assert found.seconds == 2 * (2 + MORE)  # but they took their time
+    assert found.seconds == 2 * (2 + MORE)  # their time counts all the same
 
 
 def test_what_once_differed_is_undecided_until_all_are_counted() -> None:
@@ -109,7 +109,7 @@ def test_a_suite_needs_more_of_them() -> None:
 
 
 def test_a_part_of_a_suite_needs_as_many_as_the_whole() -> None:
-    """Else what it calls slower would be undecided once it is merged, when nobody counts it any more."""
+    """Else what it calls slower would be undecided after merging, when nobody counts it any more."""
     suite = [f"benchmark {number}" for number in range(100)]
     wanted, shard = counts_needed(0.01 / 100), Shard(number=1, of=100, suite=suite)
     assert wanted > MORE
@@ -121,7 +121,7 @@ def test_a_part_of_a_suite_needs_as_many_as_the_whole() -> None:
 
 
 def test_two_kept_runs_may_have_been_counted_unequally_often() -> None:
-    # One repeated at once, the other only after its first counts.
+    # One run's counts repeated at once, the other's only after its first counts.
     found = judge(counts([1000, 1000], [1500, 1006, *[1006] * MORE]))
     assert (found.verdict, found.stability) == ("slower", "exact")
     assert judge(counts([1000, 1000], [1500, 1006, 1006, 1006])).verdict == "undecided"
@@ -249,7 +249,9 @@ def test_a_control_says_nothing_of_the_clocks() -> None:
 
 
 def test_a_body_within_the_first_level_has_no_hits_of_the_last_one_and_no_change_of_them() -> None:
-    """Of twice the loops less once: the end of the process missed the last level once more, and the first no more."""
+    """Counts are those of twice the loops less those of once; here the end of the process missed the last level once
+    more, and the first level no more.
+    """
     none = dict.fromkeys(("I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw"), 0)
     sides = [(0, none | {"ILmr": 1}), (1, none | {"D1mr": 5})]
     record = counted_weighing(

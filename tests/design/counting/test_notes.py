@@ -1,4 +1,4 @@
-"""What a record says of its counts, as far as that is of no count by itself."""
+"""What a record says about its counts as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often each side is counted, what is judged, and what a record says of it."""
+"""How often each side is counted, what is judged, and what the record says about it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def fresh(benchmarks: int = 1, **settings: Any) -> Weighing:
 
 
 def test_first_every_side_is_counted_once_and_then_once_more() -> None:
-    # Not at once: the second launch has to find what the first has left on disk.
+    # Not both at once: the second launch has to find what the first has left on disk.
     assert missing(fresh(2)) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert missing(counted_weighing(counts([5], [7]))) == BOTH
     assert missing(run_header(**COUNTED)) == [(0, 0)]
@@ -165,7 +165,7 @@ def test_what_a_first_launch_did_once_is_set_aside(stage: Stage) -> None:
     assert ended.instructions(0) == [1500, *[1000] * (1 + MORE)]
     assert ended.codes() == ["set-aside"]
     assert "the first counts of the baseline differ, most in compile, and those" in ended.message("set-aside")
-    # Where a change comes from is told by counts that are judged.
+    # Where a change comes from is shown by the counts that are judged.
     assert ended.record.counting is not None
     assert [(part.side, part.name) for part in ended.record.counting.functions] == [(0, ["main"]), (1, ["main"])]
     assert [number for number, (_, part) in enumerate(ended.kept) if part] == [0, 1, 4, 5]
@@ -182,7 +182,7 @@ def test_counts_that_never_repeat_say_in_which_functions(stage: Stage) -> None:
 
 
 def test_of_two_programs_the_one_whose_counts_differ_is_named(stage: Stage) -> None:
-    # A benchmark of two commands has the candidate's name, also where the baseline is what does not repeat.
+    # A benchmark of two commands has the candidate's name, even if it is the baseline whose counts do not repeat.
     ended = stage(fresh(), lambda number, _: launched(1000 + number * (number % 2 == 0), own("emit", 1000 + number)))
     assert "two counts of the baseline differ, most in emit" in ended.message("counts-differ")
     ended = stage(fresh(), lambda number, _: launched(1000 + number * (number % 2), own("emit", 1000 + number)))
@@ -274,7 +274,7 @@ def test_an_interrupt_between_counts_keeps_what_is_there(stage: Stage) -> None:
 def test_prepare_goes_before_each_count_and_nothing_cleans_up_yet(stage: Stage) -> None:
     ended = stage(fresh(prepare=["/bin/echo"], cleanup=["/bin/true"]), [5] * 4, jobs=2)
     assert ended.pool.hooks == [b"/bin/echo"] * 4
-    assert ended.pool.jobs == 1  # no other launch may meet what is prepared for one
+    assert ended.pool.jobs == 1  # what is prepared for one launch must not meet another
 
 
 def test_what_concludes_each_count_meets_no_other(stage: Stage) -> None:
@@ -334,7 +334,7 @@ def test_a_program_that_is_replaced_in_between(stage: Stage, tmp_path: Any) -> N
 
 
 def begun_by(stage: Stage, **changed: Any) -> Weighing:
-    """A weighing that was interrupted after three counts."""
+    """Return a weighing that was interrupted after three counts."""
     ended = stage(fresh(), lambda number, _: launched(5, cancelled=number == 3)).record
     assert isinstance(ended, Weighing)
     assert ended.counting is not None
@@ -426,8 +426,8 @@ def test_code_that_is_made_at_run_time_is_one_wherever_it_lies() -> None:
 
 
 def test_functions_that_do_less_after_twice_the_loops_are_kept_and_all_add_up(stage: Stage) -> None:
-    # As those of printf where the number that is printed has a digit less then.
-    def script(number: int, spec: LaunchSpec) -> Counted:  # noqa: ARG001 - in turns so many loops, and twice as many
+    # As in printf, if the number to print then has one digit less.
+    def script(number: int, spec: LaunchSpec) -> Counted:  # noqa: ARG001 - in turn these loops, and twice as many
         if number % 2 == 0:
             return counted([1015, 15], own("work", 1000), own("printf", 20), replace(own("once", 10), inclusive=10))
         return counted([2000, 10], own("work", 1995), own("printf", 15))

@@ -36,7 +36,7 @@ Given = Callable[[Mapping[str, Weighing]], list[tuple[str, Path]]]
 
 @pytest.fixture
 def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Given:
-    """Has a gate find records by their names: what it is given then."""
+    """Have a gate find these records by their names; return what to give to it."""
 
     def given(records: Mapping[str, Weighing]) -> list[tuple[str, Path]]:
         monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
@@ -53,7 +53,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Held:
 
 
 class Held:
-    """A gate over one record with some verdicts."""
+    """Holds a gate over one record with the given verdicts."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self._patch = patch
@@ -119,7 +119,7 @@ def verdicts_of(record: Weighing | Run) -> list[Verdict]:
 
 
 def drawn_suite(benchmarks: int, pairs: int, changed: Mapping[int, float], margin: float, family: Family) -> Weighing:
-    """Many benchmarks whose launches differ by noise of 5 % alone, but for some that also changed."""
+    """Return a suite whose launches have noise of 5 %; the benchmarks in `changed` have also changed."""
     random = np.random.default_rng(11)
     rows = []
     for number in range(benchmarks):

@@ -17,7 +17,7 @@ CLIENT = {"wall_ns": 60 * MS, "delay_ns": 10 * MS, "cpu_ns": 5 * MS, "user_ns": 
 
 
 def of(settings: dict[str, Any] | None = None, **launch: Any) -> Weighing:
-    """Launches of the candidate that are so, beside ones of the baseline that work all the time."""
+    """Return a weighing with these launches of the candidate; the baseline's work all the time."""
     working = {**CLIENT, "cpu_ns": 50 * MS}
     rows = [row._replace(**(CLIENT | launch if row.side else working)) for row in pairs(3)]
     return weighing(rows, settings=Settings(**settings or {}))
@@ -76,8 +76,8 @@ def test_of_brief_launches_the_one_that_was_held_up_does_not_speak_for_all() -> 
         ({}, {"cpu_ns": 34 * MS}, "active"),
         ({}, {"delay_ns": 54 * MS}, "active"),
         ({}, {"wall_ns": 4 * MS, "delay_ns": 0, "cpu_ns": MS}, "active"),
-        ({}, {"others_ns": 20 * MS}, "cpu"),  # what its threads waited is not known, nor then what they slept
-        ({}, {"others_ns": 20 * MS, "lost_ns": 10 * MS, "pressure_ns": 56 * MS}, "active"),  # it may have waited unseen
+        ({}, {"others_ns": 20 * MS}, "cpu"),  # how long its threads waited, and so slept, is not known
+        ({}, {"others_ns": 20 * MS, "lost_ns": 10 * MS, "pressure_ns": 56 * MS}, "active"),  # may have waited unseen
         ({"harness": "protocol"}, {}, "active"),
     ],
 )

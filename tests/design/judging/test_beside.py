@@ -17,7 +17,7 @@ from tests.design.scripted import PLAIN, Script, weigh
 
 
 def launches(ms: float = 45.0, noise: float = 0.03, **others: Any) -> Script:
-    """Launches that compute all the time, but for what `others` say."""
+    """Return a script: launches that compute all the time, but for what `others` say."""
     generator = np.random.default_rng(1)
 
     def script(number: int, spec: LaunchSpec) -> Measured:  # noqa: ARG001
@@ -83,7 +83,7 @@ def test_others_are_not(script: Script, settings: dict[str, Any]) -> None:
 
 
 def test_a_pair_behind_the_last_look_that_has_no_time_is_not_in_what_tandem_takes() -> None:
-    """An interrupt came in between, so that it was not judged: the launches judged have a time."""
+    """An interruption came before its look, so it was not judged, and the launches that were have a time."""
     record = weighed(launches(), pairs=18, warm_up=1)
     warm_up, used = record.launches.rows()[:2], record.launches.rows()[2:]
     last = used[-1].pair

@@ -28,7 +28,7 @@ def _verdict(pairs: int, reserve: float, members: int) -> str:
 
 
 def test_a_budget_that_keeps_some_of_alpha_for_another_ends_with_a_wider_interval() -> None:
-    """And so does another one that comes behind it, as the end of the first has spent a part."""
+    """So does a second budget after it, because the end of the first has spent a part."""
     record, _ = weigh(noisy(), pairs=24, max_time_s=None, margin=0.0001)
     keeping = record.model_copy(update={"settings": record.settings.model_copy(update={"reserve": 0.5})})
     going_on = keeping.model_copy(update={"benchmarks": [record.benchmarks[0].model_copy(update={"ended": 15})]})

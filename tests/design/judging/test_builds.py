@@ -1,4 +1,4 @@
-"""Where a suite's change may be one of the build around it, and not of its code."""
+"""A suite's change may come from the build around a benchmark, and not from its code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.model.samples import row, subject, weighing
 
 
 def record(digests: tuple[str | None, str | None] = ("a", "b"), *, benchmarks: int = 2, **settings: Any) -> Weighing:
-    """A suite of which the first benchmark takes half as much again of all, the others as much as before."""
+    """Return a suite whose first benchmark takes half as much again of everything; the others have not changed."""
     noise = np.random.default_rng(1).normal(1e7, 1e4, (12, 2, benchmarks))
     rows = []
     for pair, side, number in np.ndindex(noise.shape):

@@ -1,4 +1,4 @@
-"""What verdicts are left as beside a control."""
+"""What a control leaves of verdicts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_what_it_excludes_is_left_as_it_is() -> None:
     slower = verdict(verdict="slower", change=0.02, interval=(0.01, 0.03))
     control = verdict(verdict="same", change=0.0, interval=(-0.009, 0.009), control=True)
     faster = verdict(verdict="faster", change=-0.02, interval=(-0.03, -0.01))
-    # What is no change can be none that something else made.
+    # Where there is no change, nothing else can have made one.
     small = verdict(verdict="same", change=0.001, interval=(-0.002, 0.004))
     assert beside_controls(records.weighing(), [slower, faster, small], [control]) == [slower, faster, small]
 
@@ -62,7 +62,7 @@ def test_a_control_says_nothing_of_what_another_part_measured(other: Verdict, co
 
 
 def test_controls_of_several_parts_share_no_alpha() -> None:
-    """What a part withheld stays withheld when it is merged: here what is found by 8 pairs of one sign, and no less."""
+    """What a part withheld stays withheld after merging: here what takes all of 8 pairs of one sign to be found."""
     rows = [
         records.row(pair, side, 10**7 + side * 10**6 + pair, benchmark=number, order=(pair + side) % 2)
         for number in range(4)

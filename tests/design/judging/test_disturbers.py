@@ -14,12 +14,12 @@ from steelyard.model.watch import Beside, Disturber, Interrupting, Stretch, Watc
 from tests.model.samples import DISTURBED, MACHINE, TRIED, WARM_UP, pairs, row, run, weighing
 
 MS = 1_000_000
-# A launch of 10 ms every 20 ms, from 1 s on; a look every 100 ms, so that there are five launches in a stretch.
+# A launch of 10 ms every 20 ms from 1 s on, and a stretch of the watch each 100 ms, so with five launches in it.
 BEGIN, LENGTH = 1_000 * MS, 100 * MS
 
 
 def stretch(number: int, *programs: tuple[str, float], **others: Any) -> Stretch:
-    """That of such a number, with programs that took such a share of a processor."""
+    """Return stretch `number`, with (program, share of a processor that it took)."""
     start_ns = BEGIN + number * LENGTH
     beside = [Beside(name=name, processes=1, ran_ns=round(share * LENGTH)) for name, share in programs]
     return Stretch(start_ns=start_ns, end_ns=start_ns + LENGTH, beside=beside, **others)
@@ -110,7 +110,7 @@ LAUNCHES = [1.0, 1.0, 1.05, 1.05, *[1.0] * 12]
 
 
 def longer_rows(times: list[float]) -> list[LaunchRow]:
-    """Five launches in each stretch, of so many times 10 ms."""
+    """Return five launches per stretch, of times[stretch] * 10 ms."""
     return [
         row(number // 2, number % 2, wall_ns=round(10 * MS * times[number // 5]) + 50 * number)
         for number in range(5 * len(times))
@@ -118,7 +118,7 @@ def longer_rows(times: list[float]) -> list[LaunchRow]:
 
 
 def slower(work_ns: list[int], launches: list[float]) -> list[Disturber]:
-    """What is told where fixed work took so long in each stretch, and its five launches so many times their 10 ms."""
+    """Return what is told if fixed work took work_ns[stretch], and the five launches launches[stretch] * 10 ms."""
     return told([stretch(place, work_ns=ns) for place, ns in enumerate(work_ns)], longer_rows(launches))
 
 
@@ -131,9 +131,9 @@ def test_where_fixed_work_and_launches_took_longer_together_the_processor_was_sl
 @pytest.mark.parametrize(
     ("work_ns", "launches"),
     [
-        ([1000, 1010, 1020, 1025, *[1005] * 12], LAUNCHES),  # as at any time
-        (WORK_NS, [1.05, 1.05, *[1.0] * 14]),  # of others
-        (WORK_NS, [1.0, 1.0, 1.004, 1.004, *[1.0] * 12]),  # by next to nothing
+        ([1000, 1010, 1020, 1025, *[1005] * 12], LAUNCHES),  # the work took no longer than at any time
+        (WORK_NS, [1.05, 1.05, *[1.0] * 14]),  # other launches took longer
+        (WORK_NS, [1.0, 1.0, 1.004, 1.004, *[1.0] * 12]),  # the launches took hardly longer
         (WORK_NS, [1.0, 1.0, 0.9, 0.9, *[1.0] * 12]),
         ([1060], [1.05]),
     ],
@@ -150,7 +150,7 @@ def storms(per_stretch: list[dict[str, int]]) -> list[Stretch]:
 
 
 def stormy(per_stretch: list[dict[str, int]], launches: list[float]) -> list[Disturber]:
-    """What is told where interrupts came so often in each stretch, and its five launches took so many times 10 ms."""
+    """Return what is told of these interrupts per stretch, if its five launches took launches[stretch] * 10 ms."""
     return told(storms(per_stretch), longer_rows(launches))
 
 
@@ -167,9 +167,9 @@ def test_where_interrupts_and_launches_took_longer_together_they_are_told() -> N
     ("per_stretch", "launches"),
     [
         (STORM, [1.0] * 16),
-        (STORM, [1.05, 1.05, *[1.0] * 14]),  # of others
-        ([{"the disk nvme0": 4000}] * 16, LAUNCHES),  # as at any time
-        ([{"the disk nvme0": 4150 if 2 <= n < 4 else 4000} for n in range(16)], LAUNCHES),  # hardly more
+        (STORM, [1.05, 1.05, *[1.0] * 14]),  # other launches took longer
+        ([{"the disk nvme0": 4000}] * 16, LAUNCHES),  # no more interrupts than at any time
+        ([{"the disk nvme0": 4150 if 2 <= n < 4 else 4000} for n in range(16)], LAUNCHES),  # hardly more interrupts
     ],
 )
 def test_interrupts_are_not_told_without_both(per_stretch: list[dict[str, int]], launches: list[float]) -> None:
@@ -195,7 +195,7 @@ def test_a_slower_side_that_had_more_of_them_is_not_put_down_to_interrupts() -> 
 
 
 def test_of_many_sources_each_has_to_be_the_clearer() -> None:
-    # At one of 80 shifts it is as clear as this; with another one at two.
+    # By chance, one source is as clear as this at one of 80 shifts, two sources at two.
     alone = [{"a": 500} if 2 <= n < 4 else {} for n in range(16)]
     assert counts(stormy(alone, LAUNCHES)) == [("interrupts", "a", 10, 80)]
     another = [{"b": 500} if 6 <= n < 8 else found for n, found in enumerate(alone)]

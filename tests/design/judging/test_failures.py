@@ -1,4 +1,4 @@
-"""What is said of launches that failed where that is accepted."""
+"""What is said about failed launches if failures are accepted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.model.samples import row, run
 
 
 def failing(ended: Callable[[LaunchRow], dict[str, Any]], **settings: Any) -> Weighing:
-    """A weighing whose launches ended so."""
+    """Return a weighing whose launches ended as `ended` says."""
     record, _ = weigh(noisy(), pairs=12)
     rows = [row._replace(**ended(row)) for row in record.launches.rows()]
     asked = record.settings.model_copy(update={"ignore_failure": True, **settings})

@@ -1,4 +1,4 @@
-"""What is said beside a verdict, and where it is not."""
+"""Findings beside a verdict, and when there are none."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tests.model.samples import WARM_UP, pairs, weighing
 
 
 def said(record: Weighing, shown: str, asked: str | None = None) -> dict[str, tuple[str, str]]:
-    """The findings of a metric, by their codes."""
+    """Return (message, remedy) of the findings about a metric, by code."""
     found = data_findings(record, 0, asked or shown, shown, None)
     return {one.code: (one.message, one.remedy or "") for one in found}
 
 
 def of(settings: dict[str, Any], offers: dict[str, bool] | None = None, **launch: Any) -> Weighing:
-    """Of a machine that offers this, launches that all are so."""
+    """Return a weighing on a machine with these offers, all of whose launches measured this."""
     record = weighing([row._replace(**launch) for row in pairs(3)], settings=Settings(**settings))
     return record.model_copy(update={"machine": record.machine.model_copy(update={"offers": offers or {}})})
 
@@ -183,7 +183,7 @@ def test_what_running_at_once_makes_of_the_times_is_told_by_a_pair_that_ran_alon
     message, _ = said(weighing(rows), "cpu")["tandem"]
     assert message.startswith("the launches of 4 of 5 pairs ran at the same time")
     assert told in message
-    # Where none ran alone nothing is known of it.
+    # If no pair ran alone, nothing is known about that.
     assert said(weighing(rows[2:]), "cpu")["tandem"][0].startswith("the launches of a pair ran at the same time")
     assert "as the times shown reflect" in said(weighing(rows[2:]), "cpu")["tandem"][0]
     assert "tandem" not in said(weighing(rows[:2]), "cpu")

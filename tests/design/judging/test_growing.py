@@ -1,4 +1,4 @@
-"""Launches that take longer from one to the next."""
+"""Launches that take longer and longer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.design.scripted import PLAIN, Machine, recorder, run_header, weigh
 
 
 def lasting(factor: Callable[[int], float]) -> Any:
-    """Launches of 12 ms and as many MB times a factor by their number, and every third one three times as much."""
+    """Return a script: 12 ms and 12 MB times factor(number of the launch), every third launch three times as much."""
 
     def script(number: int, spec: object) -> Any:  # noqa: ARG001
         size = round(12e6 * factor(number) * (3 if number % 3 == 0 else 1))

@@ -19,7 +19,7 @@ def lasting(row: LaunchRow, ms: float) -> LaunchRow:
 
 
 def of(alone: tuple[float, float], *beside: tuple[float, float], shown: str = "active") -> Finding:
-    """Of one pair that ran alone, and then of some at the same time; each lasts so many ms."""
+    """Return the finding on a pair whose launches ran one after the other and pairs in tandem, given their ms."""
     rows = pairs(1 + len(beside))
     times = {row.pair: both for row, both in zip(rows[::2], [alone, *beside], strict=True)}
     first = rows[0].pair
@@ -44,7 +44,7 @@ def test_of_two_that_are_not_the_longer_one_is_not_beside_its_like(times: tuple[
 
 
 def test_how_much_longer_it_takes_is_told_side_by_side() -> None:
-    """Where one side is far longer, what lies between the two is of neither."""
+    """If one side is far longer, a figure between the two would be true of neither."""
     said = of((10, 1000), (15, 1500), (15, 1500), (30, 1500)).message
     assert "where it takes 50 % longer than alone" in said
 

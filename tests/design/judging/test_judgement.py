@@ -194,7 +194,7 @@ def test_a_short_launch_is_told_without_its_waits(delay_ns: int, said: str | Non
 
 
 def test_a_change_in_storms_only_is_shown_beside_the_calm() -> None:
-    """Ten pairs calm, ten in a storm, in which the candidate takes 8 % longer."""
+    """Ten calm pairs, then ten in a storm, in which the candidate takes 8 % longer, and so on."""
     generator = np.random.default_rng(2)
 
     def script(*, slower: float) -> Script:
@@ -206,7 +206,7 @@ def test_a_change_in_storms_only_is_shown_beside_the_calm() -> None:
 
         return launch
 
-    pairs: dict[str, Any] = {"pairs": 120, "max_time_s": None, "margin": 0.0002, "alpha": 1e-9}  # which nothing decides
+    pairs: dict[str, Any] = {"pairs": 120, "max_time_s": None, "margin": 0.0002, "alpha": 1e-9}  # nothing decides these
     verdict = verdicts(weigh(script(slower=0.08), **pairs)[0])[0]
     (said,) = (finding.message for finding in verdict.findings if finding.code == "storms-differ")
     calm, storm = (float(word) for word in re.findall(r"([-+]\d+\.\d+) ?%", said))

@@ -1,4 +1,4 @@
-"""What several layouts say of a harness's samples."""
+"""Several layouts of a harness, judged by its samples."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def judged(
     pairs: int = PAIRS,
     stop: str = "pairs",
 ) -> Verdict:
-    """Samples whose candidates differ by these standard deviations."""
+    """Return the verdict on samples whose candidate varies by these standard deviations."""
     generator = np.random.default_rng(1)
     effects = change + layout * generator.standard_normal(layouts)
     rows: list[LaunchRow] = []

@@ -1,4 +1,4 @@
-"""What a metric has nothing of, and cannot show."""
+"""What a metric leaves out, and so cannot show."""
 
 from __future__ import annotations
 

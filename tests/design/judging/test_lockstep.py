@@ -1,4 +1,4 @@
-"""Pairs whose samples were taken in turn: from rows to what is judged."""
+"""Pairs in lockstep, whose samples alternate: from rows to what is judged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from steelyard.model.rows import LaunchRow, Sample
 from tests.model.samples import row
 
 LOOPS = 10
-# One fast and one slow phase, in the middle of which the sides change their places in the order of size.
+# A fast and a slow phase; in the middle of each, the order of the sides by size changes.
 BASELINE = [900, 1000, 1000, 1400, 1400, 1500]
 CANDIDATE = [999, 1030, 1050, 1442, 1500, 1545]
 

@@ -1,4 +1,4 @@
-"""The looks of a weighing seen again: as many as were taken, and the last one says what the verdict does."""
+"""Looking back at a weighing's looks: as many as were taken, and the last one agrees with the verdict."""
 
 from __future__ import annotations
 

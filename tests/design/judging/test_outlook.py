@@ -1,4 +1,4 @@
-"""That what would decide an undecided weighing would do so."""
+"""What is said to decide an undecided weighing does decide it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def weighed(seconds_a_launch: float, max_time_s: float, noise: float = 0.01, **s
     return verdicts(weigh(script, max_time_s=max_time_s, **settings)[0])[0]
 
 
-# The others of hints_on_traces.py take as long and say the same.
+# The other noises of hints_on_traces.py would take as long and say the same.
 @pytest.mark.parametrize("name", ["bursts, wall", "heavy"])
 def test_a_hint_leads_to_a_verdict_and_half_of_it_in_half_of_all_cases(name: str) -> None:
     generator, noise, found = np.random.default_rng(4), noises()[name], Followed()
@@ -121,7 +121,7 @@ def test_an_undecided_weighing_names_the_margin_that_its_noise_allows() -> None:
 
 
 def lacking(change: float, *, sign: int = 1, members: float = 1, reserve: float = 0.0) -> Needed:
-    """What 14 pairs of about such a change lack, that leave it open."""
+    """Return what is still needed after 14 pairs with about this change, which leave the verdict open."""
     noise = 0.01 * np.random.default_rng(1).standard_normal(14)
     half = sign * (change + noise - np.median(noise)) / 2
     sides = np.exp(-half), np.exp(half)

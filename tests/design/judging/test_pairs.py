@@ -1,4 +1,4 @@
-"""The pairs that are judged: what was measured, without what the order of the two launches makes of it."""
+"""The pairs that are judged: what was measured, corrected for the order of the two launches."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from steelyard.model.settings import Settings
 from steelyard.stats.looks import Budgets
 from tests.model.samples import row
 
-# Whose launch comes first, and what the second one takes longer.
+# The baseline's order in each pair, and how much longer the second launch takes.
 ORDERS, COSTS_NS = (0, 1, 1, 0, 0, 1, 0, 1), 400_000
 
 
 def launches(pair: int, order: int, way: int = 0, costs_ns: int = COSTS_NS) -> list[LaunchRow]:
-    """Both launches of a pair, of which the baseline's has that order."""
+    """Return both launches of a pair, the baseline's with this order."""
     orders = order, 1 - order
     return [
         row(pair, side, order=way + place, cpu_ns=10_000_000 + place * costs_ns, user_ns=0, sys_ns=0)
@@ -59,7 +59,7 @@ def test_in_tandem_the_order_has_an_effect_of_its_own() -> None:
 
 
 def test_what_layouts_differ_by_is_no_effect_of_the_order() -> None:
-    """Even where chance has one layout's baseline begin more often than the other's."""
+    """Even if by chance the baseline begins more often in one layout than in the other."""
     rows = []
     for pair, order in enumerate(2 * ORDERS):
         layout = 1 + (1 - order if pair % 4 == 3 else order)
@@ -86,7 +86,7 @@ def test_what_the_clock_hides_is_told_by_what_was_measured() -> None:
 
 
 def test_how_many_ran_as_the_newest_one_did_goes_with_a_judgement() -> None:
-    """What the others vary by tells nothing of pairs to come (`stats.paired`)."""
+    """The variation of the others says nothing about the pairs to come (`stats.paired`)."""
     pairs = MetricPairs(Launches.of_rows([*ALONE, *BESIDE]), 0, "cpu")
     assert [pairs.alike(number) for number in (8, 9, 12, 16)] == [None, 1, 4, 8]
     judgement = look_at(pairs, Settings(), Budgets(), ended=True, newest_only=True, members=1)
@@ -122,7 +122,7 @@ def test_what_comes_behind_the_first_pairs_leaves_their_metric_alone() -> None:
 
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_thread_of_one_side_alone_falls_back_to_what_all_launches_have(side: int) -> None:
-    """Elapsed time, or once pairs ran at the same time what the processor gave to all threads."""
+    """Elapsed time, or, once pairs ran in tandem, the processor time of all threads."""
     helped = [(2, side), (5, side)]
     rows = [
         row(pair, one, order=one + IN_TANDEM * (pair > 3), others_ns=9_000_000 * ((pair, one) in helped))

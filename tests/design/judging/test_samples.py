@@ -1,4 +1,4 @@
-"""A harness that chooses its iterations by the time: one side may have more of them in a sample than the other."""
+"""A harness that chooses its iterations by time: a sample of one side may have more of them than the other's."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tests.design.scripted_harness import Asked, Body, machine, weigh
 from tests.design.suite.made import messages
 
 EACH_NS, FIRST_NS = 70_000, 500_000
-"""An iteration, and what the first of each sample takes more."""
+"""The time of an iteration, and how much longer the first one of each sample takes."""
 
 
 def fills_first(loops: int) -> Body:
-    """Samples of so many iterations, whatever is asked for."""
+    """Return a body whose samples have so many iterations, whatever is asked for."""
 
     def run(asked: Asked) -> Any:
         ns = loops * EACH_NS + FIRST_NS
@@ -26,7 +26,7 @@ def fills_first(loops: int) -> Body:
 
 
 def noted(had: tuple[int, int], **told: Any) -> list[str]:
-    """What is said of such a weighing, if its benchmark tells that too."""
+    """Return what is said if samples had these iterations per side, and the benchmark has these fields, too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ProtocolHarness, "fixes_loops", False)
         suites = machine(baseline={"one": fills_first(had[0])}, candidate={"one": fills_first(had[1])})

@@ -24,7 +24,7 @@ def verdicts(**changes: object) -> list[Verdict]:
 
 def test_the_mean_of_all_is_surer_than_each_of_them() -> None:
     [mean] = suite_means(suite(), verdicts())
-    # (+0.61 %, +1.40 %) of +1.02 % is (-0.41, +0.38): of three 1 / sqrt(3) and a fifth of that.
+    # (+0.61 %, +1.40 %) around +1.02 % is (-0.41, +0.38); the mean of three has 1 / sqrt(3) + 1 / 5 of that.
     assert (mean.metric, mean.benchmarks, mean.left_out) == ("active", 3, 0)
     assert mean.change == pytest.approx(0.0102)
     assert mean.interval == pytest.approx((0.0070, 0.0132), abs=5e-5)

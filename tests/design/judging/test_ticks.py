@@ -1,4 +1,4 @@
-"""What a coarse clock leaves of the interval of a run."""
+"""The interval of a run under a coarse clock."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.model.samples import row, run
 
 
 def interval(metric: str, ticks: list[int], loops: int = 0) -> tuple[float, float] | None:
-    """That of launches that took so many ms, and as many pages; in a harness with so many iterations a sample."""
+    """Return the interval of launches that took so many ms, and as many pages; `loops` iterations a sample if given."""
     rows = [row(number, cpu_ns=10**6 * ms, user_ns=0, sys_ns=0, minor_faults=ms) for number, ms in enumerate(ticks)]
     if loops:
         times = [10**6 * ms for ms in ticks]
@@ -25,7 +25,7 @@ def test_the_interval_of_a_run_is_as_much_wider_as_a_tick_is() -> None:
     assert interval("cpu", few) == pytest.approx((11e6, 14e6))
     assert interval("cpu", few, loops=7) == pytest.approx((11e6 / 7, 14e6 / 7))
     assert interval("cpu", [12] * 10, loops=7) == pytest.approx((8e6 / 7, 16e6 / 7))
-    # No time is below none, and one that is none is no multiple of a tick.
+    # No time is below 0, and a time of 0 is no multiple of a tick.
     assert interval("cpu", [1] * 4 + [2] * 6) == pytest.approx((0, 3e6))
     assert interval("cpu", [0] * 5 + [2] * 5) == (0, 2e6)
 

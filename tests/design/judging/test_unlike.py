@@ -10,7 +10,7 @@ MARGIN = 0.005
 
 
 def noise(pairs: int, size: float = 0.002) -> FloatArray:
-    """Values of both sides, (2, pairs)."""
+    """Return values of both sides, (2, pairs)."""
     return np.exp(size * np.random.default_rng(5).standard_normal((2, pairs)))
 
 
@@ -69,7 +69,7 @@ def test_how_far_off_is_told_beside_the_change() -> None:
 
 
 def test_a_side_that_runs_longer_meets_more_of_what_is_around_it() -> None:
-    """Eight times of eight is one time in 128 for sides of equal length, and one in 64 where one takes a fifth more."""
+    """8 of 8 on one side has a chance of 1 in 128 for equal sides, and 1 in 64 if one side takes a fifth longer."""
     sides = noise(60)
     sides[1, ::8] *= 1.5
     assert said(sides)

@@ -17,7 +17,7 @@ WORK_NS = 12_000_000
 
 
 def waiting(baseline: float, candidate: float, *, longer: float = 1.0, wait_ns: int = 3_000_000) -> Script:
-    """Launches of which such shares wait for a processor; the candidate's work takes so many times as long."""
+    """Return a script: these shares of launches wait for a processor; the candidate works `longer` times as long."""
     generator = np.random.default_rng(1)
 
     def script(number: int, spec: LaunchSpec) -> Measured:  # noqa: ARG001
@@ -68,14 +68,14 @@ def test_a_longer_program_may_wait_more_often(longer: float) -> None:
 
 @pytest.mark.parametrize(("times", "is_told"), [(1.25, True), (1.26, False), (1 / 1.26, False)])
 def test_a_side_that_runs_much_longer_is_not_said_to_wait_more(times: float, is_told: bool) -> None:
-    """Every launch of one side waits and none of the other's: of programs so unlike the verdict says enough."""
+    """Every launch of one side waits and none of the other's: for such unlike programs the verdict says enough."""
     work, delay = np.tile([1e7, times * 1e7], (40, 1)), np.tile([0.0, 3e6], (40, 1))
     assert (lean(work + delay, delay) is not None) is is_told
     assert (lean(work + delay[:, ::-1], delay[:, ::-1]) is not None) is is_told
 
 
 def test_a_short_wait_that_every_launch_has_is_not_more_often_on_the_shorter_side() -> None:
-    """It is 2.2 % of the one and 1.9 % of the other."""
+    """The wait is 2.2 % of the shorter side's time and 1.9 % of the longer side's."""
     assert not found(weighed(waiting(1.0, 1.0, longer=1.15, wait_ns=265_000), "active"))
 
 

@@ -1,4 +1,4 @@
-"""Launches whose samples become shorter, or longer, one after the other."""
+"""Launches whose samples become shorter and shorter, or longer and longer."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tests.design.scripted_harness import Asked, Body, machine, planner, run_hea
 EACH_NS = 70_000
 
 Shape = Callable[[int], Sequence[float]]
-"""shape(samples): how long each of them takes, of the usual time."""
+"""shape(samples) -> how long each sample takes, relative to the usual time."""
 
 
 def shaped(shape: Shape, more_loops: int = 0) -> Body:
-    """Samples that take so long, with 1 % of noise; each has so many more loops than the one before."""
+    """Return a body with samples of this shape and 1 % of noise; each has `more_loops` more than the one before."""
     random = np.random.default_rng(7)
 
     def run(asked: Asked) -> Any:
@@ -40,22 +40,22 @@ def shaped(shape: Shape, more_loops: int = 0) -> Body:
 
 
 def warms_up(samples: int) -> list[float]:
-    """Interpreted for the first two fifths of a launch, and compiled from there on."""
+    """Interpreted for the first two fifths of a launch, and compiled after that."""
     return [3.0 if number < 2 * samples // 5 else 1.0 for number in range(samples)]
 
 
 def piles_up(samples: int) -> list[float]:
-    """Half as long again at the end."""
+    """Growing to half as long again at the end."""
     return [1.0 + 0.5 * number / samples for number in range(samples)]
 
 
 def is_cold(samples: int) -> list[float]:
-    """A first sample, which is not judged, that is far longer than the others."""
+    """A first sample, which is not judged, is far longer than the others."""
     return [30.0] + [1.0] * (samples - 1)
 
 
 def found(baseline: Body, candidate: Body) -> list[Finding]:
-    """What is said of samples that change within launches."""
+    """Return what is said about samples that change within launches."""
     suites = machine(baseline={"one": baseline}, candidate={"one": candidate})
     findings = verdicts(weigh(suites, pairs=12, max_time_s=None))[0].findings
     return [finding for finding in findings if finding.code in ("warming", "piling")]

@@ -1,4 +1,4 @@
-"""A machine on which probes take what is said, with noise that is known."""
+"""A machine on which probes take known times, with known noise."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ START_MS, EACH_MS = 0.9, 4e-6
 
 @dataclass
 class Machine:
-    """Its noise is that of one launch: absolute at its start, and relative."""
+    """Adds noise to each launch: absolute noise at its start, and relative noise."""
 
     start_ms: float = 0.0
     relative: float = 0.005
     generator: np.random.Generator = field(default_factory=lambda: np.random.default_rng(1))
 
     def __call__(self, spec: LaunchSpec, number: int) -> Measured:  # noqa: ARG002
-        """What a launch measures: without iterations it is shortest, as tries of it take the least."""
+        """Return what a launch measures; the noise at its start only adds, as the tool takes the shortest of tries."""
         iterations = int(os.fsdecode(spec.argv[-1]))
         noise = np.exp(self.relative * self.generator.standard_normal())
         late_ms = self.start_ms * abs(self.generator.standard_normal())
@@ -31,5 +31,5 @@ class Machine:
 
 
 def is_loop(spec: LaunchSpec) -> bool:
-    """Whether it is the probe that needs no memory."""
+    """Return whether a launch is that of the probe that needs no memory."""
     return spec.argv[1] == b"linear-i32"

@@ -1,4 +1,4 @@
-"""What is advised is more than chance."""
+"""Advice has to rest on more than chance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOISES: dict[str, Draw] = {
 
 
 def share_advised(draw: Draw, pairs: int, usual: int, calmer: float) -> float:
-    """How often a processor on which pairs differ by a part of what they do elsewhere is taken to be worth it."""
+    """Return how often a processor is advised whose pairs differ by `calmer` times what they do elsewhere."""
     generator = np.random.default_rng(1)
     told = []
     for _ in range(MEASUREMENTS):
@@ -34,7 +34,7 @@ def share_advised(draw: Draw, pairs: int, usual: int, calmer: float) -> float:
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize(("pairs", "usual"), [(8, 19), (20, 60), (40, 120)])
 def test_no_processor_is_advised_where_all_are_alike(noise: str, pairs: int, usual: int) -> None:
-    """One of two in one of forty measurements: as many pairs as there are of on a busy machine, and on a calm one."""
+    """At most one measurement in forty may advise one of two; the numbers are those of busy and of calm machines."""
     assert 2 * share_advised(NOISES[noise], pairs, usual, 1.0) <= 1 / 40
 
 

@@ -1,4 +1,4 @@
-"""What is told of the pairs of identical programs, from differences that are given."""
+"""What is told about pairs of identical programs, from given differences."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def spread(wanted_ms: float, took_ms: float, differences: FloatArray) -> Spread:
 
 
 def expected(size: float) -> Expected:
-    """Of a change of 1 % in so much normal noise, by 60 pairs of each of 10 and of 100 ms."""
+    """Return what a change of 1 % takes in normal noise of this size, from 60 pairs each of 10 and of 100 ms."""
     generator = np.random.default_rng(1)
     drawn = {ms: size * generator.standard_normal(60) for ms in (10.0, 100.0)}
     spreads = [spread(ms, ms, found) for ms, found in drawn.items()]

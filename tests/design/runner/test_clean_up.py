@@ -1,4 +1,4 @@
-"""The clean-up commands of whole command lines: once, whatever became of what they clean up behind."""
+"""The clean-up commands of whole command lines: they run once, whatever became of the launches before."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TWELVE = ("--pairs", "12", "--cleanup", "./sweep")
 
 
 def swept(world: ScriptedWorld) -> list[str]:
-    """What was launched, from the first clean-up on."""
+    """Return the programs that were launched, from the first clean-up on."""
     names = [program_of(spec) for spec in world.launched]
     return names[names.index("sweep") :] if "sweep" in names else []
 
@@ -31,7 +31,7 @@ def world(scripted: ScriptedWorld) -> ScriptedWorld:
 
 
 def at(number: int, happens: Callable[[], Any] | None = None, **changes: Any) -> Callable[[LaunchSpec, int], Measured]:
-    """Launches of 12 ms; in that of a number something happens, or what it measures changes."""
+    """Return a script of launches of 12 ms; in launch `number` something happens, or other numbers are measured."""
 
     def script(spec: LaunchSpec, launch: int) -> Measured:
         del spec

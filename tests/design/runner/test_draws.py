@@ -27,7 +27,7 @@ def test_a_draw_is_a_function_of_its_place(seed: int, benchmark: int, pair: int)
 
 
 def test_the_plan_of_a_seed_is_the_same_in_every_version() -> None:
-    """A recorded seed has to repeat its plan years later: these numbers must never change."""
+    """A recorded seed must repeat its plan years later: these numbers must never change."""
     assert [first_side(7, 0, pair) for pair in range(12)] == [0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0]
     assert draw_pair(7, 0, 0) == (3013667347, 2420, 0)
     assert draw_pair(7, 1, 5) == (3766742631, 1940, 0)

@@ -1,4 +1,4 @@
-"""What is said of a launch that did not end well, and what to do about it."""
+"""What is said about a launch that did not end well, and what to do about it."""
 
 from __future__ import annotations
 

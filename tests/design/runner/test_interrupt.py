@@ -17,7 +17,7 @@ def test_the_first_signal_asks_and_cancels_and_the_second_insists() -> None:
         signal.raise_signal(signal.SIGTERM)
         assert interrupt.is_requested()
         now_s = 100.2
-        signal.raise_signal(signal.SIGINT)  # a wrapper's copy of it
+        signal.raise_signal(signal.SIGINT)  # a wrapper's copy of the first signal
         now_s = 100.35
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
@@ -37,7 +37,7 @@ def test_what_was_ignored_stays_ignored_and_what_was_there_comes_back() -> None:
 
 
 def test_what_a_host_of_python_does_at_a_signal_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a handler that is not Python's only that is known, and none such is taken back."""
+    """Python knows of a handler that is not its own only that there is one, and cannot restore it."""
     before = signal.getsignal(signal.SIGINT)
     with monkeypatch.context() as patch:
         patch.setattr(signal, "getsignal", lambda number: None if number == signal.SIGTERM else before)

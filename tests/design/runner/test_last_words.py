@@ -1,4 +1,4 @@
-"""Of what a failed program printed: the line that says why."""
+"""From what a failed program printed, the line that says why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No place but the runner starts a launch, and only the world knows the real launch server."""
+"""Only the runner starts launches, and only the world knows the real launch server."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ import steelyard
 
 SOURCES = Path(steelyard.__file__).parent
 RUNNER = SOURCES / "design/runner"
-# Where the server is, and what it is asked by its own version.
+# Where the launch server is, where it is chosen, and where Valgrind is asked for its version.
 SERVER, WORLD = SOURCES / "measure/launch.py", SOURCES / "design/world.py"
 VALGRIND = SOURCES / "measure/count/valgrind.py"
-# Where git runs, and what builds a program: to their end, and measured by nobody.
+# Where git and builds run: to their end, and not measured.
 TOOLS = SOURCES / "measure/tools.py"
-# Where a command runs in the foreground, which nobody measures either.
+# Where a command runs in the foreground, which is not measured either.
 FOREGROUND = SOURCES / "measure/foreground.py"
-# Where a file is read by a program of our own.
+# Where a program of our own reads a file.
 READING = SOURCES / "subjects/formats/packed.py"
 STARTING = {"posix_spawn", "posix_spawnp", "fork", "system", "popen", "execv", "execve", "execvp", "execvpe"}
-# They run inside the measured program.
+# These run inside the measured program.
 BESIDE = (SOURCES / "harness", SOURCES / "subjects/adapters/in_pytest")
 
 
-@cache  # to read them takes a second
+@cache  # reading them takes a second
 def sources() -> list[tuple[Path, ast.Module]]:
     paths = [path for path in sorted(SOURCES.rglob("*.py")) if not any(path.is_relative_to(one) for one in BESIDE)]
     return [(path, ast.parse(path.read_text())) for path in paths]
@@ -35,13 +35,13 @@ def sources() -> list[tuple[Path, ast.Module]]:
 
 @pytest.fixture(scope="module", autouse=True)
 def forgotten() -> Iterator[None]:
-    """Each collection of garbage in later tests would look at 700,000 nodes."""
+    """Forget the sources: else each garbage collection in later tests would look at 700,000 nodes."""
     yield
     sources.cache_clear()
 
 
 def launched_on(tree: ast.AST, *, called: bool = False) -> Iterator[str]:
-    """The last name of whatever has a method that launches; or of those alone whose method is `called` there."""
+    """Yield the last name of each object whose launching method is mentioned, or only `called`."""
     for found in ast.walk(tree):
         node = found.func if called and isinstance(found, ast.Call) else None if called else found
         if isinstance(node, ast.Attribute) and node.attr in (

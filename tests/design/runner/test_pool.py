@@ -1,4 +1,4 @@
-"""Several counters side by side: every task once, an end by whoever asks, nothing left."""
+"""Several counters side by side: each task runs once, anybody can end them, nothing is left."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_cancel_between_two_launches_of_a_task_is_not_lost() -> None:
     with pool(1) as counting:
 
         def task(runner: Runner) -> Counted:
-            counting._cancelled = True  # as by a cancel that missed the launch before
+            counting._cancelled = True  # as after a cancel that came too late for the launch before
             return asleep(runner)
 
         assert list(counting.do_all([task])) == []

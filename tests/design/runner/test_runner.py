@@ -1,4 +1,4 @@
-"""What every way of launching has in common: what is looked at before and behind a launch, and what is told of it."""
+"""What all ways of launching have in common: the checks before and after a launch, and what is told about it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HOOK = LaunchSpec(b"/hook", (b"hook",), ())
 
 
 def shared(target: Target, *parts: Measured) -> Shared:
-    """A launch that serves as many benchmarks as there are `parts`, which is what each of them measured."""
+    """Return a launch that serves several benchmarks, which measure `parts`."""
     apart = cast("Harness", SimpleNamespace(apart=lambda *_: [*parts]))
     return Shared(replace(target, harness=apart), [target] * len(parts))
 

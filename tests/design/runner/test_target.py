@@ -1,4 +1,4 @@
-"""What one launch is made of, and one that serves several benchmarks."""
+"""What one launch consists of, for one benchmark and for several."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TARGET = Target("work", SPEC, start=Starting(START, 1, START))
 
 
 class Asked:
-    """A harness that notes what it is asked to run in one launch."""
+    """A harness that notes what one launch is asked to run."""
 
     def running_each(self, launch: LaunchSpec, works: Sequence[Work]) -> LaunchSpec:
         self.works = [*works]

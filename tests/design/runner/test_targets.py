@@ -1,4 +1,4 @@
-"""What a record's benchmarks launch: whose they are, in errors too."""
+"""What a record's benchmarks launch, and by which names, in errors too."""
 
 from __future__ import annotations
 

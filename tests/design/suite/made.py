@@ -1,4 +1,4 @@
-"""Harnesses of both sides, and what is read from their weighings."""
+"""Harnesses on both sides, and readers of their weighings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ONE: Bodies = {"one": steady()}
 
 
 def both(**bodies: Body) -> Suites:
-    """The same benchmarks on both sides."""
+    """Return harnesses with the same benchmarks on both sides."""
     return machine(baseline=bodies, candidate=bodies)
 
 

@@ -1,4 +1,4 @@
-"""Benchmarks inside programs that are weighed, on harnesses that are made of numbers."""
+"""Weighings of benchmarks inside programs, on scripted harnesses."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class TestTheWeighing:
         assert verdict.findings == []
 
     def test_what_others_did_to_the_launch_outside_its_samples_is_no_matter(self) -> None:
-        """A launch that waited for a processor while it started has its samples all the same."""
+        """A launch that waited for a processor while it started still has good samples."""
         suites = both(a=steady(within=1e-3, between=1e-3))
         record = weigh(suites, max_time_s=20, metrics=["active", "max_rss"])
         assert [verdict.verdict for verdict in verdicts(record)] == ["same", "same"]
@@ -104,7 +104,7 @@ class TestTheWeighing:
 
 
 def late(program: str, calls: int) -> Callable[[Asked], bool]:
-    """From its so-many-th call for a program on."""
+    """Return what accepts the calls of a program from number `calls` on."""
     seen: Counter[str] = Counter()
 
     def when(asked: Asked) -> bool:
@@ -185,7 +185,7 @@ class TestFailures:
         assert str(one.error) == "baseline is gone"
 
     def test_alpha_is_shared_among_those_that_are_left(self) -> None:
-        """So that what was seen live is what is derived again: those that failed have no verdict."""
+        """Failed benchmarks have no verdict, so that what was shown live is what the record derives again."""
         alone = both(a=repeatable(noise=0.008))
         bad = {str(number): fails(CRASH) for number in range(9)}
         beside = machine(baseline={**alone.suites["baseline"], **bad}, candidate={**alone.suites["candidate"], **bad})
@@ -288,7 +288,7 @@ class TestResume:
 
 
 class TestErrorRates:
-    """Samples vary within a launch and between launches; the verdicts' error rates are those of pairs of launches."""
+    """Samples vary within and between launches; the error rates of verdicts are those of pairs of launches."""
 
     NOISE = {"within": (1000.0, 0.02, 0.006), "between": (4e5, 0.005, 0.02)}
 
@@ -304,8 +304,9 @@ class TestErrorRates:
         )
 
     def test_no_more_false_alarms_than_alpha(self) -> None:
-        """The smallest margin, so that it is the test alone that keeps them rare: over 9 alarms in 60 suites are as
-        rare as 1 in 1,000 if it does.
+        """With the smallest margin, so that the statistical test alone keeps alarms rare.
+
+        If it does, over 9 alarms in 60 suites have a chance of 1 in 1,000.
         """
         alarms = 0
         for seed in range(60):

@@ -1,4 +1,4 @@
-"""How much a launch does, tried on bodies and clocks that are made up."""
+"""How much each launch does, tried on made-up bodies and clocks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from steelyard.model.rows import Sample
 
 @dataclass
 class Body:
-    """A body whose iterations take `each_ns`, the first of a launch `cold_ns` more, on a clock that ticks."""
+    """A body whose iterations take `each_ns`, the first in a launch `cold_ns` more, on a clock of ticks."""
 
     each_ns: float
     cold_ns: float = 0.0
@@ -48,7 +48,7 @@ class Body:
             begun = now
             now += loops * self.each_ns * float(np.exp(self.noise * self.random.standard_normal()))
             now += self.cold_ns if number == 0 else 0
-            # A harness reports a time above 0, even where its clock has not moved.
+            # A harness reports a time above 0, even if its clock has not moved.
             found.append(Sample(loops, max(1, (int(now) // self.tick_ns - int(begun) // self.tick_ns) * self.tick_ns)))
         self.seconds += now / 1e9
         return found
@@ -121,7 +121,7 @@ class TestLoops:
             assert len(tried) < 15
 
     def test_the_loops_that_a_harness_ran_are_those_that_count(self) -> None:
-        """One that rounds them up to blocks of 1000."""
+        """This harness rounds them up to blocks of 1000."""
         body = Body(100.0)
         loops = choose_loops(lambda loops, samples: body.take(-(-loops // 1000) * 1000, samples))
         assert TARGET_NS / 2.2 <= -(-loops // 1000) * 1000 * 100 <= 2.2 * TARGET_NS
@@ -148,7 +148,7 @@ def pilots(
 
 
 def usual(**how: float) -> float:
-    """The median over many sets of pilot launches."""
+    """Return the median number of samples over many sets of pilot launches."""
     return float(np.median([choose_samples(pilots(**how, seed=seed)) for seed in range(200)]))
 
 
@@ -179,7 +179,7 @@ class TestSamples:
         assert choose_samples([Pilot(20e6, [Sample(1, 1_500_000)] * PILOT_SAMPLES)] * PILOT_LAUNCHES) == 4
 
     def test_a_start_that_took_less_than_nothing(self) -> None:
-        """Samples of several threads add up to more than their launch."""
+        """The samples of several threads add up to more than their launch."""
         assert choose_samples(pilots(within=0.05, overhead_ns=-30e6)) == 4
 
     @pytest.mark.parametrize(
@@ -205,10 +205,10 @@ def tried(each_ns: float, loops: int) -> list[Sample]:
         (1500, [1000, 3900], 1500),  # slower, but not by so much
         (1500, [1000, 10], 1500),
         (1500, [1000, 30_000], 50),
-        (1500, [1000, 10_000], 150),  # the slower one's samples are no longer than they should be, nor shorter
-        (50_000, [30, 9000], 1667),  # the baseline's samples still have to be told by the clock
+        (1500, [1000, 10_000], 150),  # the slower one's samples are as long as they should be
+        (50_000, [30, 9000], 1667),  # the clock still has to resolve the baseline's samples
         (1, [2_000_000, 900_000_000], 1),
-        # Nor are those of the faster one too short, or those of the slower one long.
+        # The faster one's samples are not too short, and the slower one's not too long.
         (1, [2_000_000, 46], 50),
         (32_600, [46, 2_000_000], 50),
         (32_600, [46, 1_000_000_000], 1),
@@ -223,7 +223,7 @@ def test_launches_of_the_slowest_side_do_not_become_too_long() -> None:
     samples = [Sample(1, 1_500_000 + jitter) for jitter in (0, 9000, 0, 8000, 1000, 9500)]
     pilots = [Pilot(1e9, samples)] * 3
     assert choose_samples(pilots) > 20
-    # What is spent on each sample beside its time is no start: here all of it, then a tenth.
+    # Overhead that each sample adds is no part of the start: here that is all of the overhead, then a tenth.
     assert choose_samples(pilots, brief=Pilot(1e9 / len(samples), samples[:1])) == 4
     assert choose_samples(pilots, brief=Pilot(0.9e9, samples[:1])) > 10
     assert choose_samples(pilots, slowest_ns=100e6) == 11
@@ -240,14 +240,14 @@ def test_a_shared_start_that_took_longer_once_is_no_cost_of_samples() -> None:
 
 @pytest.mark.parametrize("many", [1, 3, 10])
 def test_a_benchmark_that_says_itself_how_many_samples_it_takes_tells_nothing_of_what_each_costs(many: int) -> None:
-    """As one of Google Benchmark with `Repetitions(3)`: it takes as many, however few are asked for."""
+    """As one of Google Benchmark with `Repetitions(3)`: it takes 3 samples, however few are asked for."""
     pilots = [Pilot(20e6, [Sample(1, 1_500_000 + 1000 * place) for place in range(many)])] * 3
     assert choose_samples(pilots, brief=pilots[0]) == choose_samples(pilots) >= 4
 
 
 def test_medians_that_differ_by_what_their_samples_do_are_no_difference_between_launches() -> None:
-    around = (0, -2000, 0, 2000, -2000, 2000)  # parts in 100,000: a variance of 0.00032, and the first is not judged
-    medians = (100_000, 103_000, 97_000)  # a variance of 0.0009, of which a fifth of that other one is the samples'
+    around = (0, -2000, 0, 2000, -2000, 2000)  # in 1/100,000: a variance of 0.00032; the first is not judged
+    medians = (100_000, 103_000, 97_000)  # a variance of 0.0009, of which a fifth of 0.00032 comes from the samples
     pilots = [Pilot(1e9, [Sample(1, 15 * each * (100_000 + off) // 100_000) for off in around]) for each in medians]
     assert choose_samples(pilots) == 1 + round((0.00032 / (0.0009 - 0.00032 / 5) * 1e9 / 1_500_000) ** 0.5)
 

@@ -1,4 +1,4 @@
-"""Sides of which one is far faster than the other: each has loops of its own, unless something keeps it from that."""
+"""If one side is far faster than the other, each has loops of its own, unless something prevents that."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ORDERS = pytest.mark.parametrize("slow", [0, 1], ids=["slow baseline", "slow can
 
 
 def body(each_ns: float, first_ns: float = 0.0) -> Body:
-    """Iterations of `each_ns`, the first of a launch `first_ns` more, on a clock that takes time itself."""
+    """Return a body: iterations of `each_ns`, the first in a launch `first_ns` more; reading the clock takes time."""
     plain = steady(each_ns, within=0.001, between=0.001)
 
     def run(asked: Asked) -> Any:
@@ -46,7 +46,7 @@ def body(each_ns: float, first_ns: float = 0.0) -> Body:
 
 
 class Impatient(Suites):
-    """The machine that kills a launch which takes longer than it may."""
+    """The machine, which kills a launch that takes longer than it may."""
 
     def answer(self, number: int, spec: LaunchSpec) -> Any:
         measured = super().answer(number, spec)
@@ -62,7 +62,7 @@ def impatient(*each: Body) -> Impatient:
 
 
 def fast_and_slow(slow: int, slow_ns: float = SLOW_NS) -> Impatient:
-    """One side of which is the slow one."""
+    """Return harnesses of which side `slow` is the slow one."""
     return impatient(*(body(slow_ns if side == slow else FAST_NS) for side in (0, 1)))
 
 
@@ -146,7 +146,7 @@ def test_an_iteration_that_fills_what_the_others_look_up_hides_nothing(slow_ns: 
 
 
 def test_a_slow_start_is_no_slow_iteration() -> None:
-    """One that has to load much has been given up, and has the same loops in the end."""
+    """A candidate that has to load much at first was given up in its trial, but has the same loops in the end."""
     record = plan(impatient(body(1000.0), body(1100.0, first_ns=3e9)), header())
     assert loops_of(record)[0] == loops_of(record)[1]
     assert loops_of(record)[0] == pytest.approx(TARGET_NS / 1000, rel=0.5)

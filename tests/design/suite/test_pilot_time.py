@@ -1,4 +1,4 @@
-"""Listing and trying the benchmarks of a suite within the time that the user gave for all."""
+"""Listing and trying the benchmarks of a suite within the time that the user gave for everything."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_benchmark_that_never_ends_is_no_reason_never_to_end(budget_s: float |
 
 
 def weighed(suites: Suites) -> tuple[Weighing, float]:
-    """A whole weighing, and the seconds that it took with all that goes before it."""
+    """Return a whole weighing, and the seconds that it took with everything before it."""
     begun = suites.clock()
     record = planned(suites)
     launches = recorder(suites, targets=without_files(targets_of(record, {})))
@@ -60,7 +60,7 @@ def test_the_whole_keeps_to_it(monkeypatch: pytest.MonkeyPatch, count: int, star
     monkeypatch.setattr(scripted_harness, "START_NS", round(start_s * 1e9))
     suites = both(**{f"b{number}": steady() for number in range(count)})
     record, seconds = weighed(suites)
-    # Where a launch takes a second, the list and the trial of one benchmark leave little for a pair of it.
+    # If a launch takes a second, the list and the trial of one benchmark leave little time for a pair of it.
     assert seconds < BUDGET_S * 1.1 if start_s < 1 else seconds < BUDGET_S * 1.7
     pairs = Counter((row.benchmark, row.pair) for row in record.launches.rows())
     assert [*pairs.values()].count(2) > 0
@@ -140,7 +140,7 @@ def test_the_first_has_all_the_time_that_a_launch_may_have(monkeypatch: pytest.M
 def test_lists_and_trials_have_the_usual_budget_where_a_weighing_may_take_longer() -> None:
     suites = both(one=steady(), two=steady())
     Planner(header(max_time_s=30, longest_time_s=600), {}, Runner(suites), lambda _: None).planned(Selection())
-    # What the candidate is tried with first is given up before.
+    # The candidate's first trial is given up earlier.
     assert {spec.timeout_ns for spec in suites.specs} == {30 * 10**9, 2 * 10**9}
 
 
@@ -151,7 +151,7 @@ def test_one_that_hangs_before_any_other_has_failed() -> None:
 
 
 def opened(record: Weighing) -> Weighing:
-    """As it goes on: what was undecided is open again."""
+    """Return the record as it goes on, with what was undecided open again."""
     return record.model_copy(update={"stop": ["interrupted"] * len(record.stop)})
 
 

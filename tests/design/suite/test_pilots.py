@@ -19,7 +19,7 @@ MS = 1_000_000
 
 
 def beside_ms(wall_ms: int, waited_ms: int | None, *samples: tuple[int, int | None]) -> float:
-    """Of a launch and its samples with their waits."""
+    """Return what a launch takes beside its samples, given as (ms, ms waited)."""
     taken = tuple(Sample(1, ms * MS, None, None if waited is None else waited * MS) for ms, waited in samples)
     delay_ns = None if waited_ms is None else waited_ms * MS
     return beside_samples_ns(Reading(replace(PLAIN, wall_ns=wall_ms * MS, delay_ns=delay_ns), taken, None)) / MS
@@ -36,7 +36,7 @@ def test_where_not_all_waits_are_known_they_stay_in_it() -> None:
 
 
 class Failing(Pilots):
-    """Pilots whose launches fail; the times that they may take are noted."""
+    """Pilots whose launches fail; notes the times that they may take."""
 
     def __init__(self, error: LaunchError, timeout_ns: int | None = None) -> None:
         given: Any = SimpleNamespace(trial=self.fail)

@@ -1,4 +1,4 @@
-"""Harnesses made of numbers: their lists, what is chosen of them, and how much of each a launch runs."""
+"""Plans for scripted harnesses: their lists, what is chosen from them, and how much of each a launch runs."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ REVISION = RevisionFacts(name="main", commit=None, tree="0", build=None)
 
 
 class TestFirstSuite:
-    """Of one command in two revisions, where the baseline has no benchmark yet."""
+    """One command in two revisions, where the baseline has no benchmark yet."""
 
     def test_what_the_baseline_does_not_list_is_named_and_not_measured(self) -> None:
         suites, record = machine(baseline={}, candidate=named("a", "b", "c")), header()
@@ -418,7 +418,7 @@ class TestTheTrial:
         assert first.loops == pytest.approx(TARGET_NS / 30, rel=0.1)
         assert second.loops == 1
         assert all(4 <= (benchmark.samples or 0) <= 41 for benchmark in (first, second))
-        # Of the candidate one look is enough: is it far slower? Of so few iterations the first may hide the others.
+        # One look at the candidate is enough: is it far slower? With so few iterations, the first may hide the others.
         assert [(asked.name, asked.samples) for asked in suites.asked if asked.program == "candidate"] == [
             ("a", 1),
             ("b", 2),
@@ -427,7 +427,7 @@ class TestTheTrial:
     def test_a_candidate_that_is_far_slower_shortens_both_where_they_share_their_loops(self) -> None:
         suites = machine(baseline={"a": steady(1000.0)}, candidate={"a": steady(100_000.0)})
         (benchmark,) = plan(suites, header(metrics=["active", "max_rss"])).benchmarks
-        # 50 us of the baseline's iterations, and 5 ms of the candidate's.
+        # The baseline's samples take 50 us, the candidate's 5 ms.
         assert benchmark.loops == pytest.approx(50, abs=2)
 
     def test_a_candidate_that_fails_at_its_first_look_has_failed(self) -> None:
@@ -453,7 +453,7 @@ class TestTheTrial:
         suites = both(a=steady(2e9))
         (benchmark,) = plan(suites, header()).benchmarks
         assert (benchmark.loops, benchmark.samples) == (1, 1)
-        # Of the candidate one look is enough: is it far faster?
+        # One look at the candidate is enough: is it far faster?
         assert [(one.program, one.loops, one.samples) for one in suites.asked] == [
             ("baseline", 1, 1),
             ("candidate", 1, 1),
@@ -503,7 +503,7 @@ class TestTheTrial:
         for settings, limit in (({}, 30e9), ({"timeout_s": 2.0}, 2e9), ({"max_time_s": None, "pairs": 12}, None)):
             suites = both(**ONE)
             plan(suites, header(**settings))
-            # What the candidate is tried with first is given up before.
+            # The candidate's first trial is given up earlier.
             assert {spec.timeout_ns for spec in suites.specs} == {limit, 2 * 10**9}
 
     def test_it_says_what_it_tries(self) -> None:
@@ -611,7 +611,7 @@ class TestTheClock:
 
         def later_untold(asked: Asked) -> list[dict[str, Any]]:
             lines: Any = steady()(asked)
-            is_untold = asked.seed and next(launches) >= 10  # trials have none
+            is_untold = asked.seed and next(launches) >= 10  # trials have no seed
             return [{**one, "delay_ns": None} for one in lines] if is_untold else lines
 
         record = weigh(machine(baseline=named("a", "b"), candidate={"a": later_untold, "b": steady()}), pairs=30)

@@ -1,4 +1,4 @@
-"""Benchmarks that are timed by the processor time of their launches: which are, and what is launched for that."""
+"""Benchmarks that are timed by the processor time of their launches: which ones, and what is launched for that."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _can_be_timed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def waiting(share: float, busy: Body | None = None) -> Body:
-    """A body that takes a share of its time without a processor, and its harness does not tell."""
+    """Return a body that spends a share of its time without a processor, of which its harness does not tell."""
     inner = busy or steady()
 
     def body(asked: Asked) -> list[dict[str, Any]]:
@@ -73,7 +73,7 @@ def waiting(share: float, busy: Body | None = None) -> Body:
 
 
 def where(alone: Body, usual: Body) -> Body:
-    """A body that is another one where it computes on one processor."""
+    """Return a body that is `alone` if it computes on one processor, else `usual`."""
     return lambda asked: alone(asked) if asked.alone else usual(asked)
 
 
@@ -233,7 +233,7 @@ def test_what_a_program_does_once_is_on_no_side(*, any_pairing: bool, monkeypatc
 
     def once(suites: Suites, number: int, spec: LaunchSpec) -> Measured:
         measured = answer(suites, number, spec)
-        # It comes some ms after the start, of which the candidate's takes more.
+        # It comes some ms after the start, and takes more of the candidate's launches.
         is_over = spec.program == b"baseline" and measured.wall_ns < START_NS + 8_000_000
         return replace(measured, user_ns=measured.user_ns + (0 if is_over else 2_000_000))
 

@@ -1,4 +1,4 @@
-"""Which part of a suite has which of its benchmarks."""
+"""Which benchmarks of a suite each part has."""
 
 from __future__ import annotations
 

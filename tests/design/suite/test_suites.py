@@ -1,4 +1,4 @@
-"""Weighings of several benchmarks: the control, and a weighing that goes on where another was cut off."""
+"""Weighings of several benchmarks: the control, and a weighing that goes on where another one was cut off."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def with_control(**settings: object) -> Weighing:
 
 
 def controlled(change: float, control_change: float, control_noise: float = 0.004) -> Script:
-    """The candidate's change, and what the control's second side falsely shows."""
+    """Return a script with the candidate's change, and the change that the control's second side falsely shows."""
     weighed, control = noisy(change, 0.004, 1), noisy(control_change, control_noise, 2)
     return lambda number, spec: (control if spec.argv[1] == b"1" else weighed)(number, spec)
 
@@ -64,7 +64,7 @@ class TestControl:
         header = with_control(warm_up=0, pairs=pairs, max_time_s=None, alpha=0.05)
         record = experiment(Machine(controlled(0.02, 0.0, 0.04)), header).run()
         whole = record.launches.rows()
-        if pairs == 7:  # one that failed to reach it
+        if pairs == 7:  # and a control that did not get as far
             whole = [row for row in whole if row.benchmark == 0 or row.pair < 4]
         found = verdicts(record.model_copy(update={"launches": Launches.of_rows(whole)}))[0]
         assert found.verdict == "slower"
@@ -79,7 +79,7 @@ class TestControl:
 
     @staticmethod
     def counted_beside_an_alarm(candidate: int) -> tuple[Verdict, Verdict]:
-        """The verdicts by time, which is withheld, and by counts, of which the baseline has 1,000."""
+        """Return the verdict by time, which is withheld, and the one by counts; the baseline counts 1,000."""
         record = experiment(Machine(controlled(0.02, 0.03)), with_control()).run()
         settings = record.settings.model_copy(update={"metrics": ["active", "instructions"]})
         counting = Counting(tool=TOOL, counts=counts([1000, 1000], [candidate, candidate]))
@@ -125,7 +125,7 @@ class TestResume:
     @staticmethod
     def undisturbed() -> tuple[Weighing, Script]:
         def by_place(number: int, spec: LaunchSpec) -> Measured:  # noqa: ARG001
-            """A launch that depends on its draw alone, so that repeating a plan repeats its numbers."""
+            """Measure what depends on the draw alone, so that a repeated plan repeats its numbers."""
             return noisy(0.003, 0.01, seed=crc32(b"".join(spec.env) + spec.program))(0, spec)
 
         return experiment(Machine(by_place), weighing(pairs=70, max_time_s=None)).run(), by_place

@@ -1,4 +1,4 @@
-"""The fixture of the tests of pairing."""
+"""The fixture that the tests of pairing share."""
 
 from __future__ import annotations
 

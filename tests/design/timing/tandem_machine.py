@@ -1,4 +1,4 @@
-"""A scripted machine whose other work hits both launches of a pair in tandem alike, and what its records say."""
+"""A scripted machine whose other work affects both launches of a pair in tandem alike, and readers of its records."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tests.world import ScriptedWorld, measured, program_of
 ALONE, BESIDE = "adjacent", "tandem"
 numbers = attrgetter(*NUMBERS)
 SHELL = {"cpu_ns": 5_000_000, "others_ns": 40_000_000}
-"""What is told of one that starts others and waits for them."""
+"""The times of a launch that starts other processes and waits for them."""
 
 
 @dataclass
 class Machine:
-    """Takes `ms` a launch; of a pair the two differ by the noise of its way."""
+    """Takes `ms` per launch; the two launches of a pair differ by the noise of its way of pairing."""
 
     world: ScriptedWorld
     ms: float = 45.0
@@ -30,9 +30,9 @@ class Machine:
     noise: dict[str, float] = field(default_factory=lambda: {ALONE: 0.03, BESIDE: 0.003})
     crowded: float = 1.0
     others: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """What else launches of each way measure."""
+    """What else launches measure, by the way of pairing."""
     at: dict[int, dict[str, Any]] = field(default_factory=dict)
-    """What some launches measure, by their number from 1."""
+    """What some launches measure instead, by their number from 1."""
 
     def __post_init__(self) -> None:
         self.random = np.random.default_rng(4)
@@ -51,7 +51,7 @@ class Machine:
 
 
 def ways(record: dict[str, Any], role: str = USED) -> dict[str, int]:
-    """How many launches of a role ran in each way."""
+    """Return how many launches of a role ran in each way of pairing."""
     columns = record["launches"]
     orders = [order for order, each in zip(columns["order"], columns["role"], strict=True) if ROLES[each] == role]
     tandem = sum(order >= IN_TANDEM for order in orders)

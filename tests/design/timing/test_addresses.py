@@ -1,4 +1,4 @@
-"""Where the memory of launches lies: alike for both of a pair, as long as one thread does all the work."""
+"""The addresses of launches: the same for both launches of a pair, as long as one thread does all the work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Places = list[int | None]
 
 @pytest.fixture
 def places(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> Places:
-    """Those of all launches, on a machine where they can be chosen."""
+    """The places of all launches in memory, on a machine where they can be chosen."""
     monkeypatch.setattr(ScriptedServer, "offers", {**OFFERS, "addresses": True})
     found: Places = []
 
@@ -26,7 +26,7 @@ def places(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> Places:
 
 
 def weighed(world: ScriptedWorld, *options: str) -> str | None:
-    """Weigh by 10 pairs; what the record says of the addresses."""
+    """Weigh by 10 pairs; return what the record says about the addresses."""
     done = world("compare", "./old", "./new", "--pairs", "10", "--json", "r.json", *options)
     assert done.status in (0, 130)
     record = world.json("r.json")

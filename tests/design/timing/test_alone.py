@@ -33,7 +33,7 @@ def measuring(suites: Suites, shown: list[Progress] | None = None, options: Any 
 
 
 def after(launches: int, how: dict[str, Any]) -> Body:
-    """A body that fails after so many launches with samples as the run has them."""
+    """Return a body that fails after so many launches of the run, trials not counted."""
     seen: Counter[int] = Counter()
     plain = steady()
 
@@ -95,7 +95,7 @@ class TestRounds:
 
 
 def slow(seconds: float, **settings: Any) -> tuple[Run, Machine]:
-    """A run of a command whose launches take so long."""
+    """Run a command whose launches take so many seconds."""
     suite = Machine(noisy(noise=0, wall_ns=seconds * 1e9))
     return Measuring(of_command(**settings), recorder(suite), suite.clock, lambda _: None).run(), suite
 

@@ -1,4 +1,4 @@
-"""How much of a budget slow commands get, and what is shown where it is too short."""
+"""How much of a budget slow commands get, and what is shown if it is too short."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_only_of_the_first_pair_a_launch_may_take_more_than_the_budget(
     settings: dict[str, object], limit_s: int | None
 ) -> None:
     _, machine = weigh(noisy(), 1, **{"pairs": 12, **settings})
-    # Else they have the limit of the plan, which there is none of here.
+    # The other launches have the plan's limit, and here there is none.
     limits = [spec.timeout_ns for spec in machine.specs]
     assert (set(limits[:2]), set(limits[2:])) == ({limit_s and limit_s * 10**9}, {None})
 
@@ -84,7 +84,7 @@ def test_what_was_counted_before_takes_nothing_of_the_time() -> None:
 
 @pytest.mark.parametrize("counted", [False, True])
 def test_what_an_earlier_session_used_is_used_whether_it_counted_or_not(counted: bool) -> None:
-    """Its launches took less than all that went between them."""
+    """Its launches took less time than everything between them."""
     begun, _ = weigh(noisy(), pairs=12, warm_up=0, margin=0.0001)
     settings = begun.settings.model_copy(update={"pairs": None, "max_time_s": 5.0, "longest_time_s": None})
     tool = CountTool(tool="callgrind", version="3.19.0", program="valgrind", flags=[])
@@ -98,7 +98,7 @@ def test_what_an_earlier_session_used_is_used_whether_it_counted_or_not(counted:
 
 
 def allowances(benchmarks: int, **settings: object) -> list[str]:
-    """What is said of the budget as soon as pairs have shown their time."""
+    """Return what is said about the budget as soon as the first pairs have shown their time."""
     told: list[Progress] = []
     machine = Machine(noisy(wall_ns=1e8))
     Experiment(weighing(benchmarks, **settings), recorder(machine), machine.clock, told.append).run()

@@ -54,7 +54,7 @@ def test_in_tandem_the_turns_of_the_partner_are_no_disturbance_and_both_see_the_
 
 
 class TestStolenTime:
-    """The counter is of all processors, and in ticks of 10 ms."""
+    """The counter is that of all processors, in ticks of 10 ms."""
 
     @pytest.mark.parametrize(("ticks", "lost_ns"), [(0, 0), (1, 0), (2, 10_000_000), (5, 40_000_000)])
     def test_of_its_ticks_all_but_one_surely_went_by_meanwhile(self, ticks: int, lost_ns: float) -> None:
@@ -65,7 +65,7 @@ class TestStolenTime:
         assert is_disturbed(ticked, ticked, "active", 2)
 
     def test_it_is_shared_by_the_processors(self) -> None:
-        """0.1 % stolen of 64 processors is 6 % of the time of one."""
+        """0.1 % of the time of 64 processors is 6 % of the time of one."""
         a_second = CALM._replace(wall_ns=10**9, steal_ns=6 * STEAL_TICK_NS)
         assert is_disturbed(a_second, a_second, "active", 1)
         assert not is_disturbed(a_second, a_second, "active", 64)
@@ -93,7 +93,7 @@ class TestRepeats:
         assert sum(self.of(*now_and_then)) == 80
 
     def test_the_metric_that_is_used_decides(self) -> None:
-        """`active` falls back to `wall` for good where it is not known, with the pair that shows it."""
+        """`active` falls back to `wall` for good from the first pair that has no `active`."""
         calm, waited, others = (CALM, CALM), (CALM, WAITED), (CALM, OTHERS)
         assert self.of(*[calm] * 4, waited, metric="active")[-1] is False
         assert self.of(*[calm] * 4, others, waited, metric="active")[-2:] == [False, True]
@@ -122,7 +122,7 @@ class TestRepeats:
 
 
 def test_a_program_of_several_threads_is_weighed_again_where_it_waited() -> None:
-    """By wall time then, which the waits are part of."""
+    """It is judged by wall time, which includes the waits."""
     plain = noisy(0, 0.02)
 
     def script(number: int, spec: LaunchSpec) -> Measured:

@@ -66,7 +66,7 @@ class TestThePlan:
 
 
 class TestSeveralAtOnce:
-    """Launches in one request, whose rows but for the last somebody else keeps."""
+    """Several launches in one request, of which the launch server keeps all rows but the last."""
 
     @staticmethod
     def begun(
@@ -76,7 +76,7 @@ class TestSeveralAtOnce:
         header: Weighing | None = None,
         **options: object,
     ) -> Experiment:
-        """A weighing of which the series ends behind the launch with the number `at`, or with `cut` in its place."""
+        """Return a weighing whose series ends after launch number `at`, or with `cut` in its place."""
         begun = experiment(machine, header or weighing(1, **SHORT), **options)
 
         def series(
@@ -105,8 +105,8 @@ class TestSeveralAtOnce:
         single = experiment(apart, weighing(1, **SHORT)).run()
         assert self.begun(at_once).run() == single
         assert at_once.specs == apart.specs
-        # Of 24 ms a pair, four fit into what is done at once. The first is alone, as nobody knows yet what it takes;
-        # looks are due at 12, 13, 14, 15, 17 and 19 pairs, and the end is at 20.
+        # Four pairs of 24 ms fit into one request. The first pair is alone, because its length is not known yet; looks
+        # are due at 12, 13, 14, 15, 17 and 19 pairs, and the end is at 20.
         pairs = [int(event.split()[-1]) // 2 for event in at_once.events if event.startswith("series")]
         assert pairs == [1, 4, 4, 3, 1, 1, 1, 2, 2, 1]
         ends = [number - 1 for number in itertools.accumulate(pairs)]
@@ -125,7 +125,7 @@ class TestSeveralAtOnce:
         short, long = Machine(noisy(wall_ns=12e6)), Machine(noisy(wall_ns=21e6))
         for machine in (short, long):
             self.begun(machine).run()
-        # Of the first, nobody knows yet what it takes.
+        # How long the first pair takes is not known yet.
         assert short.events.count("behind its like") == sum(event.startswith("series") for event in short.events) - 1
         assert "behind its like" not in long.events
 
@@ -274,7 +274,7 @@ class TestStopping:
         assert shown[0].seconds_left == given_up_s
 
     def test_false_alarms_of_whole_weighings(self) -> None:
-        """At an alpha that few weighings tell from more: over 5 alarms in 24 are as rare as 1 in 1,000 if it holds."""
+        """Alpha is so large that few weighings suffice: if it holds, over 5 alarms in 24 have a chance of 0.1 %."""
         records = [weigh(noisy(0, 0.01, seed), pairs=24, max_time_s=None, alpha=0.05)[0] for seed in range(24)]
         words = Counter(verdicts(record)[0].verdict for record in records)
         assert words["slower"] + words["faster"] <= 5
@@ -296,7 +296,7 @@ class TestSeveralBenchmarks:
         assert len(set(first_rounds)) > 2
 
     def test_one_that_is_left_has_the_time_of_those_that_are_decided(self) -> None:
-        """By what is left for it, it may be left undecided long before the time is up."""
+        """That time also decides whether it is given up as undecided long before the budget ends."""
 
         def script(number: int, spec: LaunchSpec) -> Measured:
             return (unclear if spec.argv[1] == b"0" else clear)(number, spec)

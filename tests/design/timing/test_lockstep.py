@@ -1,4 +1,4 @@
-"""Suites in tandem: samples in turn, on a machine whose other work hits neighbours alike."""
+"""Suites in lockstep: their samples alternate, on a machine whose other work affects neighbours alike."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.world import ScriptedWorld, measured, program_of
 
 @dataclass
 class Suite:
-    """One benchmark of 1 µs an iteration; other work makes launches differ by `storm`, and those in turn alike."""
+    """One benchmark of 1 µs per iteration; other work makes launches differ by `storm`, but not those in lockstep."""
 
     world: ScriptedWorld
     change: float = 0.02
@@ -66,7 +66,7 @@ def suite(scripted: ScriptedWorld) -> Suite:
 
 
 def orders(record: dict[str, Any]) -> dict[int, list[list[int]]]:
-    """Of each side the orders of its samples, by launch; -1 for one that was taken alone."""
+    """Return by side the orders of the samples of each launch in tandem; -1 for a sample taken alone."""
     columns = record["launches"]
     found: dict[int, list[list[int]]] = {0: [], 1: []}
     for side, order, samples in zip(columns["side"], columns["order"], columns["samples"], strict=True):
@@ -87,7 +87,7 @@ def test_neighbours_decide_what_medians_cannot(suite: Suite, metric: str) -> Non
 def test_sides_alternate_and_who_begins_is_drawn(suite: Suite) -> None:
     found = orders(suite.weighed("--pairing", "tandem"))
     assert len(found[0]) == len(found[1]) > 10
-    # Which of the two launches is made first is drawn as well, so that rows of one pair are not in a fixed order.
+    # Which of the two launches is made first is drawn, too, so the rows of a pair are in no fixed order.
     begun = [launch[0] for launch in found[0]]
     assert {*begun} == {0, 1}
     assert [launch[0] for launch in found[1]] == [1 - first for first in begun]
@@ -107,7 +107,7 @@ def test_the_report_says_that_samples_took_turns(suite: Suite) -> None:
 
 def test_auto_takes_the_way_that_decides_sooner(suite: Suite) -> None:
     record = suite.weighed("--pairing", "auto")
-    assert ways(record)[BESIDE] > 12  # more than what was tried
+    assert ways(record)[BESIDE] > 12  # more than were tried
     assert record["verdict"] == "slower"
 
 

@@ -1,4 +1,4 @@
-"""The looks at benchmarks that share alpha, where an earlier session has left some of them."""
+"""Looks at benchmarks that share alpha, after an earlier session has ended some of them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ MANY = 30
 
 
 def one_of_many(number: int, spec: LaunchSpec) -> Measured:
-    """The first benchmark's candidate is a little slower."""
+    """Measure launches of which those of the first benchmark's candidate are a little slower."""
     change = 0.0085 if spec.argv == (b"candidate", b"0") else 0.0
     noise = 0.008 * np.random.default_rng(number + 7).standard_normal()
     return replace(PLAIN, wall_ns=int(12e6 * (1 + change) * np.exp(noise)))
 
 
 def test_what_ended_undecided_among_many_is_no_finding_for_those_that_go_on() -> None:
-    """Judged by itself it would be one, and leave its share of alpha to the others."""
+    """Judged by itself it would be found, and would leave its share of alpha to the others."""
     record = weigh(one_of_many, MANY, pairs=24, max_time_s=None)[0]
     found = verdicts(record)[0]
     assert found.p_value is not None

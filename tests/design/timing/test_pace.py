@@ -1,4 +1,4 @@
-"""How many pairs the rest of a budget holds, and how long it takes."""
+"""How many pairs fit into the rest of a budget, and how long they take."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.design.scripted import weighing
 
 
 def at(elapsed_s: float, measured: int, kept: int, visited: int = 1, /, **settings: Any) -> tuple[Pace, OpenBenchmark]:
-    """So many seconds after the beginning, with a benchmark of which so many pairs are judged."""
+    """Return the pace `elapsed_s` after the beginning, and a benchmark of which `kept` pairs are judged."""
     header = weighing(**settings)
     benchmark = resumed(0, header, ())
     benchmark.repeats.kept = kept

@@ -1,4 +1,4 @@
-"""How pairs run: one after the other, in tandem, or as it turns out."""
+"""How pairs run: adjacent, in tandem, or in the way that proves better."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_auto_tries_nothing_where_there_is_little_noise(machine: Machine) -> Non
 
 @pytest.mark.parametrize("sides", [("old", "new"), ("new",), ()])
 def test_what_has_no_ratio_tells_nothing_of_the_way(machine: Machine, sides: tuple[str, ...]) -> None:
-    """A clock of ticks may show nothing of `sys`, on one side or on both; numpy warned of it."""
+    """By a clock of ticks `sys` may be 0 on one side or on both, of which numpy would warn."""
     machine.world.script = lambda spec, _: measured(60.0, sys_ns=10_000_000 * (program_of(spec) in sides))
     assert machine.world("compare", "./old", "./new", "--metric", "sys", "--pairs", "40").status == 0
 
@@ -288,7 +288,7 @@ def test_auto_stays_where_the_caches_hold_one_and_not_two(machine: Machine) -> N
 
 
 def test_the_choice_knows_no_sign(machine: Machine) -> None:
-    """Both sides exchanged, all that decides how pairs run stays as it was."""
+    """If the sides are exchanged, everything that decides how pairs run stays the same."""
     orders = []
     for change in (0.004, 1 / 1.004 - 1):
         machine.change, machine.random = change, np.random.default_rng(8)

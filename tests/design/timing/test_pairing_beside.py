@@ -1,4 +1,4 @@
-"""How pairs run where turns are short: they begin in tandem if what is known before the first speaks for it."""
+"""How pairs run where turns are short: they begin in tandem if nothing known before the first speaks against it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_auto_is_the_default(turning: Machine) -> None:
     assert ways(record) == {ALONE: 0, BESIDE: 30}
 
 
-# Of what is known here a quarter is less than two such launches take.
+# Two such launches take more than a quarter of the memory that the machine is known to have.
 MUCH_MEMORY = {"max_rss_bytes": 1 << 40}
 
 
@@ -95,7 +95,7 @@ def test_what_only_the_warm_up_writes_runs_in_tandem_behind_a_pair_alone_that_wr
 def test_two_that_turn_out_to_be_in_each_others_way_leave_tandem(
     turning: Machine, risk: dict[str, int], why: str
 ) -> None:
-    turning.at = {7: risk}  # behind two of warm-up, the first of the third pair
+    turning.at = {7: risk}  # after two launches of warm-up, the first of the third pair
     record = turning.weighed("--pairs", "15", "--margin", "0.001%")
     assert ways(record) == {ALONE: 30, BESIDE: 0}
     assert ways(record, TRIED)[BESIDE] == 6
@@ -225,7 +225,7 @@ def test_what_fails_in_tandem_is_weighed_one_after_the_other(turning: Machine) -
 def chosen(
     way: Literal["tandem", "auto"], seed: int, swapped: list[bool], *, short_turns: bool
 ) -> list[tuple[bool, str, list[int]]]:
-    """What is chosen pair by pair on a noisy machine; of swapped pairs each side has what the other one had."""
+    """Return what is chosen pair by pair on a noisy machine; the two sides of `swapped` pairs exchange their times."""
     settings = Settings(seed=seed, margin=0.005, alpha=0.01, metrics=["active"], pairing=way, warm_up=1)
     offers = {"short_turns": short_turns}
     pairing, random = Pairing(settings, offers), np.random.default_rng(seed)
@@ -244,7 +244,7 @@ def chosen(
         pairing.note(pairs[-1])
         answers.append(pairing.choose())
     again = Pairing(settings, offers)
-    again.note(*pairs)  # as whoever goes on with a record does
+    again.note(*pairs)  # as when a record is carried on
     now = again.choose()
     assert (now.tandem, now.role) == (answers[-1].tandem, answers[-1].role)
     return [(answer.tandem, answer.role, answer.left) for answer in answers]

@@ -1,4 +1,4 @@
-"""What ends or interrupts pairs in tandem, is in their way, or keeps them from it."""
+"""What ends, interrupts or prevents pairs in tandem."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_an_interrupted_weighing_goes_on_as_it_would_have(
         resumed = machine.world("compare", "--resume", "r.json", "--json", "s.json")
         assert resumed.status in (0, 1), resumed
         record = machine.world.json("s.json")
-        assert ways(record)[ALONE] <= ways(whole)[ALONE] + 1  # the half of the pair that was cut in two
+        assert ways(record)[ALONE] <= ways(whole)[ALONE] + 1  # half of the pair that was interrupted
         assert ways(record)[BESIDE] > 0
         assert ways(record, TRIED)[BESIDE] == ways(whole, TRIED)[BESIDE] == (0 if way == "tandem" else 2 * FEWEST_TRIED)
         assert [one["code"] for one in record["findings"]] == [one["code"] for one in whole["findings"]]

@@ -1,4 +1,4 @@
-"""What runs right in front of a pair, so that its first launch follows another as its second one does."""
+"""The launch right before a pair, so that the pair's first launch follows another one, as its second does."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from steelyard.model.rows import Frame
 from tests.world import ScriptedServer, ScriptedWorld, measured, program_of
 
 Request = tuple[list[str], list[bool]]
-"""The programs of several launches at once, and of which of these something is kept."""
+"""The programs of the launches in a request, and which of the launches are kept."""
 
 
 @pytest.fixture
 def requests(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
-    """All that the launch server is asked for."""
+    """All requests that the launch server gets."""
     found: list[Request] = []
     launch_series = ScriptedServer.launch_series
 
@@ -31,7 +31,7 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
 
 
 def weigh(world: ScriptedWorld, **others: Any) -> None:
-    """A weighing of launches of 12 ms, which measure that as well."""
+    """Weigh launches of 12 ms, which measure `others`, too."""
 
     def launch(_: LaunchSpec, number: int) -> Measured:
         return measured(12 + number * 1e-5, **others)
@@ -47,7 +47,7 @@ def test_pairs_of_a_short_program_run_behind_a_launch_of_the_other_side_of_which
 ) -> None:
     weigh(scripted, **others)
     (_, first), *later = requests
-    assert False not in first  # nothing tells yet how long a launch takes
+    assert False not in first  # how long a launch takes is not known yet
     assert later
     for programs, are_kept in later:
         assert are_kept == [False, *[True] * (len(are_kept) - 1)]

@@ -1,4 +1,4 @@
-"""Benchmarks that are measured out of one start a side, on harnesses that are made of numbers."""
+"""Benchmarks measured with shared starts, one per side, on scripted harnesses."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TestAWeighing:
         firsts = a.side[2::2]
         assert 10 < sum(firsts) < 30
         assert set(a.order[::2]) == {0}
-        # The rounds of all have one draw, and each benchmark its own coin.
+        # A round has one draw for all benchmarks, but each benchmark draws its own order.
         b = launches.by_benchmark(3)[1]
         assert b.hash_seed == a.hash_seed
         assert 10 < sum(one != other for one, other in zip(firsts, b.side[2::2], strict=True)) < 30
@@ -145,7 +145,7 @@ class TestAWeighing:
 
 
 def failing_where_forked(since: int) -> Suites:
-    """A suite of which one of the candidate's fails in processes that are forked from the common starts after some."""
+    """Return suites in which the candidate's `b` fails when forked from a shared start, after `since` such starts."""
     suites = both(**SUITE)
 
     def is_forked(_: Asked) -> bool:
@@ -169,7 +169,7 @@ def test_one_that_fails_in_a_forked_process_is_measured_by_itself(since: int) ->
 
 
 def whole(start: Measured, since: int) -> Suites:
-    """A suite whose common starts end like this from one on."""
+    """Return suites whose shared starts end like `start`, after `since` of them."""
     suites = both(**SUITE)
     suites.start = lambda _: start if len(suites.together) > since else None
     return suites
@@ -181,10 +181,10 @@ def test_one_that_fails_while_it_warms_up_does_so_by_itself(warm_up: int, since:
     assert warm_ups_of(record) == {"a": warm_up, "b": warm_up, "c": warm_up}
     assert pairs_of(record) == {"a": 12, "b": 12, "c": 12}
     b = [row for row in record.launches.rows() if row.benchmark == 1]
-    # The baseline's of the pair that failed is there, and its number is not taken twice.
+    # The baseline's launch of the pair that failed is kept, and that pair's number is not used twice.
     assert len(b) == 2 * (12 + warm_up) + 1
     assert len({(row.pair, row.side) for row in b}) == len(b)
-    # Whoever carries it on goes on with the next number, and warms it up no more.
+    # A weighing that is carried on uses the next number, without another warm-up.
     again = resumed(1, record, b)
     assert (again.attempts, again.kept) == (13, 12)
     assert again.warm_ups >= warm_up
@@ -210,14 +210,14 @@ def test_where_no_start_can_serve_several_each_has_its_own(since: int) -> None:
     (message,) = messages(record, "starts")
     assert message.startswith("benchmarks run in no processes forked from a common start, as ")
     assert "(its last words: no more of this)" in message
-    assert len(suites.together) <= since + 2  # the other side's ran beside it
+    assert len(suites.together) <= since + 2  # the other side's start ran beside it
     assert messages(record, "failed") == []
 
 
 @pytest.mark.parametrize("since", range(6, 11))
 def test_starts_that_end_with_those_of_the_control_cost_no_other_its_turn(since: int) -> None:
     suites = both(**SUITE)
-    # Only the control starts alone. It fails in a round in which the others may have had theirs, or not.
+    # Only the control starts alone. It fails in a round in which the others may or may not have had their turn.
     suites.start = lambda asked: FAILED if asked == ["a"] and suites.together.count(["a"]) > since else None
     record = weigh(suites, Selection(control=True), pairs=12, margin=1e-6)
     assert len(messages(record, "starts")) == 1

@@ -1,4 +1,4 @@
-"""When pairs are tried in the other way, and what they say."""
+"""When pairs are tried in the other way of pairing, and what they say."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from steelyard.design.timing.trial import (
 
 
 def trial(judged: int, other: int, *, times: float = 1.0, seconds: float = 1.0) -> Trial:
-    """As it began sizes of 0.01, with a spread of half of that; the other way the same, so many times as large."""
+    """Return a trial: sizes of 0.01 +- half of that in the first way, and `times` as large in the other."""
     sizes = 0.01 * (1 + 0.5 * np.linspace(-1, 1, judged)), times * 0.01 * (1 + 0.5 * np.linspace(-1, 1, other))
     ran = [Ran(float(size), 1.0) for size in sizes[0]], [Ran(float(size), seconds) for size in sizes[1]]
     return Trial(False, *ran)

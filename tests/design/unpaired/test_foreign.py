@@ -1,4 +1,4 @@
-"""Two imports judged: by their processes, in their direction, and never beyond what they show."""
+"""Judging two imports: by their processes, in their direction, and never beyond what they show."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_what_drift_can_explain_stays_undecided(factor: float) -> None:
     verdict = judged(*pair(factor))
     assert verdict.verdict == "undecided"
     assert verdict.block_spreads is not None
-    assert verdict.assumed == 0.02  # how long the processes took in all does not show what lay between them
+    assert verdict.assumed == 0.02  # the total time of the processes does not show what came between them
 
 
 def test_a_wide_margin_can_be_met() -> None:
@@ -75,7 +75,7 @@ def test_too_few_processes_are_undecided_whatever_the_change(count: int) -> None
     assert (verdict.verdict, verdict.block_spreads is None) == ("undecided", count < 16)
     assert verdict.change == pytest.approx(2, abs=0.1)
     assert (verdict.interval is None) == (count < 5)
-    assert verdict.interval is None or verdict.interval[0] < 1.95  # no less than what 2 % of drift make of it
+    assert verdict.interval is None or verdict.interval[0] < 1.95  # at least as wide as 2 % of drift make it
     assert [finding.code for finding in verdict.findings] == ["cannot-tell"]
     assert "fewer than 40" in verdict.findings[0].message
 
@@ -166,7 +166,7 @@ def test_another_machine_and_what_else_differs_is_said() -> None:
 def test_the_level_is_that_of_the_processes() -> None:
     (level,) = levels(foreign_results({"x": [[1.0, 1.0, 1.0, 100.0], [2.0], [3.0, 3.0, 3.0]]}).benchmarks)
     assert (level.median, level.processes, level.samples) == (2.0, 3, 8)
-    assert level.within == pytest.approx(24.75 / 1.349 / 2)  # between that of the first and none, of two
+    assert level.within == pytest.approx(24.75 / 1.349 / 2)  # the median of the first process's spread and 0
     (alone,) = levels(foreign_results({"x": [[1.0, 2.0]]}).benchmarks)
     assert alone.between is None
     (single,) = levels(foreign_results({"x": [[1.0], [2.0]]}).benchmarks)

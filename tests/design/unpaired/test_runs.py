@@ -116,7 +116,7 @@ def test_a_metric_that_was_not_measured_is_an_error() -> None:
         diff(A, blind, metrics=["delay"])
     with pytest.raises(MeasurementError, match="was 0"):
         diff(A, measured(scripted(major_faults=3)), metrics=["major_faults"])
-    assert diff(metrics=["major_faults"]).verdicts[0].change == 0  # 0 in every launch of both
+    assert diff(metrics=["major_faults"]).verdicts[0].change == 0  # 0 in every launch of both runs
 
 
 def test_processes_of_a_repeated_launch_are_compared_one_by_one() -> None:
@@ -200,12 +200,12 @@ def test_short_and_tiny_runs_say_so() -> None:
     tiny = diff(A, measured(scripted(13.2e6), 10))
     assert "cannot-tell" in notes(tiny)
     assert (tiny.verdicts[0].verdict, tiny.verdicts[0].interval) == ("undecided", None)
-    assert tiny.verdicts[0].change == pytest.approx(0.1, abs=0.01)  # what was measured is shown all the same
+    assert tiny.verdicts[0].change == pytest.approx(0.1, abs=0.01)  # the estimate is shown all the same
     assert "short-run" not in notes(diff())
 
 
 def two(run: Run, *names: str) -> Run:
-    """The launches of a run as those of two benchmarks, in turns."""
+    """Return the launches of a run as those of two benchmarks, alternating."""
     launches = run.launches.model_copy(update={"benchmark": [place % 2 for place in range(len(run.launches))]})
     benchmarks = [Benchmark(name=name) for name in names]
     return run.model_copy(update={"benchmarks": benchmarks, "stop": run.stop * 2, "launches": launches})

@@ -1,4 +1,4 @@
-"""What is recorded: each scenario puts programs into a world and runs command lines on it."""
+"""The recorded scenarios: each puts programs into a world and runs command lines on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One command measured alone, kept runs and what is made of them, imports."""
+"""One command measured alone, kept runs and their uses, imports."""
 
 from __future__ import annotations
 

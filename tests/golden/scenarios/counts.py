@@ -1,4 +1,4 @@
-"""What is counted under Valgrind."""
+"""Counts under Valgrind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INSTRUCTIONS = ("--metric", "instructions")
 
 
 def work(many: int, *wobbles: int) -> Program:
-    """A program of three functions, one of which does `many` instructions, and in some launches a few more."""
+    """Return a program of three functions, one of which takes `many` instructions, and in some launches a few more."""
 
     def counts(_: Words, number: int) -> Mapping[str, int]:
         more = wobbles[number % len(wobbles)] if wobbles else 0
@@ -23,7 +23,7 @@ def work(many: int, *wobbles: int) -> Program:
 
 
 def looping(each: int) -> Program:
-    """A program whose first word is how often it loops."""
+    """Return a program whose first argument says how often it loops."""
     return Program(counts=lambda words, _: {"main": 2000, "body": each * int(words[0])})
 
 

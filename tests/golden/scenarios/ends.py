@@ -1,4 +1,4 @@
-"""Weighings of commands that end otherwise than they should."""
+"""Weighings of commands that do not end as they should."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weighings and runs whose heap is watched too."""
+"""Weighings and runs that watch the heap, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is checked, calibrated and refused."""
+"""Checks, calibrations and refusals."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def check_that_is_interrupted(world: World) -> None:
 
 
 def accesses(words: Words) -> tuple[int, int, int]:
-    """What a probe's walk has in all: accesses, and those of them that miss the first and the last level."""
+    """Return the accesses of a probe's whole walk, and how many of them miss the first and the last level."""
     size, iterations = int(words[1]) * (64 if words[0] == "chase" else 16), int(words[2])
     beyond = [max(0.0, 1 - level / size) for level in (32 << 10, 8 << 20)]
     return 4 * iterations, int(iterations * beyond[0]), int(iterations * beyond[1])

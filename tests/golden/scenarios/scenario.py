@@ -12,12 +12,12 @@ SCENARIOS: dict[str, Scenario] = {}
 
 
 def scenario(function: Scenario) -> Scenario:
-    """Have a scenario recorded, under its own name."""
+    """Register a scenario, which is recorded under its own name."""
     SCENARIOS[function.__name__.replace("_", "-")] = function
     return function
 
 
 def pair(world: World, new_ns: float = 12e6, old: Program | None = None, of: str = "") -> None:
-    """Two commands, `old` and `new`, with the end `of` their names; the first one takes 12 ms."""
+    """Put two commands into the world, `old` (by default of 12 ms) and `new`; `of` is the end of their names."""
     world.program(f"old{of}", old)
     world.program(f"new{of}", Program(wall_ns=lambda _: new_ns))

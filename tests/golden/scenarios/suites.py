@@ -1,4 +1,4 @@
-"""Suites over several sessions and machines: going on, shards, named baselines, and what is kept."""
+"""Suites over several sessions and machines: going on, shards, named baselines, and the store."""
 
 from __future__ import annotations
 

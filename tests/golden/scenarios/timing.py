@@ -115,7 +115,7 @@ def control_that_alarms(world: World) -> None:
     words = ("compare", "./old", "./new", "--control", *TWELVE, "-o", "record.json")
     pair(world, 12.6e6)
     world.run(*words)
-    # The same plan again, in which whatever is the second side of the control takes longer.
+    # The same plan again, in which the second side of the control takes longer.
     launches = world.json("record.json")["launches"]
     places = [place for place in zip(launches["benchmark"], launches["side"], strict=True) if place != (0, 1)]
     slower = {

@@ -1,4 +1,4 @@
-"""A kernel's control groups, in a folder: made, written to and removed by the rules of the second version."""
+"""Control groups in a folder, which are made, written to and removed by the kernel's rules for version 2."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ PRESSURE = "some avg10=0.00 avg60=0.00 avg300=0.00 total=250000\nfull avg10=0.00
 
 
 def failed(number: int) -> OSError:
-    """As the system refuses."""
+    """Return the error by which the system refuses."""
     return OSError(number, os.strerror(number))
 
 
 @dataclass
 class Groups:
-    """A machine whose control groups are below a folder. This process is in one of them, alone if not said."""
+    """A machine whose control groups are below a folder. This process is in one of them, by default alone."""
 
     root: Path
     own: str = "user.slice/app.scope"
     controllers: str = "cpuset cpu memory"
     top: str = TOP
     denied: list[str] = field(default_factory=list)
-    """Groups to which this user may not write."""
+    """Groups that this user may not write to."""
     refuses: int | None = None
-    """The error of every folder that is made."""
+    """The error number with which every folder that we make fails."""
     writes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Have the groups that lead to our own, in which this process is, and only in that."""
+        """Make the groups that lead to our own; only our own holds a process, this one."""
         self.machine(SECOND, f"0::/{self.own}\n")
         folder = self.root / self.top
         self.fill(folder, self.controllers)
@@ -61,7 +61,7 @@ class Groups:
         return Reach(Hand(Tree(self.root), write=self.write), self.make, self.remove, self.check_writable)
 
     def ours(self) -> list[Path]:
-        """Folders that we have made and not removed."""
+        """Return the folders that we have made and not removed."""
         return sorted(self.root.rglob("steelyard-isolated-*"))
 
     def make(self, path: Path) -> None:
@@ -71,7 +71,7 @@ class Groups:
         self.fill(path, (path.parent / "cgroup.subtree_control").read_text())
 
     def fill(self, path: Path, controllers: str) -> None:
-        """Write the files of a group that may have these controllers."""
+        """Write the files of a group that may use these controllers."""
         path.mkdir(parents=True, exist_ok=True)
         for name, text in {
             "cgroup.procs": "",
@@ -107,7 +107,7 @@ class Groups:
         path.write_text(text)
 
     def _controlled(self, group: Path, text: str) -> str:
-        """No processes beside groups with controllers, but at the top; of which groups get the files then."""
+        """Return the controllers that new groups below this one get; only the top may have them beside processes."""
         if group != self.root / self.top and (group / "cgroup.procs").read_text():
             raise failed(errno.EBUSY)
         words = {*(group / "cgroup.subtree_control").read_text().split()}

@@ -1,4 +1,4 @@
-"""Control groups of weighings: the best that there can be, what is lacking said, and nothing left behind."""
+"""Control groups of weighings: as good as possible, with what is missing said, and nothing left behind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SERVER = 4711
 
 @contextmanager
 def running(kernel: Groups, processor: int | None) -> Iterator[Isolation]:
-    """A weighing whose launch server is in its group until the context's end; an hour passes for each look."""
+    """Yield the facts of a weighing whose launch server is in its group; an hour passes with each look at the clock."""
     hours = iter(range(0, 36000, 3600))
     with isolated(processor, reach=kernel.reach, sleep=lambda _: None, clock=lambda: next(hours)) as made_for:
         made_for.admit(SERVER)
@@ -39,7 +39,7 @@ def test_root_takes_the_core_from_all_others(tmp_path: Path) -> None:
     with running(kernel, 1) as told:
         (path,) = kernel.ours()
         assert path.parent == tmp_path / TOP
-        assert (path / "cpuset.cpus").read_text() == "1,3"  # the other processor of its core is to be idle
+        assert (path / "cpuset.cpus").read_text() == "1,3"  # the other processor of the core is kept idle
         assert (path / "cpuset.cpus.partition").read_text() == "root"
         assert (path / "cgroup.procs").read_text() == str(SERVER)
         assert (tmp_path / TOP / "cgroup.subtree_control").read_text() == "cpu cpuset"
@@ -89,7 +89,7 @@ def test_a_kernel_without_cpusets_gives_a_group_all_the_same(tmp_path: Path) -> 
     [
         (errno.EROFS, "can only be read here, as in most containers"),
         (errno.EACCES, "this user may not change"),
-        (errno.EAGAIN, "Resource temporarily unavailable"),  # more groups than are allowed
+        (errno.EAGAIN, "Resource temporarily unavailable"),  # more groups than allowed
     ],
 )
 def test_nothing_can_be_made(tmp_path: Path, number: int, why: str) -> None:
@@ -100,7 +100,7 @@ def test_nothing_can_be_made(tmp_path: Path, number: int, why: str) -> None:
             assert told.missing is not None
             assert told.missing.startswith("no control group of its own: ")
             assert why in told.missing
-        # What was let be had in vain is not any more.
+        # Controllers that were enabled in vain are disabled again.
         assert (tmp_path / TOP / "cgroup.subtree_control").read_text() in ("cpu", "")
 
 
@@ -183,7 +183,7 @@ def test_a_processor_of_another_weighing_is_refused(tmp_path: Path) -> None:
             isolated(3, reach=kernel.reach).__enter__()
         with isolated(0, reach=kernel.reach) as other:
             assert other.facts().alone
-        # Its end takes nothing from the one that goes on.
+        # The end of one weighing takes nothing from the other, which goes on.
         assert (tmp_path / TOP / "cgroup.subtree_control").read_text() == "cpu cpuset"
 
 
@@ -192,11 +192,11 @@ def test_what_a_killed_one_has_left_is_swept(tmp_path: Path, monkeypatch: pytest
     left = Folder.made(kernel.reach, Path(TOP))
     held = Folder.made(kernel.reach, Path(TOP) / kernel.own)
     assert left._lock is not None
-    os.close(left._lock)  # as the kernel does at the end of its owner
-    sweep(kernel.reach)  # it may only just have been made
+    os.close(left._lock)  # as the kernel does when its owner ends
+    sweep(kernel.reach)  # spares it, as it may only just have been made
     assert len(kernel.ours()) == 2
     monkeypatch.setattr(groups, "_UNLOCKED_S", -60.0)
-    (tmp_path / left.path / "cgroup.procs").write_text("5\n")  # in which something still runs
+    (tmp_path / left.path / "cgroup.procs").write_text("5\n")  # something still runs in it
     sweep(kernel.reach)
     assert len(kernel.ours()) == 2
     (tmp_path / left.path / "cgroup.procs").write_text("")

@@ -46,7 +46,7 @@ MACHINES: Mapping[str, Mapping[str, str]] = {
 
 
 class Kernel:
-    """Answers writes as the kernel does, and lets something happen before, within or after one of them."""
+    """Answers writes as the kernel does, and makes something happen before, within or after one of them."""
 
     def __init__(self, root: Path, at: int = -1, happens: Callable[[], None] = lambda: None, within: str = "") -> None:
         self.root, self.at, self.happens, self.within = root, at, happens, within
@@ -82,7 +82,7 @@ class Kernel:
 
 
 def contents(root: Path) -> dict[str, bytes]:
-    """All files of the machine; what we keep ourselves is none of it."""
+    """Return the content of all files of the machine, without what we keep ourselves."""
     files = (path for part in ("proc", "sys") for path in (root / part).rglob("*") if path.is_file())
     return {str(path.relative_to(root)): path.read_bytes() for path in files}
 
@@ -92,7 +92,7 @@ def tune(tuner: Tuner, processor: int | None = 1) -> None:
 
 
 def killed_while(act: Callable[[], object]) -> bool:
-    """Whether a process that does it ends by SIGKILL."""
+    """Return whether a process that does this ends by SIGKILL."""
     child = os.fork()
     if child == 0:
         try:
@@ -261,7 +261,7 @@ def test_where_nothing_may_be_changed_nothing_is_kept(tmp_path: Path, error: int
     kernel = Kernel(made(tmp_path, MACHINES["server"]).root)
     kernel.refused, kernel.error = {change.setting for change in kernel.tuner.plan(1)}, error
     before = contents(kernel.root)
-    for _ in range(2):  # it is not tuned
+    for _ in range(2):  # the first time has not tuned it
         done = kernel.tuner.tune(1, tool="0", created="2026-01-01")
         assert not done.changes
         assert {one.reason for one in done.refused} == {os.strerror(error)}

@@ -72,7 +72,7 @@ def test_of_children_that_were_seen_the_rest_is_that_of_the_busiest() -> None:
         (6, 2): process("sh", parent=5, ticks=1, ended=4),
         (7, 3): process("cc1plus", parent=6, ticks=60),
     }
-    # What `sh` and `cc1plus` had by the end: 1 + 4 + 60 that were seen, and 5 more.
+    # The ticks that `sh` and `cc1plus` had by their end: 1 + 4 + 60 that were seen, and 5 more.
     after = {(5, 1): process("make", ended=170)}
     assert ran_between(before, after) == {(5, 1): 0, (7, 3): 5}
     assert [(one.name, one.ran_ns) for one in told(before, after)] == [("cc1plus", 50_000_000)]

@@ -20,7 +20,7 @@ MS = 1_000_000
 
 
 def seen(root: Path, before: dict[str, str], after: dict[str, str], *, processor: int | None = None) -> Stretch:
-    """What goes on between two looks at a machine, a second apart; 30 is the launch server."""
+    """Return what goes on between two looks at a machine, a second apart; process 30 is the launch server."""
     times = iter((5_000 * MS, 6_000 * MS))
     tree = made(root, before)
     watcher = Watcher({30}, processor, tree=tree, clock_ns=lambda: next(times), tick_ns=10 * MS, work_ns=lambda: 1100)
@@ -58,7 +58,7 @@ def test_who_ran_and_what_the_machine_did(tmp_path: Path) -> None:
         start_ns=5_000 * MS,
         end_ns=6_000 * MS,
         beside=[Beside(name="cc1plus", processes=1, ran_ns=600 * MS, cpu=1)],
-        hidden_ns=300 * MS,  # 190 ticks of work, of which 160 are seen
+        hidden_ns=300 * MS,  # 160 of 190 ticks of work are seen
         pressure_ns=300 * MS,
         steal_ns=20 * MS,
         stopped_ns=20 * MS,
@@ -89,7 +89,7 @@ def test_where_our_own_have_other_numbers_nobody_is_told_of(tmp_path: Path) -> N
 def test_the_clock_rate_is_that_of_the_processor_of_the_launches(tmp_path: Path) -> None:
     rates = {f"{CPUS}/cpu{n}/cpufreq/scaling_cur_freq": f"{n + 1}000000\n" for n in range(8)}
     assert seen(tmp_path / "a", rates, {}, processor=6).mhz == 7000.0
-    assert seen(tmp_path / "b", rates, {}).mhz == 2500.0  # of the first four: asking wakes them
+    assert seen(tmp_path / "b", rates, {}).mhz == 2500.0  # of the first four only, because reading wakes processors
 
 
 def test_a_processor_that_goes_away_meanwhile_has_no_rate(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ImportError(name)
 
     monkeypatch.setattr(arrays, "import_module", without)
-    # Another pip than that of this Python would install it elsewhere, or refuse.
+    # The pip of another Python would install it elsewhere, or refuse.
     monkeypatch.setattr(sys, "executable", "/my env/bin/python3")
     with pytest.raises(UsageError, match=r": '/my env/bin/python3' -m pip install 'steelyard\[parquet\]'"):
         arrays.parquet(TABLE)

@@ -1,4 +1,4 @@
-"""What the tests in a browser have in common: how a page is shown, and what is looked at."""
+"""Helpers of the tests in a browser, to show a page and to look at it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-# What is written on each canvas: its text, whether it is turned, and from where to where it goes across the canvas.
+# Records what is written on each canvas: the text, whether it is rotated, and its left and right end on the canvas.
 WRITTEN = """window.written = new Map();
     const write = CanvasRenderingContext2D.prototype.fillText;
     CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
@@ -24,7 +24,7 @@ WRITTEN = """window.written = new Map();
 
 
 def resize(page: Page, width: int, height: int) -> None:
-    """Make the window as large, and wait for a frame that is: on a busy machine that takes a while."""
+    """Resize the window, and wait for a frame of that size, which takes a while on a busy machine."""
     page.set_viewport_size({"width": width, "height": height})
     page.wait_for_function("width => innerWidth === width", arg=width)
 

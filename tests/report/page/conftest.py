@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("not tested without a browser: apt-get install chromium")
-    # Only here: each worker that collects these tests would load it.
+    # Imported here, because otherwise each worker that collects these tests would load it.
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        # As root, and where /dev/shm is small, it starts only like this; it is shown nothing but this page.
+        # As root, and where /dev/shm is small, it starts only with these options. It shows nothing but our page.
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
         yield started
         started.close()

@@ -1,4 +1,4 @@
-"""Pages of scripted records, and what stands on them."""
+"""Pages of made-up records, and what is on them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.report import records
 
 RECORDS = Path(__file__).resolve().parents[2] / "data" / "records"
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
-# What each benchmark of the suite changes by, and so its verdict.
+# The change of each benchmark of the suite, and so its verdict.
 CHANGES = {"sort/16": 0.2, "sort/64": 0.2, "sort/256": 0.2, "parse": -0.2, "hash": 0.0, "copy": 0.004}
 
 
@@ -56,7 +56,7 @@ class _Reader(HTMLParser):
 
 
 def read(page: str) -> _Reader:
-    """A page as a browser without scripts reads it; every element is closed in its place."""
+    """Return a page as a browser without scripts reads it; every element must be closed in its place."""
     reader = _Reader()
     reader.feed(page)
     reader.close()
@@ -65,7 +65,7 @@ def read(page: str) -> _Reader:
 
 
 def carried(page: str) -> dict[str, Any]:
-    """The data that its script reads; without NaN."""
+    """Return the data that the page's script reads; it must hold no NaN."""
     found = re.search(r'id="data">([^<]*)</script>', page)
     assert found
 
@@ -77,12 +77,12 @@ def carried(page: str) -> dict[str, Any]:
 
 
 def page(paths: Iterable[Path]) -> str:
-    """The page of some files."""
+    """Return the page of some files."""
     return page_of(list(paths), list(map(str, paths)), NOW)
 
 
 def suite() -> Weighing:
-    """A weighing of a harness with every verdict, tags, parameters and samples."""
+    """Return a weighing of a harness with every verdict, tags, parameters and samples."""
     record = records.weighing(benchmarks=tuple(CHANGES), settings=Settings(harness="protocol"), pairs=20)
     random = np.random.default_rng(11)
     rows = []
@@ -113,5 +113,5 @@ def _page_of_suite(folder: Path) -> str:
 
 
 def page_of_suite(folder: Path) -> str:
-    """The page of the suite."""
+    """Return the page of the suite."""
     return _page_of_suite(folder)

@@ -1,4 +1,4 @@
-"""The scripts and styles that a page is shipped with."""
+"""The scripts and styles in a page."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A page with a part of every kind, the suite first."""
+    """The address of a page with a part of every kind, the suite first."""
     folder = tmp_path_factory.mktemp("page")
     save(pages.suite(), folder / "suite.json")
     save(records.run(), folder / "run.json")
@@ -47,13 +47,13 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def window(browser: Browser) -> Page:
-    """The one window of all tests, as a new one takes as long as most of them."""
+    """One window for all tests, because opening one takes as long as most of them."""
     return browser.new_page(reduced_motion="reduce")
 
 
 @pytest.fixture
 def page(window: Page, address: str) -> Iterator[Page]:
-    """The page, opened anew; at the end nothing may have been said on the console or asked of anybody."""
+    """The page, opened anew; by the end it must have written nothing to the console and requested nothing."""
     said: list[str] = []
     listeners: dict[Any, Any] = {
         "console": lambda message: said.append(f"{message.type}: {message.text}"),
@@ -73,7 +73,7 @@ def page(window: Page, address: str) -> Iterator[Page]:
 
 
 def names(page: Page) -> list[str]:
-    """The benchmarks of the suite that are shown, in their order."""
+    """Return the benchmarks of the suite that are shown, in order."""
     found: list[str] = page.eval_on_selector_all(
         "#part-1-table tbody tr[id]",
         "rows => rows.filter(row => !row.hidden).map(row => row.querySelector('th button').textContent)",
@@ -134,7 +134,7 @@ def test_it_is_grouped_by_parameters_of_any_name_and_by_all_tags(browser: Browse
 
 
 def test_every_chart_is_drawn_with_title_axes_and_words(page: Page) -> None:
-    assert page.locator("#part-1 figure.drawn").count() == 1  # the curve alone: charts are drawn when they are opened
+    assert page.locator("#part-1 figure.drawn").count() == 1  # only the curve: charts are drawn when opened
     open_all(page)
     figures: list[dict[str, Any]] = page.eval_on_selector_all(
         "figure",
@@ -159,7 +159,7 @@ def test_every_chart_is_drawn_with_title_axes_and_words(page: Page) -> None:
 
 
 def written(browser: Browser, folder: Path, rows: list[LaunchRow]) -> dict[str, list[tuple[str, bool, float, float]]]:
-    """What is written on the charts of a weighing with such launches, by what each is about."""
+    """Return by label what is written on the charts of a weighing with these launches."""
     record = records.weighing().model_copy(update={"launches": Launches.of_rows(rows)})
     save(record, folder / "record.json")
     (folder / "page.html").write_text(pages.page([folder / "record.json"]))
@@ -177,7 +177,7 @@ def slow() -> list[LaunchRow]:
 
 
 def crowded() -> list[LaunchRow]:
-    """Over a thousand launches in a bin."""
+    """Return launches with over a thousand in a bin."""
     return [row._replace(wall_ns=12_810_000 + 100 * (row.pair % 3)) for row in records.pair_rows(0.0, 5000)]
 
 
@@ -209,7 +209,7 @@ def test_a_legend_on_paper_has_the_forms_that_are_drawn(page: Page) -> None:
     dashed = page.eval_on_selector_all(".key:is(.dashes, .mark, .steps.candidate)", told)
     page.emulate_media(media="screen")
     assert filled
-    assert {kept for kept, _ in filled} == {"exact"}  # a filled form without its background is another one
+    assert {kept for kept, _ in filled} == {"exact"}  # without its background, a filled mark would look different
     assert dashed
     assert min(width for _, width in dashed) > 17  # room for more than one dash
 
@@ -284,7 +284,7 @@ def test_axe_finds_no_violation(page: Page) -> None:
     page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
     found = violations(page, "document", "rules: {'color-contrast': {enabled: false}}")
     for scheme in SCHEMES:
-        # Colours are all that a scheme changes, and take longest: they are looked at where all of them are.
+        # A scheme changes only colours, which take longest to check: only parts that together show all are checked.
         page.emulate_media(color_scheme=scheme)
         where = "{include: ['#part-1', '#part-4', '.notes', 'footer']}"
         found += [(scheme, *one) for one in violations(page, where, "runOnly: ['color-contrast']")]
@@ -292,7 +292,7 @@ def test_axe_finds_no_violation(page: Page) -> None:
 
 
 def violations(page: Page, where: str, how: str) -> list[tuple[str, ...]]:
-    """What axe finds: rule, help and a few places. What passes is many times as long, and stays in the browser."""
+    """Return (rule, help, a few places) of each violation; what passes is many times as long, and not fetched."""
     told: list[list[str]] = page.evaluate(
         f"""axe.run({where}, {{{how}, resultTypes: ["violations"]}}).then(found => found.violations.map(one =>
             [one.id, one.help, ...one.nodes.slice(0, 3).map(node => node.html.slice(0, 200))]))"""
@@ -342,7 +342,7 @@ def test_a_long_name_is_broken_beside_its_marker(browser: Browser, tmp_path: Pat
     show(page, (tmp_path / "page.html").as_uri())
     open_all(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
-    # How far below the top of each button its text begins, where the marker is.
+    # How far below the top of each button, where the marker is, its text begins.
     below: list[float] = page.evaluate(
         """[...document.querySelectorAll("tbody th button")].map(button => {
             const range = document.createRange();
@@ -384,7 +384,7 @@ def test_what_is_printed_is_light_and_fits_the_paper(page: Page) -> None:
 
 
 def looks(page: Page) -> dict[str, Any]:
-    """The colours that everything is of, how bright the axes of a chart are, and whether the charts of a row fit."""
+    """Return the colours in use, the brightness of a chart's axes, and whether the charts of a row fit."""
     page.wait_for_timeout(50)
     found: dict[str, Any] = page.evaluate(
         """() => {

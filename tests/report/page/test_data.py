@@ -1,4 +1,4 @@
-"""What charts are drawn from, packed, and pictures that need no script."""
+"""The packed data of charts, and pictures that need no script."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.design.counted import count, counted_run, counted_weighing, functions
 
 
 def unpacked(told: dict[str, object]) -> list[float | None]:
-    """As the page's script does it."""
+    """Unpack values as the page's script does."""
     origin, step = told["o"], told["s"]
     assert isinstance(origin, int | float)
     assert isinstance(step, int | float)

@@ -18,7 +18,7 @@ def quantity_of(metric: str, values: npt.NDArray[np.float64]) -> units.Quantity:
 
 
 def curve(*levels: Callable[[int], float]) -> Figure:
-    """The curve of benchmarks of four sizes, by the level of each side."""
+    """Return the curve of benchmarks of four sizes, given level(size) of each side."""
     found = [
         growth.Measured(f"sort/{size}", {}, "wall", tuple(level(size) for level in levels))
         for size in (16, 64, 256, 1024)

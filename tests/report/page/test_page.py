@@ -1,4 +1,4 @@
-"""What stands on a page: told in words, without scripts, whatever the record holds."""
+"""What is on a page: in words, without scripts, whatever the record holds."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_several_records_are_parts_of_one_page() -> None:
     page = pages.page([pages.RECORDS / "version-2-run.json", pages.RECORDS / "version-2-heap.json.gz"])
     reader = pages.read(page)
     assert reader.tags.count("h1") == 1
-    assert "<title>2 records · Steelyard</title>" in page  # not what came of one of them
+    assert "<title>2 records · Steelyard</title>" in page  # not the result of one of them
     assert ("a", "href", "#part-2") in reader.attributes
     assert "_dl_relocate_object" in told(page)
     assert "98.44 KiB" in told(page)
@@ -196,7 +196,7 @@ def test_records_with_the_same_title_are_told_apart_by_their_files(tmp_path: Pat
     for name in ("monday.json", "tuesday.json"):
         save(records.weighing(), tmp_path / name)
     text = told(pages.page(sorted(tmp_path.iterdir())))
-    assert [text.count(f"{name}.json") for name in ("monday", "tuesday")] == [2, 2]  # in the list, and at its part
+    assert [text.count(f"{name}.json") for name in ("monday", "tuesday")] == [2, 2]  # in the list, and in its part
     assert "monday.json" not in told(pages.page([tmp_path / "monday.json"]))
 
 
@@ -222,7 +222,7 @@ def test_the_diff_of_two_runs() -> None:
     found = compare_runs(one, other, margin=0.01, alpha=0.01, metrics=["active"])
     text = told(page_of_shown([found], pages.NOW))
     assert "measured apart" in text
-    assert "active: wall time less" in text  # a metric is called as in the options
+    assert "active: wall time less" in text  # a metric has the same name as in the options
 
 
 def test_what_check_found(tmp_path: Path) -> None:
@@ -361,7 +361,7 @@ def test_what_failed_before_a_verdict_is_told_as_it_was(tmp_path: Path) -> None:
 
 
 def test_what_is_repeated_is_drawn_as_one_process(tmp_path: Path) -> None:
-    """The times of ten processes in a launch are drawn with the medians of the table, which are of one of them."""
+    """A launch of ten processes is drawn by the time of one, as the medians in the table are those of one."""
     rows = [records.row(pair, side, 10**6 + 10 * pair) for pair in range(20) for side in (0, 1)]
     record = records.weighing(pairs=1, settings=Settings(repeat=10))
     page = pages.page([kept(tmp_path, record.model_copy(update={"launches": Launches.of_rows(rows)}))])
@@ -386,7 +386,7 @@ def test_no_text_of_a_record_is_markup(tmp_path: Path, kind: str) -> None:
     record = full_records()[kind]
     known = {"created", "role", "verdict", "pairing", "family", "tool"}
     for place in texts(record):
-        # Names of fields, and what only some words are allowed for, are not any text.
+        # Names of fields, and fields that allow only certain words, cannot hold any text.
         if not place.is_name and not known & set(map(str, place.path)):
             changed = replaced(record, place, HOSTILE)
             try:
@@ -405,7 +405,7 @@ def check_harmless(page: str) -> None:
     assert not any(name.startswith("on") for _, name, _ in reader.attributes)
     assert "FORGED" in " ".join(reader.texts)
     for text in [*reader.texts, *(value for _, _, value in reader.attributes)]:
-        # The only spaces that do not break are those before units.
+        # The only non-breaking spaces are those before units.
         assert re.sub(r"(?<=[\d,±])\u00a0(?=[-+\d%\w])", " ", text.replace("\n", "")).isprintable(), text
     for text in _strings(pages.carried(page)):
         assert text.isprintable()

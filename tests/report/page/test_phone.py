@@ -1,4 +1,4 @@
-"""The page on a phone, in Chromium: what little room does to charts."""
+"""The page on a phone, in Chromium: charts in little room."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def on_a_phone(browser: Browser, folder: Path, record: Weighing, script: str = "") -> Page:
-    """The page of a weighing on a phone, all of its rows open."""
+    """Show the page of a weighing on a phone, with all rows open."""
     save(record, folder / "record.json")
     (folder / "page.html").write_text(pages.page([folder / "record.json"]))
     page = browser.new_page(viewport={"width": 360, "height": 800}, device_scale_factor=2)
@@ -40,11 +40,11 @@ def test_axes_have_whole_names_and_more_than_one_value(browser: Browser, tmp_pat
     page.close()
     assert len(charts) == 9
     for width, said in charts:
-        name, *others = said  # of the axis below, of which the values follow; then the other axis, whose name is turned
+        name, *others = said  # the name of the lower axis, its values, then the other axis, whose name is rotated
         values = list(takewhile(lambda one: not one[1], others))
         assert name[2] >= 0, said
         assert name[3] <= width, said
-        assert name[3] - name[2] > 7 * len(name[0]), said  # and are large enough to be read
+        assert name[3] - name[2] > 7 * len(name[0]), said  # large enough to read
         assert len(values) > 1, said
 
 

@@ -1,4 +1,4 @@
-"""What `show` draws: that it fits whatever the terminal, and says what the launches do."""
+"""The charts of `show` fit any terminal, and show what the launches say."""
 
 from __future__ import annotations
 

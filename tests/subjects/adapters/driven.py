@@ -1,4 +1,4 @@
-"""What the adapters' tests drive: C++ programs, built once, and any command, run as a weighing would."""
+"""What the adapters' tests drive, as a weighing would: C++ programs, built once, and any command."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tests import builds
 from tests.builds import ROOT
 
 SOURCES = ROOT / "tests/adapters"
-# Where each launch takes long, and what is planted is many times as large as any noise: as few as can be judged.
+# As few pairs as can be judged, for long launches and planted changes that are many times as large as any noise.
 FEW_PAIRS = ("--warmup", "0", "--pairs", "4", "--alpha", "0.2")
 OFFERED = ROOT / "build/adapters"
 
 
 def built(name: str, source: Path, *words: str, needs: str, level: str = "-O2") -> Path:
-    """The program of a source file; the test is skipped if it cannot be built."""
+    """Return the program built from a source file; skips the test if it cannot be built."""
     compiler = shutil.which("g++")
     if compiler is None:
         pytest.skip("there is no g++: install it")
@@ -43,7 +43,7 @@ def built(name: str, source: Path, *words: str, needs: str, level: str = "-O2") 
 
 
 def offered(program: Path, place: str) -> Path:
-    """Say where it is in a place that stays the same: `benchmarks/adapter_agreement.py` drives it, too."""
+    """Link to a program from a fixed place, where `benchmarks/adapter_agreement.py` finds it; return the program."""
     link = OFFERED / place
     link.parent.mkdir(parents=True, exist_ok=True)
     aside = link.with_name(f".{link.name}-{os.getpid()}")
@@ -53,13 +53,13 @@ def offered(program: Path, place: str) -> Path:
 
 
 def folder_of(variable: str) -> Path | None:
-    """The folder that an environment variable names, for another version than the system's."""
+    """Return the folder that an environment variable names, if any, for another version than the system's."""
     named = os.environ.get(variable)
     return Path(named) if named else None
 
 
 def spec(*words: str | Path, env: tuple[str, ...] = ()) -> LaunchSpec:
-    """The launch of a command."""
+    """Return the launch of a command."""
     argv = tuple(os.fsencode(word) for word in words)
     return LaunchSpec(argv[0], argv, tuple(map(os.fsencode, env)), timeout_ns=60_000_000_000)
 
@@ -84,7 +84,7 @@ class Driver:
         return self.harness.samples(self._ended(self.harness.running(self.launch, work)), work)
 
     def run_by_process(self, name: str, loops: int) -> Sample:
-        """One sample, timed by the processor time of its launch."""
+        """Return one sample, timed by the processor time of its launch."""
         work = Work(name, loops, 1, by_process=True)
         start = self.harness.starting(self.launch, work)
         assert start is not None
@@ -93,7 +93,7 @@ class Driver:
         return sample
 
     def stands_still(self, name: str) -> bool:
-        """Whether its samples are those of a clock that stood still, where that is asked for and only there."""
+        """Return whether samples are those of a still clock if they are asked to be; others must not be."""
         plain, still = (self.run(name, still=asked) for asked in (False, True))
         assert plain
         assert still

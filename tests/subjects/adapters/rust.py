@@ -13,14 +13,14 @@ import pytest
 from tests.builds import built, locked
 from tests.subjects.adapters.driven import OFFERED, SOURCES
 
-# What Cargo says of crates, or a lock file, for later versions of Rust; the second behind "failed to download".
+# What Cargo says if a crate or a lock file needs a later Rust; the second comes after "failed to download".
 _TOO_OLD = ("requires rustc", "is not stabilized in this version of Cargo", "does not understand this lock file")
-# What Cargo says where crates have to be fetched and cannot be.
+# What Cargo says if it cannot fetch crates that it needs.
 _UNREACHABLE = ("failed to download", "failed to get", "Could not resolve host", "offline")
 
 
 def cargo_bench(crate: str) -> Path:
-    """The executable of a crate's benchmarks; Cargo knows whether it has to be built. Skips the test without Cargo."""
+    """Return the executable of a crate's benchmarks, which Cargo builds if necessary; skips the test without Cargo."""
     cargo = shutil.which("cargo")
     if cargo is None:
         pytest.skip("there is no cargo: install Rust (https://rustup.rs)")
@@ -42,7 +42,7 @@ def cargo_bench(crate: str) -> Path:
 
 
 def cannot_be_built(crate: str, said: str) -> str | None:
-    """Why a crate's benchmarks cannot be built on this machine, by what Cargo said; None where they are at fault."""
+    """Return why this machine cannot build a crate's benchmarks, by what Cargo said; None if the crate is at fault."""
     if any(text in said for text in _TOO_OLD):
         return f"{crate} needs a later version of Rust: rustup update"
     if any(text in said for text in _UNREACHABLE):
@@ -51,7 +51,7 @@ def cannot_be_built(crate: str, said: str) -> str | None:
 
 
 def slower(program: Path, crate: str) -> Path:
-    """The same program under the name that makes it take twice as long."""
+    """Return the same program under the name by which it takes twice as long."""
 
     def make(place: Path) -> None:
         shutil.copy2(program, place / "slower")

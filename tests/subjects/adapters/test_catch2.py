@@ -1,4 +1,4 @@
-"""Catch2, driven for real; another version than the system's, amalgamated, in the folder of STEELYARD_CATCH2."""
+"""Catch2, driven for real; STEELYARD_CATCH2 names a folder with another version than the system's, amalgamated."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAMES = [
 ]
 
 
-# Each process first looks at its clock for nearly two seconds, in Catch2 2: here a hundredth of that.
+# In Catch2 2 each process first measures its clock for nearly two seconds; here for a hundredth of that.
 LONG_LOOKS = {
     "warmup_time = std::chrono::milliseconds(100)": "warmup_time = std::chrono::milliseconds(5)",
     "estimation_time = std::chrono::milliseconds(500)": "estimation_time = std::chrono::milliseconds(5)",
@@ -48,7 +48,7 @@ def suite() -> Path:
 
 
 def quick(header: Path) -> Path:
-    """The folder of a Catch2 that looks at its clock for less long."""
+    """Return the folder of a Catch2 that measures its clock for a shorter time."""
     text = header.read_text(encoding="utf-8")
     for long, short in LONG_LOOKS.items():
         text = text.replace(long, short)
@@ -80,7 +80,7 @@ def test_the_test_case_of_a_benchmark_runs(driver: Driver, name: str) -> None:
     assert driver.measured
     (mean,) = [one.sample() for one in results_from(driver.measured.results or b"") if one.name == name]
     assert sample == mean
-    assert sample.ns > sample.loops  # of all of them: none adds ten numbers in a nanosecond
+    assert sample.ns > sample.loops  # the time of all loops: none adds ten numbers in a nanosecond
 
 
 def test_names_that_differ_in_case_only_are_not_told_apart(suite: Path, launcher: Launcher) -> None:

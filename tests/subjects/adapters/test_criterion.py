@@ -65,7 +65,7 @@ def driver(program: Path, launcher: Launcher) -> Driver:
 
 
 def folder_of(harness: Criterion) -> Path:
-    """Where the latest launch wrote to."""
+    """Return the folder that the latest launch wrote to."""
     words = harness.running(spec("bench"), Work("a", 1, 1)).env
     return Path(words[-1].decode().removeprefix("CRITERION_HOME="))
 
@@ -84,7 +84,7 @@ def test_its_clock_stands_still_while_it_waits(driver: Driver) -> None:
 @pytest.mark.parametrize("name", ["work", AWKWARD, "new", "base", "sum", LONG, "prints", "async", "inputs"])
 def test_exactly_the_one_that_is_asked_for_runs(driver: Driver, name: str) -> None:
     samples = driver.run(name)
-    # In linear mode each has as many iterations more as the first one has.
+    # In linear mode each sample has as many iterations more as the first one has.
     assert [sample.loops for sample in samples] == [samples[0].loops * times for times in range(1, 16)]
     assert samples[0].loops > 1
     assert sum(sample.ns for sample in samples) > 1_000_000
@@ -130,7 +130,7 @@ def test_options_of_the_command_are_not_said_twice(driver: Driver, program: Path
     ],
 )
 def test_what_has_no_samples(driver: Driver, name: str, sentence: str) -> None:
-    driver.run("tiny")  # whose results are not to be found again
+    driver.run("tiny")  # its results must not be found again
     with pytest.raises(LaunchError) as refused:
         driver.run(name)
     assert sentence in str(refused.value)
@@ -248,7 +248,7 @@ def test_units_of_time(unit: str) -> None:
 
 
 def test_a_unit_in_colour() -> None:
-    """As `--color always` in the command has it."""
+    """As with `--color always` in the command."""
     time = "time:   [\x1b[2m1.2 {0}\x1b[0m \x1b[1m1.3 {0}\x1b[0m \x1b[2m1.4 {0}\x1b[0m]\n"
     check_unit(f"\x1b[38;5;2mwork\x1b[0m     {time.format('µs')}")
     with pytest.raises(LaunchError, match='measures in "cycles"'):

@@ -153,7 +153,7 @@ def test_a_panic_is_told(driver: Driver) -> None:
 
 
 def test_a_version_that_cannot_be_asked_for_a_list(driver: Driver) -> None:
-    """It does not know the option without the variable, as it does not in older versions."""
+    """Without the variable it does not know the option, just as older versions do not."""
     launch = driver.harness.listing(driver.launch)
     measured = driver.launcher.launch(replace(launch, env=()))
     assert "from 0.1.19 on" in (driver.harness.complaint(measured) or "")
@@ -175,7 +175,7 @@ def test_a_planted_change_is_seen_and_failures_stay_alone(here: InProcess, progr
     assert plain["samples"] == 1
     failures = [one["message"] for one in record["findings"] if one["code"] == "failed"]
     assert any("old (cases::panics) failed with exit status 101 and panicked at " in message for message in failures)
-    # It took next to nothing an iteration, or nothing, so that no number of iterations makes a sample of it.
+    # An iteration takes next to nothing, or nothing, so no number of iterations makes a sample.
     (of_empty,) = (message for message in failures if "(cases::empty)" in message)
     assert re.search(r"old \(cases::empty\) (took 0\.|would need [\d,]+ ).*compiler remove its body", of_empty)
 

@@ -73,7 +73,7 @@ def compiler() -> str:
 
 
 def built(name: str, package: str, *words: str) -> Path:
-    """The test binary of a package."""
+    """Return the test binary of a package."""
     go = compiler()
 
     def make(place: Path) -> None:
@@ -201,13 +201,13 @@ def test_the_time_is_the_one_that_go_reports(driver: Driver) -> None:
     lines = (driver.measured.stdout or b"").decode().splitlines()
     theirs = [float(line.split()[2]) for line in lines if line.startswith("BenchmarkSteady")]
     assert [sample.ns / sample.loops for sample in found] == pytest.approx(theirs)
-    # What is timed is in the launch, and most of it, as far as a machine with other work can tell.
+    # What is timed is within the launch, and most of it, as far as a busy machine can show.
     assert 0.01 * driver.measured.wall_ns < sum(sample.ns for sample in found) < driver.measured.wall_ns
 
 
 @pytest.mark.parametrize("name", ["BenchmarkSteady", "BenchmarkLoops"])
 def test_the_processor_time_of_a_launch_is_that_of_its_iterations(driver: Driver, name: str) -> None:
-    """Also of loops by b.Loop, which run their function once for all iterations, where those by b.N try one before."""
+    """With b.Loop, too, which calls the function once for all iterations; with b.N one iteration is tried before."""
     few, many = (driver.run_by_process(name, loops) for loops in (50_000, 150_000))
     assert many.cpu_ns is not None
     assert few.cpu_ns is not None
@@ -371,10 +371,10 @@ def test_those_that_fail_are_named(here: InProcess, awkward: Path, slower: Path)
     said = {message.split(" (")[1].split(")")[0]: message for message in failed}
     assert said["BenchmarkFails"].endswith("exit status 1 and says: awkward_test.go:121: the input is missing")
     assert said["BenchmarkFailsLater"].endswith("only once awkward_test.go:127: and no more")
-    # The folder is that of the command line, not that of the package.
+    # It runs in the folder of the command line, not in that of the package.
     assert "open testdata/input.txt: no such file" in said["BenchmarkReads"]
     assert "hide its time" in said["BenchmarkHidesItsTime"]
-    # Its time, shared among more and more iterations, is written as 0 in the end.
+    # Its time, divided by more and more iterations, is finally printed as 0.
     assert "a time has to be a number above 0" in said["BenchmarkIgnoresN"]
 
 

@@ -1,4 +1,4 @@
-"""Google Benchmark, driven for real; another version than the system's in the folder of STEELYARD_GOOGLE_BENCHMARK."""
+"""Google Benchmark, driven for real; STEELYARD_GOOGLE_BENCHMARK names a folder with another version."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def slower() -> Path:
 def driver(suite: Path) -> Iterator[Driver]:
     with Launcher() as launcher:
         driver = Driver(GoogleBenchmark(), spec(suite), launcher)
-        driver.names()  # it tells the version
+        driver.names()  # the list tells the version
         yield driver
 
 
@@ -89,7 +89,7 @@ def test_exactly_the_one_that_is_asked_for_runs(driver: Driver, name: str) -> No
 
 
 def test_samples_are_the_reports_own_times(driver: Driver) -> None:
-    """Within what rounding to ns allows."""
+    """Equal up to rounding to ns."""
     samples = driver.run("in ms", loops=200, samples=3)
     assert driver.measured
     entries = [
@@ -185,7 +185,7 @@ def test_iterations_are_not_fixed_where_no_variable_tells(tmp_path: Path) -> Non
 
 
 def compare(here: InProcess, *words: str | Path) -> dict[str, Any]:
-    """Weigh, by few pairs, where one fails, and return the verdicts by benchmark."""
+    """Weigh by few pairs, of which one benchmark must fail; return the verdicts by benchmark."""
     limits = ("--pairs", "16", "--metric", "cpu", "--json", "record.json")
     done = here("compare", "--harness", "google-benchmark", *words, "--names", "old,new", *limits)
     assert done.status == 3, done

@@ -31,9 +31,9 @@ from tests.in_process import InProcess
 from tests.subjects.adapters.driven import FEW_PAIRS, SOURCES, Driver, offered, spec
 
 PROJECT = SOURCES / "jmh"
-# Short, as it is not the speed that is tested.
+# Short, because the speed is not tested.
 QUICK = ("-wi", "2", "-w", "20ms")
-# What is measured matters to no test here; what the second compiler and a collector of many threads take does.
+# No test here depends on what is measured, but the second compiler and a collector with many threads cost time.
 LIGHT = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 LENGTHS = [
     f"bench.Sums.length:times={times},word={word}"
@@ -44,14 +44,14 @@ LENGTHS = [
 
 @pytest.fixture(scope="session")
 def jar() -> Path:
-    """The benchmarks; the tests are skipped if they cannot be built."""
+    """The jar of the benchmarks; the tests are skipped if it cannot be built."""
     missing = [name for name in ("java", "mvn") if shutil.which(name) is None]
     if missing:
         pytest.skip(f"there is no {' and no '.join(missing)}: install a JDK and Maven")
 
     def make(place: Path) -> None:
         words = ["mvn", "-q", "-B", "package", f"-Dbuilt={place}"]
-        # Maven as well takes half of the time so.
+        # Maven, too, takes half of the time with these options.
         environment = {**os.environ, "MAVEN_OPTS": " ".join([*LIGHT, os.environ.get("MAVEN_OPTS", "")])}
         done = subprocess.run(words, cwd=PROJECT, env=environment, capture_output=True, text=True, timeout=600)
         if done.returncode and re.search(

@@ -1,4 +1,4 @@
-"""nanobench, driven for real where its header is in the folder of STEELYARD_NANOBENCH, or among the system's."""
+"""nanobench, driven for real if its header is in the folder that STEELYARD_NANOBENCH names, or among the system's."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def launch(*words: str, env: tuple[str, ...] = ()) -> LaunchSpec:
 
 @pytest.fixture(scope="module", autouse=True)
 def _numbers(launcher: Launcher) -> None:
-    """Those of its benchmarks, by which it runs one: whichever test of these is the first."""
+    """Find out the numbers by which it runs its benchmarks, before any test."""
     Driver(Pyperf(), launch(), launcher).names()
 
 
@@ -83,7 +83,7 @@ def test_commands_and_statements(driver: Driver, launcher: Launcher) -> None:
 
 def test_the_value_is_what_pyperf_says(driver: Driver, tmp_path: Path) -> None:
     for name, words in (("sum of more", "--worker-task=1"), ("ten at once", "--worker-task=2")):
-        # The least: a wait for a processor in the middle of a value triples it. Other work on the core may double it.
+        # The least one, as a wait for a processor within a value triples it. Other work on the core may double it.
         ours = min(one.ns / one.loops for one in driver.run(name, loops=200, samples=9))
         file = tmp_path / f"{words}.json"
         own: list[str | Path] = [

@@ -71,7 +71,7 @@ def test_one(benchmark): benchmark(sum, range(100))
 def test_other(benchmark): benchmark(sum, range(100))
 """
 
-# Half the time of a start goes into the plugins of everything else that is installed here.
+# Half the time of a start goes into the other plugins that are installed here.
 ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "pytest_benchmark.plugin"}
 
 pytestmark = pytest.mark.skipif(
@@ -85,7 +85,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def copied(place: Path) -> Path:
-    """pytest-benchmark makes a folder where it runs."""
+    """Copy the tests to a folder, because pytest-benchmark makes a folder where it runs."""
     shutil.copytree(SOURCES / "pytest_benchmark", place, dirs_exist_ok=True)
     return place
 
@@ -136,10 +136,10 @@ def test_one_with_any_name_runs_as_often_as_asked(driver: Driver, test: str) -> 
 
 
 def test_the_value_is_what_pytest_benchmark_says(driver: Driver, folder: Path) -> None:
-    # The least, as a wait for a processor in the middle of a round triples it; other work on the core may double it.
+    # The least one, as a wait for a processor within a round triples it. Other work on the core may double it.
     ours = min(one.ns / one.loops for one in driver.run(f"{WORK}::test_sum", loops=50, samples=9))
     words = ("--benchmark-enable", "--benchmark-json=own.json", "--benchmark-max-time=0.1")
-    # A worker of xdist would write no file.
+    # As a worker of xdist it would write no file.
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
     subprocess.run([*PYTEST, f"{WORK}::test_sum", *words], cwd=folder, env=env, check=True, capture_output=True)
     (own,) = json.loads((folder / "own.json").read_text())["benchmarks"]
@@ -186,7 +186,7 @@ def test_one_that_fails_says_why(driver: Driver, test: str, said: str) -> None:
 
 
 def each_of(driver: Driver, *tests: str) -> tuple[Measured, list[Work]]:
-    """A launch of several, and what they were to do."""
+    """Launch several tests by one start; return the launch, and what each test was to do."""
     works = [Work(test, 3, 4) for test in tests]
     return driver.launcher.launch(driver.harness.running_each(driver.launch, works)), works
 
@@ -208,7 +208,7 @@ def test_several_have_a_start_in_common_and_a_process_each(driver: Driver) -> No
 
 
 def both_of(driver: Driver, tests: Sequence[str], turns: str) -> list[list[tuple[Measured, tuple[Sample, ...]]]]:
-    """What two launches beside each other measure of these; where a digit of `turns` is 0, the first one begins."""
+    """Return what two launches beside each other measure of these tests; where `turns` has a 0, the first begins."""
     opposite = turns.translate(str.maketrans("01", "10"))
     works = [
         [Work(test, 2, 3, orders=turn * 3) for test, turn in zip(tests, of, strict=True)] for of in (turns, opposite)
@@ -229,10 +229,10 @@ def test_both_sides_take_their_samples_in_turn(driver: Driver) -> None:
     for place, turn in enumerate("0010"):
         assert [sample.order for sample in one[place][1]] == [int(turn)] * 3
         assert [sample.order for sample in other[place][1]] == [1 - int(turn)] * 3
-    for (part, _), (beside, _) in zip(one, other, strict=True):  # both are there at the same time
+    for (part, _), (beside, _) in zip(one, other, strict=True):  # both exist at the same time
         assert part.start_ns < beside.start_ns + beside.wall_ns
         assert beside.start_ns < part.start_ns + part.wall_ns
-    # It sleeps 9 times: were both at it at the same time, they would take as long as one.
+    # The test sleeps 9 times: if both slept at the same time, they would take as long as one.
     slept = [sum(sample.ns for sample in side[1][1]) for side in (one, other)]
     assert max(one[1][0].wall_ns, other[1][0].wall_ns) > 0.9 * sum(slept)
 
@@ -432,7 +432,7 @@ def test_the_user_s_pythonpath_stays(folder: Path) -> None:
         ((sys.executable, WORK), False),
         ((*PYTEST, "weigh"), False),
         ((*PYTEST, "plain"), False),
-        ((*PYTEST, "bench", "weigh"), True),  # and by ours too: which is meant has to be said
+        ((*PYTEST, "bench", "weigh"), True),  # ours recognises it, too, so the user has to say which is meant
     ],
 )
 def test_it_is_recognised_by_its_words_and_its_tests(tmp_path: Path, words: tuple[str, ...], own: bool) -> None:

@@ -37,7 +37,7 @@ def test_what_cannot_be_built_here_is_skipped_with_the_reason(said: str, why: st
 
 @EACH
 def test_a_run_that_only_tests_gives_no_samples(launcher: Launcher, harness: Rust, crate: str) -> None:
-    """It does so without --bench."""
+    """Without --bench, it only tests."""
     work = Work({"criterion": "work", "divan": "cases::plain"}[crate], 10, 15)
     driver = Driver(harness(), spec(cargo_bench(crate)), launcher)
     launch = driver.harness.running(driver.launch, work)

@@ -1,4 +1,4 @@
-"""Commands that print the time that they measured themselves."""
+"""Commands that print a time that they measured themselves."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_short_time_keeps_its_decimals(here: InProcess) -> None:
 
 
 def test_two_commands_are_weighed(here: InProcess) -> None:
-    # What is printed counts, not how long the command takes; it runs once to be tried, and once in each launch.
+    # The printed time counts, not that of the command, which runs once as a trial, and once in each launch.
     old, new = (sh(f'echo run >> log; echo talk; echo "1{number}0.$$ us"') for number in (0, 9))
     files = ("--names", "old,new", "--json", "record.json", "--pairs", "8", "--warmup", "0")
     done = here("compare", "--harness", "shell", old, new, *files)
@@ -99,7 +99,7 @@ def test_a_launch_that_prints_none_in_the_middle(here: InProcess) -> None:
     done = here("run", "--harness", "shell", script, "--name", "old", "--launches", "9", "--json", "record.json")
     assert (done.status, done.out) == (3, b"")
     assert "old (result) printed nothing" in done.err.decode()
-    # The first was to try it; the three between are kept.
+    # The first launch was the trial; the three after it are kept.
     assert (here.json()["stop"], len(here.json()["launches"]["pair"]), len(here.lines())) == (["failed"], 3, 5)
 
 

@@ -1,4 +1,4 @@
-"""Swift's Benchmark_O: transcripts of its versions, and a program that speaks as it does (tests/adapters/swift)."""
+"""Swift's Benchmark_O: transcripts of its versions, and a program that answers as it does (tests/adapters/swift)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def driver() -> Iterator[Driver]:
 
 
 def taken(text: str, name: str = "AngryPhonebook", loops: int = 40, samples: int = 3) -> tuple[Sample, ...]:
-    """The samples in a transcript."""
+    """Return the samples in a transcript."""
     measured = replace(PLAIN, stdout=text.encode(), stdout_bytes=len(text.encode()))
     return Swift().samples(measured, Work(name, loops, samples))
 
@@ -134,7 +134,7 @@ def test_exactly_one_runs_as_often_as_asked(driver: Driver) -> None:
     for name, loops, samples in (("Array.append.Int?", 100, 4), ("AngryPhonebook", 1, 1)):
         found = driver.run(name, loops, samples)
         assert [sample.loops for sample in found] == [loops] * samples
-    assert driver.run("Short", loops=1, samples=1)[0].ns == 500  # told as 0 µs, and so tried with more
+    assert driver.run("Short", loops=1, samples=1)[0].ns == 500  # printed as 0 µs, and so tried with more loops
 
 
 def test_a_planted_slowdown_and_what_fails(here: InProcess) -> None:

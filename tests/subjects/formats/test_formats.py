@@ -1,4 +1,4 @@
-"""What the real tools wrote, read; and what is no such thing, refused with one sentence."""
+"""Results of the real tools are read; anything else is refused with one sentence."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ convert_files = partial(conversion.convert_files, created="2026-01-01T12:00:00+0
 
 
 def shapes(record: ForeignResults) -> dict[str, list[int]]:
-    """How many samples each process has."""
+    """Return how many samples each process has, by benchmark."""
     return {benchmark.name: [len(values) for values in benchmark.values] for benchmark in record.benchmarks}
 
 
 def refusal(path: Path, **options: Any) -> str:
-    """The sentence that it is refused with."""
+    """Return the sentence with which a file is refused."""
     with pytest.raises(UsageError) as caught:
         convert_files([path], **options, created=CREATED)
     said = str(caught.value)
@@ -346,7 +346,7 @@ def test_what_is_no_result(tmp_path: Path, data: bytes, says: str) -> None:
         (name, value)
         for name in ("hyperfine", "pyperf", "pytest-benchmark", "jmh", "google-benchmark")
         for value in (float("nan"), float("inf"), 0, -1, 1e-12, True, None, "1.0", [1], 10**400)
-        if (name, value) != ("jmh", 1e-12)  # of a throughput it is one
+        if (name, value) != ("jmh", 1e-12)  # a valid throughput
     ],
     ids=lambda item: repr(item)[:20],
 )
@@ -389,7 +389,7 @@ def test_a_file_that_was_cut_gives_no_other_numbers(tmp_path: Path, name: str) -
 def test_fields_of_other_versions_are_refused_or_read(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    """Any one value of the JSON replaced by anything: a sentence or a record, never anything else."""
+    """With any one value of the JSON replaced by anything, there is a sentence or a record, never anything else."""
     name = data.draw(st.sampled_from(["google-benchmark", "pyperf", "hyperfine", "pytest-benchmark", "jmh"]))
     told = json.loads(recorded.ALL[name].read_bytes())
     spot: Any = told

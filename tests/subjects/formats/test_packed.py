@@ -1,4 +1,4 @@
-"""The reader of large files tells what Python's own does, or nothing."""
+"""The reader of large files gives what Python's own does, or nothing."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_only_long_lists_of_nothing_but_floats_are_packed(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("limit", ["MOST_VALUES", "MOST_LISTS", "MOST_TEXTS"])
 def test_what_holds_too_much_is_left_to_python(limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = b'{"a": ["b"]}'  # three of each but for the lists, which are two
+    text = b'{"a": ["b"]}'  # three of each, except for two lists
     monkeypatch.setattr(packed, limit, 3)
     assert read(tmp_path, text) is not None
     monkeypatch.setattr(packed, limit, 1)
@@ -120,14 +120,14 @@ def results(**changed: Any) -> dict[str, Any]:
 
 def test_an_import_is_the_same_either_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "theirs.json"
-    file.write_text(json.dumps(results(), separators=(",", ":")) + "\n")  # as pyperf does
+    file.write_text(json.dumps(results(), separators=(",", ":")) + "\n")  # as pyperf writes it
     monkeypatch.setattr(recognise, "_opened", None)  # it is not opened again
     quickly = convert_files([file], created="now")
     monkeypatch.undo()
     assert quickly == convert_files([file], created="now")
 
 
-# Nothing that pyperf writes so: other spaces, digits and escapes, names twice, and all kinds of values.
+# Not as pyperf would write it: other spaces, digits and escapes, names twice, and all kinds of values.
 HAND_MADE = r""" {"benchmarks": [
   {"metadata": {"name": "w\u00f6rk", "values": [1]},
    "runs": [

@@ -1,4 +1,4 @@
-"""What is found in the lists of CMake: the programs that it makes, where, and with which options."""
+"""What is found in CMake's lists: the programs that it builds, where, and with which options."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def put(folder: Path, files: dict[str, str]) -> None:
 
 
 def found(folder: Path, files: dict[str, str]) -> tuple[dict[str, str | None], str]:
-    """(the command and harness of each target, the first line of the build)."""
+    """Return (command -> harness of each target, the first line of the build)."""
     put(folder, files)
     made = cmake(folder)
     assert made is not None

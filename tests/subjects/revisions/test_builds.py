@@ -1,4 +1,4 @@
-"""Both sides built in folders of their own, once, and held while they are used."""
+"""Both sides are built once, in folders of their own, and held while they are used."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COUNTED = f"{BUILD} && echo built >> ../../built"
 
 
 class Builder:
-    """Builds revisions of a repository, in a cache of its own."""
+    """Builds revisions of a repository in a cache of its own."""
 
     def __init__(self, folder: Path) -> None:
         self.repo = Repo.made(folder / "project")
@@ -36,7 +36,7 @@ class Builder:
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
         self.seen: list[Progress] = []
         self.when: dict[str, Callable[[], None]] = {}
-        """What is done when that is said; nobody waits without."""
+        """What is done when the progress begins with this word; without an entry nothing may wait."""
 
     @contextmanager
     def __call__(
@@ -67,14 +67,14 @@ class Builder:
         return caught.value
 
     def made(self) -> list[str]:
-        """The revisions that were checked out to be built, since this was last asked."""
+        """Return the revisions that were checked out to be built since the last call."""
         begin = "checking out "
         said = [one.benchmark for one in self.seen if one.benchmark.startswith(begin)]
         self.seen = [one for one in self.seen if not one.benchmark.startswith(begin)]
         return [one.removeprefix(begin) for one in said]
 
     def times(self) -> int:
-        """How often something was built."""
+        """Return how often something was built."""
         path = self.cache.folder / "built"
         return len(path.read_text().splitlines()) if path.exists() else 0
 
@@ -142,7 +142,7 @@ def test_a_program_that_the_build_names_is_looked_at_whatever_it_is_called(
     before = fingerprint(source, {}, asked)
     tool.write_text("#!/bin/sh\n# a newer one\n")
     assert fingerprint(source, {}, asked) != before
-    # What a relative path names is in the tree, or has been built of it.
+    # A relative path names what is in the tree, or was built from it.
     path, in_tree = {"PATH": source["PATH"]}, "./cc-13; sub/cc-13"
     before = fingerprint(path, {}, in_tree)
     tool.write_text("#!/bin/sh\n# a third one\n")
@@ -512,7 +512,7 @@ def test_files_that_lfs_brings_since_are_in_the_next_build(build: Builder) -> No
     build.repo.commit("large", **{".gitattributes": "*.bin filter=lfs -text\n", "a.bin": pointer})
     with build("HEAD", recipes=[Recipe()]) as sides:
         assert sides[0].notes
-    # As `git lfs install` does it, with another program.
+    # As `git lfs install` does, with another program.
     build.repo.git("config", "filter.lfs.smudge", "sed 's/.*/brought/'")
     build.repo.git("config", "filter.lfs.clean", f"printf '{pointer}'".replace("\n", "\\n"))
     with build("HEAD", recipes=[Recipe()]) as sides:

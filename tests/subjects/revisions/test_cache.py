@@ -1,4 +1,4 @@
-"""The folder of builds: bounded, the least recently used removed first, and nothing that is in use."""
+"""The cache of builds: bounded; the least recently used go first, and nothing that is in use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def cache(tmp_path: Path) -> Cache:
 
 
 def entry(cache: Cache, key: str, used_s: int, size: int = SIZE) -> Path:
-    """A whole one, which was used then."""
+    """Make a complete entry that was last used at that time."""
     facts = FACTS.model_copy(update={"size_bytes": size})
     with cache.held(key, alone=True) as made:
         made.files.mkdir()

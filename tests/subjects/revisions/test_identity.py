@@ -1,4 +1,4 @@
-"""When two builds are one program, told from their files alone."""
+"""When two builds are one program, judged by their files alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RPATH, _RUNPATH, _NEEDED = 15, 29, 1
 
 
 def elf(*tags: int, content: bytes = b"") -> bytes:
-    """A program of 64 bits with a dynamic section that has these tags."""
+    """Return a 64-bit program with a dynamic section that has these tags."""
     table, dynamic = 64, 64 + 56
     section = b"".join(tag.to_bytes(8, "little") + bytes(8) for tag in (*tags, 0))
     header = bytearray(64)
@@ -42,7 +42,7 @@ def telling(told: frozenset[str] | None) -> Callable[[], frozenset[str] | None]:
 
 @pytest.fixture
 def judged(tmp_path: Path) -> Callable[..., bool]:
-    """Whether two folders with these programs, run with these words, are identical."""
+    """Return whether two folders with these programs, run with these arguments, are identical."""
 
     def judge(
         *programs: bytes,
@@ -93,7 +93,7 @@ def test_a_program_that_loads_by_itself_may_find_what_differs(judged: Callable[.
 
 
 def line(path: str, digit: str = "1") -> str:
-    """As git lists a file."""
+    """Return a file as git lists it."""
     return f"100644 {digit * 40} 0\t{path}"
 
 

@@ -1,4 +1,4 @@
-"""Where an interpreter imports what was installed from folders: told from files alone, none of which is run."""
+"""Where an interpreter imports packages that were installed from folders, judged by files alone, none of them run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Install = Callable[..., list[Installed]]
 
 @pytest.fixture
 def installed(tmp_path: Path) -> Install:
-    """What is found in an environment with these files among its packages."""
+    """Return what is found in an environment with these files among its packages."""
 
     def install(**files: str) -> list[Installed]:
         site = tmp_path / "ve/lib/python3.11/site-packages"

@@ -1,4 +1,4 @@
-"""Which two revisions are weighed, and that nothing of the user's is touched to find out."""
+"""Which two revisions are weighed; finding out touches nothing of the user's."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_what_a_compiler_made_is_told_and_no_pipe_is_read(repo: Repo, tmp_path: 
     (repo.folder / "link").symlink_to(tmp_path / "pipe")
     pipe = os.open(tmp_path / "pipe", os.O_RDWR)
     try:
-        os.write(pipe, b"\x7fELF" * 1000)  # without which a reader would wait
+        os.write(pipe, b"\x7fELF" * 1000)  # without data a reader would wait
         assert both(repo)[1].built_files == ("object",)
     finally:
         os.close(pipe)
@@ -114,7 +114,7 @@ def test_a_change_in_the_same_tick_as_the_index_is_seen(repo: Repo) -> None:
     os.utime(source, tick)
     repo.git("update-index", "--refresh")
     os.utime(index, tick)
-    source.write_text(script("new"))  # as long as before
+    source.write_text(script("new"))  # of the same length as before
     os.utime(source, tick)
     assert both(repo)[1].commit is None
 

@@ -1,4 +1,4 @@
-"""What revisions share that should each have their own, told before anything runs."""
+"""What revisions share although each should have its own, told before anything runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FILES = ("src/fast/__init__.py", "script.py", "tests/test_fast.py", "tools/setu
 
 @pytest.fixture
 def look(tmp_path: Path) -> Look:
-    """What the base and the work tree of a library share, of which the Python of `ve` has an editable install."""
+    """Return what the base and the work tree of a library share; the Python of `ve` has it as an editable install."""
     tops = [tmp_path / "work", tmp_path / "cache/base", tmp_path / "cache/tree"]
     for top in tops:
         for name in _FILES:
@@ -83,7 +83,7 @@ def test_so_are_the_folder_of_a_module_and_a_relative_search_path(look: Look, tm
     assert not look("PYTHON script.py", PYTHONPATH="build/lib:/elsewhere")
     assert look("PYTHON script.py", PYTHONPATH="/elsewhere")
     assert not look("PYTHON -m fast", folder="src")
-    (site / "fast.pth").write_text(f"{tmp_path}/work\n")  # of a package that lies at the top
+    (site / "fast.pth").write_text(f"{tmp_path}/work\n")  # for a package at the top of the tree
     assert not look("PYTHON script.py")
     assert not look("PYTHON -m pytest tests")
     assert not look("PYTHON -X dev -m pytest tests")
@@ -226,7 +226,7 @@ def test_a_new_file_that_imports_each_side_s_own_code(look: Look, tmp_path: Path
     command = "PYTHON -m pytest WORK/tests/test_new.py"
     assert look(command)
     assert not look(command, PYTHONPATH="src")
-    (tmp_path / "work/pytest.ini").write_text("[pytest]\npythonpath = src\n")  # which goes before all of that
+    (tmp_path / "work/pytest.ini").write_text("[pytest]\npythonpath = src\n")  # takes precedence over all of that
     assert look(command, PYTHONPATH="src")
     assert not look(command.replace("pytest ", "pytest -c pytest.ini "), PYTHONPATH="src")
 

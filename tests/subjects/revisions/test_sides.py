@@ -1,4 +1,4 @@
-"""Which file of a command only one side has."""
+"""Files of a command that only one side has."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steelyard.subjects.revisions.sides import Side, as_in, new_file
 
 
 def sides(folder: Path, build: str | None = "make") -> tuple[Side, Side]:
-    """The baseline, which has `data` and `old.py`, and the candidate, which has a suite as well."""
+    """Return the baseline, which has `data` and `old.py`, and the candidate, which has a suite, too."""
     revision = RevisionFacts(name="x", commit=None, tree="0", build=build)
     for name in ("base/data", "head/data", "base/old.py", "head/old.py", "head/bench/new.py", "head/parse/p.test"):
         path = folder / name

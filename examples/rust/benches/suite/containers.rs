@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 use steelyard_bench::Bench;
 
-/// With the same hashes in each process, so that both builds do the same work.
+/// A map with the same hashes in each process, so that both builds do the same work.
 type FixedHashMap = HashMap<u64, u64, BuildHasherDefault<DefaultHasher>>;
 
 pub fn vec_push(bench: &mut Bench) {

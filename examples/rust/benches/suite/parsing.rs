@@ -4,7 +4,7 @@ use crate::random::Random;
 use steelyard_bench::Bench;
 use steelyard_example::parsing;
 
-/// `count` pieces, each made by `piece` and put between `between`.
+/// `count` pieces, each made by `piece`, with `between` in between.
 fn text(count: usize, between: &str, piece: impl FnMut(usize) -> String) -> String {
     (0..count).map(piece).collect::<Vec<_>>().join(between)
 }

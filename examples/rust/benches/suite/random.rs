@@ -28,7 +28,7 @@ impl Random {
         (0..count).map(|_| self.take() as u8).collect()
     }
 
-    /// Letters from a to z, of which early ones are more frequent.
+    /// Letters from a to z; early ones are more frequent.
     pub fn word(&mut self, length: usize) -> String {
         let letter = |random: &mut Self| {
             let place = random.below(26).min(random.below(26));

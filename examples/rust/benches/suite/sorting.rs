@@ -1,4 +1,4 @@
-//! Sorts of a fresh copy, as a sorted one would be quicker to sort: the copy's time is included.
+//! Sorts of a fresh copy, whose time is included: sorted data would be quicker to sort.
 
 use crate::random::Random;
 use steelyard_bench::Bench;

@@ -1,4 +1,4 @@
-//! Questions about texts.
+//! Properties of texts.
 
 use crate::random::Random;
 use steelyard_bench::Bench;

@@ -1,4 +1,4 @@
-"""Tests that cannot be measured, each in a way of its own."""
+"""Tests that cannot be measured, each for a reason of its own."""
 
 from __future__ import annotations
 

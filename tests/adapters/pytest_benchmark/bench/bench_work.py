@@ -21,7 +21,7 @@ def test_sum_of_more(benchmark: Any) -> None:
 
 
 def test_plain() -> None:
-    """No benchmark."""
+    """Not a benchmark."""
 
 
 AWKWARD = ["with space", "a/b::c[d]", ".*^$(regex)+?", "größe/日本", "-k", "'quotes\" $HOME", "tab\tand\nline"]
