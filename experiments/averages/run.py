@@ -1,4 +1,4 @@
-"""Averages over 25 processes, each of another layout and hash seed, several times over; beside single processes.
+"""Single processes, and averages over 25 processes with different layouts and hash seeds, each repeated several times.
 
     python experiments/averages/run.py [--quick]
 

@@ -1,4 +1,4 @@
-"""A program with and without functions that nobody calls: by one layout, with layouts averaged, and copies of one file.
+"""A program with and without uncalled functions: in one layout, averaged over layouts, and as copies of one file.
 
     python experiments/dead_code/run.py [--quick]
 

@@ -1,8 +1,9 @@
-"""One program of CPython with the hash seeds 1 to 5: how its time, and what it executes, hang on them.
+"""One CPython program with the hash seeds 1 to 5: how its time and its instructions depend on the seed.
 
     python experiments/hash_seeds/run.py [--quick]
 
-Ends in a table, a figure and a sentence; experiments/README.md says what they show. Valgrind adds the instructions.
+Ends in a table, a figure and a sentence; experiments/README.md says what they show. With Valgrind it counts
+instructions, too.
 """
 
 from __future__ import annotations

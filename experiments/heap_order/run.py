@@ -1,4 +1,4 @@
-"""One benchmark of a container first and last in one process, and each in a process of its own.
+"""A benchmark of a container run first and last in one process, and alone in a process of its own.
 
     python experiments/heap_order/run.py [--quick]
 

@@ -1,4 +1,4 @@
-"""Linear against random walks: what instructions and costs say of them, and how cost follows time.
+"""Linear and random walks over memory: what instructions and costs say about them, and how cost follows time.
 
     python experiments/linear_random/run.py [--quick]
 

@@ -1,4 +1,4 @@
-"""One to four processes on one processor: what minimum, median and mean of short and of long samples make of it.
+"""One to four processes on one processor: what the minimum, median and mean of short and long samples show.
 
     python experiments/load_levels/run.py [--quick]
 

@@ -1,4 +1,4 @@
-"""A program against itself: all of one side and then all of the other, in pairs, and in pairs in tandem.
+"""A program against itself: all of one side and then all of the other, in adjacent pairs, and in tandem.
 
     python experiments/pairing/run.py [--quick]
 

@@ -17,10 +17,6 @@ from tests.golden.world import World
 CUT = 3
 
 
-# The launch of a program that is cut short, by its number.
-CUT = 3
-
-
 @dataclass(frozen=True)
 class Stage:
     """A command line, the launch at which it is interrupted, and how many launches its record has."""
