@@ -1,6 +1,6 @@
-"""What mkdocs.yml cannot say: the pages that are made from the code, and from files outside of docs/.
+"""mkdocs hooks: add the pages that are made from the code and from files outside of docs/, and adapt the Markdown.
 
-mkdocs calls these functions by their names (https://www.mkdocs.org/dev-guide/plugins/#events).
+mkdocs calls `on_files` and `on_page_markdown` by their names (https://www.mkdocs.org/dev-guide/plugins/#events).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SENTENCE = re.compile(r"^(?![-*] |\d+\. )\S")
 
 
 def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
-    """Add the reference of the command line, the experiments and the changes."""
+    """Add the pages of the command line, the Python API, the experiments and the changes."""
     pages = {name: (ROOT / source).read_text(encoding="utf-8") for name, source in FROM_ELSEWHERE.items()}
     pages["command-line.md"], pages["python-api.md"] = command_line_page(), python_page()
     for name, content in pages.items():
@@ -38,9 +38,9 @@ def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:  # noqa: ARG001 - as mkdocs calls it
-    """As everywhere else: a list may follow its sentence at once, and code in a table has a backslash before `|`.
+    """Adapt a page to Python-Markdown: a blank line before each list, no backslash before `|` in code in tables.
 
-    Python-Markdown wants a blank line before the one, and shows the other as it stands.
+    Elsewhere a list may follow its sentence at once, and the backslash is needed; Python-Markdown would show it.
     """
     lines: list[str] = []
     fenced = False
@@ -54,7 +54,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:  # noqa: ARG00
 
 
 def python_page() -> str:
-    """The public functions and classes by their docstrings, and the keywords of those that measure."""
+    """Return the page with the docstrings of the public API, and the keywords of the functions that measure."""
     public = (
         f"::: {getattr(steelyard, name).__module__}.{name}" for name in sorted(steelyard.__all__, key=str.swapcase)
     )
@@ -66,7 +66,7 @@ def python_page() -> str:
 
 
 def command_line_page() -> str:
-    """Every command with its options, worked out from the command line itself."""
+    """Return the page of all commands with their options, derived from the command line itself."""
     root = command_line()
     lines = ["# The command line", "", root.help or "", "", *_table(root)]
     for name, command in commands_of(root).items():
@@ -85,5 +85,5 @@ def _code(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text in a table: but for code in backticks, what Markdown or HTML would take for its own is literal."""
+    """Escape what Markdown or HTML would interpret in the text of a table's cell, except backticks, which mark code."""
     return re.sub(r"([\\*_{}\[\]<>|])", r"\\\1", text)

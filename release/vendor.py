@@ -1,8 +1,8 @@
-"""Renews what is vendored for the report's page from its npm package, and says what it is: `make vendor`.
+"""Update the files vendored for the report's page from their npm package, and their manifest: `make vendor`.
 
     python release/vendor.py [VERSION]
 
-Without a version it is the one that the manifest names. It takes npm.
+Without VERSION it fetches the one that the manifest names. It needs npm.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MANIFEST = FOLDER / "manifest.json"
 
 
 def renewed(told: dict[str, Any], version: str) -> dict[str, Any]:
-    """Put the files of a package's version into the folder, and describe them."""
+    """Write the files of a version of the package into the folder; return the manifest that describes them."""
     with tempfile.TemporaryDirectory() as name:
         packed = ["npm", "pack", "--silent", "--ignore-scripts", f"{told['package']}@{version}"]
         made = subprocess.run(packed, cwd=name, check=True, capture_output=True, text=True).stdout.split()[-1]

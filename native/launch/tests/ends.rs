@@ -1,4 +1,4 @@
-//! How targets are brought to an end, with all they started.
+//! How targets are ended, with all that they started.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn timed_out(driver: &mut Driver, target: Value) -> Value {
     reply
 }
 
-/// A target that stays, and whose number and whose child's number appear in the file.
+/// A target that runs until it is killed, and writes its own PID and its child's to the file `pids`.
 fn lingering(scratch: &Scratch) -> Value {
     let path = scratch.text("pids");
     sh(&format!(
@@ -45,7 +45,7 @@ fn a_timeout_kills_what_resists() {
     timed_out(&mut driver, sh("kill -STOP $$"));
     let moved = "import os, time\nos.setpgid(0, os.getpgid(os.getppid()))\ntime.sleep(1000)";
     timed_out(&mut driver, python(moved));
-    // A target that is quick enough is not touched.
+    // A target that ends in time is left alone.
     let reply = driver.run(&with(sh("exit 4"), "timeout_ns", json!(20_000_000_000_u64)));
     assert_eq!(
         (&reply["exit_code"], &reply["timed_out"]),
@@ -165,7 +165,8 @@ fn what_outlives_a_target_may_still_clean_up_behind_it() {
     let mut driver = Driver::start();
     let scratch = Scratch::new();
     let path = scratch.text("shared");
-    // As Python's resource tracker does: it waits for the end of a pipe that the target has. One that is busy has longer.
+    // Like Python's resource tracker, the child waits until a pipe that the target holds is closed. While it is busy,
+    // it gets more time.
     for meanwhile in ["time.sleep(0.02)", "while time.monotonic() < end: pass"] {
         let script = format!(
             "import os, time
@@ -190,7 +191,7 @@ fn what_was_left_running_on_purpose_is_asked_to_end_and_killed_if_it_does_not() 
     let mut driver = Driver::start();
     let scratch = Scratch::new();
     let (path, deaf) = (scratch.text("pids"), scratch.text("deaf"));
-    // As a service does, which removes its socket.
+    // Like a service that removes its socket.
     let serves = format!("trap 'sleep 0.2; echo tidied > {path}.end; exit' TERM");
     let script = format!(
         "({serves}; echo $$ > {path}; while :; do sleep 0.01; done) & \
@@ -249,7 +250,7 @@ os.read(r, 1)
     assert!(!is_alive(pids_in(&scratch.path("pids"), 1)[0]));
     assert_eq!(left_behind(&driver.run(&sh("exit 0"))), [""; 0]);
 
-    // With driver, or server, all ends that is found.
+    // The orphan also ends with the driver (`None`) or the server.
     for signal in [None, Some(libc::SIGKILL)] {
         let mut driver = Driver::without_orphans();
         std::fs::remove_file(scratch.path("pids")).expect("it is there");
@@ -295,7 +296,7 @@ os.read(r, 1)"
 #[test]
 fn a_family_outside_the_group_is_killed_to_the_last() {
     let mut driver = Driver::start();
-    // Each is killed only when its parent is dead and it has come down to the server.
+    // Each is killed only once its parent is dead and it has become a child of the server.
     let script = "import os, time
 r, w = os.pipe()
 for depth in range(5):
@@ -312,14 +313,14 @@ time.sleep(1000)";
 #[test]
 fn children_that_have_ended_are_not_left_behind() {
     let mut driver = Driver::start();
-    // One that is never waited for, and one orphan of the same kind.
+    // A child that is never waited for, and an orphan that ends just as soon.
     let script = "import os, time
 if os.fork() == 0:
     if os.fork() == 0: os._exit(0)
     os._exit(0)
 time.sleep(0.1)";
     assert_eq!(left_behind(&driver.run(&python(script))), [""; 0]);
-    // Nor where the target itself is killed.
+    // Nor are they if the target itself is killed.
     let late = python(&format!("{script}\ntime.sleep(1000)"));
     let reply = driver.run(&with(late, "timeout_ns", json!(400_000_000)));
     assert_eq!(reply["timed_out"], true);
@@ -331,7 +332,7 @@ fn a_pipe_held_open_is_not_waited_for() {
     let mut driver = Driver::start();
     let reply = driver.run(&sh("(trap '' TERM; sleep 1000) & echo done"));
     assert_eq!(reply["stdout"], "done\n");
-    // Nor is one that is written to for ever, or that was closed long before the end.
+    // Nor is one that is written to forever, or one that was closed long before the end.
     let reply = driver.run(&sh("yes & exit 9"));
     assert_eq!(reply["exit_code"], 9);
     let reply = driver.run(&sh("exec >&- 2>&-; sleep 0.1; exit 10"));
@@ -416,7 +417,7 @@ fn the_target_ends_with_guard_and_server() {
     let target = pids_in(&scratch.path("pids"), 1)[0];
     let serving = i32::try_from(driver.serving()).expect("a pid");
     let guard = i32::try_from(driver.server.id()).expect("a pid");
-    // SAFETY: kill takes numbers only; neither is reaped yet. Stopped, the guard cannot clear up.
+    // SAFETY: kill takes numbers only; neither is reaped yet. The guard is stopped first so that it cannot clean up.
     unsafe {
         libc::kill(guard, libc::SIGSTOP);
         libc::kill(serving, libc::SIGKILL);
@@ -425,8 +426,8 @@ fn the_target_ends_with_guard_and_server() {
     wait_until("the target has ended", || !is_alive(target));
 }
 
-/// A driver of a server that is not root, and a shell command that runs as root nevertheless, to
-/// which the words of another are added; none where that cannot be had.
+/// A driver of a server that is not root, and the start of a shell command that runs whatever command follows it as
+/// root; `None` where that is impossible.
 fn with_another_s_rights(scratch: &Scratch) -> Option<(Driver, String)> {
     use std::os::unix::fs::PermissionsExt;
     let program = scratch.path("as-root");
@@ -443,7 +444,7 @@ fn with_another_s_rights(scratch: &Scratch) -> Option<(Driver, String)> {
     let command = format!("{} --reuid=0", scratch.text("as-root"));
     let mut driver = Driver::of_another_user(65_534);
     let ran = driver.ask(&sh(&format!("{command} true")));
-    // Where the file system does not know such programs, it may not change its user.
+    // On a file system that ignores the set-user-ID bit, the program is not allowed to become root.
     (ran["exit_code"] == 0).then_some((driver, command))
 }
 
@@ -453,7 +454,7 @@ fn what_cannot_be_killed_is_said_to_go_on() {
     let Some((mut driver, command)) = with_another_s_rights(&scratch) else {
         return;
     };
-    // The one that runs, and one that it leaves behind.
+    // First a target that runs too long, then a process that a target leaves behind.
     let late = sh(&format!("exec {command} sleep 3"));
     let late = with(late, "timeout_ns", json!(SOON));
     assert_eq!(driver.fail(&late), ("kill".into(), json!(libc::EPERM)));
@@ -463,7 +464,7 @@ fn what_cannot_be_killed_is_said_to_go_on() {
     let surviving = reply["not_killed"].as_array().expect("a list");
     assert_eq!(surviving.len(), 1, "{reply}");
     assert!(surviving[0].as_str().expect("a name").ends_with(" sleep"));
-    // They are told of once.
+    // A survivor is reported only once.
     let reply = driver.run(&sh("exit 5"));
     assert_eq!(
         (

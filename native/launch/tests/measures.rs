@@ -1,4 +1,4 @@
-//! That the numbers mean what they say, to within an order of magnitude.
+//! Whether the numbers mean what they say, to within an order of magnitude.
 
 mod common;
 

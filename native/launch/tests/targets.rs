@@ -1,4 +1,4 @@
-//! What a target finds when it starts, and what is told about its end.
+//! What a target finds when it starts, and what is reported about its end.
 
 mod common;
 
@@ -75,7 +75,7 @@ fn large_arguments_pass() {
     let mut argv = vec!["/bin/sh", "-c", "echo $#", "sh"];
     argv.extend([piece.as_str(); 15]);
     assert_eq!(driver.run(&request(&argv, &json!({})))["stdout"], "15\n");
-    // And they leave no mark on the memory of those that follow.
+    // Nor do they show in the memory of the targets that follow.
     let reply = driver.run(&request(&["/bin/true"], &json!({})));
     assert!(number(&reply, "max_rss_bytes") < 6 << 20, "{reply}");
 }
@@ -90,7 +90,7 @@ fn the_directory_is_the_one_asked_for() {
     let reply = driver.run(&with(sh("pwd -P"), "cwd", json!(path)));
     let expected = format!("{}\n", path.canonicalize().expect("it exists").display());
     assert_eq!(reply["stdout"], expected);
-    // And the next one finds itself where it would have been, also after one that could not be started.
+    // The next target starts in the usual directory again, even after one that could not be started.
     assert_eq!(driver.run(&sh("pwd -P"))["stdout"], by_default);
     driver.fail(&with(
         request(&["/nonexistent"], &json!({})),
@@ -135,7 +135,7 @@ fn results_have_a_descriptor_of_their_own() {
     let reply = driver.run(&with(sh(script), "results", json!(4096)));
     assert_eq!(reply["stdout"], "out\n");
     assert_eq!(reply["stderr"], "err\n");
-    // ls has one open itself.
+    // 4 is the directory that ls is listing.
     assert_eq!(reply["results"], "one\n0\n1\n2\n3\n4\n");
     assert_eq!(reply["results_bytes"], 14);
     let reply = driver.run(&sh("echo one >&3"));
@@ -282,7 +282,7 @@ fn the_layout_is_fixed_only_when_asked_for() {
     let mut is_fixed = |asked: Value| {
         let reply = driver.run(&with(personality.clone(), "fixed_layout", asked));
         let text = reply["stdout"].as_str().expect("captured").trim();
-        // Some systems keep this file from everyone.
+        // Some systems let nobody read this file.
         let bits = i64::from_str_radix(text, 16).ok()?;
         Some(bits & NO_RANDOMIZE != 0)
     };
@@ -301,7 +301,7 @@ fn a_pipe_without_another_end_is_not_waited_for() {
     assert_eq!(driver.fail(&to_it), ("stdout".into(), json!(libc::ENXIO)));
     let from_it = with(sh("cat; echo end"), "stdin", json!(pipe));
     assert_eq!(driver.run(&from_it)["stdout"], "end\n");
-    // What is opened waits for its target.
+    // Files are opened non-blocking, but the target finds them blocking.
     let file = scratch.text("file");
     let script = "import os; os.write(1, repr([os.get_blocking(fd) for fd in range(3)]).encode())";
     driver.run(&with(python(script), "stdout", json!({ "file": file })));
@@ -329,7 +329,7 @@ fn a_low_limit_on_open_files_is_the_targets_and_not_the_servers() {
 fn what_is_mapped_lies_where_the_request_has_it() {
     let mut driver = Driver::start();
     if driver.hello["addresses"] == json!(false) {
-        return; // as under a filter of system calls, where it stays at random
+        return; // such as under a seccomp filter: the addresses stay random
     }
     let show = request(
         &[
@@ -346,11 +346,11 @@ fn what_is_mapped_lies_where_the_request_has_it() {
     let (plain, low) = (shown(Value::Null), shown(json!(60_000)));
     assert_eq!(low, shown(json!(60_000)));
     assert_ne!(low, shown(json!(0)));
-    // The server has its own limit again, and random addresses.
+    // The server has its own stack limit and random addresses again.
     let again = shown(Value::Null);
     assert_eq!(again.lines().last(), plain.lines().last());
     assert_ne!(again, plain);
-    // What is fixed is so whatever is drawn.
+    // A fixed layout is the same whatever `mapping_pages` says.
     let fixed = with(show.clone(), "fixed_layout", json!(true));
     let both = with(fixed.clone(), "mapping_pages", json!(60_000));
     assert_eq!(driver.run(&both)["stdout"], driver.run(&fixed)["stdout"]);

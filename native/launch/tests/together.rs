@@ -25,7 +25,7 @@ fn run(driver: &mut Driver, first: &Value, second: &Value) -> [Value; 2] {
     [reports[0].clone(), reports[1].clone()]
 }
 
-/// A target that stays, and whose number and whose child's number appear in the file.
+/// A target that runs until it is killed, and writes its own PID and its child's to the file `name`.
 fn lingering(scratch: &Scratch, name: &str) -> Value {
     let path = scratch.text(name);
     sh(&format!(
@@ -80,7 +80,7 @@ fn turns_are_as_short_as_asked_for() {
     let short = slices(&driver.ask(&pair));
     pair["together"]["turn_ns"] = json!(null);
     let usual = slices(&driver.ask(&pair));
-    // 100 ms of each are 324 turns of that length; what else runs here cuts more of the usual ones.
+    // 100 ms are 324 turns of this length. Other processes interrupt more of the usual turns, as these are longer.
     assert!(short > 160 && short > 2 * usual, "{short} {usual}");
 }
 
@@ -91,7 +91,7 @@ fn nothing_of_the_turns_is_left_to_what_is_started() {
     let mut numbers = kernel.split('.').map(|part| part.parse().unwrap_or(0));
     let is_new = (numbers.next(), numbers.next()) >= (Some(6), Some(12));
     assert_eq!(driver.hello["short_turns"], is_new);
-    // The slice that a process asks for, and by how much its sleeps may be longer.
+    // Prints the slice that a process asks the scheduler for, and its timer slack.
     let asks = format!(
         "import ctypes\nlibc = ctypes.CDLL(None)\nplace = (ctypes.c_uint64 * 6)()\n\
         libc.syscall({}, 0, place, 48, 0)\nprint(place[3], libc.prctl({}, 0, 0, 0, 0))",
@@ -103,7 +103,7 @@ fn nothing_of_the_turns_is_left_to_what_is_started() {
         .output();
     let usual = String::from_utf8(ours.expect("its end").stdout).expect("digits");
     let asks = python(&asks);
-    // The server has tried already whether turns can be short.
+    // By now the server has already tried whether turns can be short.
     let before = driver.run(&asks)["stdout"].clone();
     let [one, other] = run(&mut driver, &asks, &asks);
     let after = &driver.run(&asks)["stdout"];
@@ -175,7 +175,7 @@ fn what_is_done_before_the_start_is_not_counted() {
     let alone = (0..20).map(|_| number(&driver.run(&truth), "cpu_ns")).min();
     let together = (0..20).flat_map(|_| run(&mut driver, &truth, &truth));
     let least = together.map(|report| number(&report, "cpu_ns")).min();
-    // The copy of the server is made before.
+    // The server forks before the start.
     assert!(least <= alone.map(|ns| ns + ns / 2), "{least:?} {alone:?}");
 }
 
@@ -196,7 +196,7 @@ fn what_the_kernel_counts_is_what_it_would_be_alone() {
         let most = alone.map(|count| count + more);
         assert!(together <= most, "{name} {together:?} {alone:?}");
     }
-    // Both times are in us.
+    // User and system time are known to 1 us each.
     let beyond = |report: &Value| {
         let ran = number(report, "user_ns") + number(report, "sys_ns");
         ran.saturating_sub(number(report, "cpu_ns"))
@@ -211,7 +211,7 @@ fn one_that_ends_before_the_other_is_executing_took_no_longer_for_that() {
         return;
     }
     let truth = request(&["/bin/true"], &json!({}));
-    // So much to copy that the other one has ended meanwhile.
+    // The kernel has so much to copy for this one that the other ends meanwhile.
     let long = "x".repeat(100_000);
     let slow = request(
         &["/bin/true"],
@@ -246,7 +246,7 @@ fn one_that_ends_while_it_leads_is_timed_to_its_end() {
     let mut rests: Vec<_> = reports.iter().map(rest).collect();
     rests.sort_unstable();
     let ran = reports.iter().map(|report| number(report, "cpu_ns")).min();
-    // Letting the other one go takes a quarter of what this one does.
+    // Letting the other one go takes a quarter as long as this one runs, and must not count towards this one's time.
     assert!(Some(rests[8]) < ran.map(|ns| ns / 6), "{rests:?} {ran:?}");
 }
 
@@ -269,7 +269,7 @@ fn either_may_begin() {
     for second_begins in [false, true] {
         let mut pair = both(&one, &other);
         pair["together"]["second_begins"] = json!(second_begins);
-        pair["together"]["lead_ns"] = json!(5_000 * MS); // or until it ends
+        pair["together"]["lead_ns"] = json!(5_000 * MS); // or until the first one ends
         assert_eq!(driver.ask(&pair).as_array().map(Vec::len), Some(2));
     }
     let text = std::fs::read_to_string(path).expect("both wrote");
@@ -288,7 +288,7 @@ fn they_share_the_processor_that_they_are_given() {
         .expect("one processor");
     let given = with(python(asks), "cpus", json!([cpu]));
     assert_eq!(run(&mut driver, &given, &given)[0]["stdout"], one["stdout"]);
-    // The server has all of them again.
+    // The server has all processors again.
     let alone = driver.run(&python("import os\nprint(len(os.sched_getaffinity(0)))"));
     let count = std::thread::available_parallelism().expect("known").get();
     assert_eq!(alone["stdout"], format!("{count}\n"));
@@ -326,7 +326,7 @@ fn each_has_its_own_time() {
         (&other["timed_out"], &other["stdout"]),
         (&json!(false), &json!("done\n"))
     );
-    // That of one which has ended goes by while the other one still runs.
+    // The timeout of a target that has already ended passes while the other one still runs.
     let timely = with(sh("exit 6"), "timeout_ns", json!(200 * MS));
     let [one, _] = run(&mut driver, &timely, &sh("sleep 0.4"));
     assert_eq!(
@@ -354,7 +354,7 @@ fn a_cancel_kills_both() {
     assert_eq!(driver.run(&sh("exit 6"))["exit_code"], 6);
 }
 
-/// A target whose child removes the file once the target has ended, and writes what time it was then into another.
+/// A target whose child removes the file `name` after the target has ended, and then writes the time to `name.at`.
 fn tidied(scratch: &Scratch, name: &str) -> Value {
     let path = scratch.text(name);
     python(&format!(
@@ -465,7 +465,7 @@ fn many_pairs_leak_nothing() {
     assert_eq!(descriptors(&driver), before);
 }
 
-/// Says a byte to its partner and hears one, then hears that the partner has ended, unless it ends itself.
+/// A target that exchanges a byte with its partner, and then does `then`.
 fn in_step(then: &str) -> Value {
     let meets = "import os\nos.write(4, b'x')\nassert os.read(4, 2) == b'x'\n";
     python(&format!("{meets}{then}\n"))
@@ -486,7 +486,7 @@ fn those_in_lockstep_have_a_socket_that_ends_with_either() {
         (&json!(0), &json!(0)),
         "{reports}"
     );
-    // The same two without: there is no fd 4.
+    // Without lockstep, the same two have no fd 4.
     let [one, other] = run(&mut driver, &one, &other);
     assert_eq!(
         (&one["exit_code"], &other["exit_code"]),

@@ -1,13 +1,13 @@
-//! What is lost, by what the scheduler did.
+//! What a target loses by waiting for processors, derived from the scheduler's events.
 
 use steelyard_launch::event::Event;
 use steelyard_launch::tree::{Tree, CROSSING_NS};
 
 const SERVER: i32 = 1;
-/// The process that it starts.
+/// The process that the server starts.
 const FIRST: i32 = 2;
 
-/// What was lost until the last of `events`.
+/// What was lost until the last of `events`, ns.
 fn lost(processors: u64, events: &[(u64, Event)]) -> u64 {
     let mut tree = Tree::new(SERVER, 0, processors);
     for &(now_ns, event) in events {
@@ -16,7 +16,7 @@ fn lost(processors: u64, events: &[(u64, Event)]) -> u64 {
     tree.lost_ns().unwrap()
 }
 
-/// A process of one thread.
+/// The start of a process with one thread.
 fn fork(parent: i32, tid: i32) -> Event {
     Event::Fork {
         parent,
@@ -33,7 +33,7 @@ fn reap(tid: i32) -> Event {
     Event::Reap { tid }
 }
 
-/// A processor of its own for each.
+/// A thread gets onto its processor; each thread has one of its own.
 fn on(tid: i32) -> Event {
     let cpu = usize::try_from(tid).unwrap();
     Event::In { tid, cpu }
@@ -98,7 +98,7 @@ fn sleep_is_no_loss() {
     assert_eq!(lost(2, &events), 30);
 }
 
-/// A shell that starts 3 and 4, which go on as `jobs` say, and waits for both.
+/// A shell that starts 3 and 4, whose events are `jobs`, and waits for both.
 fn shell(jobs: &[(u64, Event)], end_ns: u64) -> Vec<(u64, Event)> {
     let mut events = begun();
     events.extend([(0, on(2)), (0, fork(2, 3)), (0, fork(2, 4))]);
@@ -155,7 +155,8 @@ fn more_threads_than_processors_wait_for_each_other() {
 
 #[test]
 fn of_too_many_threads_each_loses_what_all_lose_together() {
-    // Four on two processors, of which others have one: half of the time is lost, whoever runs when.
+    // Four threads on two processors, one of which is taken by others: half of the time is lost, in whatever order the
+    // four run.
     let mut events = begun();
     events.push((0, on(2)));
     events.extend((3..7).map(|tid| (0, fork(2, tid))));
@@ -227,7 +228,7 @@ fn a_child_that_ends_behind_the_first_process_does_not_end_it() {
     assert_eq!(lost(2, &events), 100);
 }
 
-/// One that makes 3, is kept from a processor from then until `back_ns`, while 3 runs from `on_ns` to 1000.
+/// A process that makes 3 and then has no processor until `back_ns`, while 3 runs from `on_ns` to 1000.
 fn displaced(on_ns: u64, back_ns: u64) -> Vec<(u64, Event)> {
     let mut events = begun();
     events.extend([(0, on(2)), (0, fork(2, 3)), (0, off(2, true))]);
@@ -243,7 +244,7 @@ fn who_finds_its_child_dead_loses_what_that_one_lost() {
         events.extend([(back_ns + 20, reap(2)), (back_ns + 30, exit(2))]);
         lost(2, &events)
     };
-    // What it did before it asked it would have done meanwhile.
+    // What it does before it asks for the end, it would have done while the child ran: that time is lost, too.
     assert_eq!(reaped(0, 1000), 20);
     assert_eq!(reaped(40, 1000), 40 + 20);
     assert_eq!(reaped(0, 1050), 50 + 20);
@@ -355,7 +356,7 @@ fn a_thread_that_only_a_timer_wakes_is_ended_with_its_process() {
     assert_eq!(at_once(&[thread, exit(2)]), 600);
     let displaced = [(1000, off(2, true)), (1300, on(2)), (1300, exit(2))];
     assert_eq!(ended(&[&displaced[..], &[(1400, thread)]].concat()), 600);
-    // This one was waited for, or another has slept meanwhile, or it has itself.
+    // Not so if the process waited for this thread, or if the waker or the thread itself has slept since.
     let asleep = off(2, false);
     assert_eq!(at_once(&[asleep, wake(3, 2), on(2), thread, exit(2)]), 100);
     let slept = [asleep, timer(2), on(2)];
@@ -366,7 +367,7 @@ fn a_thread_that_only_a_timer_wakes_is_ended_with_its_process() {
 
 #[test]
 fn who_is_woken_before_it_sleeps_goes_on_where_its_waker_is() {
-    // It is kept from a processor, and notices once it is on again or on its way into the sleep.
+    // 2 has no processor at first. It notices the wake-up on its way to sleep (90) or once it is running again (130).
     let woken = |on_ns| {
         let mut events = begun();
         events.extend([(0, on(2)), (0, fork(2, 3)), (0, off(2, true)), (0, on(3))]);
@@ -379,7 +380,7 @@ fn who_is_woken_before_it_sleeps_goes_on_where_its_waker_is() {
     assert_eq!(woken(130), 30);
 }
 
-/// 3 and 4 are made, the latter kept from a processor until 3 has ended; their parent asks for neither, or in between.
+/// What is lost if 2 makes 3 and 4, and 4 has no processor until 3 has ended; `between` happens between the two forks.
 fn side_by_side(between: Option<Event>) -> u64 {
     let mut events = begun();
     events.extend([(0, on(2)), (0, fork(2, 3)), (0, on(3))]);
@@ -395,7 +396,7 @@ fn side_by_side(between: Option<Event>) -> u64 {
 #[test]
 fn who_may_read_what_another_wrote_ends_after_it() {
     assert_eq!(side_by_side(None), 5);
-    // 4 would have ended at 45, and 3 at 100.
+    // On an idle machine, 4 would have ended at 45, and 3 at 100.
     assert_eq!(side_by_side(Some(reap(2))), 50);
 }
 
@@ -437,7 +438,7 @@ fn a_reader_that_is_made_after_the_end_of_the_writer_begins_there() {
     assert_eq!(lost(2, &events), 0);
 }
 
-/// One that slept until 100, has an unknown partner on its processor, and dies at 300.
+/// A process that sleeps until 100, shares its processor with an unknown partner, and dies at 300.
 fn beside_another() -> Tree {
     let mut tree = Tree::of(FIRST, 100);
     for (now_ns, event) in [
@@ -445,7 +446,7 @@ fn beside_another() -> Tree {
         (110, on(FIRST)),
         (150, off(FIRST, true)),
         (150, on(9)),
-        // What another processor tells may be a little older.
+        // An event from another processor may be slightly older.
         (149, wake(9, 9)),
         (250, off(9, true)),
         (250, on(FIRST)),

@@ -35,14 +35,14 @@ impl Driver {
         Self::started_by(Command::new(env!("CARGO_BIN_EXE_steelyard-launch")).uid(user))
     }
 
-    /// With so many files open at most, as long as nobody raises that.
+    /// A server that starts with a soft limit of `most` open files, which it may raise.
     pub fn with_files(most: u32) -> Self {
         let script = format!("ulimit -Sn {most} && exec \"$0\"");
         let server = env!("CARGO_BIN_EXE_steelyard-launch");
         Self::started_by(Command::new("/bin/sh").args(["-c", &script, server]))
     }
 
-    /// A server that may not take over orphans, as a filter of system calls or an emulator has it.
+    /// A server that cannot adopt orphans, as under a seccomp filter or an emulator.
     pub fn without_orphans() -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_steelyard-launch"));
         // SAFETY: only makes two system calls between fork and execution.
@@ -95,14 +95,14 @@ impl Driver {
         self.receive()
     }
 
-    /// Runs a target that must come to a report.
+    /// Sends a request that must succeed; returns the report.
     pub fn run(&mut self, message: &Value) -> Value {
         let reply = self.ask(message);
         assert!(reply.get("error").is_none(), "{reply}");
         reply
     }
 
-    /// Runs a target that must not start; its (stage, errno).
+    /// Sends a request that must fail; returns the stage and errno of the error.
     pub fn fail(&mut self, message: &Value) -> (String, Value) {
         let reply = self.ask(message);
         let error = &reply["error"];
@@ -129,7 +129,7 @@ impl Driver {
         status.expect("it ended")
     }
 
-    /// The process that serves: the child of the one that guards it.
+    /// The PID of the process that serves, which is the child of its guard.
     pub fn serving(&self) -> u32 {
         let guard = self.server.id();
         let children = format!("/proc/{guard}/task/{guard}/children");
@@ -238,7 +238,7 @@ pub fn number(reply: &Value, name: &str) -> u64 {
         .unwrap_or_else(|| panic!("no {name} in {reply}"))
 }
 
-/// The names in `left_behind`, without the numbers.
+/// The names in `left_behind`, without the PIDs.
 pub fn left_behind(reply: &Value) -> Vec<String> {
     let entries = reply["left_behind"].as_array().expect("a list");
     entries
@@ -248,7 +248,7 @@ pub fn left_behind(reply: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Has `PR_SET_CHILD_SUBREAPER` answered with EINVAL, in this process and all that come of it.
+/// Makes `PR_SET_CHILD_SUBREAPER` fail with EINVAL in this process and its descendants.
 fn refuse_subreaper() -> io::Result<()> {
     const ALLOW: u32 = 0x7fff_0000;
     const REFUSE: u32 = 0x0005_0000;
@@ -261,7 +261,8 @@ fn refuse_subreaper() -> io::Result<()> {
         )
     };
     let end = |answer| step(libc::BPF_RET | libc::BPF_K, answer, 0);
-    // Of the call: its number, then the lower half of its first argument, behind the number, machine and address.
+    // The offset of the lower half of the first argument, which follows the call's number (at 0), architecture and
+    // instruction pointer.
     let argument = if cfg!(target_endian = "big") { 20 } else { 16 };
     let mut filter = [
         word(0),
@@ -286,7 +287,7 @@ fn refuse_subreaper() -> io::Result<()> {
     Ok(())
 }
 
-/// One step of a filter.
+/// One instruction of the filter; if a comparison is false, it skips the next `otherwise` instructions.
 fn step(code: u32, value: u32, otherwise: u8) -> libc::sock_filter {
     libc::sock_filter {
         code: code as u16,
