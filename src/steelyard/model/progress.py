@@ -1,4 +1,4 @@
-"""What a weighing tells whoever watches it, between two launches."""
+"""What a weighing tells whoever watches it, between two launches; and within one that may take minutes."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ class Progress:
     """What the budget allows, where the user should know before it is spent: said once, to stay."""
     noun: str | None = None
     """What is `done`, if these are no pairs."""
+    side: str | None = None
+    """Which one of a benchmark that is, where each is launched by itself: `baseline` or `candidate`."""
     members: Callable[[], Sequence[Member]] | None = None
     """Of a suite all benchmarks, for whoever draws them: not worked out for each pair."""
     is_first: bool = False
@@ -41,7 +43,7 @@ class Progress:
     waited_s: float | None = None
     """Of a command that is not measured and lasts, as one around the launches: how long it has run; 0 once it ended."""
     lasted_s: float | None = None
-    """How long nothing else has been told, as a launch lasts."""
+    """How long the launch has taken that is under way, where one lasts."""
     goes_on: bool = False
     """Whether this tells nothing but that."""
 
