@@ -326,9 +326,9 @@ def test_what_outlives_its_launch_is_named_once(stage: Stage) -> None:
 
 
 def test_what_is_in_no_count_or_not_of_the_program_is_said_once(stage: Stage) -> None:
-    odd = replace(launched(5), lost=3, replaced_by="/bin/other", went_around="0x62")
+    odd = replace(launched(5), lost=3, replaced_by="/bin/other", went_around="0x62", not_executed="/bin/su")
     ended = stage(fresh(), lambda number, _: replace(odd, forked=number % 2 + 1))
-    assert ended.codes() == ["forked", "lost", "replaced", "went-around"]
+    assert ended.codes() == ["forked", "lost", "replaced", "went-around", "not-executed"]
     assert "2 processes that were forked" in ended.message("forked")
     assert "3 processes were killed" in ended.message("lost")
 

@@ -38,8 +38,11 @@ _BEGUN = re.compile(r"Reading syms from \S*/(?:cachegrind|callgrind)-")
 _OWN_TROUBLE = re.compile(r"^(?:==\d+== )?valgrind: (?!Unrecognised instruction)(.+)$", re.MULTILINE)
 # It gives up at what its reader does not know, such as clang's DWARF 5 for 3.19, and names the file.
 _UNREADABLE = re.compile(r'Valgrind: debuginfo reader: .+?^==\d+== Valgrind: +"([^\n]+)"$', re.DOTALL | re.MULTILINE)
+# It says so of each that the target tries to execute, which is told that it may not.
+_NOT_EXECUTED = re.compile(r"^==\d+== Warning: Can't execute setuid/setgid/setcap executable: ([^\n]+)$", re.MULTILINE)
+_SETUID = "a setuid program cannot be counted: count a copy without that bit"
 _REMEDIES = (
-    ("setuid", "a setuid program cannot be counted: count a copy without that bit"),
+    ("setuid", _SETUID),
     ("bad interpreter", "the interpreter that its first line names is not there: install it, or mend that line"),
     ("No such file", "it was there before: if the command removes it, put it back with --prepare"),
     (
@@ -75,6 +78,8 @@ class Counted:
     """The command that the target executed in its own place; what it did before is in no count."""
     went_around: str | None = None
     """The instruction that Valgrind does not know, where a process went on without it."""
+    not_executed: str | None = None
+    """The program with rights of its own that Valgrind did not let the target execute, which went on without it."""
 
 
 @dataclass(frozen=True)
@@ -235,6 +240,8 @@ def _refuse_trouble(spec: LaunchSpec, measured: Measured, logs: dict[int, str], 
         # A first line that ends in a colon says nothing yet.
         trouble = next((line for line in troubles if not line.endswith(":")), troubles[0])
         raise MeasurementError(f"valgrind cannot run {_name(spec)}: {_tidy(trouble).rstrip('.')}; {remedy}")
+    if measured.has_failed() and (program := _NOT_EXECUTED.search(said)):
+        raise MeasurementError(f"valgrind cannot run {_tidy(program[1])}, which the target executes: {_SETUID}")
 
 
 def _unknown_instruction(log: str) -> str | None:
@@ -274,6 +281,7 @@ def _added(
         lost=len((logs.keys() | _left_behind(measured)) - profiles.keys()),
         replaced_by=_tidy(first.command) if replaced else None,
         went_around=next((around for around in arounds if around), None),
+        not_executed=next((_tidy(found[1]) for log in logs.values() if (found := _NOT_EXECUTED.search(log))), None),
     )
 
 
