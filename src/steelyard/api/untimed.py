@@ -31,6 +31,12 @@ _OF_TIMES: Mapping[tuple[str, str], tuple[str, str]] = {
 _OF_THE_HEAP = {("weighing", "own_addresses"), ("heap", "shuffled"), ("launch", "isolate")}
 
 
+REASONS: Mapping[str, str] = {option: why for option, why in _OF_TIMES.values() if option}
+"""Why counts have no use for an option."""
+AS_OFTEN = _OF_TIMES["judging", "pairs"][1]
+"""Why nobody says how many counts are taken."""
+
+
 def refuse_for_times(asked: Asked, metrics: Sequence[str]) -> None:
     """Raise UsageError for an option for times that somebody has given, if none of the metrics is timed."""
     for (group, field), (option, why) in _idle(asked, metrics).items():
