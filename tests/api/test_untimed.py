@@ -112,6 +112,16 @@ def test_beside_a_target_that_is_timed_an_option_is_for_that_alone(world: Projec
     assert any(one.control for one in timed.request.benchmarks)
 
 
+def test_beside_a_target_that_is_counted_an_option_for_counts_is_for_that_alone(world: ProjectWorld) -> None:
+    world.says(ONE_COUNTED)
+    counted, timed = parts_of(world, jobs=1, caches="small")
+    assert counted.request.settings.counting is not None
+    assert (counted.request.settings.counting.caches.name, counted.request.jobs) == ("small", 1)
+    assert (timed.request.settings.counting, timed.request.jobs) == (None, None)
+    with pytest.raises(UsageError, match=r"^--caches applies to counting only: "):
+        parts_of(world, "parse", caches="small")
+
+
 def test_where_no_chosen_target_is_timed_it_is_refused(world: ProjectWorld) -> None:
     world.says(ONE_COUNTED)
     with pytest.raises(UsageError, match=r"^--pairs is for times: "):

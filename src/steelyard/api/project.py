@@ -15,7 +15,7 @@ from steelyard.api.parameters import listed
 from steelyard.api.revisions import built_sides, check_build, findings_of
 from steelyard.api.settings import parameters_of, request_of, settings_of
 from steelyard.api.streams import input_of_launches
-from steelyard.api.untimed import refuse_for_times, without_times
+from steelyard.api.untimed import of_target
 from steelyard.api.wording import split_option
 from steelyard.design.findings import new_suite_finding
 from steelyard.design.folders import entered
@@ -334,10 +334,7 @@ class _Planned:
         if self.target.harness is None and (suite := asked.suite).given:  # they have chosen it as it is
             asked = replace(asked, suite=replace(suite, benchmark=None, tag=None))
         asked = replace(asked, **{group: replace(getattr(asked, group), **values) for group, values in found.items()})
-        # Where one of the others is timed, an option for times has its use, though not for one that is only counted.
-        if not any(timed(self._metrics(other)) for other in self.beside):
-            refuse_for_times(asked, self._metrics(self.target))
-        return without_times(asked, self._metrics(self.target))
+        return of_target(asked, self._metrics(self.target), [self._metrics(other) for other in self.beside])
 
     def _metrics(self, target: Target) -> list[str]:
         """What is measured of this target, or of one of the others."""

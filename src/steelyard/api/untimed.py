@@ -1,11 +1,11 @@
-"""What is asked of times, where only counts are: refused if somebody says it here, passed over if a file says it."""
+"""What is asked of times where only counts are asked for: refused if somebody says it, passed over if a file does."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from steelyard.api.asked import Asked
+from steelyard.api.asked import Asked, Counting
 from steelyard.model.errors import UsageError
 
 _UNDISTURBED = "other work does not disturb counts"
@@ -44,7 +44,22 @@ def refuse_for_times(asked: Asked, metrics: Sequence[str]) -> None:
             raise UsageError(f"{option or asked.judging.limit} is for times: {why}, so leave it out")
 
 
-def without_times(asked: Asked, metrics: Sequence[str]) -> Asked:
+def of_target(asked: Asked, metrics: Sequence[str], beside: Sequence[Sequence[str]]) -> Asked:
+    """What is asked of one target; of those `beside` it the metrics are given.
+
+    An option for times has its use where one of them is timed, though not for this one if it is only counted; and so
+    has one for counts. Raises UsageError for an option for times that has none.
+    """
+    from steelyard.model.metrics import counted, timed
+
+    if not any(timed([*others]) for others in beside):
+        refuse_for_times(asked, metrics)
+    if not counted([*metrics]) and any(counted([*others]) for others in beside):
+        asked = replace(asked, counting=Counting())
+    return _without_times(asked, metrics)
+
+
+def _without_times(asked: Asked, metrics: Sequence[str]) -> Asked:
     """What is asked, without what is for times if none of the metrics is timed."""
     usual = Asked()
     for group, field in _idle(asked, metrics):
