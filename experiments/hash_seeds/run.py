@@ -64,7 +64,7 @@ def _counted(tool: Tool, rounds: int) -> dict[str, int]:
         return {}
     found = {}
     for seed in SEEDS:
-        words = ("--metric", "instructions", "--env", f"PYTHONHASHSEED={seed}", "--launches", "1")
+        words = ("--metric", "instructions", "--env", f"PYTHONHASHSEED={seed}")
         record = tool.run(calls(rounds), *words)
         if record.counting is not None:
             found[str(seed)] = record.counting.counts[0].events[INSTRUCTIONS]

@@ -150,7 +150,7 @@ BAD: dict[str, str] = {
     "half-a-line": "wrote a result that is no JSON, in line",
     "silent": "wrote no results",
     "deep": "wrote a result that is no JSON, in line 1: '[[[[",
-    "nothing": "gave 0 samples where 1 were asked for",
+    "nothing": "gave 0 samples where 1 was asked for",
     "nan": "gave a sample that took NaN ns",
     "infinity": "gave a sample that took Infinity ns",
     "null": "gave a sample that took null ns",
@@ -164,8 +164,8 @@ BAD: dict[str, str] = {
     "bad-loops": "gave a sample with 0 loops",
     "bad-cpu": "gave a sample whose cpu_ns is -1",
     "bad-delay": "gave a sample whose delay_ns is 0.5",
-    "missing": "gave 0 samples where 1 were asked for",
-    "extra": "gave 2 samples where 1 were asked for",
+    "missing": "gave 0 samples where 1 was asked for",
+    "extra": "gave 2 samples where 1 was asked for",
     "never-longer": "takes no longer however often it is repeated",
 }
 REAL_BAD = {"segfault": BAD["segfault"], "flood-results": "wrote 5,"}

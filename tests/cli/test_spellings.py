@@ -158,6 +158,22 @@ def test_what_says_how_long_a_run_goes_on_is_told_of_runs(asked: CommandLine) ->
         assert "give --launches N, or --max-time SECONDS" in asked.refused("run", "true", *words.split())
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("--max-time 5", "counts end by themselves, and --timeout limits each launch"),
+        ("--warmup 3", "first counts that differ from later ones are set aside anyway"),
+        ("-w 3", "first counts that differ from later ones are set aside anyway"),
+        ("--runs 5", "everything is counted twice, and more often where --alpha asks for it"),
+        ("-r 5", "everything is counted twice, and more often where --alpha asks for it"),
+        ("--launches 5", "everything is counted twice, and more often where --alpha asks for it"),
+        ("--isolate", "other work does not disturb counts"),
+    ],
+)
+def test_a_count_says_why_it_has_no_option_for_times(asked: CommandLine, words: str, why: str) -> None:
+    assert asked.refused("count", "true", *words.split()).endswith(f" here: {why}\n")
+
+
 def test_the_other_command_of_a_run_is_told_its_place(asked: CommandLine) -> None:
     assert "steelyard compare REFERENCE COMMAND" in asked.refused("run", "true", "--reference", "echo")
     assert "--baseline NAME, which" in asked.refused("run", "true", "--benchmark-compare")

@@ -98,11 +98,12 @@ class ScriptedPool:
     specs: list[LaunchSpec] = field(default_factory=list)
     hooks: list[bytes] = field(default_factory=list)
     when_late = Counter.when_late
+    waiting: Callable[[], None] | None = None
     _counted: Counted | None = None
 
     def __call__(self, launcher: object, jobs: int, hooks: Hooks) -> ScriptedPool:
         del launcher
-        self.jobs = WorkerPool(lambda: nullcontext(self), jobs, hooks)._jobs  # type: ignore[arg-type]
+        self.jobs = WorkerPool(lambda: nullcontext(self), jobs, hooks).jobs  # type: ignore[arg-type]
         self.runner = Runner(self, hooks=hooks)  # type: ignore[arg-type] # it counts no two at once
         return self
 
@@ -176,12 +177,14 @@ class Stage:
     monkeypatch: pytest.MonkeyPatch
     shown: list[Progress] = field(default_factory=list)
     """The progress that was told meanwhile."""
+    pool: ScriptedPool | None = None
 
     def __call__(
         self, record: Weighing | Run, script: Callable[[int, LaunchSpec], Counted] | Sequence[int], jobs: int = 2
     ) -> Outcome:
         numbers = script if isinstance(script, Sequence) else ()
         pool = ScriptedPool((lambda number, _: launched(numbers[number])) if numbers else script)  # type: ignore[arg-type]
+        self.pool = pool
         self.monkeypatch.setattr(counting, "WorkerPool", pool)
         self.monkeypatch.setattr(counting, "Counter", lambda valgrind, settings, clock: pool)  # noqa: ARG005
         kept: list[tuple[Count, Functions | None]] = []

@@ -84,6 +84,8 @@ def test_a_container(tmp_path: Path) -> None:
     found = examined(made(tmp_path, CONTAINER))
     assert severities(found, "serious") == {"waiting-times", "processor-limit"}
     assert "may use 1.5 processors, and has been stopped 31 times" in found["processor-limit"].evidence
+    once = {**CONTAINER, f"{TOP}/inner/cpu.stat": "nr_throttled 1\n"}
+    assert "has been stopped 1 time for" in examined(made(tmp_path / "once", once))["processor-limit"].evidence
     assert found["offline"].evidence == "processors 0-1 are on, 2-3 are off"
     assert {"pressure", "turbo", "governor", "siblings", "temperature", "clock"} <= severities(found, "unknown")
 

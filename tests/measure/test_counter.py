@@ -170,6 +170,15 @@ def test_a_setuid_target(counter: Counting, tmp_path: Path) -> None:
         counter.count(launch(tmp_path / "owned"))
 
 
+def test_a_target_that_executes_a_setuid_program(counter: Counting, tmp_path: Path) -> None:
+    shutil.copy("/bin/true", tmp_path / "owned")
+    (tmp_path / "owned").chmod(0o4755)
+    counted = counter.count(launch("/bin/sh", "-c", f"{tmp_path}/owned; true"))
+    assert (counted.measured.exit_code, counted.not_executed) == (0, f"{tmp_path}/owned")
+    with pytest.raises(MeasurementError, match=r"cannot run .*owned, which the target executes: a setuid program"):
+        counter.count(launch("/bin/sh", "-c", f"exec {tmp_path}/owned"))
+
+
 def test_a_target_that_is_gone(counter: Counting, tmp_path: Path) -> None:
     with pytest.raises(MeasurementError, match=r"absent: No such file or directory; it was there before.*--prepare"):
         counter.count(launch(tmp_path / "absent"))

@@ -86,6 +86,11 @@ def test_functions_are_shown_by_cost_only_where_that_adds_up_exactly(weights: We
     assert ("600" in shown(record)) is not by_cost
 
 
+def test_one_loop_is_no_plural() -> None:
+    record = counted_run([count(0, 1000)] * 2, counting=CountSettings(loops=1).model_dump())
+    assert "1 loop alone: the counts of 2 minus those of 1" in flat(shown(record))
+
+
 def test_a_run_of_instructions_says_how_they_were_counted() -> None:
     settings = CountSettings(tool="callgrind", loops=1000, body=True).model_dump()
     record = counted_run([count(0, 1000)] * 2, [functions(0, OLD)], counting=settings)

@@ -50,6 +50,7 @@ def test_before_anything_is_measured_it_says_that_the_first_launch_runs() -> Non
     assert cell_len(fit(first, "sort", 12)) <= 12
 
 
+COUNTING = Progress("sort", 1, 4, seconds_left=180.0, noun="count", side="candidate", lasted_s=40.0)
 WAIT = Progress("--setup ./make", 0, None, waited_s=12.0)
 LASTS = "--setup ./make has run for 12 s, and has no time limit"
 
@@ -105,10 +106,21 @@ def test_within_a_launch_that_lasts_it_counts_on() -> None:
     assert out.getvalue().endswith(f"33/252 pairs  +1.02 %  12 s left{END}")
 
 
+def test_which_side_s_launch_lasts_is_shown_where_each_is_launched_by_itself() -> None:
+    out, clock = Terminal(), Clock()
+    line = LiveLine(out, clock=clock, columns=lambda: 80)
+    line(COUNTING)
+    assert out.getvalue().endswith(f"sort  ━━━━────────────  1/4 counts  3 min left  candidate's count 40 s{END}")
+    clock.now = 0.5
+    line(replace(COUNTING, side=None, seconds_left=None))
+    assert out.getvalue().endswith(f"1/4 counts  this count 40 s{END}")
+
+
 def test_a_log_is_told_nothing_of_that() -> None:
     piped, clock = io.StringIO(), Clock()
     with LiveLine(piped, clock=clock) as line:
         line(PROGRESS)
+        line(COUNTING)
         clock.now = 60.0
         line(GOES_ON)
     assert piped.getvalue() == ""

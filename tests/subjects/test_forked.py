@@ -42,7 +42,7 @@ def test_what_need_not_be_known_need_not_be_told() -> None:
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ([line()], "told of 1 benchmarks where 2 were asked for"),
+        ([line()], "told of 1 benchmark where 2 were asked for"),
         ([line(), line(), line()], "told of 3 benchmarks where 2"),
         ([line(), []], "what are no results: 'all of it'"),
         ([line(), {}], "what are no results"),

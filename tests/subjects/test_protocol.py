@@ -14,6 +14,7 @@ from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
 from steelyard.model.rows import Sample
+from steelyard.report import figures
 from steelyard.subjects.harness import Listed, Work, harness_named
 from steelyard.subjects.protocol import VERSION, ProtocolHarness
 from tests.design.scripted import PLAIN
@@ -272,7 +273,7 @@ def test_a_wait_that_was_read_beside_the_sample_was_not_in_it() -> None:
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_another_number_of_samples_than_was_asked_for(count: int) -> None:
     sentence = refusal(wrote(HELLO, *GOOD[:1] * count, END), WORK)
-    assert sentence.startswith(f"gave {count} samples where 2 were asked for")
+    assert sentence.startswith(f"gave {figures.count(count, 'sample')} where 2 were asked for")
 
 
 @pytest.mark.parametrize(

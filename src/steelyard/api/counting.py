@@ -35,13 +35,12 @@ def count_settings(
     world: World,
     *,
     harness: bool,
-    control: bool,
 ) -> CountSettings | None:
     """Return how the counted ones of `metrics` are counted; None if there are none.
 
     Raises UsageError naming the option, also if an option has nothing to count.
     """
-    from steelyard.model.metrics import counted, timed
+    from steelyard.model.metrics import counted
 
     if not counted(list(metrics)):
         _refuse_idle(options)
@@ -49,8 +48,6 @@ def count_settings(
     from steelyard.measure.count.valgrind import caches_named
     from steelyard.model.counting import CountSettings
 
-    if control and not timed(list(metrics)):
-        raise UsageError("--control is for times: each side is counted twice anyway, so leave it out")
     _check_loops(options.loops, commands)
     if options.after_start and (options.body or harness):
         other = "--body" if options.body else "--harness"

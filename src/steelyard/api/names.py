@@ -44,7 +44,11 @@ def in_quotes(command: str, before: str = "") -> str:
 
 def _one_by_one(given: Sequence[str], usual: Sequence[str]) -> list[str]:
     if len(given) > len(usual):
-        raise UsageError(f"--name was given {len(given)} times for {len(usual)} commands: once for each")
+        from steelyard.report.figures import count
+
+        raise UsageError(
+            f"--name was given {count(len(given), 'time')} for {count(len(usual), 'command')}: once for each"
+        )
     names = [*(name.strip() for name in given), *usual[len(given) :]]
     for name in names[: len(given)]:
         if not name:

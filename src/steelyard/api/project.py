@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from steelyard.api.parameters import listed
 from steelyard.api.revisions import built_sides, check_build, findings_of
 from steelyard.api.settings import parameters_of, request_of, settings_of
 from steelyard.api.streams import input_of_launches
+from steelyard.api.untimed import of_target
 from steelyard.api.wording import split_option
 from steelyard.design.findings import new_suite_finding
 from steelyard.design.folders import entered
@@ -23,6 +24,7 @@ from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
 from steelyard.model.kept import Finding
+from steelyard.model.metrics import timed
 from steelyard.model.patterns import fits, is_chosen, left_out_by
 from steelyard.model.progress import Watch
 from steelyard.model.project import Compare, Target
@@ -30,7 +32,7 @@ from steelyard.model.project_file import Project
 from steelyard.model.secrecy import is_secret
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
-from steelyard.model.values import AUTO
+from steelyard.model.values import AUTO, metric_names
 
 if TYPE_CHECKING:
     from steelyard.subjects.revisions.builds import Recipe
@@ -80,7 +82,7 @@ def planned(
     asked, recipe = _from_here(_with_seed(asked, world)), _recipe(project, asked, world)
     with entered(project.folder):  # errors that need no build come first
         for place, target in targets.items():
-            _Planned(project, place, target, asked, world).check(recipe)
+            _Planned(project, place, target, asked, world, beside=_without(targets, place)).check(recipe)
     with sides_of(project, recipe, asked, watch, world) as sides, entered(project.folder):
         parts, left_out = _parts_of(project, targets, sides, asked, world)
         yield ProjectPlan(parts, asked.judging.max_time or project.compare.max_time, left_out)
@@ -219,7 +221,7 @@ def _parts_of(
     """Return the weighings of these targets on both sides, and what to say of those left out."""
     parts, left_out = list[Part](), list[str]()
     for place, target in targets.items():
-        one = _Planned(project, place, target, asked, world, is_alone=len(targets) == 1)
+        one = _Planned(project, place, target, asked, world, beside=_without(targets, place))
         try:
             part = one.part(sides)
         except UsageError as error:
@@ -246,7 +248,12 @@ def _of_new_commands(
         said = f"{sides.baseline.name} has none of the commands of {project.file}: there is nothing to compare"
         raise UsageError(f"{said} ({why})")
     place, target = next(iter(targets.items()))
-    return _Planned(project, place, target, asked, world).new(sides, [one.name for one in targets.values()])
+    one = _Planned(project, place, target, asked, world, beside=_without(targets, place))
+    return one.new(sides, [target.name for target in targets.values()])
+
+
+def _without(targets: Mapping[int, Target], place: int) -> list[Target]:
+    return [target for other, target in targets.items() if other != place]
 
 
 @dataclass(frozen=True)
@@ -258,8 +265,8 @@ class _Planned:
     target: Target
     asked: Asked
     world: World
-    is_alone: bool = True
-    """Whether no other target is weighed with it."""
+    beside: Collection[Target]
+    """The other targets that are weighed."""
 
     def check(self, recipe: Recipe) -> None:
         """Raise UsageError, with the line in the file, for anything wrong with it that no build can mend."""
@@ -329,7 +336,13 @@ class _Planned:
         asked = _with_layouts(self.project, self.asked)
         if self.target.harness is None and (suite := asked.suite).given:  # they chose the whole command
             asked = replace(asked, suite=replace(suite, benchmark=None, tag=None))
-        return replace(asked, **{group: replace(getattr(asked, group), **values) for group, values in found.items()})
+        asked = replace(asked, **{group: replace(getattr(asked, group), **values) for group, values in found.items()})
+        return of_target(asked, self._metrics(self.target), [self._metrics(other) for other in self.beside])
+
+    def _metrics(self, target: Target) -> list[str]:
+        """Return the metrics of a target: those of the command line, of the target, or of the project."""
+        in_file = target.metrics or self.project.compare.metrics
+        return metric_names(self.asked.judging.metric if self.asked.judging.chooses("metric") else in_file)
 
     def _as_option(self, key: str, value: Any) -> Any:
         """Return a value of the file as its option would have it."""
@@ -357,12 +370,14 @@ class _Planned:
         suite = self.asked.suite
         left_out = [pattern for one in suite.benchmark or [] if (pattern := left_out_by(one)) is not None]
         commands = [target.name for target in self.project.targets if target.harness is None]
-        is_alone = self.is_alone and not fits(commands, left_out)
+        is_alone = not self.beside and not fits(commands, left_out)
         is_of_all = bool({"benchmark", "tag"} & {*suite.given}) and not is_alone
         return replace(selection, of_several=is_of_all)
 
     def _shares_time(self) -> bool:
-        """Return whether a time is given for all targets together, and this one has none of its own."""
+        """Return whether a time is given for all targets together, and this one is timed and has none of its own."""
+        if not timed(self._metrics(self.target)):
+            return False
         if self.asked.judging.chooses("max_time"):
             return True
         return self.target.max_time is None and self.project.compare.max_time is not None

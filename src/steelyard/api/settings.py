@@ -17,6 +17,7 @@ from steelyard.api.mistaken import meant_revisions
 from steelyard.api.names import check_no_files
 from steelyard.api.parameters import arguments_of, values_listed
 from steelyard.api.suites import harness_checked, heap_launches, selection_of
+from steelyard.api.untimed import refuse_for_times
 from steelyard.model.errors import UsageError
 from steelyard.model.placeholders import with_values
 from steelyard.model.values import (
@@ -127,15 +128,14 @@ def settings_of(
     `judged` says whether there will be verdicts, for which a number of pairs may be too small. `recipe` is how the
     commands' programs are built, if they are.
     """
-    from steelyard.model.metrics import timed
     from steelyard.model.settings import Settings
 
-    judging, weighing, suite = options.judging, options.weighing, options.suite
-    _check_numbers(judging, options.launch, judged=judged)
+    _check_numbers(options.judging, options.launch, judged=judged)
     check_variables(options, commands)
-    metrics, is_harness = metric_names(judging.metric), suite.harness is not None
-    if options.launch.chooses("repeat") and not timed(metrics):
-        raise UsageError("--repeat is for times: counts are of one run of the command, so leave it out")
+    metrics = metric_names(options.judging.metric)
+    refuse_for_times(options, metrics)
+    judging, weighing, suite = options.judging, options.weighing, options.suite
+    is_harness = suite.harness is not None
     if weighing.own_starts and not is_harness:
         raise UsageError("--own-starts is for the benchmarks of a harness: say of which with --harness auto")
     settings = Settings(
@@ -145,9 +145,7 @@ def settings_of(
         metrics=metrics,
         reference_output=weighing.reference_output,
         pairing=_pairing(weighing.pairing, usual="auto" if judged and not is_harness else "adjacent"),
-        counting=count_settings(
-            options.counting, metrics, commands, world, harness=is_harness, control=weighing.control
-        ),
+        counting=count_settings(options.counting, metrics, commands, world, harness=is_harness),
         harness=harness_checked(suite, metrics, _of_commands(options)),
         heap=heap_launches(options.heap, harness=suite.harness),
         heap_shuffle=options.heap.shuffled,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from steelyard.api.untimed import AS_OFTEN, REASONS
 from steelyard.model.errors import UsageError
 
 # Each stands for the first of these options that a command has.
@@ -67,10 +68,16 @@ _OF_COMMANDS = {
         "--benchmark-compare": "give --baseline NAME, which --save-baseline NAME kept",
         "--reference": "steelyard compare REFERENCE COMMAND compares two commands",
     },
-    "count": dict.fromkeys(
-        ("--base", "--candidate", "--build"),
-        "steelyard compare --base REV --build CMD 'COMMAND' --metric instructions counts two revisions",
-    ),
+    "count": {
+        **dict.fromkeys(
+            ("--base", "--candidate", "--build"),
+            "steelyard compare --base REV --build CMD 'COMMAND' --metric instructions counts two revisions",
+        ),
+        **REASONS,
+        "-w": REASONS["--warmup"],
+        **dict.fromkeys(("-M", "--pairs", "--launches", "-r", "--runs", "--max-runs", "-m", "--min-runs"), AS_OFTEN),
+        "--min-benchmarking-time": REASONS["--max-time"],
+    },
     # From Python's own timeit, and from pyperf.
     "timeit": {
         **dict.fromkeys(("--rigorous", "--fast", "--processes", "--values", "-w", "--warmups"), _OF_PYPERF),

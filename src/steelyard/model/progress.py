@@ -1,4 +1,4 @@
-"""What a weighing reports between two launches."""
+"""What a weighing reports between two launches, and during one that may take minutes."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ class Progress:
     """What the budget allows, if the user should know before it is spent: reported once, to stay on screen."""
     noun: str | None = None
     """The name of what is `done`, if not pairs."""
+    side: str | None = None
+    """The side that is counted, `baseline` or `candidate`, where each is launched on its own."""
     members: Callable[[], Sequence[Member]] | None = None
     """Returns all benchmarks of a suite, for displays that draw them: not computed for each pair."""
     is_first: bool = False
@@ -41,7 +43,7 @@ class Progress:
     waited_s: float | None = None
     """How long a command that is not measured, such as a hook, has run so far; 0 once it ended."""
     lasted_s: float | None = None
-    """How long nothing else has been reported, while a launch lasts."""
+    """How long the launch under way has taken, if it takes long."""
     goes_on: bool = False
     """Whether this only reports that the measurement goes on."""
 

@@ -39,10 +39,8 @@ def how(sheet: Sheet, record: Weighing | Run) -> None:
         text += f" + ram x {settings.weights.ram:g} ({settings.weights.name} weights: a convention, not a time)"
     sheet.row("counted by", text)
     if settings.loops is not None:
-        sheet.row(
-            "loops",
-            f"{settings.loops:,} loops alone: the counts of {2 * settings.loops:,} minus those of {settings.loops:,}",
-        )
+        alone = f"{figures.count(settings.loops, 'loop')} alone"
+        sheet.row("loops", f"{alone}: the counts of {2 * settings.loops:,} minus those of {settings.loops:,}")
     if settings.body:
         sheet.row("body", "only what lies between the target's own start and stop requests")
 

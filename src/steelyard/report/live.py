@@ -197,7 +197,8 @@ def fit(progress: Progress, name: str, width: int) -> str:
     interval = figures.interval(progress.interval) if progress.interval is not None else ""
     left = f"{figures.seconds(max(0.0, progress.seconds_left))} left" if progress.seconds_left is not None else ""
     if progress.lasted_s is not None:
-        left = "  ".join(filter(None, (left, f"this {noun} {_whole_seconds(progress.lasted_s)}")))
+        which = f"this {noun}" if progress.side is None else f"{progress.side}'s {noun}"
+        left = "  ".join(filter(None, (left, f"{which} {_whole_seconds(progress.lasted_s)}")))
     estimate = " ".join(filter(None, (change, interval)))
     bar = live_suite.bar(progress.done / progress.limit, _BAR_COLUMNS) if progress.limit else ""
     choices = (

@@ -125,8 +125,10 @@ def evidence(verdict: Verdict, settings: Settings) -> str:
 
 def _counted_evidence(verdict: Verdict) -> str:
     effort = f"{figures.count(verdict.pairs, 'count')} a side in {figures.seconds(verdict.seconds)}"
-    if verdict.change is None or verdict.interval is None:
+    if verdict.change is None:
         return f"the change is not known, {effort}"
+    if verdict.interval is None:
+        return f"{figures.change(verdict.change)}, too few for an interval yet, {effort}"
     if verdict.stability == "exact":
         return f"{figures.change(verdict.change)} exactly, {effort}"
     return f"{estimate(verdict)}, {effort}"

@@ -9,7 +9,8 @@ from typing import Any
 from steelyard.model.errors import LaunchError
 from steelyard.model.measured import Measured
 from steelyard.model.numbers import ALWAYS_KNOWN, NUMBERS
-from steelyard.subjects.responses import is_count, quoted, results_of
+from steelyard.report.figures import count
+from steelyard.subjects.responses import is_count, quoted, results_of, were_asked_for
 
 
 def parts_of(measured: Measured, lines: Sequence[Any], wanted: int) -> list[Measured]:
@@ -19,7 +20,7 @@ def parts_of(measured: Measured, lines: Sequence[Any], wanted: int) -> list[Meas
     processes that outlived the launch.
     """
     if len(lines) != wanted:
-        raise LaunchError(f"told of {len(lines)} benchmarks where {wanted} were asked for")
+        raise LaunchError(f"told of {count(len(lines), 'benchmark')} where {were_asked_for(wanted)}")
     try:
         parts = [_part(line["numbers"], line["results"].encode()) for line in lines]
     except (AttributeError, KeyError, TypeError, ValueError) as error:

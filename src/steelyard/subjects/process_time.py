@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from steelyard.model.errors import LaunchError
 from steelyard.model.measured import Measured
 from steelyard.model.rows import Sample
+from steelyard.report.figures import count
 
 
 def timed_by_process(
@@ -23,8 +24,8 @@ def timed_by_process(
     cpu_ns = _cpu_ns(whole) - _cpu_ns(start)
     if cpu_ns <= 0 or loops <= 0:
         raise LaunchError(
-            f"took no more processor time for its samples than with {start_loops} iterations in each: do iterations do "
-            "anything?"
+            f"took no more processor time for its samples than with {count(start_loops, 'iteration')} in each: do "
+            "iterations do anything?"
         )
     return tuple(_with_cpu(sample, round(sample.loops * cpu_ns / loops)) for sample in samples)
 

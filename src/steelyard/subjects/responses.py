@@ -19,6 +19,7 @@ from steelyard.measure.scratch import opened
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.numbers import LEAST_VALUE, MOST_COUNT, MOST_VALUE
 from steelyard.model.rows import Sample
+from steelyard.report.figures import count
 
 if TYPE_CHECKING:
     from steelyard.model.launch_spec import LaunchSpec
@@ -215,11 +216,17 @@ def check_only(names: Iterable[str], wanted: str) -> None:
         )
 
 
+def were_asked_for(number: int) -> str:
+    """Write how many: `1 was asked for`, `1,200 were asked for`."""
+    return f"{number:,} {'was' if number == 1 else 'were'} asked for"
+
+
 def check_count(samples: tuple[Sample, ...], wanted: int) -> tuple[Sample, ...]:
     """Return the samples; raises LaunchError if there are more or fewer than were asked for."""
     if len(samples) != wanted:
         raise LaunchError(
-            f"gave {len(samples)} samples where {wanted} were asked for: a harness takes as many as it is told"
+            f"gave {count(len(samples), 'sample')} where {were_asked_for(wanted)}: a harness takes as many as it is "
+            "told"
         )
     return samples
 

@@ -33,7 +33,8 @@ def test_a_buffer_that_grew_is_none() -> None:
 
 def test_what_cannot_be_told_is_said() -> None:
     assert leak(allocating(1.0, iterations=3)).state == "untried"
-    assert "3 iterations" in leak(allocating(1.0, iterations=3)).finding
+    assert "3 iterations are too few" in leak(allocating(1.0, iterations=3)).finding
+    assert "1 iteration is too few" in leak(allocating(1.0, iterations=1)).finding
     assert leak(allocating(None, note="nothing was seen")).finding == "nothing was seen"
 
 

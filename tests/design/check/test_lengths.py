@@ -39,6 +39,7 @@ def test_a_start_that_is_long_is_named_with_what_shortens_it(is_pytest: bool, sa
 @pytest.mark.parametrize(
     ("launches", "wall_s", "said"),
     [
+        (1, 1.0, "1 launch is too few"),
         (2, 1.0, "2 launches are too few"),
         (19, 1.0, "19 launches are too few to tell it from drift of the machine, which takes 20 of them: --max-time"),
         (

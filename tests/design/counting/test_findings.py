@@ -97,6 +97,7 @@ def test_what_is_in_no_count_is_said_in_good_english() -> None:
     assert "2 processes were killed" in findings.lost_finding("work", 2).message
     assert "in its place, /bin/true," in findings.replaced_finding("work", "/bin/true").message
     assert "(0x62)" in findings.went_around_finding("work", "0x62").message
+    assert "work: valgrind cannot execute /bin/su," in findings.not_executed_finding("work", "/bin/su").message
     assert findings.not_pinned_finding("the weather").message.endswith("may move the counts: the weather")
 
 

@@ -72,10 +72,16 @@ def test_alike_sides_whose_counts_take_two_values_alarm_at_most_at_alpha() -> No
     assert alarms <= 0.01 * tries
 
 
-def test_too_few_counts_say_nothing() -> None:
-    for made in ([], counts([1000], [1000]), counts([1000, 1000], [1000])):
-        found = judge(made)
-        assert (found.verdict, found.change, found.looks) == ("undecided", None, 0)
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "change"),
+    [([], [], None), ([1000], [], None), ([1000], [1000], 0.0), ([1000, 1000], [1010], 0.01)],
+)
+def test_too_few_counts_decide_nothing_but_have_an_estimate(
+    baseline: list[int], candidate: list[int], change: float | None
+) -> None:
+    found = judge(counts(baseline, candidate))
+    assert (found.verdict, found.interval, found.looks, found.is_change) == ("undecided", None, 0, False)
+    assert found.change == change
 
 
 def test_first_counts_that_were_set_aside_are_not_judged() -> None:

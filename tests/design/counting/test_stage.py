@@ -39,6 +39,7 @@ from tests.elf_heads import INTERPRETER, NOTE, made
 
 BOTH = [(0, 0), (0, 1)]
 MORE = counts_needed(0.01)
+ROLES = ["baseline", "candidate"]
 
 
 @pytest.fixture
@@ -63,6 +64,21 @@ def test_first_every_side_is_counted_once_and_then_once_more() -> None:
 def test_that_counting_begins_is_told_as_one_may_take_minutes(stage: Stage) -> None:
     stage(fresh(), lambda *_: launched(5))
     assert [(one.done, one.limit) for one in stage.shown] == [(0, 4), (1, 4), (2, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_that_a_count_lasts_is_told_with_its_side(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steelyard.design.counting.following._LASTS_S", 0.0)
+
+    def lasting(*_: object) -> Counted:
+        assert stage.pool is not None
+        assert stage.pool.waiting is not None
+        stage.pool.waiting()
+        return launched(5)
+
+    stage(fresh(), lasting)
+    within = [one for one in stage.shown if one.lasted_s is not None]
+    assert [(one.done, one.side) for one in within] == [(number, of) for number, of in enumerate(ROLES * 2)]
+    assert [one.seconds_left is None for one in within] == [True, False, False, False]
 
 
 def test_a_program_that_cannot_load_what_fixes_random_numbers_is_counted_without(
@@ -310,9 +326,9 @@ def test_what_outlives_its_launch_is_named_once(stage: Stage) -> None:
 
 
 def test_what_is_in_no_count_or_not_of_the_program_is_said_once(stage: Stage) -> None:
-    odd = replace(launched(5), lost=3, replaced_by="/bin/other", went_around="0x62")
+    odd = replace(launched(5), lost=3, replaced_by="/bin/other", went_around="0x62", not_executed="/bin/su")
     ended = stage(fresh(), lambda number, _: replace(odd, forked=number % 2 + 1))
-    assert ended.codes() == ["forked", "lost", "replaced", "went-around"]
+    assert ended.codes() == ["forked", "lost", "replaced", "went-around", "not-executed"]
     assert "2 processes that were forked" in ended.message("forked")
     assert "3 processes were killed" in ended.message("lost")
 

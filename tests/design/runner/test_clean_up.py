@@ -143,7 +143,7 @@ def test_an_error_that_nobody_has_thought_of(world: ScriptedWorld) -> None:
 @pytest.mark.parametrize("metric", ["instructions", "active,instructions"])
 def test_what_is_counted_is_cleaned_up_behind_once(world: ScriptedWorld, metric: str) -> None:
     world.script = at(1, exit_code=1)
-    world("compare", "./old", "./new", "--metric", metric, *TWELVE)
+    world("compare", "./old", "./new", "--metric", metric, "--cleanup", "./sweep")
     assert swept(world) == ["sweep"]
 
 

@@ -478,7 +478,7 @@ class TestTheTrial:
             (fails({"timed_out": True}), r"baseline \(bad\) did not end within"),
             (fails({"exit_code": 0}), r"baseline \(bad\) wrote no results"),
             (lambda asked: [{"ns": 0}] * asked.samples, r"baseline \(bad\) gave a sample that took 0 ns"),
-            (lambda _: [{"ns": 5}], r"baseline \(bad\) gave 1 samples where 3 were asked for"),
+            (lambda _: [{"ns": 5}], r"baseline \(bad\) gave 1 sample where 3 were asked for"),
             (lambda asked: [{"ns": 50}] * asked.samples, r"baseline \(bad\) takes no longer however often"),
             (lambda _: [{"error": "no file"}], r"baseline \(bad\) says: no file"),
         ],

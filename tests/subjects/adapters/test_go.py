@@ -304,9 +304,9 @@ def test_what_is_no_result(text: str) -> None:
     [
         ("", 'gave no result of "BenchmarkX"'),
         (HEAD, 'gave no result of "BenchmarkX"'),
-        ("BenchmarkX-8 \t 100\t 5 ns/op", "gave 1 samples where 2 were asked for"),
+        ("BenchmarkX-8 \t 100\t 5 ns/op", "gave 1 sample where 2 were asked for"),
         ("BenchmarkX-8 \t 100\t 5 ns/op\n" * 3, "gave 3 samples where 2"),
-        ("BenchmarkX-8 \t 100\t 5 ns/op\nBenchmarkX-8 \t 10", "gave 1 samples where 2"),
+        ("BenchmarkX-8 \t 100\t 5 ns/op\nBenchmarkX-8 \t 10", "gave 1 sample where 2"),
         ("BenchmarkX-8 \t 99\t 5 ns/op\n" * 2, "ran 99 iterations where 100 were asked for"),
         ("BenchmarkX-8 \t 100\t NaN ns/op\n" * 2, "gave a sample that took NaN ns"),
         ("BenchmarkX-8 \t 100\t 0.0000000 ns/op\n" * 2, "gave a sample that took 0.0 ns"),

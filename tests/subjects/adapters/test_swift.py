@@ -86,7 +86,7 @@ def test_what_a_benchmark_prints_is_passed_over() -> None:
         ("Running AngryPhonebook", "Running Other\nRunning AngryPhonebook", 'ran "Other", "AngryPhonebook" where only'),
         ("Running AngryPhonebook\n", "", 'ran no benchmark where "AngryPhonebook" was asked for'),
         ("Running AngryPhonebook", "Skipping unsupported benchmark AngryPhonebook!", "does not support"),
-        (TODAY[TODAY.index("    Sample 1") :], "", "gave 1 samples where 3 were asked for"),
+        (TODAY[TODAY.index("    Sample 1") :], "", "gave 1 sample where 3 were asked for"),
         (TODAY, TODAY * 2, 'ran "AngryPhonebook" more than once'),
         (TODAY, "", "ran no benchmark"),
         (TODAY, "\ufffd\x00garbage", "ran no benchmark"),

@@ -15,6 +15,7 @@ from steelyard.model.heap import HeapUse
 from steelyard.model.launch_spec import Draw
 from steelyard.model.measured import Measured
 from steelyard.model.soundness import Allocating
+from steelyard.report.figures import count
 
 KEPT_BLOCKS = 0.05
 # Fewer iterations would not tell a leak from a buffer that grew once; a launch longer than this is not worth the wait.
@@ -100,7 +101,8 @@ def leak(found: Allocating) -> Judged:
     if found.kept is None:
         return untried(found.note)
     if found.iterations < _FEWEST_ITERATIONS:
-        return untried(f"{found.iterations} iterations are too few to tell a leak from a buffer that grew once")
+        told = f"{count(found.iterations, 'iteration')} {'is' if found.iterations == 1 else 'are'}"
+        return untried(f"{told} too few to tell a leak from a buffer that grew once")
     return Judged(
         "trouble" if found.kept > KEPT_BLOCKS else "sound",
         f"{found.kept:,.2f} of {found.allocations or 0:,.2f} blocks that an iteration allocates are never given back",

@@ -8,6 +8,7 @@ import numpy as np
 
 from steelyard.design.check.evidence import AFTER, DOUBLE, LONGER, LONGEST, PLAIN, Evidence, early_and_late
 from steelyard.design.check.judged import BLURRED, LEVEL, STATES, TOO_FEW, Judged, Rule, percent, untried
+from steelyard.report.figures import count
 from steelyard.stats import growth
 from steelyard.stats.signed_rank import fewest_differences
 
@@ -59,8 +60,8 @@ def set_up(evidence: Evidence) -> Judged:
     )
     return Judged(
         STATES[found.shown],
-        f"{percent(found.figure)} of the time of a sample of {loops:,.0f} loops does not depend on the loops: twice as "
-        f"many take {2 - found.figure:.2f} times as long",
+        f"{percent(found.figure)} of the time of a sample of {count(round(loops), 'loop')} does not depend on the "
+        f"loops: twice as many take {2 - found.figure:.2f} times as long",
         found.figure,
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from steelyard.design.check.evidence import EMPTY, PLAIN, Evidence
 from steelyard.design.check.judged import LEVEL, STATES, Judged, Rule, percent
-from steelyard.report.figures import duration
+from steelyard.report.figures import count, duration
 from steelyard.stats import growth
 
 NOTHING_NS = 1.0
@@ -74,7 +74,8 @@ def trend(evidence: Evidence) -> Judged:
     span = sum(one.wall_ns for one in evidence.launches) / 1e9
     fewest = _FEWEST_OF_BLOCK * _BLOCKS
     if len(launches) < fewest or span < _SHORTEST_SPAN_S:
-        few, needed = f"{len(launches)} launches are too few", f"{fewest} of them"
+        be = "is" if len(launches) == 1 else "are"
+        few, needed = f"{count(len(launches), 'launch')} {be} too few", f"{fewest} of them"
         if len(launches) >= fewest:
             # Never rounded to what would be enough.
             few = f"launches of {min(span, _SHORTEST_SPAN_S - 0.1):.1f} s in all are too short"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import ceil
 from typing import NamedTuple
 
-from steelyard.report.figures import seconds
+from steelyard.report.figures import count, seconds
 
 # Microseconds told as ns are 1000 times too few. What is prepared for each iteration outside of the clock may take
 # long, too.
@@ -76,6 +76,6 @@ def _longer(take: Take, loops: int, more: int) -> str | None:
 
 def _apart(iterations: int, grown_ns: float, told_ns: float) -> str:
     return (
-        f"{iterations:,} iterations more made its launch {seconds(grown_ns / 1e9)} longer, and it told of "
+        f"{count(iterations, 'iteration')} more made its launch {seconds(grown_ns / 1e9)} longer, and it told of "
         f"{seconds(told_ns / 1e9)} more: does it tell in another unit"
     )

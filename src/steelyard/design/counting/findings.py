@@ -93,6 +93,16 @@ def went_around_finding(name: str, instruction: str) -> Finding:
     )
 
 
+def not_executed_finding(name: str, program: str) -> Finding:
+    """Say that a program did not execute what it executes alone, as that has rights of its own."""
+    return Finding(
+        code="not-executed",
+        message=f"{name}: valgrind cannot execute {program}, which has rights of its own (setuid, setgid or "
+        "capabilities), so the command went on without it",
+        remedy="the counts lack what that does: have the command run a copy without those rights, or weigh by time",
+    )
+
+
 def differing_finding(
     name: str, whose: str | None, functions: Sequence[str], programs: Sequence[str], others_ns: int
 ) -> Finding:

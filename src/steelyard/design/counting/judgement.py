@@ -103,7 +103,7 @@ def _verdict(
         metric=metric,
         margin=settings.margin,
         verdict=judgement.verdict if judgement else "undecided",
-        change=judgement.change if judgement else None,
+        change=judgement.change if judgement else _estimate(sides),
         interval=judgement.interval if judgement else None,
         p_value=None,
         is_change=judgement is not None and judgement.is_change,
@@ -118,6 +118,14 @@ def _verdict(
         floor=judgement.floor if judgement else None,
         findings=findings,
     )
+
+
+def _estimate(sides: Sequence[Sequence[float]]) -> float | None:
+    """The change by counts that are too few to be judged; None where a side has none, or counted nothing."""
+    if not all(sides) or not all(map(all, sides)):
+        return None
+    baseline, candidate = map(median, sides)
+    return (candidate - baseline) / baseline
 
 
 def _needs_more(places: Sequence[Sequence[Count]], judgement: CountJudgement, wanted: int, *, cut_short: bool) -> bool:

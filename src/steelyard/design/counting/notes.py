@@ -116,4 +116,5 @@ def _of_one(name: str, counted: Counted) -> list[Finding]:
         *([findings.lost_finding(name, counted.lost)] if counted.lost else []),
         *([findings.replaced_finding(name, counted.replaced_by)] if counted.replaced_by else []),
         *([findings.went_around_finding(name, counted.went_around)] if counted.went_around else []),
+        *([findings.not_executed_finding(name, counted.not_executed)] if counted.not_executed else []),
     ]

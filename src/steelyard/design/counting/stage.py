@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
+from steelyard.design.counting.following import CountProgress
 from steelyard.design.counting.functions import columns, differing_functions, slope
 from steelyard.design.counting.notes import CountNotes
 from steelyard.design.counting.plan import CountedSide, by_place, judged, missing, planned
@@ -21,7 +22,7 @@ from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import INSTRUCTIONS, Count, CountSettings, Functions
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.kept import Finding
-from steelyard.model.progress import GOES_ON, Progress, Watch
+from steelyard.model.progress import Watch
 from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.stats.counts import FIRST_COUNTS
 from steelyard.subjects.command import shared_environment
@@ -55,15 +56,19 @@ class CountingStage:
     def __init__(self, record: Weighing | Run, tools: CountingTools, sink: CountSink, watch: Watch) -> None:
         settings = record.settings
         self._settings = settings.counting or CountSettings()
-        self._record, self._clock, self._sink, self._watch = record, tools.clock, sink, watch
+        self._record, self._clock, self._sink = record, tools.clock, sink
         self._hooks = hooks_of(settings, shared_environment(settings, tools.source), record.subjects)
         self._pool = WorkerPool(tools.launcher, tools.jobs, self._hooks)
-        self._pool.waiting = lambda: watch(GOES_ON)
         self._counter = Counter(tools.valgrind, self._settings, tools.clock)
         self._targets = CountTargets(record, self._settings, tools.source)
         begun = record.counting
         self._counts = list(begun.counts) if begun else []
         self._by_side = by_place(record)
+        names = [benchmark.name for benchmark in record.benchmarks]
+        self._progress = CountProgress(
+            names, self._counts, watch, tools.clock, sides=len(record.subjects), jobs=self._pool.jobs
+        )
+        self._pool.waiting = self._progress.goes_on
         self._functions = {(part.benchmark, part.side): part for part in (begun.functions if begun else [])}
         self._failed: dict[int, LaunchError] = {}
         self._notes = CountNotes()
@@ -120,22 +125,17 @@ class CountingStage:
 
     def _count(self, sides: Sequence[CountedSide]) -> None:
         ended = 0
-        self._tell(sides[0], len(sides))
+        self._progress.begin(sides, planned(self._record))
         with closing(self._pool.do_all([partial(self._launch, side) for side in sides])) as counting:
             for number, counted in counting:
                 ended += 1
                 if isinstance(counted, LaunchError):
                     self._fail(sides[number][0], counted)
-                    continue
-                self._keep(sides[number], counted)
-                self._tell(sides[number], len(sides) - ended)
+                else:
+                    self._keep(sides[number], counted)
+                self._progress.end(sides[number])
         if ended < len(sides):
             raise Interrupted
-
-    def _tell(self, side: CountedSide, left: int) -> None:
-        """Tell how many counts there are, with `left` still to come of those that were begun."""
-        limit = max(planned(self._record), len(self._counts) + left)
-        self._watch(Progress(self._record.benchmarks[side[0]].name, len(self._counts), limit, noun="count"))
 
     def _launch(self, side: CountedSide, runner: Runner) -> Counted | LaunchError:
         """Count one side once, on any thread; if a benchmark of a harness fails, it ends alone: its error is returned.
@@ -143,7 +143,8 @@ class CountingStage:
         Nothing is kept here: the journal is written by one thread.
         """
         try:
-            return self._counted_once(side, runner)
+            with self._progress.counting(side):
+                return self._counted_once(side, runner)
         except LaunchError as error:
             if self._record.settings.harness is None:
                 raise

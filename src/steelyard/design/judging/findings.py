@@ -300,8 +300,8 @@ def _went_on(record: Weighing | Run, benchmark: int) -> Finding | None:
         return None
     return Finding(
         code="went-on",
-        message=f"it was carried on after {ended} pairs, where it was undecided; the part of alpha that this look "
-        "spent is accounted for",
+        message=f"it was carried on after {count(ended, 'pair')}, where it was undecided; the part of alpha that this "
+        "look spent is accounted for",
     )
 
 

@@ -27,7 +27,7 @@ class WorkerPool:
     ) -> None:
         self._launcher, self._hooks = launcher, hooks or Hooks()
         # The commands around one launch must not run beside another launch.
-        self._jobs = 1 if self._hooks.prepare or self._hooks.conclude else jobs
+        self.jobs = 1 if self._hooks.prepare or self._hooks.conclude else jobs
         self._programs = Programs()
         self._launchers: list[LaunchServer] = []
         self._runners: list[Runner] = []
@@ -39,7 +39,7 @@ class WorkerPool:
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as opening:
-            for _ in range(self._jobs):
+            for _ in range(self.jobs):
                 launcher = opening.enter_context(self._launcher())
                 self._launchers.append(launcher)
                 runner = Runner(launcher, self.is_cancelled, self._hooks, self._programs)
@@ -72,7 +72,7 @@ class WorkerPool:
         Ends early, without an error, after `cancel`: a task that raises Interrupted has no result. Raises the first
         error of a task; the tasks under way are killed, as they are when the iterator is closed.
         """
-        with ThreadPoolExecutor(self._jobs) as pool:
+        with ThreadPoolExecutor(self.jobs) as pool:
             futures = {pool.submit(self._do, task): number for number, task in enumerate(tasks)}
             try:
                 for future in as_they_end(futures, self.waiting):

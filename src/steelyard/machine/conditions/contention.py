@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.machine.conditions.words import fine, serious, slight, unknown
+from steelyard.machine.conditions.words import fine, serious, slight, times, unknown
 from steelyard.machine.hierarchies import limiting
 from steelyard.machine.moments import WORKING, Moment
 from steelyard.machine.readings import CPUS, Tree, whole
@@ -104,7 +104,7 @@ def processor_limit(tree: Tree) -> Condition:
     if periods:
         return serious(
             "processor-limit",
-            f"{told}, and has been stopped {periods:,} times for the rest of a period: launches stand still meanwhile",
+            f"{told}, and has been stopped {times(periods)} for the rest of a period: launches stand still meanwhile",
             "a larger limit (docker run --cpus, limits.cpu of a pod), or less beside what is measured",
         )
     return slight(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.machine.conditions.words import fine, serious, slight, unknown
+from steelyard.machine.conditions.words import fine, serious, slight, times, unknown
 from steelyard.machine.readings import Tree
 from steelyard.model.conditions import Condition
 
@@ -43,7 +43,7 @@ def temperature(tree: Tree) -> Condition:
     if throttled:
         return slight(
             "temperature",
-            f"clock rates fell {throttled:,} times since the start, as a core was too hot",
+            f"clock rates fell {times(throttled)} since the start, as a core was too hot",
             "better cooling, or a lower clock rate",
         )
     return unknown("temperature", "the system does not tell: it shows no sensor, nor how often it was too hot")

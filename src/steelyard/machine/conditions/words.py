@@ -32,6 +32,11 @@ def processors(numbers: Collection[int]) -> str:
     return f"processor{'' if len(numbers) == 1 else 's'} {ranges(numbers)}"
 
 
+def times(number: int) -> str:
+    """Write how often: `1 time`, `31 times`."""
+    return f"{number:,} time{'' if number == 1 else 's'}"
+
+
 def ranges(processors: Collection[int]) -> str:
     """Processors as the kernel lists them: `0-3,7`."""
     parts: list[str] = []

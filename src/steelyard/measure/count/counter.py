@@ -39,8 +39,11 @@ _BEGUN = re.compile(r"Reading syms from \S*/(?:cachegrind|callgrind)-")
 _OWN_TROUBLE = re.compile(r"^(?:==\d+== )?valgrind: (?!Unrecognised instruction)(.+)$", re.MULTILINE)
 # Valgrind gives up on debug information that it does not know, such as clang's DWARF 5 in 3.19, and names the file.
 _UNREADABLE = re.compile(r'Valgrind: debuginfo reader: .+?^==\d+== Valgrind: +"([^\n]+)"$', re.DOTALL | re.MULTILINE)
+# Valgrind warns of each program with rights of its own that the target tries to execute, and refuses to execute it.
+_NOT_EXECUTED = re.compile(r"^==\d+== Warning: Can't execute setuid/setgid/setcap executable: ([^\n]+)$", re.MULTILINE)
+_SETUID = "a setuid program cannot be counted: count a copy without that bit"
 _REMEDIES = (
-    ("setuid", "a setuid program cannot be counted: count a copy without that bit"),
+    ("setuid", _SETUID),
     ("bad interpreter", "the interpreter that its first line names is not there: install it, or mend that line"),
     ("No such file", "it was there before: if the command removes it, put it back with --prepare"),
     (
@@ -76,6 +79,8 @@ class Counted:
     """The command that the target executed in its own place; no count includes what it did before."""
     went_around: str | None = None
     """An instruction that Valgrind does not know, where a process met one and went on."""
+    not_executed: str | None = None
+    """The program with rights of its own that Valgrind did not let the target execute, which went on without it."""
 
 
 @dataclass(frozen=True)
@@ -236,6 +241,8 @@ def _refuse_trouble(spec: LaunchSpec, measured: Measured, logs: dict[int, str], 
         # A line that ends in a colon only introduces the next.
         trouble = next((line for line in troubles if not line.endswith(":")), troubles[0])
         raise MeasurementError(f"valgrind cannot run {_name(spec)}: {_tidy(trouble).rstrip('.')}; {remedy}")
+    if measured.has_failed() and (program := _NOT_EXECUTED.search(said)):
+        raise MeasurementError(f"valgrind cannot run {_tidy(program[1])}, which the target executes: {_SETUID}")
 
 
 def _unknown_instruction(log: str) -> str | None:
@@ -275,6 +282,7 @@ def _added(
         lost=len((logs.keys() | _left_behind(measured)) - profiles.keys()),
         replaced_by=_tidy(first.command) if replaced else None,
         went_around=next((around for around in arounds if around), None),
+        not_executed=next((_tidy(found[1]) for log in logs.values() if (found := _NOT_EXECUTED.search(log))), None),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
+from steelyard.report.figures import count
 from steelyard.subjects.adapters.rust import check_built, complaint_of, lacking, listed_in
 from steelyard.subjects.responses import (
     amounts,
@@ -127,7 +128,8 @@ class Divan(StillHarness):
         row = only_row(list(rows_in(printed)), printed, work.name)
         if row.loops != row.samples * work.loops:
             raise LaunchError(
-                f"ran {row.loops:,} iterations in {row.samples} samples, where samples of {work.loops:,} were asked for"
+                f"ran {count(row.loops, 'iteration')} in {count(row.samples, 'sample')}, where samples of "
+                f"{work.loops:,} were asked for"
             )
         if row.median_ns < _SHORTEST_NS and work.loops >= _SURE_LOOPS:
             raise VanishedError(

@@ -11,6 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError, UsageError
+from steelyard.report.figures import count
 from steelyard.subjects.harness import Harness, Listed, Starting, Work
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
@@ -29,6 +30,7 @@ from steelyard.subjects.responses import (
     quoted,
     sample_of,
     shown,
+    were_asked_for,
 )
 
 if TYPE_CHECKING:
@@ -268,5 +270,5 @@ def _values(text: str) -> dict[str, float]:
 def _sample(result: GoResult, work: Work) -> Sample:
     if result.loops != work.loops:
         skipped = "" if result.loops else ": it skipped itself (b.Skip), though not the first time"
-        raise LaunchError(f"ran {result.loops} iterations where {work.loops} were asked for{skipped}")
+        raise LaunchError(f"ran {count(result.loops, 'iteration')} where {were_asked_for(work.loops)}{skipped}")
     return sample_of(result.loops, result.values[_TIME] * result.loops)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError
+from steelyard.report.figures import count
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     asked,
@@ -19,6 +20,7 @@ from steelyard.subjects.responses import (
     quoted,
     sample_of,
     shown,
+    were_asked_for,
 )
 
 if TYPE_CHECKING:
@@ -88,7 +90,7 @@ class Swift(Harness):
             raise LaunchError(f"ran {shown(work.name)} more than once")
         (result,) = found
         if result.loops != work.loops:
-            raise LaunchError(f"ran {result.loops} iterations a sample where {work.loops} were asked for")
+            raise LaunchError(f"ran {count(result.loops, 'iteration')} a sample where {were_asked_for(work.loops)}")
         return check_count(tuple(_sample(text, work) for text in result.samples_us), work.samples)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.kept import Finding
+from steelyard.report.figures import count
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, entries, facts
 from steelyard.subjects.responses import shown
 
@@ -49,7 +50,7 @@ def _sum(times: list[Any]) -> float | None:
 def _failures(one: dict[str, Any]) -> Iterator[Finding]:
     failed = sum(code not in (0, None) for code in one.get("exit_codes") or ())
     if failed:
-        message = f"{failed} launches of {shown(one['command'])} failed, and hyperfine was told to ignore that"
+        message = f"{count(failed, 'launch')} of {shown(one['command'])} failed, and hyperfine was told to ignore that"
         yield Finding(code="failed", message=message, remedy="look at what the command does before you trust its time")
 
 
