@@ -40,6 +40,8 @@ NOT_BEYOND = 1000
 FEW_UNDERSTATE = 2.0
 # By how much more the noise of n pairs may be than it seemed: so many nths.
 NOISE_OF_FEW = 6.0
+# Estimates that are remembered: fewer than a suite has benchmarks would be none, as all are asked for in turn.
+_MOST_ESTIMATED = 1 << 15
 # What no change is surely not, however little the change may be where a clock's ticks hide its size.
 LEAST_CHANGE = 1e-6
 
@@ -169,7 +171,7 @@ def _judge_pairs(
     return replace(undecided, verdict=verdict, estimate=found)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=_MOST_ESTIMATED)
 def _estimate(
     d: bytes, levels: bytes, looks: tuple[Look, ...], alpha: float, asked: tuple[float, float, float]
 ) -> repeated.Repeated:
