@@ -23,7 +23,7 @@ _SLOW_WORK = 1.03
 # that it begins, so these are about half a percent of a processor.
 _MANY_INTERRUPTS = 2000.0
 
-Kind = Literal["program", "hidden", "steal", "limit", "heat", "clock", "speed", "interrupts"]
+Kind = Literal["program", "hidden", "steal", "limit", "heat", "clock", "speed", "interrupts", "still"]
 Cause: TypeAlias = tuple[Kind, str]
 """What disturbs, and the name of a program, or of what interrupts."""
 
@@ -58,6 +58,12 @@ class Stretch(Record):
     pressure_ns: _Number | None = Field(default=None, description="some task waited for a processor")
     steal_ns: _Number | None = Field(default=None, description="all processors: given to other machines of the host")
     stopped_ns: _Number | None = Field(default=None, description="our control group stood still at its limit")
+    still_ns: _Number | None = Field(
+        default=None,
+        exclude_if=lambda told: told is None,
+        description="nothing of this command ran until the second look: its control group was frozen, or its machine "
+        "stood still; left out where that was not so",
+    )
     slowed: _Number | None = Field(default=None, description="times that the processor was slowed, as it was too hot")
     interrupts: _Number | None = Field(default=None, description="on all processors")
     interrupting: list[Interrupting] = Field(
@@ -86,6 +92,14 @@ class Watch(Record):
         import numpy as np
 
         return np.array([(one.start_ns, one.end_ns) for one in self.stretches], dtype=np.float64).reshape(-1, 2)
+
+    @cached_property
+    def still_ns(self) -> npt.NDArray[np.float64]:
+        """Start and end of the times in which nothing of ours ran, shape (times, 2), in their order."""
+        import numpy as np
+
+        still = [(max(one.start_ns, one.end_ns - one.still_ns), one.end_ns) for one in self.stretches if one.still_ns]
+        return np.array(still, dtype=np.float64).reshape(-1, 2)
 
     @cached_property
     def ran_ns(self) -> npt.NDArray[np.float64]:
@@ -145,7 +159,8 @@ class Disturber(Record):
     kind: Kind = Field(
         description="a program; hidden: work that is not seen from here; steal: the host's other machines; limit: our "
         "control group was stopped; heat, clock: the processor was slowed, or its clock rate was low; speed: fixed "
-        "work took longer, and so did these launches; interrupts: came more often than usual, and these took longer"
+        "work took longer, and so did these launches; interrupts: came more often than usual, and these took longer; "
+        "still: nothing of this command ran"
     )
     name: str = Field(default="", description="of a program, or of what interrupted")
     launches: _Number = Field(description="beside which it went on")

@@ -38,6 +38,11 @@ class RunningClock:
         self._seen = self._clock()
         return self._seen - self._stood_s
 
+    @property
+    def stood_s(self) -> float:
+        """For how long this process stood still so far."""
+        return self._stood_s
+
     def while_waiting(self, watch: Watch) -> None:
         """Look at the clock, and tell the watch that what is waited for goes on."""
         self()
