@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from steelyard.model.files import load
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
+from steelyard.model.rows import DISTURBED, ROLES
 from steelyard.model.watch import Beside, Stretch, Watch
 from tests.in_process import InProcess
 from tests.loaded import run_in, weighing_in
@@ -47,6 +49,20 @@ def test_who_ran_beside_is_said_and_kept(scripted: ScriptedWorld) -> None:
     assert (one.name, one.launches) == ("cc1plus", 16)
     assert f"; cc1plus ran beside 16 of {one.of} launches" in " ".join(done.text.split())
     assert scripted("show").text.split("plan")[0] == done.text.split("plan")[0]
+
+
+def test_a_pair_during_which_nothing_ran_is_repeated_and_it_is_said(scripted: ScriptedWorld) -> None:
+    scripted.script = lambda _, number: measured(3300.0 if number == 9 else 300.0)
+    end_ns = STARTED + round(5.6 * S)  # that launch ends a tenth of a second later
+    edges = [STARTED, end_ns - 3 * S, end_ns, end_ns + 5 * S]
+    scripted.stretches = [
+        Stretch(start_ns=start, end_ns=end, still_ns=3 * S if end == end_ns else None) for start, end in pairwise(edges)
+    ]
+    done = scripted("compare", "./old", "./new", "--pairs", "12", "--json", "record.json")
+    launches = weighing_in("record.json").launches
+    long = [place for place, wall_ns in enumerate(launches.wall_ns) if wall_ns > S]
+    assert [launches.role[place] for place in long] == [ROLES.index(DISTURBED)]
+    assert "1 disturbed pair repeated; this command stood still during 1 of" in " ".join(done.text.split())
 
 
 def test_it_can_be_left_out(scripted: ScriptedWorld) -> None:

@@ -48,6 +48,7 @@ def test_of_many_the_first_are_named() -> None:
     [
         ("steal", "the host gave time to its other machines during 9 of 60 launches"),
         ("limit", "this control group stood still at its limit during 9 of 60 launches"),
+        ("still", "this command stood still during 9 of 60 launches"),
         ("heat", "the processor was slowed, being too hot, during 9 of 60 launches"),
         ("clock", "the clock rate was low during 9 of 60 launches"),
         ("speed", "the processor itself was slower during 9 of 60 launches, which took 60 % longer"),
@@ -75,6 +76,11 @@ def test_what_does_not_matter_is_not_said() -> None:
     assert disturbances.beside([program("cron", 40, share=0.2)], 60, waited=False) is None
     assert disturbances.beside([program("cron", 40, share=0.2)], 60, waited=True) is not None
     assert disturbances.beside([program("make", 40, share=0.9)], 60, waited=False) is not None
+
+
+def test_what_makes_one_launch_many_times_as_long_is_said_of_a_single_one() -> None:
+    still = Disturber(kind="still", launches=1, of=60, share=0.9)
+    assert disturbances.beside([still], 60, waited=False) == "this command stood still during 1 of 60 launches"
 
 
 def test_several_benchmarks_are_told_of_together() -> None:

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from benchmarks.simulation import SYNTHETIC, simulate_discoveries, simulate_suite
 
+from steelyard.stats import repeated, signed_rank
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.family import judge_family, sharing_now, step_down, step_up
 from steelyard.stats.paired import Judgement, judge
 
@@ -55,6 +57,28 @@ def test_members_that_are_elsewhere_share_too(family: str, asked_with: list[floa
 
     assert verdicts(judge_family(family, 2, watch, 3)) == ["slower", "undecided"]
     assert asked == asked_with
+
+
+def test_what_is_judged_again_in_a_large_suite_is_not_estimated_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    estimated: list[bytes] = []
+    by_ranks = signed_rank.estimate
+
+    def watch(d: FloatArray, *_: object) -> repeated.Repeated:
+        estimated.append(d.tobytes())
+        return repeated.Repeated(by_ranks(d, 0.01), 0.0)
+
+    monkeypatch.setattr(repeated, "estimate", watch)
+    generator, members = np.random.default_rng(1), 400
+    values = [(np.ones(12), np.exp(0.01 * generator.standard_normal(12))) for _ in range(members)]
+
+    def judge_member(member: int, sharing: float) -> Judgement | None:
+        one, other = values[member]
+        return judge(lambda n: (one[:n], other[:n]), 12, 0.005, 0.01, ended=True, members=sharing)
+
+    for sharing in (members, members - 1):
+        for member in range(members):
+            judge_member(member, sharing)
+    assert len(estimated) == len(set(estimated)) == members
 
 
 def test_a_borderline_change_is_found_beside_clear_ones_and_not_beside_none() -> None:

@@ -13,6 +13,7 @@ from steelyard.design.named_files import NamedFiles
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import LaunchServer, Runner
+from steelyard.design.runner.running_clock import RunningClock
 from steelyard.design.runner.series import series_of
 from steelyard.design.runner.target import Hooks
 from steelyard.design.runner.targets import Targets
@@ -42,7 +43,7 @@ class Session:
 
     world: World
     watch: Watch
-    clock: Callable[[], float]
+    clock: RunningClock
     """The clock of the budgets: it stands still while this process does."""
     launcher: LaunchServer
     starter: LaunchServer | None
@@ -90,7 +91,8 @@ def stages(
         yield partial(_count, journal=journal, session=session)
     if timed(header.settings.metrics):
         series = series_of(header.settings, targets, session.launcher, journal)
-        watched = Watched(journal.stretch, [*header.watch.stretches] if header.watch else [])
+        seen = [*header.watch.stretches] if header.watch else []
+        watched = Watched(journal.stretch, seen, stood_s=lambda: session.clock.stood_s)
         recorder = Recorder(targets, runner, journal, KeptRows(rows), series, watched)
         recorder.files = NamedFiles.of(header)
         yield partial(_time, recorder=recorder, session=session, spent_s=spent_s, stopped=header.stop)

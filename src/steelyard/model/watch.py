@@ -24,7 +24,7 @@ _SLOW_WORK = 1.03
 # all that it triggers, so these are about half a percent of a processor.
 _MANY_INTERRUPTS = 2000.0
 
-Kind = Literal["program", "hidden", "steal", "limit", "heat", "clock", "speed", "interrupts"]
+Kind = Literal["program", "hidden", "steal", "limit", "heat", "clock", "speed", "interrupts", "still"]
 Cause: TypeAlias = tuple[Kind, str]
 """What disturbs, and the name of a program, or of what interrupts."""
 
@@ -75,6 +75,12 @@ class Stretch(Record):
     stopped_ns: _Number | None = Field(
         default=None, description="time in which our control group, or one above it, stood still at its limit, in ns"
     )
+    still_ns: _Number | None = Field(
+        default=None,
+        exclude_if=lambda told: told is None,
+        description="time just before the second look in which nothing of this command ran, as its control group was "
+        "frozen or its machine stood still, in ns; left out if there was none",
+    )
     slowed: _Number | None = Field(
         default=None, description="number of times that the processor was slowed, as it was too hot"
     )
@@ -107,6 +113,14 @@ class Watch(Record):
         import numpy as np
 
         return np.array([(one.start_ns, one.end_ns) for one in self.stretches], dtype=np.float64).reshape(-1, 2)
+
+    @cached_property
+    def still_ns(self) -> npt.NDArray[np.float64]:
+        """Start and end of the times in which nothing of ours ran, shape (times, 2), in their order."""
+        import numpy as np
+
+        still = [(max(one.start_ns, one.end_ns - one.still_ns), one.end_ns) for one in self.stretches if one.still_ns]
+        return np.array(still, dtype=np.float64).reshape(-1, 2)
 
     @cached_property
     def ran_ns(self) -> npt.NDArray[np.float64]:
@@ -167,7 +181,8 @@ class Disturber(Record):
         description="program: other programs of one name ran; hidden: work ran that cannot be seen from here; "
         "steal: the host gave time to its other machines; limit: our control group was stopped at its limit; heat: "
         "the processor was slowed, as it was too hot; clock: its clock rate was low; speed: fixed work took longer, "
-        "and so did these launches; interrupts: they came more often than usual, and these launches took longer"
+        "and so did these launches; interrupts: they came more often than usual, and these launches took longer; "
+        "still: nothing of this command ran"
     )
     name: str = Field(
         default="", description="name of the program, or source of the interrupts; empty for the other kinds"

@@ -17,6 +17,8 @@ _MOST_NAMED = 3
 _LONGEST = 48
 # What was beside a smaller share of launches cannot move a median or a rank test by much.
 _FEW = 0.05
+# These may make a single launch many times as long, and nothing else shows it.
+_RARE: Final = ("still",)
 _NOT_KNOWN = "not known"
 # Where no launch waited, others can disturb only through the caches and the clock rate, which takes a good part of a
 # processor.
@@ -29,6 +31,7 @@ _BESIDE: Final = {
     "heat": "the processor was slowed, being too hot, during {launches}",
     "clock": "the clock rate was low during {launches}",
     "interrupts": "{name} interrupted more than usual during {launches}, which took {longer} longer",
+    "still": "this command stood still during {launches}",
     "speed": "the processor itself was slower during {launches}, which took {longer} longer",
 }
 
@@ -109,7 +112,7 @@ def beside(disturbers: Sequence[Disturber], launches: int, *, waited: bool) -> s
 
     Fewer may have been watched, where the process that measured a part of them was killed.
     """
-    told = [one for one in disturbers if one.launches >= _FEW * one.of]
+    told = [one for one in disturbers if one.launches >= _FEW * one.of or one.kind in _RARE]
     if not waited:
         told = [one for one in told if one.share >= _BUSY or one.kind not in ("program", "hidden")]
     if not told:

@@ -41,6 +41,9 @@ NOT_BEYOND = 1000
 FEW_UNDERSTATE = 2.0
 # The noise may be larger than that of n pairs seems by this over n, relatively.
 NOISE_OF_FEW = 6.0
+# How many estimates are remembered. A suite asks for those of all its benchmarks in turn, so fewer than it has would
+# never serve.
+_MOST_ESTIMATED = 1 << 15
 # How far an end stays from 0 where a change is certain, but a clock's ticks hide its size.
 LEAST_CHANGE = 1e-6
 
@@ -170,7 +173,7 @@ def _judge_pairs(
     return replace(undecided, verdict=verdict, estimate=found)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=_MOST_ESTIMATED)
 def _estimate(
     d: bytes, levels: bytes, looks: tuple[Look, ...], alpha: float, asked: tuple[float, float, float]
 ) -> repeated.Repeated:

@@ -90,6 +90,14 @@ def test_what_the_machine_did_is_told_by_its_kind() -> None:
     }
 
 
+def test_what_stood_still_is_tied_to_the_launches_of_that_time_alone() -> None:
+    rows = [row(0, 0), row(0, 1, start_ns=BEGIN + 20 * MS, wall_ns=120 * MS), row(1, 0, start_ns=BEGIN + 150 * MS)]
+    long = Stretch(start_ns=BEGIN, end_ns=BEGIN + 140 * MS, still_ns=110 * MS)
+    (found,) = told([long, Stretch(start_ns=long.end_ns, end_ns=BEGIN + 2 * LENGTH)], rows)
+    assert counts([found]) == [("still", "", 1, 3)]
+    assert found.share == pytest.approx(11 / 12)
+
+
 @pytest.mark.parametrize(
     ("kind", "share"), [("program", 0.1), ("hidden_ns", 0.5), ("steal_ns", 0.05), ("stopped_ns", 0.01)]
 )

@@ -12,6 +12,7 @@ from benchmarks.simulation import weigh_once
 from steelyard.design.judging.judgement import verdicts
 from steelyard.design.judging.outlook import Needed, needed
 from steelyard.model.derived import Verdict
+from steelyard.model.launches import Launches
 from steelyard.model.records import Part
 from steelyard.model.settings import Settings
 from steelyard.stats.looks import Budgets
@@ -93,6 +94,22 @@ def test_of_merged_weighings_a_benchmark_waits_for_those_of_its_part_alone() -> 
     for whole, alone in zip(verdicts(record), verdicts(record.model_copy(update={"parts": parts})), strict=True):
         assert whole.seconds_needed is not None
         assert alone.seconds_needed == pytest.approx(whole.seconds_needed / 2, rel=0.05)
+
+
+def test_what_a_benchmark_lacks_is_told_without_a_search_of_the_launches_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    record = weigh(noisy(0.0, wall_ns=1e9), 5, max_time_s=150.0)[0]
+    searched: list[int] = []
+    of = Launches.of
+
+    def spied(launches: Launches, benchmark: int, *roles: str) -> Any:
+        searched.append(len(launches))
+        return of(launches, benchmark, *roles)
+
+    monkeypatch.setattr(Launches, "of", spied)
+    assert all(verdict.seconds_needed for verdict in verdicts(record))
+    assert max(searched) <= len(record.launches) // 5
 
 
 def test_a_warm_up_takes_its_time_of_a_budget() -> None:

@@ -43,6 +43,15 @@ def test_only_what_the_metric_does_not_correct_for_disturbs(metric: str, lost: d
     assert is_disturbed(CALM, CALM._replace(**lost), metric, 2) is disturbed
 
 
+@pytest.mark.parametrize(
+    ("metric", "disturbed"), [("wall", True), ("active", True), ("cpu", False), ("max_rss", False)]
+)
+def test_what_stood_still_disturbs_what_is_elapsed_time(metric: str, disturbed: bool) -> None:
+    assert is_disturbed(CALM, CALM, metric, 2, (0.0, 9e6)) is disturbed
+    assert not is_disturbed(CALM, CALM, metric, 2, (0.0, 1e5))
+    assert Repeats(metric, 2).is_to_repeat(CALM, CALM, (9e6, 0.0)) is disturbed
+
+
 def test_in_tandem_the_turns_of_the_partner_are_no_disturbance_and_both_see_the_same_stolen_time() -> None:
     one, other = (CALM._replace(order=IN_TANDEM + place, delay_ns=9_000_000) for place in (0, 1))
     ticked = one._replace(steal_ns=STEAL_TICK_NS), other._replace(steal_ns=STEAL_TICK_NS)

@@ -27,6 +27,7 @@ _FROM: Final[Mapping[Kind, float]] = {
     "clock": 0.5,
     "speed": 0.5,
     "interrupts": 0.5,
+    "still": 0.01,
 }
 # The kernel tells these in ticks of 10 ms, and the last stretch may be as short: two ticks may stand for less than one.
 # What is hidden is what no program has of the processors' ticks, and each running one may have a tick more or less.
@@ -57,6 +58,8 @@ def disturbers(launches: Launches, benchmark: int, watch: Watch | None) -> list[
     for (kind, name), amounts in watch.amounts.items():
         told = np.where(amounts < _FEW_TICKS_NS.get(kind, 0), 0.0, amounts)
         rates_of[kind, name] = rates_within(spans, watch.edges_ns, told)
+    if len(watch.still_ns):
+        rates_of["still", ""] = rates_within(spans, watch.still_ns, watch.still_ns[:, 1] - watch.still_ns[:, 0])
     for kind in _SHOWN:
         _keep_longer(rates_of, kind, launches, measured)
     found = []

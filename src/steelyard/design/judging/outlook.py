@@ -11,7 +11,7 @@ import numpy as np
 
 from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.model.derived import Verdict
-from steelyard.model.launches import FloatArray
+from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.records import Weighing
 from steelyard.model.rows import DISTURBED, USED, WARM_UP
 from steelyard.model.settings import Settings
@@ -89,18 +89,26 @@ def with_seconds(record: Weighing, verdicts: list[Verdict]) -> list[Verdict]:
 class _Part:
     """What was measured in one go: a weighing, or one of those that were merged into it."""
 
-    of: np.ndarray
-    """For each launch, whether it belongs to this part."""
     benchmarks: Collection[int]
+    wall_ns: float
+    """The time that its launches took."""
     seconds: float
+    """How long measuring took; a journal that nobody ended tells only how long its launches took."""
 
 
 def _parts(record: Weighing) -> list[_Part]:
-    benchmark = np.array(record.launches.benchmark, dtype=int)
+    wall_ns = record.launches.taken_ns()
     if not record.parts:
-        every = np.ones(len(benchmark), dtype=bool)
-        return [_Part(every, range(len(record.benchmarks)), record.seconds)]
-    return [_Part(np.isin(benchmark, part.benchmarks), part.benchmarks, part.seconds) for part in record.parts]
+        return [_part(range(len(record.benchmarks)), wall_ns, record.seconds)]
+    benchmark = np.array(record.launches.benchmark, dtype=int)
+    return [
+        _part({*part.benchmarks}, wall_ns[np.isin(benchmark, part.benchmarks)], part.seconds) for part in record.parts
+    ]
+
+
+def _part(benchmarks: Collection[int], wall_ns: FloatArray, seconds: float) -> _Part:
+    taken_ns = float(wall_ns.sum())
+    return _Part(benchmarks, taken_ns, max(seconds, taken_ns / 1e9))
 
 
 def _timed(record: Weighing, part: _Part, verdicts: list[Verdict]) -> Iterator[Verdict]:
@@ -109,11 +117,12 @@ def _timed(record: Weighing, part: _Part, verdicts: list[Verdict]) -> Iterator[V
     open_ones = [verdict for verdict in mine if verdict.pairs_needed is not None]
     if not open_ones:
         return
-    each = {verdict.index: _seconds_per_pair(record, part, verdict.index) for verdict in open_ones}
+    launches = record.launches.by_benchmark(len(record.benchmarks))
+    each = {verdict.index: _seconds_per_pair(launches[verdict.index], part, verdict.index) for verdict in open_ones}
     known = [seconds for seconds in each.values() if seconds is not None]
     unmeasured = sum(verdict.change is None and record.stop[verdict.index] == "time" for verdict in mine)
     round_s = sum(known) + unmeasured * fmean(known or [0.0])
-    so_far_s = record.preparing_s / max(1, len(record.parts)) + _measuring_s(record, part)
+    so_far_s = record.preparing_s / max(1, len(record.parts)) + part.seconds
     for verdict in open_ones:
         if each[verdict.index] is None:
             continue
@@ -124,18 +133,11 @@ def _timed(record: Weighing, part: _Part, verdicts: list[Verdict]) -> Iterator[V
         yield verdict.model_copy(update={"seconds_needed": needed_s, "seconds_even": even_s})
 
 
-def _seconds_per_pair(record: Weighing, part: _Part, benchmark: int) -> float | None:
+def _seconds_per_pair(launches: Launches, part: _Part, benchmark: int) -> float | None:
     """Return how long one more pair of a benchmark takes, with its share of all that was done beside the launches."""
-    launches = record.launches
     mine = launches.of(benchmark)
-    wall = launches.taken_ns()
-    if not mine.any() or not wall[part.of].sum():
+    if not mine.any() or not part.wall_ns:
         return None
     kept = launches.of(benchmark, USED, WARM_UP).sum()
     repeated = launches.of(benchmark, USED, WARM_UP, DISTURBED).sum() / max(2, kept)
-    return float(_measuring_s(record, part) * wall[mine].sum() / wall[part.of].sum() / (mine.sum() / 2) * repeated)
-
-
-def _measuring_s(record: Weighing, part: _Part) -> float:
-    """Return how long measuring took, in s; a journal that nobody ended tells only how long its launches took."""
-    return max(part.seconds, float(record.launches.taken_ns()[part.of].sum()) / 1e9)
+    return float(part.seconds * launches.taken_ns()[mine].sum() / part.wall_ns / (mine.sum() / 2) * repeated)

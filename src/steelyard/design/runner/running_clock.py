@@ -38,6 +38,11 @@ class RunningClock:
         self._seen = self._clock()
         return self._seen - self._stood_s
 
+    @property
+    def stood_s(self) -> float:
+        """How long this process has been stopped so far, in seconds."""
+        return self._stood_s
+
     def while_waiting(self, watch: Watch) -> None:
         """Read the clock, and tell the watch that what is waited for still goes on."""
         self()

@@ -18,11 +18,18 @@ MOST_DISTURBED = 0.5
 # The kernel tells stolen time in ticks of this length: USER_HZ is 100 on every architecture that Steelyard runs on.
 STEAL_TICK_NS = 10_000_000
 
+Still = tuple[float, float]
+"""How long nothing of ours ran during each launch of a pair, in ns, as far as that was seen in time."""
+NEVER_STILL: Still = (0.0, 0.0)
 
-def is_disturbed(first: LaunchRow, second: LaunchRow, metric: str, processors: int) -> bool:
+
+def is_disturbed(
+    first: LaunchRow, second: LaunchRow, metric: str, processors: int, still_ns: Still = NEVER_STILL
+) -> bool:
     """Whether the pair lost too much time to others: stolen time, and waiting where it is part of the metric.
 
-    A metric that is not a time loses none; one that is the waiting itself would be judged by its own values.
+    `still_ns` of each launch is time in which nothing of ours ran, which no processor time includes. A metric that is
+    not a time loses none; one that is the waiting itself would be judged by its own values.
     """
     if METRICS[metric].unit != "ns":
         return False
@@ -30,6 +37,8 @@ def is_disturbed(first: LaunchRow, second: LaunchRow, metric: str, processors: i
     lost_ns = surely_stolen_ns(together((first.steal_ns or 0, second.steal_ns or 0)), processors)
     if metric == "wall" and first.order < IN_TANDEM:  # in tandem the partner's turns are most of it
         lost_ns += (waited_ns(first) or 0) + (waited_ns(second) or 0)
+    if metric in ("wall", "active"):
+        lost_ns += together(still_ns)
     return lost_ns > DISTURBED_SHARE * together((first.wall_ns, second.wall_ns))
 
 
@@ -52,15 +61,16 @@ class Repeats:
     repeated: int = 0
     _disturbed: int = 0
 
-    def is_to_repeat(self, first: LaunchRow, second: LaunchRow) -> bool:
-        """Whether the next pair is to be repeated."""
+    def is_to_repeat(self, first: LaunchRow, second: LaunchRow, still_ns: Still = NEVER_STILL) -> bool:
+        """Whether the next pair is to be repeated, in whose launches nothing of ours ran for so long."""
         pairs = self.kept + self.repeated
         allowed = self.repeated < 1 + REPEATS_PER_PAIR * self.kept and self._disturbed <= MOST_DISTURBED * pairs
-        return self.count(first, second, repeated=allowed and self._is_disturbed(first, second))
+        repeated = allowed and self._is_disturbed(first, second, still_ns)
+        return self.count(first, second, still_ns, repeated=repeated)
 
-    def count(self, first: LaunchRow, second: LaunchRow, *, repeated: bool) -> bool:
+    def count(self, first: LaunchRow, second: LaunchRow, still_ns: Still = NEVER_STILL, *, repeated: bool) -> bool:
         """Count the next pair as `repeated` or kept, and return which."""
-        self._disturbed += self._is_disturbed(first, second)
+        self._disturbed += self._is_disturbed(first, second, still_ns)
         if repeated:
             self.repeated += 1
         else:
@@ -72,8 +82,8 @@ class Repeats:
         """Take back that a pair was kept."""
         self.kept -= 1
 
-    def _is_disturbed(self, first: LaunchRow, second: LaunchRow) -> bool:
-        return is_disturbed(first, second, self._metric_with(first, second), self.processors)
+    def _is_disturbed(self, first: LaunchRow, second: LaunchRow, still_ns: Still) -> bool:
+        return is_disturbed(first, second, self._metric_with(first, second), self.processors, still_ns)
 
     def _metric_with(self, first: LaunchRow, second: LaunchRow) -> str:
         """Return the metric that judges all pairs if this one is kept: `active` becomes `wall` where it is unknown."""

@@ -221,7 +221,8 @@ class Experiment:
     def _count(self, benchmark: OpenBenchmark, rows: Pair, role: str) -> None:
         """Count a pair that was measured: it is judged, or repeated."""
         benchmark.attempts += 1
-        if benchmark.repeats.is_to_repeat(*rows):
+        still_ns = self._recorder.watched.still_ns
+        if benchmark.repeats.is_to_repeat(*rows, (still_ns(rows[0]), still_ns(rows[1]))):
             self._recorder.discard_pair(benchmark.number, rows[0].pair)
             self._wait_for_quiet()
             return

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from steelyard.model.rows import LaunchRow
 from steelyard.model.watch import Stretch, Watch
 
 
@@ -23,13 +24,31 @@ class Watched:
     sink: Callable[[Stretch], None] = lambda stretch: None  # noqa: ARG005
     stretches: list[Stretch] = field(default_factory=list)
     by: Watching | None = None
+    stood_s: Callable[[], float] = float
+    """Returns how long this process has been stopped so far, as by Ctrl-Z, in seconds."""
+    _known_s: float = 0.0
+    _still: list[tuple[int, int]] = field(default_factory=list)
 
     def keep(self) -> None:
         """Keep what was seen so far; only between two launches, as the launch server may write the same file."""
         if self.by is not None:
-            for stretch in self.by.taken():
+            for taken in self.by.taken():
+                stretch = taken if taken.still_ns is None else self._without_stops(taken)
+                if stretch.still_ns:
+                    self._still.append((stretch.end_ns - stretch.still_ns, stretch.end_ns))
                 self.sink(stretch)
                 self.stretches.append(stretch)
+
+    def still_ns(self, row: LaunchRow) -> float:
+        """Return how long nothing of ours ran during a launch, in ns, as far as that has been seen by now."""
+        ended_ns = row.start_ns + row.wall_ns
+        return sum(max(0, min(ended_ns, end_ns) - max(row.start_ns, start_ns)) for start_ns, end_ns in self._still)
+
+    def _without_stops(self, stretch: Stretch) -> Stretch:
+        """Return the stretch without its `still_ns` if this process alone was stopped: its launches went on."""
+        stood_s = self.stood_s()
+        was_stopped, self._known_s = stood_s > self._known_s, stood_s
+        return stretch.model_copy(update={"still_ns": None}) if was_stopped else stretch
 
     def watch(self) -> Watch | None:
         """Return all of it, for the record; None if nothing was watched."""

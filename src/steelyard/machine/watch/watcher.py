@@ -21,6 +21,7 @@ from steelyard.machine.readings import Tree
 from steelyard.machine.watch.gauges import Gauge, Gauges
 from steelyard.machine.watch.names import Names
 from steelyard.machine.watch.sentinel import fixed_work_ns
+from steelyard.machine.watch.stillness import Stillness
 from steelyard.machine.watch.strangers import Time, ours, ran_between, strangers
 from steelyard.model.watch import Interrupting, Stretch
 
@@ -68,6 +69,7 @@ class Watcher:
         self._lines: Lines = {}
         self._taken: deque[Stretch] = deque()
         self._end = threading.Event()
+        self._stillness = Stillness(self._end.wait, tree, clock_ns)
         self._thread = threading.Thread(target=self._watch, name="steelyard-watch", daemon=True)
 
     def __enter__(self) -> Self:
@@ -116,7 +118,7 @@ class Watcher:
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         self._leave_processor()
         begun, spent_ns, cost_ns = time.monotonic(), 0, self._first_ns
-        while not self._end.wait(pause_s(time.monotonic() - begun, spent_ns + cost_ns)):
+        while not self._stillness.wait(pause_s(time.monotonic() - begun, spent_ns + cost_ns)):
             cost_ns = self.look()
             spent_ns += cost_ns
 
@@ -148,6 +150,7 @@ class Watcher:
             "pressure_ns": None if waiting_us is None else 1000 * waiting_us,
             "steal_ns": max(0, ticks["steal"]) * self._tick_ns if "steal" in ticks else None,
             "stopped_ns": _growth(earlier.gauge.stopped_ns, now.gauge.stopped_ns),
+            "still_ns": self._stillness.taken_ns(),
             "slowed": _growth(earlier.gauge.slowed, now.gauge.slowed),
             "interrupts": _growth(before.interrupts, moment.interrupts),
             "interrupting": [
