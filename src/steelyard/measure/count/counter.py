@@ -41,7 +41,7 @@ _OWN_TROUBLE = re.compile(r"^(?:==\d+== )?valgrind: (?!Unrecognised instruction)
 _UNREADABLE = re.compile(r'Valgrind: debuginfo reader: .+?^==\d+== Valgrind: +"([^\n]+)"$', re.DOTALL | re.MULTILINE)
 _REMEDIES = (
     ("setuid", "a setuid program cannot be counted: count a copy without that bit"),
-    ("bad interpreter", "the interpreter that its first line names is not there: install it, or mend that line"),
+    ("bad interpreter", "the interpreter that its first line names is not there: install it, or correct that line"),
     ("No such file", "it was there before: if the command removes it, put it back with --prepare"),
     (
         "failed in UME",
