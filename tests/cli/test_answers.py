@@ -273,7 +273,7 @@ def failing(wanted: Callable[[LaunchSpec], bool]) -> LaunchScript:
 def test_a_forgotten_shell_is_named_where_the_command_fails(scripted: ScriptedWorld) -> None:
     scripted.script = failing(lambda spec: any(b"|" in word for word in spec.argv))
     sentence = scripted.refuses("run", "./old | wc", status=3)
-    assert "'|' was passed on as it stands, as no shell runs it: give --shell, mend the command" in sentence
+    assert "'|' was passed on as it stands, as no shell runs it: give --shell, fix the command" in sentence
     assert "was passed on" not in scripted.refuses("run", "./old | wc", "--shell", status=3)
     assert "was passed on" not in scripted.refuses("run", "./old '|'", status=3)
 
@@ -290,9 +290,7 @@ def test_one_that_failed_is_weighed_anew_and_was_not_interrupted(scripted: Scrip
     scripted.script = lambda _, number: measured(12, exit_code=int(number == 9))
     assert "failed with exit status 1" in scripted.refuses("compare", "./old", "./new", "-o", "failed.json", status=3)
     sentence = scripted.refuses("compare", "--resume", "failed.json")
-    assert (
-        "was not interrupted, a launch failed: weigh anew once it is mended; steelyard report failed.json" in sentence
-    )
+    assert "was not interrupted, a launch failed: fix that and weigh again; steelyard report failed.json" in sentence
     assert scripted("report", "failed.json", "-o", "page.html").status == 0
 
 

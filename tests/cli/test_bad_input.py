@@ -247,7 +247,7 @@ def test_what_was_measured_before_a_failure_is_kept(here: InProcess) -> None:
 def test_a_hook_that_fails(here: InProcess) -> None:
     sentence = here.refuses("compare", "true", "true", "--prepare", sh("echo no disk >&2; exit 3"), status=3)
     assert "the --prepare command " in sentence
-    assert "exit 3'\" failed with exit status 3 (its last words: no disk): mend it, or have it end" in sentence
+    assert "exit 3'\" failed with exit status 3 (its last words: no disk): fix it, or have it exit" in sentence
     assert not here.kept()
     sentence = here.refuses("run", "true", "--launches", "2", "--cleanup", "false", status=3)
     assert "the --cleanup command 'false' failed with exit status 1" in sentence

@@ -141,8 +141,8 @@ def test_nothing_in_common(answers: Answering) -> None:
 
 
 BAD: dict[str, str] = {
-    "exit-9": "failed with exit status 9 (its last words: and its last words): mend it, or choose others with --bench",
-    "segfault": "was killed by SIGSEGV, a segmentation fault: mend it",
+    "exit-9": "failed with exit status 9 (its last words: and its last words): fix it, or choose others with --bench",
+    "segfault": "was killed by SIGSEGV, a segmentation fault: fix it",
     "error": "failed with exit status 1 and says: the input is missing,\\nsee \\x1b[31mits manual",
     "newer": "speaks version 2 of the harness protocol",
     "no-hello": "began its results with something else than the hello",
@@ -279,7 +279,7 @@ def test_where_all_fail_another_reason_is_told_too(answers: Answering) -> None:
 def test_one_alone_that_fails_is_not_counted(answers: Answering) -> None:
     done = answers.weigh(suite("segfault@a", "a"), suite("well", "a"), *SIDES)
     assert done.sentence == (
-        "old (a) was killed by SIGSEGV, a segmentation fault: mend it, or choose others with --benchmark. (A launch "
+        "old (a) was killed by SIGSEGV, a segmentation fault: fix it, or choose others with --benchmark. (A launch "
         "sees only a small environment: pass more with --env NAME or --inherit-env.)"
     )
 

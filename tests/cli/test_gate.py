@@ -92,7 +92,7 @@ def test_what_stayed_undecided_fails_a_strict_one(job: Job) -> None:
     assert "exit " not in strict.text
     last = " ".join(job("gate", "open.json").text.split())
     # A change that is slower but within its limit was found, too, so it does not say that nothing was found slower.
-    said = "status 0, as nothing was found above its limit; with --strict it is 4, as it stayed undecided"
+    said = "status 0, as nothing was found above its limit; with --strict it is 4, as the result is undecided"
     assert last.endswith(f"exit {said}")
 
 

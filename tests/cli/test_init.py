@@ -569,7 +569,7 @@ def test_a_file_that_is_there_is_written_over_only_by_force(asked: InProcess) ->
 def test_what_is_no_file_is_not_written_to(asked: InProcess, words: tuple[str, ...]) -> None:
     place = asked.folder / "steelyard.toml"
     place.symlink_to("nowhere/file")
-    assert asked.refuses("init", *words).endswith("is a link to a file that is not there: mend the link, or remove it")
+    assert asked.refuses("init", *words).endswith("is a link to a file that is not there: fix the link, or remove it")
     place.unlink()
     place.mkdir()
     assert asked.refuses("init", *words) == "steelyard.toml is there already, and is no file: remove it first"

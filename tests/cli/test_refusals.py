@@ -46,7 +46,7 @@ def test_a_library_that_is_broken() -> None:
     said = refusals.refusal(ImportError("read this!\n\nOriginal error was: libgfortran.so.5: no such file\n"))
     assert said is not None
     assert "libgfortran.so.5" in said
-    assert said.endswith("install steelyard anew")
+    assert said.endswith("reinstall steelyard")
 
 
 def test_files() -> None:

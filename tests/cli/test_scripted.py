@@ -87,7 +87,7 @@ def test_the_budget_is_one_of_the_world_s_clock(scripted: ScriptedWorld) -> None
 def test_a_launch_that_fails(scripted: ScriptedWorld) -> None:
     scripted.script = lambda _, number: measured(10, exit_code=3 if number == 7 else 0)
     said = scripted("compare", "./old", "./new").err.decode()
-    assert "./new failed with exit status 3: mend the command" in said
+    assert "./new failed with exit status 3: fix the command" in said
     assert len(scripted.launched) == 7
     assert "kept in" in said
 

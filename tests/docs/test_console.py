@@ -23,7 +23,7 @@ DRAWN = {"pairs", "own"}
 _BY_CHANCE_NOTED = re.compile(
     r" ?(the launches of (a pair|# of # pairs) ran at .*? (times shown reflect|weighs it as it runs alone)"
     r"|# pairs that were tried .*? those .*? by #( so it went on (in tandem|one after the other))?( but .*? after #)?"
-    r"|(of two at once the one that begins later|the second launch of a pair) takes .*? is taken out of it"
+    r"|(of two launches at once the later one|the second launch of a pair) takes .*? is taken out of it"
     r"|the calmer half of the pairs shows .*? is in the noisier half)"
 )
 # The change of each function of the counted program, which depends on the C library, too.
@@ -81,7 +81,7 @@ def test_what_chance_adds_to_the_notes_is_left_out() -> None:
         f"note  the launches of a pair {beside}, as the times shown reflect",
         f"note  the launches of 3 of 12 pairs {beside}, where it takes 12 % longer than alone, as the two share the "
         "processor's caches\n      --pairing adjacent weighs it as it runs alone",
-        "note  of two at once the one that begins later takes 2.1 % longer than the first: which side this hits is "
+        "note  of two launches at once the later one takes 2.1 % longer than the first: which side goes first is "
         "drawn at random for each pair, and the effect on the pair is taken out of it",
         "note  the calmer half of the pairs shows +24.0 %, the noisier half -9.99 %: the change is not the same in "
         "all pairs\n      a change that shows only beside other work, or only in some launches, is in the noisier half",

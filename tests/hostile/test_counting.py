@@ -116,9 +116,9 @@ def test_a_valgrind_that_counts_nothing(here: InProcess, script: str, says: str)
     ("source", "says"),
     [
         (c_programs.AVX512, "does not know an instruction of"),
-        (c_programs.SEGFAULT, "was killed by SIGSEGV, a segmentation fault: mend the command"),
-        (c_programs.UNDEFINED_INSTRUCTION, "was killed by SIGILL, an illegal instruction: mend the command"),
-        ("int main(void) { return 3; }", "failed with exit status 3: mend the command"),
+        (c_programs.SEGFAULT, "was killed by SIGSEGV, a segmentation fault: fix the command"),
+        (c_programs.UNDEFINED_INSTRUCTION, "was killed by SIGILL, an illegal instruction: fix the command"),
+        ("int main(void) { return 3; }", "failed with exit status 3: fix the command"),
     ],
     ids=["AVX-512", "segfault", "ud2", "status 3"],
 )

@@ -281,7 +281,7 @@ def test_a_disk_that_is_full_in_the_middle(scripted: ScriptedWorld, monkeypatch:
     assert "interrupted: this is what was measured until then" in done.text
     assert "10 pairs" in done.text
     (record,) = scripted.kept()
-    assert "; make room, or begin anew where XDG_STATE_HOME names a folder on another disk" in said(done)
+    assert "; make room, or start again where XDG_STATE_HOME names a folder on another disk" in said(done)
     assert f"on another disk. The launches measured until then are kept in {record}. Carry" in said(done)
     assert said(done).endswith(f"Carry it on by: steelyard compare --resume {record.name}")
     monkeypatch.undo()

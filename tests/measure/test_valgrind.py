@@ -51,7 +51,7 @@ def test_none_on_the_path_that_was_given(tmp_path: Path) -> None:
         ("echo hello", "does not say its version .'hello'.: install valgrind"),
         ("exit 1", "does not say its version"),
         ("printf '\\377'", "does not say its version"),
-        ("printf 'hm\\nno /proc\\nbye\\n' >&2; exit 1", "does not run here .'no /proc bye'.: mend that, or install"),
+        ("printf 'hm\\nno /proc\\nbye\\n' >&2; exit 1", "does not run here .'no /proc bye'.: fix that, or reinstall"),
     ],
 )
 def test_one_that_cannot_be_used(tmp_path: Path, answer: str, sentence: str) -> None:

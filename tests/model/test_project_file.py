@@ -157,8 +157,8 @@ def test_the_first_of_several_mistakes_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("[compare]\nmargin = \n", "steelyard.toml:2:10 is no TOML (invalid value): mend that line"),
-        ("a = 1\na = 2\n", "steelyard.toml:2:6 is no TOML (cannot overwrite a value): mend that line"),
+        ("[compare]\nmargin = \n", "steelyard.toml:2:10 is no TOML (invalid value): fix that line"),
+        ("a = 1\na = 2\n", "steelyard.toml:2:6 is no TOML (cannot overwrite a value): fix that line"),
         ("[compare", "steelyard.toml:1 is no TOML"),
         ("a = '\u202e", "steelyard.toml:1"),
         ("a = " + "[" * 5000, "steelyard.toml"),

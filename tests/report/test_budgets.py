@@ -17,14 +17,14 @@ def test_the_budget_that_would_decide_is_an_option_to_copy() -> None:
 
 def test_beside_what_goes_on_the_budget_is_one_anew() -> None:
     text = budgets.budget(UNDECIDED, SETTINGS.model_copy(update={"reserve": 0.5}), "time")
-    assert text.endswith("would decide; anew, with some to spare: --max-time 9")
+    assert text.endswith("would decide; rerun with some to spare: --max-time 9")
 
 
 def test_what_is_enough_in_half_of_all_cases_is_said_where_it_is_far_less() -> None:
     far_less = UNDECIDED.model_copy(update={"pairs_even": 61, "seconds_even": 1.6})
     text = budgets.budget(far_less, SETTINGS, "time")
     assert text == (
-        "time ran out; about 240 pairs, 6.3 s, would decide (in half of all cases 61, 1.6 s); "
+        "time ran out; about 240 pairs, 6.3 s, would decide (50 % chance at 61, 1.6 s); "
         "with some to spare: --max-time 9"
     )
     half = UNDECIDED.model_copy(update={"pairs_even": 130, "seconds_even": 3.4})
@@ -106,7 +106,7 @@ def test_no_budget_mends_what_the_control_found() -> None:
 
 def test_so_few_pairs_that_their_noise_is_not_known_say_what_a_dozen_would_tell() -> None:
     text = budgets.budget(TOO_FEW.model_copy(update={"pairs": 1, "pairs_needed": 12}), SETTINGS, "time")
-    assert "about 12 pairs, 3.2 s, would decide a large change, and tell how many more a small one needs" in text
+    assert "about 12 pairs, 3.2 s, would settle a large change, and show how many more a small one needs" in text
     assert "would decide; " in budgets.budget(TOO_FEW, SETTINGS, "time")
     assert "no pair was measured to its end" in budgets.budget(NOTHING, SETTINGS, "time")
 

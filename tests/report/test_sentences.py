@@ -95,12 +95,12 @@ def test_undecided_that_excludes_no_change_says_on_which_side_it_is() -> None:
     faster = sentences.excluded(verdict(verdict="undecided", change=-0.0042, interval=(-0.008, -0.001)), SETTINGS)
     assert slower is not None
     assert faster is not None
-    assert slower.startswith("slower by at least 0.10 %, not by more than 0.80 %")
-    assert "margin of 0.5 % in between" in slower
-    assert faster.startswith("faster by at least 0.10 %, not by more than 0.80 %")
+    assert slower.startswith("slower by at least 0.10 %, at most 0.80 %")
+    assert "which straddles your margin of 0.5 %" in slower
+    assert faster.startswith("faster by at least 0.10 %, at most 0.80 %")
     barely = sentences.excluded(verdict(verdict="undecided", interval=(1e-12, 0.008)), SETTINGS)
     assert barely is not None
-    assert barely.startswith("slower, not by more than 0.80 %, with")
+    assert barely.startswith("slower, at most 0.80 %, which")
 
 
 def test_an_unbounded_interval_rules_nothing_out() -> None:

@@ -171,7 +171,7 @@ def test_undecided_names_its_bounds_and_the_budget_that_would_decide() -> None:
 
 def test_the_last_line_of_an_open_end_names_strict() -> None:
     assert flat(on_screen(partial(open_end, said=not_strict()))) == (
-        "exit status 0, as nothing was found slower; with --strict it is 4, as it stayed undecided"
+        "exit status 0, as nothing was found slower; with --strict it is 4, as the result is undecided"
     )
 
 
@@ -293,7 +293,7 @@ def test_a_run_shows_its_level_and_how_quiet_it_was() -> None:
         "the median",
     ):
         assert said in text
-    assert "crowd" not in text
+    assert "cluster" not in text
 
 
 def test_a_run_that_varies_by_itself_is_noisy_though_nothing_waited() -> None:
@@ -314,7 +314,7 @@ def test_a_run_is_not_called_quiet_where_nobody_tells() -> None:
 def test_a_run_with_two_modes_points_at_them() -> None:
     summary = SUMMARY.model_copy(update={"modes": [12.7e6, 15e6]})
     text = flat(on_screen(lambda console: terminal.run(console, records.run(), [summary])))
-    assert "crowd at 12.70 ms and 15.00 ms" in text
+    assert "cluster at 12.70 ms and 15.00 ms" in text
 
 
 def test_a_metric_of_nothing_but_zeros_has_no_strip() -> None:

@@ -316,7 +316,7 @@ def _output_of_launches(path: Path | None) -> str | None:
     except OSError as error:
         raise UsageError(f"--output {path} cannot be written: {error.strerror}; check the path") from error
     if is_pipe:
-        raise UsageError(f"--output {path} is a pipe, and each launch writes anew: give the path of a file")
+        raise UsageError(f"--output {path} is a pipe, and each launch starts writing afresh: give the path of a file")
     return os.path.realpath(path)  # resolved here, like the input
 
 

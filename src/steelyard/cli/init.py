@@ -68,7 +68,7 @@ def _refuse_another(folder: Path, *, force: bool) -> None:
 
     own = folder / OWN
     if own.is_symlink() and not own.exists():
-        raise UsageError(f"{OWN} is a link to a file that is not there: mend the link, or remove it")
+        raise UsageError(f"{OWN} is a link to a file that is not there: fix the link, or remove it")
     if own.exists() and not own.is_file():
         raise UsageError(f"{OWN} is there already, and is no file: remove it first")
     if not force and own.exists():

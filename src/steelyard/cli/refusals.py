@@ -46,7 +46,7 @@ def refusal(error: BaseException) -> str | None:
         if _is(each, errno.EAGAIN) or (isinstance(each, RuntimeError) and _NO_THREAD in text):
             return "no more processes or threads can be started here: allow more (ulimit -u, pids.max of a container)"
     if isinstance(error, ImportError):
-        return f"a library that steelyard needs cannot be loaded ({_last_line(error)}): install steelyard anew"
+        return f"a library that steelyard needs cannot be loaded ({_last_line(error)}): reinstall steelyard"
     if isinstance(error, FileNotFoundError) and not error.filename:  # every other missing file has a name
         return f"the current directory cannot be used: {error.strerror}; change to another one"
     if isinstance(error, OSError) and error.errno in _REFUSED and not error.filename:

@@ -49,7 +49,7 @@ def going_on(record: Weighing, path: Path, more: More) -> Weighing:
         raise UsageError(f"{path} has a verdict on all that was measured: look at it with steelyard show")
     opened = [number for number in undecided if _may_go_on(record, number, pairs[number])]
     if not opened:
-        raise UsageError(f"{path} spent all of its alpha when its budget ended, and kept none for going on: weigh anew")
+        raise UsageError(f"{path} spent all of its alpha and kept none for going on: weigh again")
     opened += [number for number, one in enumerate(record.benchmarks) if one.control and record.stop[number] in _ENDED]
     benchmarks = list(record.benchmarks)
     for number in opened:
@@ -80,9 +80,9 @@ def _refuse_others(record: Weighing, path: Path, more: More) -> None:
             "that has ended"
         )
     if not any(reason in _ENDED for reason in record.stop) or ("failed" in record.stop and not record.settings.harness):
-        raise UsageError(f"{path} has failed: look at it with steelyard show, and weigh anew")
+        raise UsageError(f"{path} has failed: look at it with steelyard show, and weigh again")
     if not timed(record.settings.metrics):
-        raise UsageError(f"{path} was counted, and more counts of the same programs say the same: weigh anew")
+        raise UsageError(f"{path} was counted, and more counts of the same programs would say the same: weigh again")
 
 
 def _undecided(record: Weighing, views: list[Weighing], metric: str) -> list[int]:

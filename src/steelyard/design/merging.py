@@ -137,7 +137,7 @@ def _check_whole(parts: _Parts) -> None:
     for path, record in parts:
         for name in [one.name for one in record.benchmarks if not one.control]:
             if name in owners:
-                raise UsageError(f"{owners[name]} and {path} both have {name!r}: they overlap, so weigh them anew")
+                raise UsageError(f"{owners[name]} and {path} both have {name!r}: they overlap, so weigh them again")
             owners[name] = path
 
 

@@ -58,7 +58,7 @@ def _compare_outputs(record: Weighing | Run, targets: Targets, runner: Runner) -
                 which = f" (layout {layout})" if layout else ""
                 raise MeasurementError(
                     f"{benchmark.name}{which}: the two sides print different things, first in line "
-                    f"{line}{_both_lines(outputs, line)}: a faster wrong answer is not faster. Mend the candidate, or "
+                    f"{line}{_both_lines(outputs, line)}: a faster wrong answer is not faster. Fix the candidate, or "
                     "leave --reference-output out."
                 )
 

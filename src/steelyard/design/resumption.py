@@ -37,7 +37,7 @@ def resumable(path: Path, *, trusted: bool, more: More | None = None) -> Weighin
         raise UsageError(f"{path} has nothing to go on with: {record.new_suite.message}")
     if more is None and {*record.stop} <= {"failed"}:
         raise UsageError(
-            f"{path} was not interrupted, a launch failed: weigh anew once it is mended; steelyard report "
+            f"{path} was not interrupted, a launch failed: fix that and weigh again; steelyard report "
             f"{typed(path)} has what was measured"
         )
     if more is None and "interrupted" not in record.stop:
@@ -65,7 +65,7 @@ def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
             inside.enter_context(entered(record.settings.directory))
         except OSError as error:
             raise UsageError(
-                f"{path} was begun in {record.settings.directory}: {error.strerror}; weigh anew"
+                f"{path} was begun in {record.settings.directory}: {error.strerror}; weigh again"
             ) from error
         with in_use(_folders(record)):
             if not record.settings.setup:
@@ -85,7 +85,7 @@ def check_programs(record: Weighing, path: Path) -> None:
     """Raise UsageError for a program that is not the one that the weighing began with."""
     for subject in record.subjects:
         if subject.digest is not None and digest_of(subject, record.settings) != subject.digest:
-            raise UsageError(f"{subject.program} is not the program that {path} began with: weigh anew")
+            raise UsageError(f"{subject.program} is not the program that {path} began with: weigh again")
 
 
 def _texts(record: Weighing) -> Iterator[str]:

@@ -281,7 +281,7 @@ class Launcher:
             if stopped > _MOST_LOOKS_STOPPED:
                 raise ServerLostError(
                     f"the launch server (process {self.server_pid}) was stopped by a signal and does not go on: "
-                    "look what stops it, and begin anew"
+                    "find out what stops it, and start again"
                 )
             if longest_ns is not None and (late - _MOST_LOOKS_LATE) * _LONGEST_DEAF_MS * 1_000_000 > longest_ns:
                 raise ServerLostError(

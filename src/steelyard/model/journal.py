@@ -188,7 +188,7 @@ class Journal:
 
 def _explained(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"{error.strerror}; make room, or begin anew where XDG_STATE_HOME names a folder on another disk"
+        return f"{error.strerror}; make room, or start again where XDG_STATE_HOME names a folder on another disk"
     if error.errno == errno.EFBIG:
         return f"{error.strerror}; allow larger files (ulimit -f)"
     return str(error.strerror)

@@ -130,7 +130,7 @@ def _read(file: Path, shown: Path) -> str | None:
         return file.read_text("utf-8-sig")  # some editors begin it with a byte order mark
     except FileNotFoundError:
         if file.is_symlink():  # otherwise a project further up would be weighed instead
-            raise UsageError(f"{shown} is a link to a file that is not there: mend the link, or remove it") from None
+            raise UsageError(f"{shown} is a link to a file that is not there: fix the link, or remove it") from None
         return None
     except OSError as error:
         raise UsageError(f"{shown} cannot be read: {error.strerror}; check its permissions") from error
@@ -146,7 +146,7 @@ def _parsed(text: str, shown: Path) -> dict[str, Any]:
         match = re.search(r" \(at line (\d+), column (\d+)\)$", said)
         place = f"{shown}:{match[1]}:{match[2]}" if match else f"{shown}:{text.count(chr(10)) + 1}"
         what = said[: match.start()] if match else said.removesuffix(" (at end of document)")
-        raise UsageError(f"{place} is no TOML ({what[:1].lower()}{what[1:]}): mend that line") from error
+        raise UsageError(f"{place} is no TOML ({what[:1].lower()}{what[1:]}): fix that line") from error
 
 
 @dataclass(frozen=True)

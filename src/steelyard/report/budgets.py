@@ -33,7 +33,7 @@ _FAR_LESS = 2
 MOST_MARGIN = 0.4
 # Disturbed launches per pair, of two, above which other work on the machine is worth mentioning.
 _MANY = 1.0
-_TELLS = "would decide a large change, and tell how many more a small one needs"
+_TELLS = "would settle a large change, and show how many more a small one needs"
 SEE_NOTE = " (see the note)"
 """Refers to one of the verdict's notes, which says why; formats without notes leave it out."""
 _COARSE_CLOCK = "coarse-clock"
@@ -124,7 +124,7 @@ def _even(verdict: Verdict) -> str:
     pairs, seconds = verdict.pairs_even, verdict.seconds_even
     if pairs is None or seconds is None or _FAR_LESS * pairs > (verdict.pairs_needed or 0):
         return ""
-    return f" (in half of all cases {_rounded_up(pairs):,}, {figures.seconds(seconds)})"
+    return f" (50 % chance at {_rounded_up(pairs):,}, {figures.seconds(seconds)})"
 
 
 def _beside(verdict: Verdict) -> str | None:
@@ -203,7 +203,7 @@ def _options(pairs: int, seconds: float | None, settings: Settings, reason: Stop
     if not options:
         return "; your budget allows it"
     # The report also names the option that goes on from here, which takes less than measuring anew.
-    anew = "anew, " if settings.reserve and not of_a_part else ""
+    anew = "rerun " if settings.reserve and not of_a_part else ""
     return f"; {anew}with some to spare{', given to its part' if of_a_part else ''}: {' '.join(options)}"
 
 

@@ -234,7 +234,7 @@ def excluded(verdict: Verdict, settings: Settings) -> str | None:
         at_least = f" by at least {figures.extent(least)}" if figures.extent(least) != figures.extent(0) else ""
         text = f"{leaning_to}{at_least}, {_not_more_than(most)}"
         if least < margin <= most:
-            text += f", with your margin of {figures.threshold(margin)} in between"
+            text += f", which straddles your margin of {figures.threshold(margin)}"
     else:
         text = f"not slower{_by_more_than(high)}, not faster{_by_more_than(-low)}"
         if high > _NO_BOUND or low < -_NO_BOUND / (1 + _NO_BOUND):
@@ -243,7 +243,7 @@ def excluded(verdict: Verdict, settings: Settings) -> str | None:
 
 
 def _not_more_than(most: float) -> str:
-    return f"not by more than {figures.extent(most)}" if math.isfinite(most) else "how much at most is open"
+    return f"at most {figures.extent(most)}" if math.isfinite(most) else "how much at most is open"
 
 
 def _by_more_than(bound: float) -> str:
@@ -279,7 +279,7 @@ def resolution(verdict: Verdict | UnpairedVerdict) -> str | None:
 
 def not_strict(why: str = "nothing was found slower") -> str:
     """Say what exit status an undecided weighing has when it need not be strict, and why."""
-    return f"status 0, as {why}; with --strict it is 4, as it stayed undecided"
+    return f"status 0, as {why}; with --strict it is 4, as the result is undecided"
 
 
 def tally_in(record: Weighing, verdicts: list[Verdict]) -> str:

@@ -279,7 +279,7 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool, explain
     sheet.row(metric, level, *([rates] if rates else []), sentences.spread(summary), style="bold" if full else "dim")
     if len(summary.modes) > 1:
         modes = " and ".join(figures.quantity(mode, metric) for mode in summary.modes)
-        sheet.row("modes", f"the launches crowd at {modes}, as if they did different things")
+        sheet.row("modes", f"the launches cluster at {modes}, as if they did different things")
     if not full:
         return
     if metric in METRICS and metric not in explained:

@@ -226,7 +226,7 @@ def test_a_run_that_differs_is_counted_more_too(stage: Stage) -> None:
 def test_a_target_that_fails_ends_it_at_once(stage: Stage) -> None:
     ended = stage(fresh(), lambda *_: launched(5, exit_code=3, stderr=b"alas\n"))
     assert len(ended.pool.specs) == 1
-    assert "work failed with exit status 3 (its last words: alas): mend the command" in str(ended.error)
+    assert "work failed with exit status 3 (its last words: alas): fix the command" in str(ended.error)
     assert ended.codes() == ["failed"]
     assert ended.record.is_empty()
 

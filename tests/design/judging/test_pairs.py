@@ -75,7 +75,7 @@ def test_by_how_much_the_second_takes_longer_is_told_of_the_way_that_pairs_run_n
     of = {number: order_finding(pairs, number, usual) for number in (3, 8, 16)}
     assert of[3] == []
     assert of[8][0].message.startswith("the second launch of a pair takes 4 % longer than the first: ")
-    assert of[16][0].message.startswith("of two at once the one that begins later takes 4 % less than the first")
+    assert of[16][0].message.startswith("of two launches at once the later one takes 4 % less than the first")
     assert order_finding(pairs, 16, Settings(alpha=0.05, margin=0.05)) == []
 
 

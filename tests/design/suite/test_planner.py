@@ -469,7 +469,7 @@ class TestTheTrial:
         [
             (
                 fails(CRASH),
-                r"baseline \(bad\) was killed by SIGSEGV, a segmentation fault: mend it, or choose others with",
+                r"baseline \(bad\) was killed by SIGSEGV, a segmentation fault: fix it, or choose others with",
             ),
             (
                 fails({"exit_code": 3, "stderr": b"no room\n"}),

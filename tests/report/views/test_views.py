@@ -127,8 +127,8 @@ def test_modes_are_named_where_the_test_shows_them() -> None:
         for one in fast
     ]
     text = " ".join(drawn(with_rows(fast + slow), HIST).split())
-    assert "modes the candidate's launches crowd at 992.0 µs and 1.994 ms" in text
-    assert "baseline's launches crowd" not in text
+    assert "modes the candidate's launches cluster at 992.0 µs and 1.994 ms" in text
+    assert "baseline's launches cluster" not in text
 
 
 def test_an_axis_is_in_the_unit_that_is_asked_for() -> None:

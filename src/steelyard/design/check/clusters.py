@@ -208,7 +208,7 @@ def _where(found: Modes, what: str) -> str:
 RULES = (
     Rule(
         "hash-seed",
-        "it takes as long under every hash seed",
+        "it takes the same time under every hash seed",
         SEED_RANGE,
         "",
         "33 benchmarks without any hash seed reached 6 % by noise alone (steelyard docs check)",
@@ -218,7 +218,7 @@ RULES = (
     ),
     Rule(
         "modes",
-        "its times crowd around one value",
+        "its times cluster around one value",
         MODES_DISTANCE,
         "",
         "and a dip that unimodal samples have in 0.05 % of the cases (Hartigan and Hartigan 1985)",

@@ -177,7 +177,7 @@ RULES = (
         "",
         "33 sound benchmarks reached 2 % (steelyard docs check), and a working set that leaves a cache is nobody's "
         "mistake",
-        "begin each iteration from the same state: what it fills or appends to has to be emptied, or made anew",
+        "begin each iteration from the same state: what it fills or appends to has to be emptied, or made afresh",
         slower_and_slower,
     ),
     Rule(

@@ -81,7 +81,7 @@ RUNS = Rule(
     0.0,
     "",
     "none: every listed benchmark is asked for",
-    "run it by itself and mend what it complains of, or leave it out with --benchmark",
+    "run it by itself and fix what it reports, or leave it out with --benchmark",
     _always_runs,
 )
 

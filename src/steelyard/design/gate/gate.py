@@ -364,7 +364,7 @@ def _unused(report: GateReport) -> list[Finding]:
         Finding(
             code="unused-limit",
             message=f"the limit {limit} fits no benchmark{_like(pattern, names)}",
-            remedy="mend its pattern",
+            remedy="correct its pattern",
         )
         for limit, pattern in patterns
         if not fits(names, [pattern])

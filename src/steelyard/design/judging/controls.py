@@ -54,7 +54,7 @@ def withheld(verdict: Verdict, alarm: Verdict, *, copied: bool) -> Verdict:
         code=CONTROL_ALARM,
         message=message,
         remedy="look for what favours one side: --prepare, files that launches leave behind, other programs' timers"
-        + (", or where a file lies: copy both programs anew, and weigh these copies" if copied else ""),
+        + (", or where a file lies: make new copies of both programs, and weigh those" if copied else ""),
     )
     return verdict.model_copy(
         update={"verdict": "undecided", "is_change": False, "findings": [finding, *verdict.findings]}

@@ -98,12 +98,12 @@ def order_finding(pairs: MetricPairs, shown: int, settings: Settings) -> list[Fi
         return []
     baseline = pairs.launches.complete_pairs(pairs.benchmark, pairs.role)[shown - 1, 0]
     in_tandem = bool(pairs.launches.in_tandem()[baseline])
-    which = "of two at once the one that begins later" if in_tandem else "the second launch of a pair"
+    which = "of two launches at once the later one" if in_tandem else "the second launch of a pair"
     return [
         Finding(
             code="order",
             message=f"{which} takes {percent(abs(expm1(longer)))} {'longer' if longer > 0 else 'less'} than the first: "
-            "which side this hits is drawn at random for each pair, and the effect on the pair is taken out of it",
+            "which side goes first is drawn at random for each pair, and the effect on the pair is taken out of it",
         )
     ]
 

@@ -16,7 +16,7 @@ from steelyard.report.endings import how_it_failed, signal_name
 from steelyard.report.figures import seconds
 from steelyard.subjects.command import command_line
 
-_HOOK_REMEDY = "mend it, or have it end with status 0 where its failure does not matter"
+_HOOK_REMEDY = "fix it, or have it exit with status 0 if its failure does not matter"
 # The last words of a Python that lacks a module; with `-m` it leaves out the quotes.
 _NO_MODULE = re.compile(rb"No module named '?([A-Za-z_][\w.]*)'?\s*\Z")
 

@@ -19,9 +19,9 @@ from steelyard.subjects.process_time import timed_by_process
 from steelyard.subjects.responses import check_within
 
 ENVIRONMENT = "(A launch sees only a small environment: pass more with --env NAME or --inherit-env.)"
-MEND_REMEDY = f"mend the command. {ENVIRONMENT}"
-COMMAND_REMEDY = f"mend the command, or accept failures with --ignore-failure. {ENVIRONMENT}"
-HARNESS_REMEDY = f"mend it, or choose others with --benchmark. {ENVIRONMENT}"
+MEND_REMEDY = f"fix the command. {ENVIRONMENT}"
+COMMAND_REMEDY = f"fix the command, or accept failures with --ignore-failure. {ENVIRONMENT}"
+HARNESS_REMEDY = f"fix it, or choose others with --benchmark. {ENVIRONMENT}"
 SHARED_REMEDY = "a start of its own shows more"
 LIST_REMEDY = (
     "is it a program of the harness that --harness names? For a plain command leave --harness out. " + ENVIRONMENT

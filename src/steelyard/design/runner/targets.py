@@ -165,7 +165,7 @@ def _remedy(subject: Subject, settings: Settings) -> str:
         return remedy
     if not words:
         return COMMAND_REMEDY
-    return f"{unshelled(words)}: give --shell, mend the command, or accept failures with --ignore-failure"
+    return f"{unshelled(words)}: give --shell, fix the command, or accept failures with --ignore-failure"
 
 
 def remedy_of_missing(subject: Subject, settings: Settings) -> str | None:

@@ -21,4 +21,4 @@ def no_amounts_finding(listed: Iterable[Listed]) -> list[Finding]:
     if not told:
         return []
     message = f"there is no throughput where the harness tells no number above 0: {told}"
-    return [Finding(code="no-amount", message=message, remedy="mend what it lists")]
+    return [Finding(code="no-amount", message=message, remedy="correct what it lists")]

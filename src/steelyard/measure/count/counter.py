@@ -44,7 +44,7 @@ _NOT_EXECUTED = re.compile(r"^==\d+== Warning: Can't execute setuid/setgid/setca
 _SETUID = "a setuid program cannot be counted: count a copy without that bit"
 _REMEDIES = (
     ("setuid", _SETUID),
-    ("bad interpreter", "the interpreter that its first line names is not there: install it, or mend that line"),
+    ("bad interpreter", "the interpreter that its first line names is not there: install it, or correct that line"),
     ("No such file", "it was there before: if the command removes it, put it back with --prepare"),
     (
         "failed in UME",

@@ -80,7 +80,7 @@ def _version_of(program: Path) -> str:
     match = _VERSION.search(ended.stdout)
     if match is None and ended.returncode != 0 and (why := ended.stderr.splitlines()[-2:]):
         said = " ".join(why)[-200:]
-        raise MeasurementError(f"{program} does not run here ({said!r}): mend that, or install valgrind anew")
+        raise MeasurementError(f"{program} does not run here ({said!r}): fix that, or reinstall valgrind")
     if match is None:
         raise MeasurementError(f"{program} does not say its version ({ended.stdout.strip()[:80]!r}): {_INSTALL}")
     if (int(match[1]), int(match[2])) < _OLDEST:

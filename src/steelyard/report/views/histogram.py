@@ -53,7 +53,7 @@ def _histogram(sheet: Sheet, sides: Sequence[Side], scale: Scale) -> None:
         if len(found) > 1:
             crowd = " and ".join(scale.shown(mode) for mode in found)
             whose = f"the {side.label}" if len(sides) == 1 else f"the {side.label}'s {figures.plural_of(side.noun)}"
-            sheet.row("modes", f"{whose} crowd at {crowd}")
+            sheet.row("modes", f"{whose} cluster at {crowd}")
 
 
 def _said(side: Side, counted: Bins, place: int, scale: Scale) -> str:

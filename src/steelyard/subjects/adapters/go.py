@@ -107,7 +107,7 @@ class Go(Harness):
         arguments = arguments_of(launch)
         if PurePath(arguments[0]).name == "go":
             raise UsageError(
-                "`go test` would build anew in each launch: build once, with go test -c, and give the result"
+                "`go test` would build again in each launch: build once, with go test -c, and give the result"
             )
         if any(re.fullmatch(r"--?test\.bench(=.*)?", argument) for argument in arguments[1:]):
             raise UsageError(

@@ -41,7 +41,7 @@ def check_built(launch: LaunchSpec) -> None:
     """Raise UsageError for a command that makes cargo build its benchmarks, which would then be timed too."""
     if PurePath(arguments_of(launch)[0]).name == "cargo":
         raise UsageError(
-            "`cargo bench` would build anew in each launch: give the executable that cargo bench --no-run names, "
+            "`cargo bench` would build again in each launch: give the executable that cargo bench --no-run names, "
             "target/release/deps/NAME-HASH"
         )
 
