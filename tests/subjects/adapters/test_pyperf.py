@@ -232,7 +232,7 @@ def test_what_is_no_result(text: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "said"), [([1e-6], "gave 1 samples where 2 were asked"), ([1e-6] * 3, "gave 3 samples where 2")]
+    ("values", "said"), [([1e-6], "gave 1 sample where 2 were asked"), ([1e-6] * 3, "gave 3 samples where 2")]
 )
 def test_another_number_of_values_is_refused(values: list[float], said: str) -> None:
     written = result({"values": values}).encode()
