@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from steelyard.design.gate import gate as room
-from steelyard.design.gate.gate import gate, of_one
+from steelyard.design.gate.gate import gate, gate_outcome
 from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.design.merging import merged
 from steelyard.design.outcome import Outcome, derive
@@ -139,14 +139,14 @@ def test_a_limit_of_one_of_many_that_share_alpha_is_exceeded_by_no_chance_findin
     assert any(
         one.interval is not None and one.interval[0] > 0 and (one.change or 0) > 0.02 for one in verdicts_of(record)
     ), "by itself one would be surely slower"
-    report = of_one("a.json", Outcome(record, None), limits_from(["2%"]))
+    report = gate_outcome("a.json", Outcome(record, None), limits_from(["2%"]))
     assert (report.verdict, report.slower) == ("undecided", [])
 
 
 def test_what_is_surely_slower_among_many_is_above_a_limit_below_the_margin() -> None:
     record = derive(drawn_suite(5, 80, {3: 0.1}, 0.12, "holm"))
     assert verdicts_of(record)[3].verdict == "same"
-    report = of_one("a.json", Outcome(record, None), limits_from(["2%"]))
+    report = gate_outcome("a.json", Outcome(record, None), limits_from(["2%"]))
     assert [one.verdict.benchmark for one in report.slower] == ["b3"]
 
 
@@ -278,7 +278,7 @@ def test_a_part_of_a_suite_says_that_others_are_not_here(given: Given) -> None:
         assert (report.verdict, [finding.code for finding in report.findings]) == ("failed", said)
         assert report.problems[0].startswith(f"{alone}; give the records of all parts, or --part")
     limits = limits_from(["10%", "b=never"], require=["b"])
-    for report in (gate(both[1:], limits, of_parts=True), of_one("2", Outcome(records["2"]), limits)):
+    for report in (gate(both[1:], limits, of_parts=True), gate_outcome("2", Outcome(records["2"]), limits)):
         assert (report.verdict, report.problems) == ("passed", [])
         assert [finding.message for finding in report.findings] == [alone]
 
@@ -415,12 +415,12 @@ class TestOfOneThatNeverFails:
     def test_its_failure_is_a_finding(
         self, failed: Outcome, limits: list[str], problems: list[str], passed_over: int
     ) -> None:
-        report = of_one("a", failed, limits_from(limits))
+        report = gate_outcome("a", failed, limits_from(limits))
         assert [one for one in report.problems if "max_rss" not in one] == problems
         assert [finding.code for finding in report.findings] == ["passed-over"] * passed_over
 
     def test_it_is_required_all_the_same(self, failed: Outcome) -> None:
-        report = of_one("a", failed, limits_from(["b2=never", "b3=never"], require=["b3"]))
+        report = gate_outcome("a", failed, limits_from(["b2=never", "b3=never"], require=["b3"]))
         assert report.problems == [
             "required benchmark b3 has no verdict: it is new, was renamed or removed, failed, or there was no time "
             "for it"
