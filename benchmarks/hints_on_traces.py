@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.simulation import SYNTHETIC, TRACE_NAMES, FloatArray, Noise, one_budget, table, trace, weigh_once
 from benchmarks.words import whole_numbers
-from steelyard.design.judging.outlook import Needed, needed, needed_by_few
+from steelyard.design.judging.outlook import Needed, needed_after_few_pairs, needed_to_decide
 from steelyard.model.settings import Settings
 from steelyard.report.budgets import MOST_MARGIN, TO_SPARE
 
@@ -92,8 +92,8 @@ def _hint(sides: FloatArray, members: int) -> Needed | None:
     if judgement.verdict != "undecided":
         return None
     if np.isfinite(judgement.estimate.lower):
-        return needed(judgement, SETTINGS, BUDGET, members)
-    return needed_by_few(np.log(sides[:, 1] / sides[:, 0]), SETTINGS, BUDGET, members)
+        return needed_to_decide(judgement, SETTINGS, BUDGET, members)
+    return needed_after_few_pairs(np.log(sides[:, 1] / sides[:, 0]), SETTINGS, BUDGET, members)
 
 
 def main(weighings: int, members: int) -> None:

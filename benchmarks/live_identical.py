@@ -33,7 +33,7 @@ import numpy as np
 from benchmarks.processes import STEELYARD, run, with_own_store
 from benchmarks.simulation import one_budget, table
 from benchmarks.tandem import Amounts, Program, amounts_of, listed, programs
-from steelyard.design.judging.budgets import ENDS
+from steelyard.design.judging.budgets import BUDGET_ENDS
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.files import load
 from steelyard.model.records import Weighing
@@ -130,7 +130,7 @@ def seen(record: Weighing, number: int, load_now: float) -> Seen:
     """Take all looks of one benchmark with every alpha."""
     pairs = MetricPairs(record.launches, number, record.settings.metrics[0])
     baseline, candidate = map(np.log, pairs.first(pairs.count()))
-    ended = record.stop[number] in ENDS
+    ended = record.stop[number] in BUDGET_ENDS
 
     def is_rejected(alpha: float) -> bool:
         looks = plan_looks(len(baseline), ended=ended, budgets=one_budget(alpha))

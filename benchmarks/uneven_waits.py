@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.simulation import TRACE_NAMES, FloatArray, Noise, table, trace, weigh_once, window_of
 from benchmarks.words import whole_numbers
-from steelyard.design.judging.waits import LEVEL, lean
+from steelyard.design.judging.waits import LEVEL, uneven_waits
 from steelyard.design.timing.disturbance import Repeats
 from steelyard.model.rows import LaunchRow
 from steelyard.stats.signed_rank import estimate
@@ -77,7 +77,7 @@ def _weigh(noise: Noise, longer: float, weighings: int, name: str) -> tuple[obje
         places = _kept(wall, delay)
         judgement = weigh_once(wall[places], margin=0.005, alpha=0.01)
         end = places[judgement.look.pairs - 1] + 1
-        said += lean(wall[:end], delay[:end]) is not None
+        said += uneven_waits(wall[:end], delay[:end]) is not None
         launched.append(end)
         changes.append([_change(wall[:end]), _change(wall[[place for place in places if place < end]])])
     every, kept = np.median(changes, axis=0)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.design.findings import COLD, not_measured_finding
-from steelyard.design.judging.budgets import ENDS, budgets_of
-from steelyard.design.judging.judgement import by_benchmark, judged_members
+from steelyard.design.judging.budgets import BUDGET_ENDS, budgets_of
+from steelyard.design.judging.judgement import by_benchmark, judge_members
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.errors import UsageError
 from steelyard.model.kept import Finding
@@ -66,7 +66,7 @@ def going_on(record: Weighing, path: Path, more: More) -> Weighing:
     )
 
 
-_ENDED: tuple[StopReason, ...] = (*ENDS, "futile", "decided")
+_ENDED: tuple[StopReason, ...] = (*BUDGET_ENDS, "futile", "decided")
 
 
 def _refuse_others(record: Weighing, path: Path, more: More) -> None:
@@ -91,7 +91,7 @@ def _undecided(record: Weighing, views: list[Weighing], metric: str) -> list[int
         for number, (one, reason) in enumerate(zip(record.benchmarks, record.stop, strict=True))
         if reason != "failed" and not one.control
     ]
-    judged = judged_members(views, members, metric, {})
+    judged = judge_members(views, members, metric, {})
     return [
         number
         for number, judgement in zip(members, judged, strict=True)
@@ -102,7 +102,7 @@ def _undecided(record: Weighing, views: list[Weighing], metric: str) -> list[int
 def _may_go_on(record: Weighing, number: int, pairs: int) -> bool:
     """Whether any alpha is left for a benchmark; one that was futile stopped before the end of its budget."""
     budgets = budgets_of(record.settings, record.benchmarks[number])
-    return record.stop[number] not in ENDS or budgets.may_go_on_after(pairs)
+    return record.stop[number] not in BUDGET_ENDS or budgets.may_go_on_after(pairs)
 
 
 def _reopened(record: Weighing, number: int, pairs: int) -> Benchmark:
@@ -110,7 +110,7 @@ def _reopened(record: Weighing, number: int, pairs: int) -> Benchmark:
     one = record.benchmarks[number]
     if one.ended is not None:
         return one
-    return one.model_copy(update={"ended": pairs if record.stop[number] in ENDS else 0})
+    return one.model_copy(update={"ended": pairs if record.stop[number] in BUDGET_ENDS else 0})
 
 
 def _with_more(record: Weighing, more: More, places: Sequence[tuple[int, Budgets]]) -> Settings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from steelyard.design.judging.budgets import fewest_pairs, members_of
+from steelyard.design.judging.budgets import count_members, fewest_pairs
 from steelyard.design.judging.judgement import verdicts
 from steelyard.stats.looks import Budgets
 from steelyard.stats.paired import judge
@@ -44,4 +44,4 @@ def test_alpha_is_shared_by_those_that_did_not_fail() -> None:
     failed = suite.model_copy(
         update={"benchmarks": [*suite.benchmarks[:3], control], "stop": ["failed", *suite.stop[1:]]}
     )
-    assert (members_of(suite), members_of(failed)) == (4, 2)
+    assert (count_members(suite), count_members(failed)) == (4, 2)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from steelyard.design.judging.builds import builds_finding
+from steelyard.design.judging.builds import one_build_finding
 from steelyard.design.judging.judgement import verdicts
 from steelyard.model.records import Weighing
 from steelyard.model.settings import Settings
@@ -35,8 +35,8 @@ def said(of: Weighing) -> list[bool]:
 
 def test_what_changed_in_a_suite_of_two_builds_may_be_due_to_what_else_did() -> None:
     assert said(record()) == [True, False]
-    assert builds_finding(record(), 0, "cpu", "slower")
-    assert not builds_finding(record(layouts=2), 0, "cpu", "slower")
+    assert one_build_finding(record(), 0, "cpu", "slower")
+    assert not one_build_finding(record(layouts=2), 0, "cpu", "slower")
 
 
 @pytest.mark.parametrize(

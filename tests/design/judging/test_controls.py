@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.design.judging.controls import beside_controls
+from steelyard.design.judging.controls import apply_controls
 from steelyard.design.judging.judgement import verdicts
 from steelyard.model.derived import Verdict
 from steelyard.model.launches import Launches
@@ -21,7 +21,7 @@ def test_a_control_that_leaves_a_change_open_is_called_what_it_is(word: str, low
     slower = verdict(verdict="slower", change=0.006, interval=(0.002, 0.01))
     faster = verdict(verdict="faster", change=-0.006, interval=(-0.01, -0.002))
     control = verdict(verdict=word, change=0.0, interval=(lower, upper), control=True)
-    for left in beside_controls(records.weighing(), [slower, faster], [control]):
+    for left in apply_controls(records.weighing(), [slower, faster], [control]):
         assert left.verdict in ("slower", "faster")
         assert left.findings[0].code == "control-open"
         assert left.findings[0].message.startswith(f"the control is {word}, [{100 * lower:.1g}")
@@ -33,7 +33,7 @@ def test_what_it_excludes_is_left_as_it_is() -> None:
     faster = verdict(verdict="faster", change=-0.02, interval=(-0.03, -0.01))
     # Where there is no change, nothing else can have made one.
     small = verdict(verdict="same", change=0.001, interval=(-0.002, 0.004))
-    assert beside_controls(records.weighing(), [slower, faster, small], [control]) == [slower, faster, small]
+    assert apply_controls(records.weighing(), [slower, faster, small], [control]) == [slower, faster, small]
 
 
 MERGED = records.weighing(benchmarks=("a", "b", "control", "control")).model_copy(
@@ -56,7 +56,7 @@ def test_a_control_says_nothing_of_what_another_part_measured(other: Verdict, co
         one.model_copy(update={"control": True, "index": number, "interval": interval})
         for one, number, interval in ((quiet, 2, quiet.interval), (other, 3, (-0.03, 0.09)))
     ]
-    mine, theirs = beside_controls(MERGED, found, controls)
+    mine, theirs = apply_controls(MERGED, found, controls)
     assert mine == found[0]
     assert theirs.findings[0].code == code
 

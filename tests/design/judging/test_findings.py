@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.design.judging.controls import withheld
+from steelyard.design.judging.controls import withhold
 from steelyard.design.judging.findings import data_findings, medians_findings
 from steelyard.design.judging.judgement import verdicts
 from steelyard.model.counters import EVENTS, Counted, Counters
@@ -130,7 +130,7 @@ def test_how_often_a_short_command_is_to_be_repeated_counts_how_often_it_is() ->
 
 def test_a_verdict_that_is_withheld_is_no_change() -> None:
     slower, alarm = verdicts(weigh(noisy(0.05))[0])[0], verdicts(weigh(noisy(-0.03))[0])[0]
-    found = withheld(slower, alarm, copied=False)
+    found = withhold(slower, alarm, is_copied=False)
     assert (slower.verdict, slower.is_change) == ("slower", True)
     assert (found.verdict, found.is_change, found.change) == ("undecided", False, slower.change)
     assert found.findings[0].message.startswith("the control found the baseline faster than itself (")

@@ -10,7 +10,7 @@ from benchmarks.hints_on_traces import CHANGES, Followed, follow, noises
 from benchmarks.simulation import weigh_once
 
 from steelyard.design.judging.judgement import verdicts
-from steelyard.design.judging.outlook import Needed, needed
+from steelyard.design.judging.outlook import Needed, needed_to_decide
 from steelyard.model.derived import Verdict
 from steelyard.model.launches import Launches
 from steelyard.model.records import Part
@@ -146,7 +146,7 @@ def lacking(change: float, *, sign: int = 1, members: float = 1, reserve: float 
     assert judgement is not None
     assert judgement.verdict == "undecided"
     settings = Settings(margin=0.005, alpha=0.01, reserve=reserve)
-    return needed(judgement, settings, Budgets(reserve, None, 0.01), members)
+    return needed_to_decide(judgement, settings, Budgets(reserve, None, 0.01), members)
 
 
 @pytest.mark.parametrize("members", [1, 8])

@@ -117,7 +117,7 @@ def test_what_comes_behind_the_first_pairs_leaves_their_metric_alone() -> None:
     rows = [row(pair, side, others_ns=9_000_000 if pair == 5 else 0) for pair in range(8) for side in (0, 1)]
     pairs = MetricPairs(Launches.of_rows(rows), 0, "active")
     assert [pairs.used_metric(number) for number in (5, 6)] == ["active", "wall"]
-    assert [pairs.judged_otherwise(number) for number in (5, 6, 8)] == [0, 5, 5]
+    assert [pairs.pairs_judged_otherwise(number) for number in (5, 6, 8)] == [0, 5, 5]
 
 
 @pytest.mark.parametrize("side", [0, 1])
@@ -131,7 +131,7 @@ def test_a_thread_of_one_side_alone_falls_back_to_what_all_launches_have(side: i
     ]
     pairs = MetricPairs(Launches.of_rows(rows), 0, "active")
     assert [pairs.used_metric(number) for number in (2, 3, 4, 5)] == ["active", "wall", "wall", "cpu"]
-    assert [pairs.judged_otherwise(number) for number in (2, 3, 4, 5, 8)] == [0, 2, 2, 4, 4]
+    assert [pairs.pairs_judged_otherwise(number) for number in (2, 3, 4, 5, 8)] == [0, 2, 2, 4, 4]
     assert [{*values} for values in pairs.known(4)] == [{10_000_000}] * 2
     assert [float(values.min()) for values in pairs.known(8)] == [
         9_000_000 if one == side else 9_500_000 for one in (0, 1)

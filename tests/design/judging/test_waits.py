@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from steelyard.design.judging.judgement import verdicts
-from steelyard.design.judging.waits import lean
+from steelyard.design.judging.waits import uneven_waits
 from steelyard.model.kept import Finding
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
@@ -70,8 +70,8 @@ def test_a_longer_program_may_wait_more_often(longer: float) -> None:
 def test_a_side_that_runs_much_longer_is_not_said_to_wait_more(times: float, is_told: bool) -> None:
     """Every launch of one side waits and none of the other's: for such unlike programs the verdict says enough."""
     work, delay = np.tile([1e7, times * 1e7], (40, 1)), np.tile([0.0, 3e6], (40, 1))
-    assert (lean(work + delay, delay) is not None) is is_told
-    assert (lean(work + delay[:, ::-1], delay[:, ::-1]) is not None) is is_told
+    assert (uneven_waits(work + delay, delay) is not None) is is_told
+    assert (uneven_waits(work + delay[:, ::-1], delay[:, ::-1]) is not None) is is_told
 
 
 def test_a_short_wait_that_every_launch_has_is_not_more_often_on_the_shorter_side() -> None:

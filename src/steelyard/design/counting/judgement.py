@@ -11,7 +11,7 @@ from typing import Literal
 from steelyard.design.counting.findings import disagreement
 from steelyard.design.counting.plan import CountedSide, by_place, has_set_aside, judged
 from steelyard.design.counting.values import value_of
-from steelyard.design.judging.budgets import elsewhere
+from steelyard.design.judging.budgets import count_elsewhere
 from steelyard.model.counting import Count
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.errors import MeasurementError
@@ -27,7 +27,7 @@ def count_verdicts(record: Weighing, members: Sequence[int], metric: str) -> lis
 
     Where counts do not repeat, these share alpha, with those of other parts of the suite as well.
     """
-    counts, sharing = by_place(record), len(members) + elsewhere(record)
+    counts, sharing = by_place(record), len(members) + count_elsewhere(record)
     return [_verdict(record, counts, benchmark, metric, sharing) for benchmark in members]
 
 

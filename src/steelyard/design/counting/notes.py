@@ -7,7 +7,7 @@ from collections.abc import Collection
 from steelyard.design.counting import findings
 from steelyard.design.counting.plan import CountedSide, are_equal, by_place, has_set_aside
 from steelyard.design.findings import survivors
-from steelyard.design.judging.failures import accepted_finding
+from steelyard.design.judging.failures import accepted_failures_finding
 from steelyard.design.said import Said
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import Count
@@ -93,7 +93,7 @@ class CountNotes:
         names = side_names(record)
         told = (f"of the {names[side]} failed ({'; '.join(ways)})" for side, ways in sorted(failed.items()))
         name = record.benchmarks[number].name
-        return [accepted_finding(f"{name}: counted launches {' and '.join(told)}", of_two=len(names) > 1)]
+        return [accepted_failures_finding(f"{name}: counted launches {' and '.join(told)}", of_two=len(names) > 1)]
 
     def _of_sides(self, number: int, *, late: bool) -> dict[int, list[str]]:
         """Return, for each side whose counts differ, the functions in which they do."""

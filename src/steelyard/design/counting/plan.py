@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from steelyard.design.counting.values import value_of
-from steelyard.design.judging.budgets import members_of
+from steelyard.design.judging.budgets import count_members
 from steelyard.model.counting import Count
 from steelyard.model.metrics import counted
 from steelyard.model.records import Run, Weighing
@@ -31,7 +31,7 @@ def missing(record: Weighing | Run) -> list[CountedSide]:
         if first := _short(places, done, number):
             return first
     benchmarks = dict.fromkeys(benchmark for benchmark, _ in places)
-    wanted = counts_needed(record.settings.alpha / members_of(record))
+    wanted = counts_needed(record.settings.alpha / count_members(record))
     differing = {place[0] for place in places if not are_equal(counts[place])}
     again = _short([place for place in places if place[0] in differing], done, FIRST_COUNTS + wanted)
     changed = {number for number in benchmarks if number not in differing and _is_changed(record, counts, number)}

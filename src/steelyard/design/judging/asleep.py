@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from steelyard.design.judging.sides import share_of_each, whose
+from steelyard.design.judging.sides import least_share, of_sides
 from steelyard.model.kept import Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import USED
 
-_MOST_ASLEEP = 1 / 3
+_LEAST_SHARE_ASLEEP = 1 / 3
 # Of shorter launches, the start of the process is a good part, which is not the program's own work.
-_LEAST_NS = 5_000_000
-_OF_A_PROCESSOR = ("cpu", "user", "sys", "task_clock")
+_SHORTEST_LAUNCH_NS = 5_000_000
+_PROCESSOR_METRICS = ("cpu", "user", "sys", "task_clock")
 
 
-def asleep_finding(record: Weighing | Run, benchmark: int, shown: str) -> Finding | None:
+def asleep_finding(record: Weighing | Run, benchmark: int, metric: str) -> Finding | None:
     """Return a finding if launches of a side slept for much of their time, with what the metric has of that."""
-    if record.settings.harness is not None or shown not in ("active", *_OF_A_PROCESSOR):
+    if record.settings.harness is not None or metric not in ("active", *_PROCESSOR_METRICS):
         return None
-    asleep = {side: share for side, share in _shares(record, benchmark).items() if share >= _MOST_ASLEEP}
+    asleep = {side: share for side, share in _shares_asleep(record, benchmark).items() if share >= _LEAST_SHARE_ASLEEP}
     if not asleep:
         return None
-    sleeps = f"a launch{whose(record, asleep)} sleeps for {share_of_each(asleep.values())} of its time"
-    if shown == "active":
+    sleeps = f"a launch{of_sides(record, asleep)} sleeps for {least_share(asleep.values())} of its time"
+    if metric == "active":
         return Finding(
             code="asleep",
             message=f"{sleeps}: active includes what another program, such as a server, does for it meanwhile, and "
@@ -31,13 +31,13 @@ def asleep_finding(record: Weighing | Run, benchmark: int, shown: str) -> Findin
         )
     return Finding(
         code="asleep",
-        message=f"{sleeps}: {shown} includes nothing of that, nor of what another program, such as a server, does for "
+        message=f"{sleeps}: {metric} includes nothing of that, nor of what another program, such as a server, does for "
         "it meanwhile",
         remedy=None if {"active", "wall"} & {*record.settings.metrics} else "--metric wall judges that as well",
     )
 
 
-def _shares(record: Weighing | Run, benchmark: int) -> dict[int, float]:
+def _shares_asleep(record: Weighing | Run, benchmark: int) -> dict[int, float]:
     """Return by side, 0 or 1, the part of a launch's time, without its waits for a processor, that it slept."""
     launches = record.launches
     awake_ns, ready_ns = launches.metric("cpu"), launches.column("wall_ns") - launches.waited_ns()
@@ -46,7 +46,9 @@ def _shares(record: Weighing | Run, benchmark: int) -> dict[int, float]:
     nobody_waited_ns = launches.column("wall_ns") - np.nan_to_num(launches.column("pressure_ns"))
     is_told = launches.knows_waits() & (launches.worked_alone() | (nobody_waited_ns > awake_ns))
     known, sides = launches.of(benchmark, USED) & is_told, np.asarray(launches.side)
-    chosen = [(side, known & (sides == side)) for side in (0, 1)]
+    masks = [(side, known & (sides == side)) for side in (0, 1)]
     # All launches of a side tell whether they are long enough: a few that another program delayed are unlike the rest.
-    long_enough = [(side, one) for side, one in chosen if one.any() and np.median(ready_ns[one]) >= _LEAST_NS]
-    return {side: float(1 - np.median(awake_ns[one] / np.maximum(ready_ns[one], 1))) for side, one in long_enough}
+    long_enough = [
+        (side, mask) for side, mask in masks if mask.any() and np.median(ready_ns[mask]) >= _SHORTEST_LAUNCH_NS
+    ]
+    return {side: float(1 - np.median(awake_ns[mask] / np.maximum(ready_ns[mask], 1))) for side, mask in long_enough}

@@ -14,21 +14,21 @@ from steelyard.stats.paired import Judgement
 from steelyard.stats.summary import centre
 
 # Of most programs, pairs that vary by more than this vary by less in tandem, whatever its turns (docs/tandem.md).
-_NOISY = 0.01
+_NOISY_SPREAD = 0.01
 
 
-def beside_finding(record: Weighing, pairs: MetricPairs, metric: str, judgement: Judgement) -> list[Finding]:
+def try_tandem_finding(record: Weighing, pairs: MetricPairs, metric: str, judgement: Judgement) -> list[Finding]:
     """Return a finding that names the option to try tandem, if the pairs are noisy and the benchmark could run so."""
-    settings, writes = record.settings, _writes(pairs)
+    settings, writes = record.settings, _writes_files(pairs)
     if judgement.verdict != "undecided" or metric not in ("active", "cpu") or pairs.launches.in_tandem().any():
         return []
     if settings.pairing == "auto" and not writes:
         return []  # it gains nothing by it, or is unfit for it
-    if obstacle(settings) or not (keeps_step(settings) or _is_for_tandem(record, pairs)):
+    if obstacle(settings) or not (keeps_step(settings) or _suits_tandem(record, pairs)):
         return []
     baseline, candidate = pairs.first(judgement.look.pairs)
     spread = centre(candidate / baseline).spread
-    if spread <= _NOISY and not _gains_for_sure(record, pairs):
+    if spread <= _NOISY_SPREAD and not _gains_for_sure(record, pairs):
         return []
     message = f"pairs vary by {percent(spread)}: other work on the machine may hit one launch of a pair alone"
     if writes:
@@ -38,7 +38,7 @@ def beside_finding(record: Weighing, pairs: MetricPairs, metric: str, judgement:
     return [Finding(code=NOISY_ALONE, message=message, remedy=remedy)]
 
 
-def _writes(pairs: MetricPairs) -> bool:
+def _writes_files(pairs: MetricPairs) -> bool:
     """Whether any launch of a command wrote to files, which keeps it from being run beside its like unasked.
 
     What only the warm-up writes is a cache.
@@ -54,7 +54,7 @@ def _gains_for_sure(record: Weighing, pairs: MetricPairs) -> bool:
     return bool(is_long) and gains_beside(record.settings, record.machine.offers)
 
 
-def _is_for_tandem(record: Weighing, pairs: MetricPairs) -> bool:
+def _suits_tandem(record: Weighing, pairs: MetricPairs) -> bool:
     """Whether its launches are long, and of a single thread that computes."""
     launches, used = pairs.launches, pairs.launches.complete_pairs(pairs.benchmark)
     cpu_ns = launches.column("cpu_ns")[used]

@@ -15,7 +15,7 @@ from steelyard.stats.sequential import Hypothesis, tested
 from steelyard.stats.signed_rank import fewest_differences
 
 # A benchmark that stopped for one of these reasons has spent, at its last look, what the end of a budget may spend.
-ENDS: Final[tuple[StopReason, ...]] = ("pairs", "time")
+BUDGET_ENDS: Final[tuple[StopReason, ...]] = ("pairs", "time")
 
 
 def budgets_of(settings: Settings, benchmark: Benchmark) -> Budgets:
@@ -23,7 +23,7 @@ def budgets_of(settings: Settings, benchmark: Benchmark) -> Budgets:
     return Budgets(settings.reserve, benchmark.ended, settings.alpha)
 
 
-def elsewhere(record: Weighing | Run) -> int:
+def count_elsewhere(record: Weighing | Run) -> int:
     """Return how many benchmarks of other parts of the suite share alpha with these."""
     if record.settings.shard is None:
         return 0
@@ -31,10 +31,10 @@ def elsewhere(record: Weighing | Run) -> int:
     return sum(name not in here for name in record.settings.shard.suite)
 
 
-def members_of(record: Weighing | Run) -> int:
+def count_members(record: Weighing | Run) -> int:
     """Return how many benchmarks share alpha, here and elsewhere: those that did not fail."""
     stops = zip(record.benchmarks, record.stop, strict=True)
-    return max(1, sum(not one.control and reason != "failed" for one, reason in stops) + elsewhere(record))
+    return max(1, sum(not one.control and reason != "failed" for one, reason in stops) + count_elsewhere(record))
 
 
 @lru_cache
@@ -44,10 +44,10 @@ def fewest_pairs(alpha: float, reserve: float, members: float) -> int:
     n pairs that all say the same have a p-value of 2^(1-n), and earlier looks leave only a part of alpha for the last
     one.
     """
-    asked, budgets = [Hypothesis(0.0, alpha / members)], Budgets(reserve, None, alpha)
+    hypotheses, budgets = [Hypothesis(0.0, alpha / members)], Budgets(reserve, None, alpha)
     pairs = fewest_differences(alpha / members)
     while True:
         looks = plan_looks(pairs, ended=True, budgets=budgets)
-        if tested(np.ones(pairs), np.zeros(pairs), looks, asked, keep=False)[0].rejected:
+        if tested(np.ones(pairs), np.zeros(pairs), looks, hypotheses, keep=False)[0].rejected:
             return pairs
         pairs += 1

@@ -11,18 +11,18 @@ from steelyard.model.records import Weighing
 from steelyard.stats.verdict import CHANGED
 
 # Harnesses of languages whose code a linker lays out; any language may speak the protocol.
-_LINKED: Final = ("catch2", "criterion", "divan", "go", "google-benchmark", "nanobench", "protocol", "swift")
+_LINKED_HARNESSES: Final = ("catch2", "criterion", "divan", "go", "google-benchmark", "nanobench", "protocol", "swift")
 
 
-def builds_finding(record: Weighing, benchmark: int, metric: str, verdict: VerdictName) -> list[Finding]:
+def one_build_finding(record: Weighing, benchmark: int, metric: str, verdict: VerdictName) -> list[Finding]:
     """Return a finding, if a benchmark of a suite was found changed, that the file around it is another one, too.
 
     Whoever weighs one command knows what was changed in it. In a suite, most benchmarks are of code that nobody
     touched.
     """
-    of, settings = record.benchmarks[benchmark], record.settings
-    digests = [record.subjects[place].digest for place in (of.baseline, of.candidate)]
-    are_builds = settings.harness in _LINKED and None not in digests and digests[0] != digests[1]
+    sides, settings = record.benchmarks[benchmark], record.settings
+    digests = [record.subjects[place].digest for place in (sides.baseline, sides.candidate)]
+    are_builds = settings.harness in _LINKED_HARNESSES and None not in digests and digests[0] != digests[1]
     if verdict not in CHANGED or not are_builds or settings.layouts or METRICS[metric].unit != "ns":
         return []
     if not _is_suite(record):

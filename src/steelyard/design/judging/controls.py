@@ -15,24 +15,28 @@ from steelyard.stats.paired import Judgement
 from steelyard.stats.verdict import CHANGED
 
 
-def beside_controls(record: Weighing, found: Sequence[Verdict], controls: Sequence[Verdict]) -> list[Verdict]:
+def apply_controls(record: Weighing, found: Sequence[Verdict], controls: Sequence[Verdict]) -> list[Verdict]:
     """Return a record's verdicts as its controls leave them; counts have no noise that these could see.
 
     In a merged record each part has a control of its own, which knows nothing of other machines.
     """
-    copied = any(finding.code == COPIED_CONTROL for finding in record.findings)
+    is_copied = any(finding.code == COPIED_CONTROL for finding in record.findings)
 
-    def left(verdict: Verdict) -> Verdict:
+    def apply(verdict: Verdict) -> Verdict:
         if METRICS[verdict.metric].counted:
             return verdict
-        mine = _beside(record, verdict, controls)
-        alarm = next((control for control in mine if control.verdict in CHANGED), None)
-        return _with_what_is_open(verdict, mine) if alarm is None else withheld(verdict, alarm, copied=copied)
+        own_controls = _controls_of(record, verdict, controls)
+        alarm = next((control for control in own_controls if control.verdict in CHANGED), None)
+        return (
+            _with_open_control(verdict, own_controls)
+            if alarm is None
+            else withhold(verdict, alarm, is_copied=is_copied)
+        )
 
-    return [left(verdict) for verdict in found]
+    return [apply(verdict) for verdict in found]
 
 
-def _beside(record: Weighing, verdict: Verdict, controls: Sequence[Verdict]) -> list[Verdict]:
+def _controls_of(record: Weighing, verdict: Verdict, controls: Sequence[Verdict]) -> list[Verdict]:
     """Return the controls that were measured in the same rounds as a verdict's benchmark."""
     others = {number for part in record.parts if verdict.index not in part.benchmarks for number in part.benchmarks}
     return [control for control in controls if control.index not in others]
@@ -45,27 +49,27 @@ def leaves_open(control: Judgement | None, size: float) -> bool:
     return control.verdict not in CHANGED and max(-control.lower, control.upper) >= size
 
 
-def withheld(verdict: Verdict, alarm: Verdict, *, copied: bool) -> Verdict:
+def withhold(verdict: Verdict, alarm: Verdict, *, is_copied: bool) -> Verdict:
     """Return a verdict as withheld, because the control found the baseline different from itself, or from a copy."""
-    found, level = change(alarm.change or 0.0), f"p = {alarm.p_value:.2g}"
-    of = "a copy of itself" if copied else "itself"
-    message = f"the control found the baseline {alarm.verdict} than {of} ({found}, {level}), so no verdict is given"
+    size, level = change(alarm.change or 0.0), f"p = {alarm.p_value:.2g}"
+    other = "a copy of itself" if is_copied else "itself"
+    message = f"the control found the baseline {alarm.verdict} than {other} ({size}, {level}), so no verdict is given"
     finding = Finding(
         code=CONTROL_ALARM,
         message=message,
         remedy="look for what favours one side: --prepare, files that launches leave behind, other programs' timers"
-        + (", or where a file lies: make new copies of both programs, and weigh those" if copied else ""),
+        + (", or where a file lies: make new copies of both programs, and weigh those" if is_copied else ""),
     )
     return verdict.model_copy(
         update={"verdict": "undecided", "is_change": False, "findings": [finding, *verdict.findings]}
     )
 
 
-def _with_what_is_open(verdict: Verdict, controls: Sequence[Verdict]) -> Verdict:
+def _with_open_control(verdict: Verdict, controls: Sequence[Verdict]) -> Verdict:
     if verdict.verdict not in CHANGED or verdict.change is None:
         return verdict
     size = abs(log1p(verdict.change))
-    control = next((one for one in controls if one.interval is None or _reach(one.interval) >= size), None)
+    control = next((one for one in controls if one.interval is None or _farthest_log_ratio(one.interval) >= size), None)
     if control is None:
         return verdict
     bounds = control.interval
@@ -79,6 +83,6 @@ def _with_what_is_open(verdict: Verdict, controls: Sequence[Verdict]) -> Verdict
     return verdict.model_copy(update={"findings": [finding, *verdict.findings]})
 
 
-def _reach(bounds: tuple[float, float]) -> float:
+def _farthest_log_ratio(bounds: tuple[float, float]) -> float:
     lower, upper = (log1p(end) if end > -1 else float("-inf") for end in bounds)
     return max(-lower, upper)

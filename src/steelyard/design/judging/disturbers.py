@@ -18,7 +18,7 @@ Indices = npt.NDArray[np.intp]
 
 # The rate from which on something counts as beside a launch, by its kind: a share of one processor, or for a limit of
 # the launch's time.
-_FROM: Final[Mapping[Kind, float]] = {
+_LEAST_RATES: Final[Mapping[Kind, float]] = {
     "program": 0.1,
     "hidden": 0.5,
     "steal": 0.05,
@@ -31,15 +31,15 @@ _FROM: Final[Mapping[Kind, float]] = {
 }
 # The kernel tells these in ticks of 10 ms, and the last stretch may be as short: two ticks may stand for less than one.
 # What is hidden is what no program has of the processors' ticks, and each running one may have a tick more or less.
-_FEW_TICKS_NS: Final[Mapping[Kind, int]] = {"program": 25_000_000, "hidden": 55_000_000, "steal": 25_000_000}
+_LEAST_CERTAIN_NS: Final[Mapping[Kind, int]] = {"program": 25_000_000, "hidden": 55_000_000, "steal": 25_000_000}
 # These tell why the processor was slower.
-_SLOWING: Final[frozenset[Kind]] = frozenset({"heat", "clock", "interrupts"})
+_SLOWING_KINDS: Final[frozenset[Kind]] = frozenset({"heat", "clock", "interrupts"})
 # The share of a launch's time that has to have been watched.
-_COVERED = 0.5
+_LEAST_WATCHED_SHARE = 0.5
 # These are told only if launches took longer, too: by this share, and with no more than this chance that any of a kind
 # does so by accident.
-_SHOWN: Final[frozenset[Kind]] = frozenset({"speed", "interrupts"})
-_LONGER, _CHANCE = 0.01, 0.02
+_KINDS_WITH_SLOWDOWN: Final[frozenset[Kind]] = frozenset({"speed", "interrupts"})
+_LEAST_SLOWDOWN, _MOST_CHANCE = 0.01, 0.02
 
 
 def disturbers(launches: Launches, benchmark: int, watch: Watch | None) -> list[Disturber]:
@@ -52,34 +52,34 @@ def disturbers(launches: Launches, benchmark: int, watch: Watch | None) -> list[
     if watch is None or not watch.stretches or not len(spans) or not _is_in_order(spans[:, 0], watch.edges_ns):
         return []
     lengths = watch.edges_ns[:, 1] - watch.edges_ns[:, 0]
-    covered = rates_within(spans, watch.edges_ns, lengths) >= _COVERED
+    covered = rates_within(spans, watch.edges_ns, lengths) >= _LEAST_WATCHED_SHARE
     measured, spans = measured[covered], spans[covered]
     rates_of: dict[Cause, FloatArray] = {}
     for (kind, name), amounts in watch.amounts.items():
-        told = np.where(amounts < _FEW_TICKS_NS.get(kind, 0), 0.0, amounts)
+        told = np.where(amounts < _LEAST_CERTAIN_NS.get(kind, 0), 0.0, amounts)
         rates_of[kind, name] = rates_within(spans, watch.edges_ns, told)
     if len(watch.still_ns):
         rates_of["still", ""] = rates_within(spans, watch.still_ns, watch.still_ns[:, 1] - watch.still_ns[:, 0])
-    for kind in _SHOWN:
-        _keep_longer(rates_of, kind, launches, measured)
+    for kind in _KINDS_WITH_SLOWDOWN:
+        _replace_by_slowdowns(rates_of, kind, launches, measured)
     found = []
     for (kind, name), rates in rates_of.items():
-        beside = rates >= (_LONGER if kind in _SHOWN else _FROM[kind])
+        beside = rates >= (_LEAST_SLOWDOWN if kind in _KINDS_WITH_SLOWDOWN else _LEAST_RATES[kind])
         if beside.any():
             count, share = int(beside.sum()), float(rates[beside].mean())
             lost_ns = float((rates * (spans[:, 1] - spans[:, 0]))[beside].sum())
             found.append((lost_ns, Disturber(kind=kind, name=name, launches=count, of=len(spans), share=share)))
-    if any(told.kind in _SLOWING for _, told in found):
+    if any(told.kind in _SLOWING_KINDS for _, told in found):
         found = [one for one in found if one[1].kind != "speed"]
     return [told for _, told in sorted(found, key=lambda one: (-one[0], one[1].kind, one[1].name))]
 
 
-def _keep_longer(rates_of: dict[Cause, FloatArray], kind: Kind, launches: Launches, measured: Indices) -> None:
+def _replace_by_slowdowns(rates_of: dict[Cause, FloatArray], kind: Kind, launches: Launches, measured: Indices) -> None:
     """Replace a kind's rates by how much longer launches beside it took; by 0 where that may be chance.
 
     It compares the launches' own times, without waits, with the median of their side.
     """
-    beside = {cause: rates >= _FROM[kind] for cause, rates in rates_of.items() if cause[0] == kind}
+    beside = {cause: rates >= _LEAST_RATES[kind] for cause, rates in rates_of.items() if cause[0] == kind}
     if not beside:
         return
     waits = np.where(launches.knows_waits(), launches.waited_ns(), 0.0)
@@ -88,9 +88,9 @@ def _keep_longer(rates_of: dict[Cause, FloatArray], kind: Kind, launches: Launch
     for side in np.unique(sides):
         logs[sides == side] -= np.median(logs[sides == side])
     for (cause, marked), chance in zip(beside.items(), chances_of_higher([*beside.values()], logs), strict=True):
-        is_clear = chance <= _CHANCE
-        longer = np.expm1(np.median(logs[marked]) - np.median(logs[~marked])) if is_clear else 0.0
-        rates_of[cause] = np.where(marked, longer, 0.0)
+        is_clear = chance <= _MOST_CHANCE
+        slowdown = np.expm1(np.median(logs[marked]) - np.median(logs[~marked])) if is_clear else 0.0
+        rates_of[cause] = np.where(marked, slowdown, 0.0)
 
 
 def _is_in_order(starts: FloatArray, edges: FloatArray) -> bool:

@@ -19,18 +19,18 @@ def failures_finding(record: Weighing | Run, benchmark: int) -> Finding | None:
         return None
     names = side_names(record)
     judged = record.launches.complete_pairs(benchmark).T if len(names) > 1 else [record.launches.judged(benchmark)]
-    counts = [_failed(record.launches, chosen) for chosen in judged]
+    counts = [_count_failures(record.launches, chosen) for chosen in judged]
     if not any(failed for failed, _, _ in counts):
         return None
-    told = [
+    clauses = [
         f"{failed} of {figures.count(launches, 'launch')} of the {name} failed ({how})"
         for name, (failed, launches, how) in zip(names, counts, strict=True)
         if failed
     ]
-    return accepted_finding(" and ".join(told), of_two=len(names) > 1)
+    return accepted_failures_finding(" and ".join(clauses), of_two=len(names) > 1)
 
 
-def accepted_finding(told: str, *, of_two: bool) -> Finding:
+def accepted_failures_finding(told: str, *, of_two: bool) -> Finding:
     """Return the finding on what failed; of two sides, one may have done less than the other."""
     return Finding(
         code="failures",
@@ -39,12 +39,12 @@ def accepted_finding(told: str, *, of_two: bool) -> Finding:
     )
 
 
-def _failed(launches: Launches, chosen: npt.NDArray[np.intp]) -> tuple[int, int, str]:
+def _count_failures(launches: Launches, chosen: npt.NDArray[np.intp]) -> tuple[int, int, str]:
     """Return how many of a side's launches failed, of how many, and in which ways."""
     signals, statuses = launches.column("signal")[chosen], launches.column("exit_code")[chosen]
-    killed, ended = ~np.isnan(signals), np.isnan(signals) & (statuses > 0)
+    killed, exited = ~np.isnan(signals), np.isnan(signals) & (statuses > 0)
     ways = [
         *(way_to_fail(None, int(number)) for number in np.unique(signals[killed])),
-        *(way_to_fail(int(number), None) for number in np.unique(statuses[ended])),
+        *(way_to_fail(int(number), None) for number in np.unique(statuses[exited])),
     ]
-    return int((killed | ended).sum()), len(chosen), "; ".join(ways)
+    return int((killed | exited).sum()), len(chosen), "; ".join(ways)

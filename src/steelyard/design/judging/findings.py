@@ -10,13 +10,13 @@ import numpy as np
 
 from steelyard.design.findings import coarse_clock
 from steelyard.design.judging.asleep import asleep_finding
-from steelyard.design.judging.budgets import members_of
+from steelyard.design.judging.budgets import count_members
 from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.growing import growing_finding
 from steelyard.design.judging.in_tandem import tandem_finding
 from steelyard.design.judging.left_out import left_out_findings
 from steelyard.design.judging.pairs import MetricPairs
-from steelyard.design.judging.samples import too_short_to_tell, uneven_loops
+from steelyard.design.judging.samples import short_samples_finding, uneven_loops_finding
 from steelyard.design.judging.warming import warming_findings
 from steelyard.model.counters import EVENTS, part
 from steelyard.model.derived import Side, Summary, Verdict
@@ -40,47 +40,47 @@ SHORT_LAUNCH_NS = 5_000_000
 # Below this it is a quarter.
 MOSTLY_START_NS = 2_000_000
 # Sides whose launches differ by no more than this factor are described by one figure.
-_ALIKE = 1.1
+_ALIKE_FACTOR = 1.1
 # Fewer pairs have no spread to speak of.
-FEWEST_TO_SPREAD = 3
+FEWEST_PAIRS_FOR_SPREAD = 3
 # How long `--repeat` should make a launch: long compared with what the tool itself does between two launches.
 LONG_LAUNCH_NS = 30_000_000
 
 
 def data_findings(
-    record: Weighing | Run, benchmark: int, asked: str, shown: str, judgement: Judgement | None
+    record: Weighing | Run, benchmark: int, requested_metric: str, shown_metric: str, judgement: Judgement | None
 ) -> list[Finding]:
     """Return every finding that the launches of one benchmark call for in one metric."""
     found = [
-        _fallback(record, benchmark, asked, shown),
-        tandem_finding(record.launches, benchmark, shown),
-        _tried(record, benchmark, asked),
-        asleep_finding(record, benchmark, shown),
-        *left_out_findings(record, benchmark, shown),
-        _caution(shown),
+        _fallback_finding(record, benchmark, requested_metric, shown_metric),
+        tandem_finding(record.launches, benchmark, shown_metric),
+        _tried_pairing_finding(record, benchmark, requested_metric),
+        asleep_finding(record, benchmark, shown_metric),
+        *left_out_findings(record, benchmark, shown_metric),
+        _noisy_metric_finding(shown_metric),
         None if judgement is None else coarse_clock(judgement.quantisation, record.settings.margin),
-        _shell_left_in(record.launches, benchmark, shown),
-        _short(record.launches, benchmark, record.settings) if record.settings.harness is None else None,
-        too_short_to_tell(record, benchmark, shown),
-        uneven_loops(record, benchmark, shown),
-        *warming_findings(record, benchmark, shown),
-        growing_finding(record, benchmark, shown),
-        _pinned_threads(record, shown),
-        _outside_kernel(record, shown),
-        _in_turns(record, benchmark, shown),
-        _no_pressure(record),
-        _shared_alpha(record, judgement),
-        _went_on(record, benchmark),
+        _shell_left_in_finding(record.launches, benchmark, shown_metric),
+        _short_launch_finding(record.launches, benchmark, record.settings) if record.settings.harness is None else None,
+        short_samples_finding(record, benchmark, shown_metric),
+        uneven_loops_finding(record, benchmark, shown_metric),
+        *warming_findings(record, benchmark, shown_metric),
+        growing_finding(record, benchmark, shown_metric),
+        _pinned_threads_finding(record, shown_metric),
+        _outside_kernel_finding(record, shown_metric),
+        _counters_in_turns_finding(record, benchmark, shown_metric),
+        _no_pressure_finding(record),
+        _shared_alpha_finding(record, judgement),
+        _went_on_finding(record, benchmark),
         failures_finding(record, benchmark),
     ]
     return [finding for finding in found if finding is not None]
 
 
-def medians_findings(shown: float, verdict: VerdictName, sides: tuple[Side, Side], margin: float) -> list[Finding]:
+def medians_findings(change: float, verdict: VerdictName, sides: tuple[Side, Side], margin: float) -> list[Finding]:
     """Return why the medians of the sides point the other way than the pairs, if these show a change."""
-    between = sides[1].median - sides[0].median
-    shows = verdict in CHANGED or (verdict == "undecided" and abs(shown) >= margin)
-    if not shows or between * shown >= 0:
+    difference = sides[1].median - sides[0].median
+    shows_change = verdict in CHANGED or (verdict == "undecided" and abs(change) >= margin)
+    if not shows_change or difference * change >= 0:
         return []
     return [
         Finding(
@@ -91,12 +91,12 @@ def medians_findings(shown: float, verdict: VerdictName, sides: tuple[Side, Side
     ]
 
 
-def order_finding(pairs: MetricPairs, shown: int, settings: Settings) -> list[Finding]:
+def order_finding(pairs: MetricPairs, pairs_shown: int, settings: Settings) -> list[Finding]:
     """Return a finding if it surely makes a difference, and one that matters, which launch of a pair comes first."""
-    longer = pairs.second_takes_longer(shown, settings.alpha)
+    longer = pairs.second_takes_longer(pairs_shown, settings.alpha)
     if longer is None or abs(longer) < log_margin(settings.margin):
         return []
-    baseline = pairs.launches.complete_pairs(pairs.benchmark, pairs.role)[shown - 1, 0]
+    baseline = pairs.launches.complete_pairs(pairs.benchmark, pairs.role)[pairs_shown - 1, 0]
     in_tandem = bool(pairs.launches.in_tandem()[baseline])
     which = "of two launches at once the later one" if in_tandem else "the second launch of a pair"
     return [
@@ -108,16 +108,22 @@ def order_finding(pairs: MetricPairs, shown: int, settings: Settings) -> list[Fi
     ]
 
 
-def _fallback(record: Weighing | Run, benchmark: int, asked: str, shown: str) -> Finding | None:
-    if asked == shown:
+def _fallback_finding(
+    record: Weighing | Run, benchmark: int, requested_metric: str, shown_metric: str
+) -> Finding | None:
+    if requested_metric == shown_metric:
         return None
     if not record.machine.offers.get("schedstat", True):
         why = "this machine does not tell how long a process waits for a processor"
         return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active")
     if record.settings.harness is not None:
-        return _WENT_ON if record.benchmarks[benchmark].clock == "plain" else _fallback_of_harness(record)
+        return (
+            _CLOCK_WENT_ON_FINDING
+            if record.benchmarks[benchmark].clock == "plain"
+            else _harness_fallback_finding(record)
+        )
     why = "other threads or child processes did some of the work"
-    if shown == "cpu":
+    if shown_metric == "cpu":
         return Finding(code="metric-fallback", message=f"{why}, so the processor time of all was judged, not active")
     remedy = "that is right for such programs, but time spent waiting for a processor is not taken out"
     if not record.machine.offers.get("switches", True):
@@ -127,16 +133,18 @@ def _fallback(record: Weighing | Run, benchmark: int, asked: str, shown: str) ->
 
 # These tell what a benchmark waited wherever one thread did all of its work. The SDKs do so, too, but not everything
 # that speaks their protocol.
-_TELL_WAITS = ("pytest-benchmark",)
-_UNTOLD = "the harness does not tell how long it waited for a processor, so wall time was judged instead of active"
-_NOT_FOLLOWED = Finding(
+_HARNESSES_WITH_WAITS = ("pytest-benchmark",)
+_WAITS_UNKNOWN = (
+    "the harness does not tell how long it waited for a processor, so wall time was judged instead of active"
+)
+_NOT_FOLLOWED_FINDING = Finding(
     code="metric-fallback",
     message="other threads or processes did some of the work, or its times are by a clock of its own, so wall time "
     "was judged instead of active",
     remedy="that is right for such benchmarks, but time spent waiting for a processor is not taken out",
 )
 
-_WENT_ON = Finding(
+_CLOCK_WENT_ON_FINDING = Finding(
     code="metric-fallback",
     message="when it was tried, its clock did not stand still while it waited for a processor, as happens where "
     "another thread asks for the time too: so all launches use the plain clock, and wall time was judged instead of "
@@ -145,30 +153,32 @@ _WENT_ON = Finding(
 )
 
 
-def _fallback_of_harness(record: Weighing | Run) -> Finding:
-    if record.settings.harness in _TELL_WAITS:
-        return _NOT_FOLLOWED
+def _harness_fallback_finding(record: Weighing | Run) -> Finding:
+    if record.settings.harness in _HARNESSES_WITH_WAITS:
+        return _NOT_FOLLOWED_FINDING
     remedy = "--metric cpu, which other work moves less, if the benchmark itself waits for nothing"
-    return Finding(code="metric-fallback", message=_UNTOLD, remedy=remedy if _tells_cpu(record) else None)
+    return Finding(code="metric-fallback", message=_WAITS_UNKNOWN, remedy=remedy if _has_cpu_times(record) else None)
 
 
-def with_true_fallbacks(record: Weighing | Run, found: list[_Derived]) -> list[_Derived]:
+def with_corrected_fallbacks(record: Weighing | Run, found: list[_Derived]) -> list[_Derived]:
     """Return the same, with what keeps a harness from telling one benchmark's wait if it tells that of others."""
-    untold = any(finding.message == _UNTOLD for each in found for finding in each.findings)
-    if not untold or not _tells_some_wait(record):
+    is_any_unknown = any(finding.message == _WAITS_UNKNOWN for each in found for finding in each.findings)
+    if not is_any_unknown or not _has_some_waits(record):
         return found
     return [
         each.model_copy(
-            update={"findings": [_NOT_FOLLOWED if one.message == _UNTOLD else one for one in each.findings]}
+            update={
+                "findings": [_NOT_FOLLOWED_FINDING if one.message == _WAITS_UNKNOWN else one for one in each.findings]
+            }
         )
         for each in found
     ]
 
 
-def _shell_left_in(launches: Launches, benchmark: int, shown: str) -> Finding | None:
+def _shell_left_in_finding(launches: Launches, benchmark: int, shown_metric: str) -> Finding | None:
     """Return a finding if the start of a shell could not be taken out of elapsed time."""
     is_taken_out = launches.of_shell_ns() == launches.column("overhead_ns")
-    if shown not in ("active", "wall") or is_taken_out[launches.of(benchmark)].all():
+    if shown_metric not in ("active", "wall") or is_taken_out[launches.of(benchmark)].all():
         return None
     return Finding(
         code="shell-left-in",
@@ -178,7 +188,7 @@ def _shell_left_in(launches: Launches, benchmark: int, shown: str) -> Finding | 
     )
 
 
-def _tried(record: Weighing | Run, benchmark: int, metric: str) -> Finding | None:
+def _tried_pairing_finding(record: Weighing | Run, benchmark: int, metric: str) -> Finding | None:
     """Return a finding on how the way of pairing was chosen: the spread of either way's pairs up to the last trial."""
     if not isinstance(record, Weighing) or record.settings.pairing != "auto":
         return None
@@ -187,17 +197,17 @@ def _tried(record: Weighing | Run, benchmark: int, metric: str) -> Finding | Non
     # Pairs before all judged ones were to be judged themselves, until that way turned out to be unfit.
     is_between = pair[tried] > pair[used].min(initial=pair.max(initial=0))
     tried = tried[is_between]
-    if len(tried) < FEWEST_TO_SPREAD or metric != timed(record.settings.metrics)[0]:  # the first metric chose
+    if len(tried) < FEWEST_PAIRS_FOR_SPREAD or metric != timed(record.settings.metrics)[0]:  # the first metric chose
         return None
     tandem = launches.in_tandem()
     tried_beside = bool(tandem[tried[0]])
     before = (tandem[used] != tried_beside) & (pair[used] < pair[tried].max())
-    judged = _sizes(launches, benchmark, metric, USED)[before]
-    others = _sizes(launches, benchmark, metric, TRIED)[is_between]
-    if len(judged) < FEWEST_TO_SPREAD or not np.isfinite([*judged, *others]).all():
+    judged = _log_ratio_sizes(launches, benchmark, metric, USED)[before]
+    other_sizes = _log_ratio_sizes(launches, benchmark, metric, TRIED)[is_between]
+    if len(judged) < FEWEST_PAIRS_FOR_SPREAD or not np.isfinite([*judged, *other_sizes]).all():
         return None
     way, other = ("in tandem", "one after the other") if tried_beside else ("one after the other", "in tandem")
-    message = f"{len(tried)} pairs that were tried {way} spread by {percent(median_distance(others))}, "
+    message = f"{len(tried)} pairs that were tried {way} spread by {percent(median_distance(other_sizes))}, "
     message += f"those {other} by {percent(median_distance(judged))}"
     went_on = tandem[used] == tried_beside
     if went_on[-1]:
@@ -209,31 +219,31 @@ def _tried(record: Weighing | Run, benchmark: int, metric: str) -> Finding | Non
     return Finding(code="tried", message=message)
 
 
-def _sizes(launches: Launches, benchmark: int, metric: str, role: str) -> FloatArray:
+def _log_ratio_sizes(launches: Launches, benchmark: int, metric: str, role: str) -> FloatArray:
     """Return the sizes of the log-ratios of a benchmark's pairs in a role; not finite where there is no ratio."""
     with np.errstate(divide="ignore", invalid="ignore"):
         baseline, candidate = map(np.log, MetricPairs(launches, benchmark, metric, role).values)
         return np.asarray(np.abs(candidate - baseline))
 
 
-def _tells_cpu(record: Weighing | Run) -> bool:
+def _has_cpu_times(record: Weighing | Run) -> bool:
     """Whether all samples of a harness tell their processor time."""
     return all(sample[2] is not None for launch in record.launches.samples for sample in launch)
 
 
-def _tells_some_wait(record: Weighing | Run) -> bool:
+def _has_some_waits(record: Weighing | Run) -> bool:
     """Whether some samples of a harness have their wait for a processor, as the harness itself tells it."""
     launches, clocks = record.launches, [one.clock for one in record.benchmarks]
     each = zip(launches.benchmark, launches.samples, strict=False)
     return any(sample[3] is not None for number, samples in each if clocks[number] is None for sample in samples)
 
 
-def _caution(shown: str) -> Finding | None:
-    caution = METRICS[shown].caution
+def _noisy_metric_finding(shown_metric: str) -> Finding | None:
+    caution = METRICS[shown_metric].caution
     return None if caution is None else Finding(code=NOISY_METRIC, message=caution)
 
 
-def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | None:
+def _short_launch_finding(launches: Launches, benchmark: int, settings: Settings) -> Finding | None:
     chosen = launches.of(benchmark, USED) & ~launches.in_tandem()
     if not chosen.any():
         return None
@@ -245,14 +255,14 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
     level, length = max(of_each), float(np.median((launches.column("wall_ns") - waited)[chosen]))
     if not 0 < level < SHORT_LAUNCH_NS:
         return None
-    takes = f"a launch takes {_about_ms(of_each, float(np.median(alone[chosen])))} with the start of its process"
+    takes = f"a launch takes {_launch_length(of_each, float(np.median(alone[chosen])))} with the start of its process"
     if level >= MOSTLY_START_NS:
         return Finding(
             code="short-launch",
             message=f"{takes}: a change of the work inside is a little larger than the one shown",
             remedy="a larger input, or a loop inside, makes the start matter less",
         )
-    times = _rounded(settings.repeat * LONG_LAUNCH_NS / length)
+    times = _round_to_one_digit(settings.repeat * LONG_LAUNCH_NS / length)
     return Finding(
         code="short-launch",
         message=f"{takes}: too short to time the work inside",
@@ -262,38 +272,38 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
     )
 
 
-def _about_ms(of_each: Sequence[float], of_all: float) -> str:
+def _launch_length(of_each: Sequence[float], of_all: float) -> str:
     """Say how long a launch takes: one figure if that holds for all sides, else the least and the most of a side."""
     least, most = min(of_each), max(of_each)
-    if most <= _ALIKE * least:
+    if most <= _ALIKE_FACTOR * least:
         return f"{of_all / 1e6:.2f} ms"
     return f"{least / 1e6:.2f} to {most / 1e6:.2f} ms"
 
 
-def _rounded(number: float) -> int:
+def _round_to_one_digit(number: float) -> int:
     """Round to one digit, which is enough for an approximate number."""
     return int(float(f"{number:.0e}"))
 
 
-def _shared_alpha(record: Weighing | Run, judgement: Judgement | None) -> Finding | None:
+def _shared_alpha_finding(record: Weighing | Run, judgement: Judgement | None) -> Finding | None:
     if judgement is None or judgement.verdict != "undecided":
         return None
     is_sure_alone = judgement.estimate.lower > 0 or judgement.estimate.upper < 0
     if not is_sure_alone or judgement.is_change:
         return None
-    if judgement.averaged is not None and members_of(record) == 1:
-        some = f"the end of a budget, and looks at {GROWTH} times the pairs of the one before"
-        message = f"the interval does not contain 0, but over layouts only some looks may decide: {some}"
+    if judgement.averaged is not None and count_members(record) == 1:
+        which = f"the end of a budget, and looks at {GROWTH} times the pairs of the one before"
+        message = f"the interval does not contain 0, but over layouts only some looks may decide: {which}"
         return Finding(code="between-looks", message=message, remedy="let it go on")
     return Finding(
         code="shared-alpha",
-        message=f"the interval does not contain 0, but that is not sure enough for one of {members_of(record)} "
+        message=f"the interval does not contain 0, but that is not sure enough for one of {count_members(record)} "
         "benchmarks",
         remedy="more of them make chance findings likelier, so each needs stronger evidence: allow more time",
     )
 
 
-def _went_on(record: Weighing | Run, benchmark: int) -> Finding | None:
+def _went_on_finding(record: Weighing | Run, benchmark: int) -> Finding | None:
     """Return a finding if a benchmark had more than one budget; the look at the end of the first has its cost."""
     ended = record.benchmarks[benchmark].ended
     if not ended:
@@ -305,9 +315,9 @@ def _went_on(record: Weighing | Run, benchmark: int) -> Finding | None:
     )
 
 
-def _pinned_threads(record: Weighing | Run, shown: str) -> Finding | None:
-    of_all = shown == "active" and record.settings.harness is None
-    fallen_back = shown == "wall" and "active" in record.settings.metrics
+def _pinned_threads_finding(record: Weighing | Run, shown_metric: str) -> Finding | None:
+    of_all = shown_metric == "active" and record.settings.harness is None
+    fallen_back = shown_metric == "wall" and "active" in record.settings.metrics
     if record.settings.cpu is None or not (of_all or fallen_back) or record.launches.worked_alone().all():
         return None
     # In a merged record each part has a processor of its own.
@@ -319,33 +329,33 @@ def _pinned_threads(record: Weighing | Run, shown: str) -> Finding | None:
     )
 
 
-def _outside_kernel(record: Weighing | Run, shown: str) -> Finding | None:
-    if shown not in EVENTS or shown == "task_clock" or record.machine.offers.get("kernel_counters", True):
+def _outside_kernel_finding(record: Weighing | Run, shown_metric: str) -> Finding | None:
+    if shown_metric not in EVENTS or shown_metric == "task_clock" or record.machine.offers.get("kernel_counters", True):
         return None
     return Finding(
         code="outside-kernel",
-        message=f"{shown} leaves out what the kernel did, which this user is not allowed to count",
+        message=f"{shown_metric} leaves out what the kernel did, which this user is not allowed to count",
         remedy="as root: sysctl kernel.perf_event_paranoid=1",
     )
 
 
-def _in_turns(record: Weighing | Run, benchmark: int, shown: str) -> Finding | None:
+def _counters_in_turns_finding(record: Weighing | Run, benchmark: int, shown_metric: str) -> Finding | None:
     """Return a finding if a processor has too few counters for what was asked, so that counts were scaled up."""
-    if shown not in EVENTS:
+    if shown_metric not in EVENTS:
         return None
-    parts = record.launches.of_counters(shown, part)[record.launches.of(benchmark)]
+    parts = record.launches.of_counters(shown_metric, part)[record.launches.of(benchmark)]
     parts = parts[~np.isnan(parts)]
     if not len(parts) or (least := float(parts.min())) >= 1:
         return None
     return Finding(
         code="counters-in-turns",
-        message=f"the processor's counters took turns: {shown} is scaled up from {percent(least)} or more of the time "
-        "of each launch",
+        message=f"the processor's counters took turns: {shown_metric} is scaled up from {percent(least)} or more of "
+        "the time of each launch",
         remedy="ask for fewer of them at once",
     )
 
 
-def _no_pressure(record: Weighing | Run) -> Finding | None:
+def _no_pressure_finding(record: Weighing | Run) -> Finding | None:
     if record.settings.wait_quiet_s == 0 or record.machine.offers.get("pressure", True):
         return None
     return Finding(

@@ -10,39 +10,39 @@ from steelyard.model.records import Run, Weighing
 from steelyard.report.figures import whole_percent
 from steelyard.stats.growth import trend
 
-_TIMES = ("active", "wall", "cpu")
+_TIME_METRICS = ("active", "wall", "cpu")
 # No empty processes run beside these launches, as they do in `steelyard check`, to tell what the machine does.
-_MOST = 0.25
-_BLOCKS = 10
+_MOST_GROWTH = 0.25
+_MOST_BLOCKS = 10
 # Fewer are in order by chance too often.
 _FEWEST_BLOCKS = 6
 
 
-def growing_finding(record: Weighing | Run, benchmark: int, shown: str) -> Finding | None:
+def growing_finding(record: Weighing | Run, benchmark: int, metric: str) -> Finding | None:
     """Return a finding if the last third of the launches surely takes more than _MOST longer than the first."""
-    if record.settings.harness is not None or shown not in _TIMES:
+    if record.settings.harness is not None or metric not in _TIME_METRICS:
         return None
-    times = _times(record, benchmark, shown)
-    blocks = min(_BLOCKS, len(times) // 2)
+    times = _launch_times(record, benchmark, metric)
+    blocks = min(_MOST_BLOCKS, len(times) // 2)
     if blocks < _FEWEST_BLOCKS:
         return None
-    found = trend(times, blocks, _MOST, record.settings.alpha)
-    if found.shown != "beyond" or found.figure < 0:
+    growth = trend(times, blocks, _MOST_GROWTH, record.settings.alpha)
+    if growth.shown != "beyond" or growth.figure < 0:
         return None
     return Finding(
         code="growing",
-        message=f"the last launches take {whole_percent(found.figure)} longer than the first: each may leave "
+        message=f"the last launches take {whole_percent(growth.figure)} longer than the first: each may leave "
         "something for the next, such as a file that grows, or the machine has become slower",
         remedy="steelyard check tells which (its rule drift); --prepare can clear away what launches leave",
     )
 
 
-def _times(record: Weighing | Run, benchmark: int, shown: str) -> FloatArray:
+def _launch_times(record: Weighing | Run, benchmark: int, metric: str) -> FloatArray:
     """Return how long the judged launches take, in order; of a pair the geometric mean, whichever ran first."""
     launches = record.launches
     if isinstance(record, Run):
-        times = launches.metric(shown)[launches.judged(benchmark)]
+        times = launches.metric(metric)[launches.judged(benchmark)]
     else:
-        baseline, candidate = launches.pair_values(benchmark, shown)
+        baseline, candidate = launches.pair_values(benchmark, metric)
         times = np.sqrt(baseline * candidate)
     return times[times > 0]

@@ -15,23 +15,27 @@ from steelyard.model.rows import USED, says_order
 from steelyard.report.figures import whole_percent
 
 # If two differ by more than this factor, the longer one is alone for a good part of its time.
-_MOST_UNLIKE = 1.5
+_ALIKE_FACTOR = 1.5
 
 
-def tandem_finding(launches: Launches, benchmark: int, shown: str) -> Finding | None:
+def tandem_finding(launches: Launches, benchmark: int, metric: str) -> Finding | None:
     """Return a finding if pairs ran in tandem, with what that did to the times, as pairs that ran alone tell."""
     tandem, judged = launches.in_tandem(), launches.of(benchmark, USED)
     used = judged & tandem
     if not used.any():
         return None
-    some, all_pairs = used.sum() // 2, judged.sum() // 2
-    which = "the launches of a pair" if some == all_pairs else f"the launches of {some} of {all_pairs} pairs"
-    alone, beside = (_medians(launches, each, shown) for each in (launches.of(benchmark) & ~tandem, used))
-    like = "each beside a neighbour like itself" if _are_alike(beside) else "each beside the other while both ran"
+    tandem_pairs, all_pairs = used.sum() // 2, judged.sum() // 2
+    which = (
+        "the launches of a pair"
+        if tandem_pairs == all_pairs
+        else f"the launches of {tandem_pairs} of {all_pairs} pairs"
+    )
+    alone, beside = (_side_medians(launches, chosen, metric) for chosen in (launches.of(benchmark) & ~tandem, used))
+    manner = "each beside a neighbour like itself" if _are_alike(beside) else "each beside the other while both ran"
     if launches.samples and says_order(launches.samples[np.flatnonzero(used)[0]]):
-        like = "samples in turn, each behind one of the other side"
-    message = f"{which} ran at the same time on one processor: {like}"
-    rise = _rise(alone, beside) if METRICS[shown].unit == "ns" else 0.0
+        manner = "samples in turn, each behind one of the other side"
+    message = f"{which} ran at the same time on one processor: {manner}"
+    rise = _share_longer(alone, beside) if METRICS[metric].unit == "ns" else 0.0
     if rise <= MOST_CROWDED:
         return Finding(code="tandem", message=f"{message}, as the times shown reflect")
     return Finding(
@@ -42,20 +46,20 @@ def tandem_finding(launches: Launches, benchmark: int, shown: str) -> Finding | 
     )
 
 
-def _medians(launches: Launches, chosen: npt.NDArray[np.bool_], metric: str) -> FloatArray:
+def _side_medians(launches: Launches, chosen: npt.NDArray[np.bool_], metric: str) -> FloatArray:
     """Return the medians of the two sides; NaN for one of which nothing is known."""
     values, sides = launches.metric(metric), np.asarray(launches.side)
     known = chosen & ~np.isnan(values)  # launches after the last look may lack what the judged ones have
-    of_sides = [values[known & (sides == side)] for side in (0, 1)]
-    return np.array([np.median(one) if len(one) else np.nan for one in of_sides])
+    side_values = [values[known & (sides == side)] for side in (0, 1)]
+    return np.array([np.median(each) if len(each) else np.nan for each in side_values])
 
 
 def _are_alike(medians: FloatArray) -> bool:
     shorter, longer = sorted(medians)
-    return not longer > _MOST_UNLIKE * shorter
+    return not longer > _ALIKE_FACTOR * shorter
 
 
-def _rise(alone: FloatArray, beside: FloatArray) -> float:
+def _share_longer(alone: FloatArray, beside: FloatArray) -> float:
     """Return by what share a time is longer beside a partner than alone, over both sides; 0 if that is not known."""
     known = (alone > 0) & (beside > 0)
     return expm1(float(np.log(beside[known] / alone[known]).mean())) if known.any() else 0.0

@@ -12,21 +12,21 @@ import numpy.typing as npt
 
 from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
 from steelyard.design.identical import verdicts_of_one_program
-from steelyard.design.judging.beside import beside_finding
-from steelyard.design.judging.budgets import ENDS, budgets_of, elsewhere
-from steelyard.design.judging.builds import builds_finding
-from steelyard.design.judging.controls import beside_controls
+from steelyard.design.judging.beside import try_tandem_finding
+from steelyard.design.judging.budgets import BUDGET_ENDS, budgets_of, count_elsewhere
+from steelyard.design.judging.builds import one_build_finding
+from steelyard.design.judging.controls import apply_controls
 from steelyard.design.judging.disturbers import disturbers
 from steelyard.design.judging.findings import (
     data_findings,
     medians_findings,
     order_finding,
-    with_true_fallbacks,
+    with_corrected_fallbacks,
 )
 from steelyard.design.judging.layouts import layout_facts, layout_findings
-from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
+from steelyard.design.judging.outlook import needed_after_few_pairs, needed_to_decide, with_needed_seconds
 from steelyard.design.judging.pairs import MetricPairs, why_unknown
-from steelyard.design.judging.ticks import with_ticks
+from steelyard.design.judging.ticks import widen_by_ticks
 from steelyard.design.judging.unlike import unlike_findings
 from steelyard.design.judging.waits import waits_finding
 from steelyard.model.derived import Side, Summary, Verdict
@@ -48,7 +48,7 @@ from steelyard.stats.summary import centre
 Record = TypeVar("Record", Weighing, Run)
 
 # A clock whose ticks may hide a change of this log-ratio says nothing, nor does an interval of hundreds of percent.
-HIDES_ALL = 0.5
+BLINDING_LOG_RATIO = 0.5
 
 
 def look_at(
@@ -71,7 +71,7 @@ def look_at(
         roughly=newest_only,
         hidden=pairs.hidden_by_clock,
         step=pairs.step_of_few,
-        others=pairs.judged_otherwise,
+        others=pairs.pairs_judged_otherwise,
         members=members,
         layouts=pairs.layouts() if settings.layouts else None,
         budgets=budgets,
@@ -96,24 +96,26 @@ def verdicts(record: Weighing) -> list[Verdict]:
     by_metric = [
         count_verdicts(record, members, metric)
         if METRICS[metric].counted
-        else with_seconds(record, _family(views, members, metric))
+        else with_needed_seconds(record, _family_verdicts(views, members, metric))
         for metric in record.settings.metrics
     ]
     found = [one for of_benchmark in zip(*by_metric, strict=True) for one in of_benchmark]
     times = timed(record.settings.metrics)
-    controlled = [one for control in controls for one in _family(views, [control], times[0])] if times else []
-    found = beside_controls(record, found, controlled)
-    return with_true_fallbacks(record, [*with_disagreements(found), *controlled])
+    control_verdicts = (
+        [one for control in controls for one in _family_verdicts(views, [control], times[0])] if times else []
+    )
+    found = apply_controls(record, found, control_verdicts)
+    return with_corrected_fallbacks(record, [*with_disagreements(found), *control_verdicts])
 
 
-def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verdict]:
+def _family_verdicts(views: list[Weighing], members: list[int], metric: str) -> list[Verdict]:
     """Return the verdicts of benchmarks that share alpha, in one metric; `views` has the record once for each."""
     undefined: dict[int, str] = {}
-    judged = judged_members(views, members, metric, undefined)
-    sharing = _sharing(views, members, judged)
+    judged = judge_members(views, members, metric, undefined)
+    sharing = _members_sharing_alpha(views, members, judged)
     return [
         _verdict(
-            _judged_by_its_margin(views[number], number, metric),
+            _with_own_margin(views[number], number, metric),
             MetricPairs(views[number].launches, number, metric),
             judgement,
             undefined.get(number),
@@ -123,14 +125,16 @@ def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verd
     ]
 
 
-def _sharing(views: Sequence[Weighing], members: Sequence[int], judged: Sequence[Judgement | None]) -> float:
+def _members_sharing_alpha(
+    views: Sequence[Weighing], members: Sequence[int], judged: Sequence[Judgement | None]
+) -> float:
     """Return among how many benchmarks alpha is shared, for those that are still open."""
     if not members or views[members[0]].benchmarks[members[0]].control:
         return 1
-    return sharing_now(views[0].settings.family, len(members) + elsewhere(views[0]), changed_among(judged))
+    return sharing_now(views[0].settings.family, len(members) + count_elsewhere(views[0]), changed_among(judged))
 
 
-def judged_members(
+def judge_members(
     views: Sequence[Weighing], members: Sequence[int], metric: str, undefined: dict[int, str]
 ) -> list[Judgement | None]:
     """Return what all looks say of benchmarks that share alpha; if nothing, `undefined` is told why."""
@@ -140,7 +144,7 @@ def judged_members(
     def judge_member(member: int, sharing: float) -> Judgement | None:
         number = members[member]
         settings = record.settings.judged_by(record.benchmarks[number], metric)
-        budgets, ended = budgets_of(settings, record.benchmarks[number]), record.stop[number] in ENDS
+        budgets, ended = budgets_of(settings, record.benchmarks[number]), record.stop[number] in BUDGET_ENDS
         try:
             return look_at(pairs[member], settings, budgets, ended=ended, newest_only=False, members=sharing)
         except MeasurementError as error:
@@ -151,11 +155,11 @@ def judged_members(
             return None
 
     are_controls = all(record.benchmarks[number].control for number in members)
-    others = 0 if are_controls else elsewhere(record)
+    others = 0 if are_controls else count_elsewhere(record)
     return judge_family(record.settings.family, len(members), judge_member, others)
 
 
-def _judged_by_its_margin(record: Weighing, benchmark: int, metric: str) -> Weighing:
+def _with_own_margin(record: Weighing, benchmark: int, metric: str) -> Weighing:
     settings = record.settings.judged_by(record.benchmarks[benchmark], metric)
     return record if settings is record.settings else record.model_copy(update={"settings": settings})
 
@@ -164,21 +168,25 @@ def _verdict(
     record: Weighing, pairs: MetricPairs, judgement: Judgement | None, undefined: str | None, sharing: float
 ) -> Verdict:
     if undefined is None and judgement is not None and isfinite(judgement.estimate.lower):
-        return _judged(record, pairs, judgement, sharing)
+        return _judged_verdict(record, pairs, judgement, sharing)
     try:
-        return _of_few(record, pairs, sharing) if undefined is None else _unknown_in(record, pairs, undefined)
+        return (
+            _verdict_of_few_pairs(record, pairs, sharing)
+            if undefined is None
+            else _undefined_verdict(record, pairs, undefined)
+        )
     except MeasurementError as error:
-        return _unknown_in(record, pairs, str(error))
+        return _undefined_verdict(record, pairs, str(error))
 
 
-def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing: float) -> Verdict:
-    settings, shown = record.settings, judgement.look.pairs
-    metric = pairs.used_metric(shown)
-    baseline, candidate = pairs.first(shown)
+def _judged_verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing: float) -> Verdict:
+    settings, pairs_shown = record.settings, judgement.look.pairs
+    metric = pairs.used_metric(pairs_shown)
+    baseline, candidate = pairs.first(pairs_shown)
     smallest = resolution(judgement, settings.margin)
-    lacking = needed(judgement, settings, budgets_of(settings, record.benchmarks[pairs.benchmark]), sharing)
-    blind = judgement.verdict == "undecided" and judgement.quantisation > HIDES_ALL
-    sides = _sides(pairs.known(shown), metric, settings)
+    needs = needed_to_decide(judgement, settings, budgets_of(settings, record.benchmarks[pairs.benchmark]), sharing)
+    is_blind = judgement.verdict == "undecided" and judgement.quantisation > BLINDING_LOG_RATIO
+    sides = _describe_sides(pairs.known(pairs_shown), metric, settings)
     change = expm1(judgement.estimate.centre)
     found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement)
     unlike = unlike_findings((baseline, candidate), judgement.scored, settings.margin)
@@ -187,67 +195,71 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
         metric=metric,
         verdict=judgement.verdict,
         change=change,
-        interval=None if blind else (expm1(judgement.lower), expm1(judgement.upper)),
+        interval=None if is_blind else (expm1(judgement.lower), expm1(judgement.upper)),
         p_value=judgement.p_value,
         is_change=judgement.is_change,
-        pairs=shown,
+        pairs=pairs_shown,
         looks=judgement.looks,
-        resolution=None if smallest is None or blind else expm1(smallest),
-        pairs_needed=lacking.pairs,
-        pairs_even=lacking.even,
-        margin_needed=lacking.margin,
+        resolution=None if smallest is None or is_blind else expm1(smallest),
+        pairs_needed=needs.pairs,
+        pairs_even=needs.even,
+        margin_needed=needs.margin,
         baseline=sides[0],
         candidate=sides[1],
         findings=[
             *found,
             *medians_findings(change, judgement.verdict, sides, settings.margin),
             *unlike,
-            *order_finding(pairs, shown, settings),
-            *beside_finding(record, pairs, metric, judgement),
+            *order_finding(pairs, pairs_shown, settings),
+            *try_tandem_finding(record, pairs, metric, judgement),
             *waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
             *layout_findings(layouts, judgement, settings),
-            *builds_finding(record, pairs.benchmark, metric, judgement.verdict),
+            *one_build_finding(record, pairs.benchmark, metric, judgement.verdict),
         ],
         layouts=layouts,
-        **_shared(record, pairs.benchmark),
+        **_common_fields(record, pairs.benchmark),
     )
 
 
-def _of_few(record: Weighing, pairs: MetricPairs, sharing: float) -> Verdict:
+def _verdict_of_few_pairs(record: Weighing, pairs: MetricPairs, sharing: float) -> Verdict:
     """Return what too few pairs for an interval say all the same; without any, what the warm-up says."""
     settings, count = record.settings, pairs.count()
-    seen = pairs if count else replace(pairs, role=WARM_UP)
-    shown = seen.count()
-    if not shown:
-        return _nothing(record, pairs, [])
-    baseline, candidate = seen.first(shown)
-    metric, differences = seen.used_metric(shown), np.log(candidate) - np.log(baseline)
+    available = pairs if count else replace(pairs, role=WARM_UP)
+    pairs_shown = available.count()
+    if not pairs_shown:
+        return _undecided_verdict(record, pairs, [])
+    baseline, candidate = available.first(pairs_shown)
+    metric, differences = available.used_metric(pairs_shown), np.log(candidate) - np.log(baseline)
     budgets = budgets_of(settings, record.benchmarks[pairs.benchmark])
-    sides = _sides(seen.known(shown), metric, settings)
-    return _nothing(record, pairs, data_findings(record, pairs.benchmark, pairs.metric, metric, None)).model_copy(
+    sides = _describe_sides(available.known(pairs_shown), metric, settings)
+    return _undecided_verdict(
+        record, pairs, data_findings(record, pairs.benchmark, pairs.metric, metric, None)
+    ).model_copy(
         update={
             "metric": metric,
             "change": expm1(estimate(differences, settings.alpha).centre),
-            "pairs_needed": needed_by_few(differences[:count], settings, budgets, sharing).pairs,
+            "pairs_needed": needed_after_few_pairs(differences[:count], settings, budgets, sharing).pairs,
             "baseline": sides[0],
             "candidate": sides[1],
         }
     )
 
 
-def _unknown_in(record: Weighing, pairs: MetricPairs, why: str) -> Verdict:
+def _undefined_verdict(record: Weighing, pairs: MetricPairs, why: str) -> Verdict:
     """Return a verdict without numbers if a metric is undefined; with those of each side if only the change is."""
-    verdict = _nothing(record, pairs, [Finding(code="undefined", message=why)])
+    verdict = _undecided_verdict(record, pairs, [Finding(code="undefined", message=why)])
     if not verdict.pairs:
         return verdict  # it was the warm-up that said so
     try:
-        baseline, candidate = _sides(pairs.known(verdict.pairs), pairs.used_metric(verdict.pairs), record.settings)
+        baseline, candidate = _describe_sides(
+            pairs.known(verdict.pairs), pairs.used_metric(verdict.pairs), record.settings
+        )
     except MeasurementError:
         return verdict
     return verdict.model_copy(update={"baseline": baseline, "candidate": candidate})
 
 
-def _nothing(record: Weighing, pairs: MetricPairs, findings: list[Finding]) -> Verdict:
+def _undecided_verdict(record: Weighing, pairs: MetricPairs, findings: list[Finding]) -> Verdict:
     return Verdict(
         metric=pairs.metric,
         verdict="undecided",
@@ -258,28 +270,28 @@ def _nothing(record: Weighing, pairs: MetricPairs, findings: list[Finding]) -> V
         looks=0,
         resolution=None,
         findings=findings,
-        **_shared(record, pairs.benchmark),
+        **_common_fields(record, pairs.benchmark),
     )
 
 
-def _sides(values: tuple[FloatArray, FloatArray], metric: str, settings: Settings) -> tuple[Side, Side]:
-    of = [side_of(of_one_process(side, metric, settings.repeat)) for side in values]
-    return of[0], of[1]
+def _describe_sides(values: tuple[FloatArray, FloatArray], metric: str, settings: Settings) -> tuple[Side, Side]:
+    sides = [describe_side(of_one_process(side, metric, settings.repeat)) for side in values]
+    return sides[0], sides[1]
 
 
-def side_of(values: FloatArray) -> Side:
+def describe_side(values: FloatArray) -> Side:
     """Describe one side's launches, in the metric's unit."""
     described = centre(values)
     return Side(median=described.median, spread=described.spread, launches=len(values))
 
 
-def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
+def _common_fields(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
     """Return what verdicts say of a benchmark whatever the metric."""
     launches = record.launches
     judged = launches.of(benchmark, USED)
     share = launches.waiting_share()[judged]
     known = share[~np.isnan(share)]
-    shared: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "benchmark": record.benchmarks[benchmark].name,
         "index": benchmark,
         # Without the pause of a weighing that was interrupted and carried on.
@@ -290,10 +302,10 @@ def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
         "switches_per_s": _switches_per_s(launches, judged & ~launches.in_tandem()),
     }
     if isinstance(record, Weighing):
-        shared["margin"] = record.settings.margin
-        shared["control"] = record.benchmarks[benchmark].control
-        shared["repeated"] = int(launches.of(benchmark, DISTURBED).sum()) // 2
-    return shared
+        fields["margin"] = record.settings.margin
+        fields["control"] = record.benchmarks[benchmark].control
+        fields["repeated"] = int(launches.of(benchmark, DISTURBED).sum()) // 2
+    return fields
 
 
 def _switches_per_s(launches: Launches, chosen: npt.NDArray[np.bool_]) -> float | None:
@@ -303,17 +315,17 @@ def _switches_per_s(launches: Launches, chosen: npt.NDArray[np.bool_]) -> float 
     return switches / seconds if seconds > 0 and isfinite(switches) else None
 
 
-def seconds_of(launches: Launches, mine: npt.NDArray[np.bool_] | list[int]) -> float:
+def seconds_of(launches: Launches, chosen: npt.NDArray[np.bool_] | list[int]) -> float:
     """Return the elapsed seconds from the start of the first of these launches to the end of the last; 0 if none."""
-    spans = launches.spans_ns()[mine]
+    spans = launches.spans_ns()[chosen]
     return float(spans[:, 1].max() - spans[:, 0].min()) / 1e9 if len(spans) else 0.0
 
 
 def by_benchmark(record: Record) -> list[Record]:
     """Return the record once per benchmark, with only its launches and counts, so that no other is searched."""
-    many = len(record.benchmarks)
-    counted = [None] * many if record.counting is None else record.counting.by_benchmark(many)
-    parts = zip(record.launches.by_benchmark(many), counted, strict=True)
+    number = len(record.benchmarks)
+    counted = [None] * number if record.counting is None else record.counting.by_benchmark(number)
+    parts = zip(record.launches.by_benchmark(number), counted, strict=True)
     return [record.model_copy(update={"launches": launches, "counting": counting}) for launches, counting in parts]
 
 
@@ -329,7 +341,7 @@ def summaries(record: Run) -> list[Summary]:
         if reason == "failed" or (reason == "interrupted" and _is_unmeasured(view, benchmark)):
             continue
         try:
-            found += _summaries_of(view, benchmark)
+            found += _benchmark_summaries(view, benchmark)
         except MeasurementError as error:
             unknown = unknown or error
             is_unreached = reason == "time" and _is_unmeasured(view, benchmark)
@@ -337,7 +349,7 @@ def summaries(record: Run) -> list[Summary]:
                 raise
     if unknown is not None and not found:
         raise unknown
-    return with_true_fallbacks(record, found)
+    return with_corrected_fallbacks(record, found)
 
 
 def _is_unmeasured(record: Run, benchmark: int) -> bool:
@@ -347,49 +359,49 @@ def _is_unmeasured(record: Run, benchmark: int) -> bool:
     return not len(record.launches.judged(benchmark))
 
 
-def _summaries_of(record: Run, benchmark: int) -> list[Summary]:
+def _benchmark_summaries(record: Run, benchmark: int) -> list[Summary]:
     first, *others = record.settings.metrics
-    found = [_summary_in(record, benchmark, first)]
+    found = [_metric_summary(record, benchmark, first)]
     for metric in others:
         try:
-            found.append(_summary_in(record, benchmark, metric))
+            found.append(_metric_summary(record, benchmark, metric))
         except MeasurementError as error:
             findings = [*found[0].findings, Finding(code="undefined", message=str(error))]
             found[0] = found[0].model_copy(update={"findings": findings})
     return found
 
 
-def _summary_in(record: Run, benchmark: int, metric: str) -> Summary:
+def _metric_summary(record: Run, benchmark: int, metric: str) -> Summary:
     if METRICS[metric].counted:
         return count_summary(record, benchmark, metric)
-    return _summary(record, benchmark, metric)
+    return _timed_summary(record, benchmark, metric)
 
 
-def _summary(record: Run, benchmark: int, metric: str) -> Summary:
+def _timed_summary(record: Run, benchmark: int, metric: str) -> Summary:
     used = record.launches.judged(benchmark)
     if not len(used):
         raise MeasurementError("nothing was measured before the run stopped")
-    values, shown = record.launches.metric(metric)[used], metric
+    values, used_metric = record.launches.metric(metric)[used], metric
     if metric == "active" and np.isnan(values).any():
-        values, shown = record.launches.metric("wall")[used], "wall"
+        values, used_metric = record.launches.metric("wall")[used], "wall"
     if np.isnan(values).any():
         raise MeasurementError(why_unknown(record.launches, metric))
-    values = of_one_process(values, shown, record.settings.repeat)
-    described, shared = centre(values), _shared(record, benchmark)
+    values = of_one_process(values, used_metric, record.settings.repeat)
+    described, common = centre(values), _common_fields(record, benchmark)
     return Summary(
-        metric=shown,
+        metric=used_metric,
         median=described.median,
         spread=described.spread,
-        interval=with_ticks(
-            level_interval(values, record.settings.alpha), record.launches, int(used[0]), shown, values
+        interval=widen_by_ticks(
+            level_interval(values, record.settings.alpha), record.launches, int(used[0]), used_metric, values
         ),
         lowest=float(values.min()),
         highest=float(values.max()),
         modes=modes(values),
         launches=len(values),
-        quality=_quality(described.spread, shared["worst_delay"]),
-        findings=data_findings(record, benchmark, metric, shown, None),
-        **shared,
+        quality=_quality(described.spread, common["worst_delay"]),
+        findings=data_findings(record, benchmark, metric, used_metric, None),
+        **common,
     )
 
 

@@ -22,13 +22,13 @@ from steelyard.stats.variance import Components, components, p_of_layouts
 
 LEVELS: tuple[Level, Level, Level] = ("layout", "launch", "sample")
 # A level with this share of the result's variance is where more of it helps most.
-_MOST = 0.5
+_DOMINANT_SHARE = 0.5
 # So few layouts of a program with two speeds may all have the same one: with this many layouts, so many of 100
 # intervals at an alpha of 1 % were wrong where pairs are quiet (benchmarks/layouts.py), with 4 layouts or more no more
 # than one.
 _WRONG_OF_TWO_SPEEDS = {2: 10, 3: 3}
 # An interval beyond ten times as long bounds nothing.
-_NO_BOUND = 9.0
+_WIDEST_BOUND = 9.0
 
 
 def layout_facts(
@@ -40,7 +40,7 @@ def layout_facts(
         return None
     positions = launches.complete_pairs(benchmark)[: len(d)]
     layouts = np.asarray(launches.layout, dtype=np.int64)[positions[:, 0]]
-    samples = _samples(launches, positions, metric) if launches.samples and metric in PER_ITERATION else None
+    samples = _sample_log_ratios(launches, positions, metric) if launches.samples and metric in PER_ITERATION else None
     values = samples or [np.array([one]) for one in d]
     numbers = np.unique(layouts)
     are_apart = len(d) >= PAIRS_EACH * len(numbers)
@@ -52,8 +52,8 @@ def layout_facts(
     return LayoutFacts(
         changes={int(number): expm1(centre) for number, centre in zip(numbers, averaged.centres, strict=True)},
         p_value=p_of_layouts(d, layouts) if are_apart else None,
-        parts=_parts(parts, with_samples=samples is not None) if are_apart else [],
-        most=_most(parts, len(numbers), len(d), sum(map(len, values))) if are_apart else None,
+        parts=_variance_parts(parts, with_samples=samples is not None) if are_apart else [],
+        most=_dominant_level(parts, len(numbers), len(d), sum(map(len, values))) if are_apart else None,
         assumed_normal=not averaged.is_free,
         needed=needed,
     )
@@ -63,64 +63,72 @@ def layout_findings(facts: LayoutFacts | None, judgement: Judgement, settings: S
     """Return the findings on the layouts."""
     if facts is None or judgement.averaged is None:
         return []
-    found = [_limit(facts, judgement, judgement.averaged, settings), _assumption(facts, judgement, judgement.averaged)]
+    found = [
+        _few_layouts_finding(facts, judgement, judgement.averaged, settings),
+        _normal_layouts_finding(facts, judgement, judgement.averaged),
+    ]
     return [one for one in found if one is not None]
 
 
-def _limit(facts: LayoutFacts, judgement: Judgement, averaged: Averaged, settings: Settings) -> Finding | None:
+def _few_layouts_finding(
+    facts: LayoutFacts, judgement: Judgement, averaged: Averaged, settings: Settings
+) -> Finding | None:
     if judgement.verdict != "undecided" or facts.most != "layout" or len(facts.changes) < 2:
         return None
-    many, width = len(facts.changes), exp(averaged.floor * (judgement.upper - judgement.lower) / 2) - 1
+    number, width = len(facts.changes), exp(averaged.floor * (judgement.upper - judgement.lower) / 2) - 1
     remedy = f"about {facts.needed} layouts of each side would decide" if facts.needed else None
     differ = facts.p_value is not None and facts.p_value < UNLIKE_BELOW
-    why = "the layouts differ by more than their pairs explain" if differ else f"{many} layouts tell little of others"
-    reach = percent(width) if width < _NO_BOUND else "any size"
+    why = "the layouts differ by more than their pairs explain" if differ else f"{number} layouts tell little of others"
+    reach = percent(width) if width < _WIDEST_BOUND else "any size"
     return Finding(
         code="few-layouts",
-        message=f"{why}: with {many} of them the interval reaches {reach} to either side, however many pairs there are",
+        message=f"{why}: with {number} of them the interval reaches {reach} to either side, however many pairs "
+        "there are",
         remedy=remedy or f"no sensible number of layouts decides at a margin of {percent(settings.margin)}: raise it",
     )
 
 
-def _assumption(facts: LayoutFacts, judgement: Judgement, averaged: Averaged) -> Finding | None:
+def _normal_layouts_finding(facts: LayoutFacts, judgement: Judgement, averaged: Averaged) -> Finding | None:
     if judgement.verdict == "undecided" or not facts.assumed_normal:
         return None
-    many = len(facts.changes)
-    wrong = _WRONG_OF_TWO_SPEEDS.get(many)
+    number = len(facts.changes)
+    wrong = _WRONG_OF_TWO_SPEEDS.get(number)
     unless = f"; of programs with two speeds {wrong} in 100 such ones are wrong at an alpha of 1 %" if wrong else ""
     return Finding(
         code="normal-layouts",
-        message=f"{many} layouts are too few to do without an assumption: this interval takes their effects to be "
+        message=f"{number} layouts are too few to do without an assumption: this interval takes their effects to be "
         f"roughly normal{unless}",
         remedy=f"from {fewest_differences(averaged.level)} on no assumption is needed",
     )
 
 
-def _samples(launches: Launches, positions: npt.NDArray[np.intp], metric: str) -> list[FloatArray] | None:
+def _sample_log_ratios(launches: Launches, positions: npt.NDArray[np.intp], metric: str) -> list[FloatArray] | None:
     """Return for each pair the log-ratios of its samples, by their place in the launch; None if one lacks them."""
-    found = []
+    log_ratios = []
     for pair in positions:
-        sides = [_times([Sample(*one) for one in judged_samples(launches.samples[place])], metric) for place in pair]
+        sides = [
+            _log_times([Sample(*one) for one in judged_samples(launches.samples[place])], metric) for place in pair
+        ]
         if not all(len(side) and np.isfinite(side).all() for side in sides):
             return None
         length = min(map(len, sides))
-        found.append(sides[1][:length] - sides[0][:length])
-    return found
+        log_ratios.append(sides[1][:length] - sides[0][:length])
+    return log_ratios
 
 
-def _times(samples: list[Sample], metric: str) -> FloatArray:
+def _log_times(samples: list[Sample], metric: str) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.log(np.array([sample.time_ns(metric) for sample in samples], dtype=np.float64))
 
 
-def _parts(variances: Components, *, with_samples: bool) -> list[VariancePart]:
-    told = zip(LEVELS, variances, variances.shares(), strict=True)
-    parts = [VariancePart(level=level, spread=expm1(sqrt(variance)), share=share) for level, variance, share in told]
+def _variance_parts(variances: Components, *, with_samples: bool) -> list[VariancePart]:
+    rows = zip(LEVELS, variances, variances.shares(), strict=True)
+    parts = [VariancePart(level=level, spread=expm1(sqrt(variance)), share=share) for level, variance, share in rows]
     return parts if with_samples else parts[:2]
 
 
-def _most(variances: Components, layouts: int, pairs: int, samples: int) -> Level | None:
+def _dominant_level(variances: Components, layouts: int, pairs: int, samples: int) -> Level | None:
     """Return the level that has most of the variance of the result, if one clearly has."""
     of_result = [part / number for part, number in zip(variances, (layouts, pairs, samples), strict=True)]
     whole, largest = sum(of_result), max(range(3), key=of_result.__getitem__)
-    return LEVELS[largest] if whole > 0 and of_result[largest] >= _MOST * whole else None
+    return LEVELS[largest] if whole > 0 and of_result[largest] >= _DOMINANT_SHARE * whole else None

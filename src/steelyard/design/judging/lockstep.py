@@ -16,7 +16,7 @@ from steelyard.stats.neighbours import centres_of_neighbours
 _ROUNDING = 1e-12
 
 
-def in_step(
+def with_lockstep_ratios(
     launches: Launches,
     positions: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]],
     values: tuple[FloatArray, FloatArray],
@@ -35,33 +35,33 @@ def in_step(
         sides = launches.samples[first], launches.samples[second]
         if says_order(sides[0]) and says_order(sides[1]):
             baseline, candidate = map(judged_samples, sides)
-            if _in_turn(baseline, candidate):
+            if _are_in_turn(baseline, candidate):
                 tables[len(baseline)].append((pair, baseline, candidate))
     for rows in tables.values():
-        values = _moved(values, rows, metric)
+        values = _with_centres(values, rows, metric)
     return values
 
 
-def _in_turn(baseline: Sequence[Sample], candidate: Sequence[Sample]) -> bool:
+def _are_in_turn(baseline: Sequence[Sample], candidate: Sequence[Sample]) -> bool:
     orders = [(one.order, other.order) for one, other in zip(baseline, candidate, strict=False)]
     return len(baseline) == len(candidate) and all(order in ((0, 1), (1, 0)) for order in orders)
 
 
-def _moved(
+def _with_centres(
     values: tuple[FloatArray, FloatArray], rows: list[tuple[int, list[Sample], list[Sample]]], metric: str
 ) -> tuple[FloatArray, FloatArray]:
     pairs, baseline, candidate = zip(*rows, strict=True)
     order = np.array([[sample.order for sample in launch] for launch in baseline], dtype=np.intp)
-    centres = centres_of_neighbours(_times(baseline, metric), _times(candidate, metric), order)
-    at = np.array(pairs)
-    medians = values[0][at], values[1][at]
+    centres = centres_of_neighbours(_sample_times_ns(baseline, metric), _sample_times_ns(candidate, metric), order)
+    places = np.array(pairs)
+    medians = values[0][places], values[1][places]
     with np.errstate(invalid="ignore", divide="ignore"):
-        by = (centres - np.log(medians[1] / medians[0])) / 2
-        by[~(np.abs(by) > _ROUNDING)] = 0.0  # where it is not known, too
+        shift = (centres - np.log(medians[1] / medians[0])) / 2
+        shift[~(np.abs(shift) > _ROUNDING)] = 0.0  # where it is not known, too
     moved = values[0].copy(), values[1].copy()
-    moved[0][at], moved[1][at] = medians[0] * np.exp(-by), medians[1] * np.exp(by)
+    moved[0][places], moved[1][places] = medians[0] * np.exp(-shift), medians[1] * np.exp(shift)
     return moved
 
 
-def _times(launches: Sequence[Sequence[Sample]], metric: str) -> FloatArray:
+def _sample_times_ns(launches: Sequence[Sequence[Sample]], metric: str) -> FloatArray:
     return np.array([[sample.time_ns(metric) for sample in launch] for launch in launches], dtype=np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import expm1
 
-from steelyard.design.judging.budgets import ENDS, budgets_of
+from steelyard.design.judging.budgets import BUDGET_ENDS, budgets_of
 from steelyard.design.judging.judgement import by_benchmark
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.derived import Verdict
@@ -28,12 +28,12 @@ def look_back(record: Weighing, verdicts: list[Verdict]) -> Iterator[LookBack | 
         pairs = MetricPairs(views[verdict.index].launches, verdict.index, verdict.metric)
         try:
             number = len(pairs.launches.complete_pairs(verdict.index))
-            yield None if counted or not number else _of(pairs, number, verdict, record)
+            yield None if counted or not number else _look_back(pairs, number, verdict, record)
         except MeasurementError:
             yield None
 
 
-def _of(pairs: MetricPairs, number: int, verdict: Verdict, record: Weighing) -> LookBack:
+def _look_back(pairs: MetricPairs, number: int, verdict: Verdict, record: Weighing) -> LookBack:
     pairs.measured(number)  # raises where they have no change
     baseline, candidate = pairs.known(number)
     return LookBack(pairs.launches, baseline, candidate, list(_looks(pairs, number, verdict, record)))
@@ -43,7 +43,7 @@ def _looks(pairs: MetricPairs, number: int, verdict: Verdict, record: Weighing) 
     if verdict.interval is None or verdict.change is None:
         return
     benchmark = record.benchmarks[verdict.index]
-    settings, ended = record.settings.judged_by(benchmark, verdict.metric), record.stop[verdict.index] in ENDS
+    settings, ended = record.settings.judged_by(benchmark, verdict.metric), record.stop[verdict.index] in BUDGET_ENDS
     planned = plan_looks(number, ended=ended, budgets=budgets_of(settings, benchmark))
     for look in planned:
         if look.pairs >= verdict.pairs:

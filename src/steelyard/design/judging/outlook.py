@@ -21,7 +21,7 @@ from steelyard.stats.sequential import level_at_end
 from steelyard.stats.verdict import log_margin
 
 # The budget in pairs that is assumed at first where only a few pairs tell of it.
-_FAR_AHEAD = 100
+_ASSUMED_PAIRS = 100
 
 
 @dataclass(frozen=True)
@@ -34,17 +34,19 @@ class Needed:
     margin: float | None = None
 
 
-def needed(judgement: Judgement, settings: Settings, budgets: Budgets, members: float = 1) -> Needed:
+def needed_to_decide(judgement: Judgement, settings: Settings, budgets: Budgets, members: float = 1) -> Needed:
     """Return what a judgement lacks, if it is undecided; `members` share alpha for `slower` and `faster`."""
     if judgement.verdict != "undecided":
         return Needed()
-    shown = judgement.look.pairs
-    margin = margin_needed(judgement, level_at_end(shown, settings.alpha, budgets))
+    pairs_shown = judgement.look.pairs
+    margin = margin_needed(judgement, level_at_end(pairs_shown, settings.alpha, budgets))
     known = margin is not None and margin > settings.margin and isfinite(margin)
     # The pairs so far have not decided it.
     pairs, even = (
-        found and max(found, shown + 1)
-        for found in (_pairs_needed(judgement, settings, budgets, 2 * shown, members, by) for by in (DECIDES_BY, EVEN))
+        found and max(found, pairs_shown + 1)
+        for found in (
+            _pairs_needed(judgement, settings, budgets, 2 * pairs_shown, members, by) for by in (DECIDES_BY, EVEN)
+        )
     )
     return Needed(pairs, even, margin if known else None)
 
@@ -65,23 +67,25 @@ def _pairs_needed(
     return max(pairs, fewest_pairs(settings.alpha, settings.reserve, members))
 
 
-def needed_by_few(differences: FloatArray, settings: Settings, budgets: Budgets, members: float) -> Needed:
+def needed_after_few_pairs(differences: FloatArray, settings: Settings, budgets: Budgets, members: float) -> Needed:
     """Return what pairs too few for an interval lack; the fewest that are looked at if they tell of no noise."""
     guess = guess_of_few(differences, settings.alpha)
     if guess is None:
         return Needed(FIRST_LOOK)
-    pairs = _pairs_needed(guess, settings, budgets, _FAR_AHEAD, members)
+    pairs = _pairs_needed(guess, settings, budgets, _ASSUMED_PAIRS, members)
     return Needed(None if pairs is None else max(FIRST_LOOK, pairs))  # with so few pairs, no margin decides
 
 
-def with_seconds(record: Weighing, verdicts: list[Verdict]) -> list[Verdict]:
+def with_needed_seconds(record: Weighing, verdicts: list[Verdict]) -> list[Verdict]:
     """Return one metric's verdicts with the time that what they lack takes, all that was measured included.
 
     Open benchmarks take turns, so that each waits for the others of its part.
     """
     if not len(record.launches):
         return verdicts
-    timed = {verdict.index: verdict for part in _parts(record) for verdict in _timed(record, part, verdicts)}
+    timed = {
+        verdict.index: verdict for part in _parts(record) for verdict in _part_with_seconds(record, part, verdicts)
+    }
     return [timed.get(verdict.index, verdict) for verdict in verdicts]
 
 
@@ -99,32 +103,35 @@ class _Part:
 def _parts(record: Weighing) -> list[_Part]:
     wall_ns = record.launches.taken_ns()
     if not record.parts:
-        return [_part(range(len(record.benchmarks)), wall_ns, record.seconds)]
+        return [_make_part(range(len(record.benchmarks)), wall_ns, record.seconds)]
     benchmark = np.array(record.launches.benchmark, dtype=int)
     return [
-        _part({*part.benchmarks}, wall_ns[np.isin(benchmark, part.benchmarks)], part.seconds) for part in record.parts
+        _make_part({*part.benchmarks}, wall_ns[np.isin(benchmark, part.benchmarks)], part.seconds)
+        for part in record.parts
     ]
 
 
-def _part(benchmarks: Collection[int], wall_ns: FloatArray, seconds: float) -> _Part:
+def _make_part(benchmarks: Collection[int], wall_ns: FloatArray, seconds: float) -> _Part:
     taken_ns = float(wall_ns.sum())
     return _Part(benchmarks, taken_ns, max(seconds, taken_ns / 1e9))
 
 
-def _timed(record: Weighing, part: _Part, verdicts: list[Verdict]) -> Iterator[Verdict]:
+def _part_with_seconds(record: Weighing, part: _Part, verdicts: list[Verdict]) -> Iterator[Verdict]:
     """Yield the verdicts of a part that more pairs would decide, with the time that these take."""
-    mine = [verdict for verdict in verdicts if verdict.index in part.benchmarks]
-    open_ones = [verdict for verdict in mine if verdict.pairs_needed is not None]
-    if not open_ones:
+    members = [verdict for verdict in verdicts if verdict.index in part.benchmarks]
+    undecided = [verdict for verdict in members if verdict.pairs_needed is not None]
+    if not undecided:
         return
     launches = record.launches.by_benchmark(len(record.benchmarks))
-    each = {verdict.index: _seconds_per_pair(launches[verdict.index], part, verdict.index) for verdict in open_ones}
-    known = [seconds for seconds in each.values() if seconds is not None]
-    unmeasured = sum(verdict.change is None and record.stop[verdict.index] == "time" for verdict in mine)
+    seconds_per_pair = {
+        verdict.index: _seconds_per_pair(launches[verdict.index], part, verdict.index) for verdict in undecided
+    }
+    known = [seconds for seconds in seconds_per_pair.values() if seconds is not None]
+    unmeasured = sum(verdict.change is None and record.stop[verdict.index] == "time" for verdict in members)
     round_s = sum(known) + unmeasured * fmean(known or [0.0])
     so_far_s = record.preparing_s / max(1, len(record.parts)) + part.seconds
-    for verdict in open_ones:
-        if each[verdict.index] is None:
+    for verdict in undecided:
+        if seconds_per_pair[verdict.index] is None:
             continue
         needed_s, even_s = (
             None if pairs is None else so_far_s + max(0, pairs - verdict.pairs) * round_s
@@ -135,9 +142,9 @@ def _timed(record: Weighing, part: _Part, verdicts: list[Verdict]) -> Iterator[V
 
 def _seconds_per_pair(launches: Launches, part: _Part, benchmark: int) -> float | None:
     """Return how long one more pair of a benchmark takes, with its share of all that was done beside the launches."""
-    mine = launches.of(benchmark)
-    if not mine.any() or not part.wall_ns:
+    measured = launches.of(benchmark)
+    if not measured.any() or not part.wall_ns:
         return None
     kept = launches.of(benchmark, USED, WARM_UP).sum()
     repeated = launches.of(benchmark, USED, WARM_UP, DISTURBED).sum() / max(2, kept)
-    return float(part.seconds * launches.taken_ns()[mine].sum() / part.wall_ns / (mine.sum() / 2) * repeated)
+    return float(part.seconds * launches.taken_ns()[measured].sum() / part.wall_ns / (measured.sum() / 2) * repeated)

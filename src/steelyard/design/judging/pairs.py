@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.design.judging.lockstep import in_step
+from steelyard.design.judging.lockstep import with_lockstep_ratios
 from steelyard.design.judging.ticks import hidden_by_clock
 from steelyard.model.errors import MeasurementError, NoRatioError
 from steelyard.model.launches import FloatArray, Launches
@@ -35,7 +35,7 @@ class MetricPairs:
 
         Raises as `measured`.
         """
-        return without_order(*self.measured(pairs), self._ways[:pairs])
+        return without_order(*self.measured(pairs), self._orders_by_layout[:pairs])
 
     def measured(self, pairs: int) -> tuple[FloatArray, FloatArray]:
         """Return (baseline, candidate) of the first `pairs` pairs, positive.
@@ -49,7 +49,7 @@ class MetricPairs:
             other = ", such as cpu" if self.metric in _PARTS_OF_CPU else ""
             raise NoRatioError(
                 f"{self.metric} was 0 or less in some launches and not in others, so it has no relative change: "
-                f"choose another --metric{other}{self._or_no_shell()}"
+                f"choose another --metric{other}{self._shell_hint()}"
             )
         return baseline, candidate
 
@@ -67,7 +67,7 @@ class MetricPairs:
 
         Told by those of the first `pairs` pairs that ran as the last one did. Raises as `measured`.
         """
-        return second_takes_longer(*self.measured(pairs), self._ways[:pairs], level)
+        return second_takes_longer(*self.measured(pairs), self._orders_by_layout[:pairs], level)
 
     def hidden_by_clock(self, pairs: int) -> float:
         """Return the largest log-ratio that the clock's ticks can hide in the first `pairs` pairs; 0 for counts."""
@@ -83,11 +83,11 @@ class MetricPairs:
         Which launches those are does not depend on which side was slower. Pairs in tandem have no `wall` of their own:
         with such ones it is `cpu`, of all threads.
         """
-        if self.metric != "active" or pairs <= self._known_until:
+        if self.metric != "active" or pairs <= self._known_pairs:
             return self.metric
-        return "cpu" if pairs > self._wall_until else "wall"
+        return "cpu" if pairs > self._known_wall_pairs else "wall"
 
-    def judged_otherwise(self, pairs: int) -> int:
+    def pairs_judged_otherwise(self, pairs: int) -> int:
         """Return up to how many pairs looks used another metric than that of the first `pairs`; 0 if none did.
 
         What those looks have spent of alpha, the others have not.
@@ -95,9 +95,9 @@ class MetricPairs:
         used = self.used_metric(pairs)
         if used == self.metric:
             return 0
-        return self._known_until if used == "wall" else max(self._known_until, self._wall_until)
+        return self._known_pairs if used == "wall" else max(self._known_pairs, self._known_wall_pairs)
 
-    def _or_no_shell(self) -> str:
+    def _shell_hint(self) -> str:
         """Return what else to do if subtracting a shell's start may have left nothing of a launch."""
         if not self.launches.column("overhead_ns").any():
             return ""
@@ -123,7 +123,7 @@ class MetricPairs:
         return self.launches.complete_pairs(self.benchmark, self.role)
 
     @cached_property
-    def _ways(self) -> npt.NDArray[np.int64]:
+    def _orders_by_layout(self) -> npt.NDArray[np.int64]:
         """The order of each complete pair's launches, as that of the baseline's, distinct for each layout.
 
         Taken together, differences between layouts would look like an effect of the order.
@@ -133,34 +133,34 @@ class MetricPairs:
     @cached_property
     def values(self) -> tuple[FloatArray, FloatArray]:
         """(baseline, candidate) of all pairs; NaN where it is undefined for a launch."""
-        return self._of_pairs(self.metric)
+        return self._pair_values(self.metric)
 
     @cached_property
-    def _known_until(self) -> int:
+    def _known_pairs(self) -> int:
         """How many pairs, from the first on, have the metric."""
-        return _known_pairs(self.values)
+        return _count_known(self.values)
 
     @cached_property
-    def _wall_until(self) -> int:
-        return _known_pairs(self._wall)
+    def _known_wall_pairs(self) -> int:
+        return _count_known(self._wall)
 
     @cached_property
     def _cpu(self) -> tuple[FloatArray, FloatArray]:
-        return self._of_pairs("cpu")
+        return self._pair_values("cpu")
 
     @cached_property
     def _wall(self) -> tuple[FloatArray, FloatArray]:
-        return self._of_pairs("wall")
+        return self._pair_values("wall")
 
-    def _of_pairs(self, metric: str) -> tuple[FloatArray, FloatArray]:
+    def _pair_values(self, metric: str) -> tuple[FloatArray, FloatArray]:
         values = self.launches.pair_values(self.benchmark, metric, self.role)
         if not self.launches.samples or metric not in PER_ITERATION:
             return values
         baseline, candidate = self._positions.T
-        return in_step(self.launches, (baseline, candidate), values, metric)
+        return with_lockstep_ratios(self.launches, (baseline, candidate), values, metric)
 
 
-def _known_pairs(sides: tuple[FloatArray, FloatArray]) -> int:
+def _count_known(sides: tuple[FloatArray, FloatArray]) -> int:
     """Return how many pairs come before the first one with an unknown side."""
     unknown = np.isnan(sides[0]) | np.isnan(sides[1])
     return int(np.argmax(unknown)) if unknown.any() else len(unknown)

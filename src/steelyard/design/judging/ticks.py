@@ -26,7 +26,7 @@ def hidden_by_clock(launches: Launches, place: int, metric: str, one: FloatArray
     return clock_quantisation(one * loops, other * loops)
 
 
-def with_ticks(
+def widen_by_ticks(
     bounds: Interval | None, launches: Launches, place: int, metric: str, values: FloatArray
 ) -> Interval | None:
     """Return bounds of the median of values (n,), as much wider as a clock's ticks may make each of these wrong."""

@@ -17,9 +17,9 @@ from steelyard.stats.summary import quartile_deviation
 from steelyard.stats.verdict import log_margin
 
 # A pair is far out if it differs from the others by this many standard deviations of their middle half.
-_FAR = 5.0
+_FAR_DEVIATIONS = 5.0
 # No more than this share of equal programs is said to be far slower in some launches of one side.
-_LEVEL = 0.01
+_MOST_CHANCE = 0.01
 # A program that runs this much longer meets more of what is around it, and a stall is a different share of its time.
 _MOST_LONGER = 1.25
 
@@ -34,26 +34,28 @@ def unlike_findings(pairs: tuple[FloatArray, FloatArray], scored: float, margin:
     d, by = candidate - baseline, log_margin(margin)
     parts = parts_of(d, by)
     if parts is not None:
-        return [_midway(baseline, candidate, parts)]
-    return _storms(d, (baseline + candidate) / 2, scored, by) or _some(d, scored, by)
+        return [_midway_finding(baseline, candidate, parts)]
+    return _storms_findings(d, (baseline + candidate) / 2, scored, by) or _some_launches_findings(d, scored, by)
 
 
-def _midway(baseline: FloatArray, candidate: FloatArray, parts: Parts) -> Finding:
+def _midway_finding(baseline: FloatArray, candidate: FloatArray, parts: Parts) -> Finding:
     cut = parts.earlier.n
     before, after = (change(expm1(part.centre)) for part in (parts.earlier, parts.later))
-    own = [change(expm1(float(np.median(side[cut:]) - np.median(side[:cut])))) for side in (baseline, candidate)]
+    side_changes = [
+        change(expm1(float(np.median(side[cut:]) - np.median(side[:cut])))) for side in (baseline, candidate)
+    ]
     return Finding(
         code=MIDWAY,
         message=f"the first {count(cut, 'pair')} show {before}, the {parts.later.n} after them {after}: no single "
-        f"change describes them. Between the two stretches the baseline changed by {own[0]}, the candidate by "
-        f"{own[1]}",
+        f"change describes them. Between the two stretches the baseline changed by {side_changes[0]}, the candidate by "
+        f"{side_changes[1]}",
         remedy="what changed for one side alone is its own doing, such as a cache or a file that it fills: weigh "
         "again to see which of the two stays; what changed for both is the machine's, and then the change depends on "
         "what else runs",
     )
 
 
-def _storms(d: FloatArray, levels: FloatArray, scored: float, by: float) -> list[Finding]:
+def _storms_findings(d: FloatArray, levels: FloatArray, scored: float, by: float) -> list[Finding]:
     halves = halves_of(d, levels, scored)
     if halves is None or not halves.disagree(by):
         return []
@@ -68,17 +70,17 @@ def _storms(d: FloatArray, levels: FloatArray, scored: float, by: float) -> list
     ]
 
 
-def _some(d: FloatArray, scored: float, by: float) -> list[Finding]:
+def _some_launches_findings(d: FloatArray, scored: float, by: float) -> list[Finding]:
     """Return a finding if some launches of one side are far off, and surely not as many of the other's."""
-    far = max(by, _FAR * quartile_deviation(d))
+    far = max(by, _FAR_DEVIATIONS * quartile_deviation(d))
     beyond = np.column_stack([d - scored < -far, d - scored > far])
     if abs(scored) > np.log(_MOST_LONGER) or not beyond.any():
         return []
     found = leaning(beyond, float(1 / (1 + np.exp(-scored))))
-    return [_in_some(found, d - scored, beyond)] if found.p_value <= _LEVEL else []
+    return [_some_launches_finding(found, d - scored, beyond)] if found.p_value <= _MOST_CHANCE else []
 
 
-def _in_some(found: Leaning, off: FloatArray, beyond: npt.NDArray[np.bool_]) -> Finding:
+def _some_launches_finding(found: Leaning, off: FloatArray, beyond: npt.NDArray[np.bool_]) -> Finding:
     side = int(found.candidate > found.baseline)
     more, less = ("candidate", "baseline") if side else ("baseline", "candidate")
     often, seldom = max(found.candidate, found.baseline), min(found.candidate, found.baseline)

@@ -20,27 +20,27 @@ LEVEL = 0.001
 # enough.
 MOST_LONGER = 1.25
 # The metrics that other work lengthens, or that leave out what it does.
-_TIMES = ("wall", "active", "cpu", "user", "sys")
+_TIME_METRICS = ("wall", "active", "cpu", "user", "sys")
 
 
 def waits_finding(launches: Launches, benchmark: int, metric: str, alpha: float) -> list[Finding]:
     """Return a finding if the launches of one side waited more often, with what all pairs together say of wall time."""
     pairs = np.concatenate([launches.complete_pairs(benchmark, role) for role in (USED, DISTURBED)])
-    if metric not in _TIMES or not len(pairs):
+    if metric not in _TIME_METRICS or not len(pairs):
         return []
     if metric == "wall" and ROLES.index(DISTURBED) not in launches.role:
         return []
-    found = lean(launches.column("wall_ns")[pairs], launches.waited_ns()[pairs])
+    found = uneven_waits(launches.column("wall_ns")[pairs], launches.waited_ns()[pairs])
     if found is None:
         return []
     times = launches.metric("wall")[pairs]
     if not (times > 0).all():
         return []
     change = figures.change(expm1(estimate(np.log(times[:, 1] / times[:, 0]), alpha).centre))
-    return [_finding(found, metric, change)]
+    return [_uneven_waits_finding(found, metric, change)]
 
 
-def lean(wall: FloatArray, delay: FloatArray) -> Leaning | None:
+def uneven_waits(wall: FloatArray, delay: FloatArray) -> Leaning | None:
     """Return how much more often one side's launches waited, from times (pairs, 2); None if that may be chance."""
     worked = np.median(np.maximum(wall - delay, 1.0), axis=0)
     if np.isnan(worked).any() or worked.max() > MOST_LONGER * worked.min():
@@ -52,7 +52,7 @@ def lean(wall: FloatArray, delay: FloatArray) -> Leaning | None:
     return found if found.p_value <= LEVEL else None
 
 
-def _finding(found: Leaning, metric: str, change: str) -> Finding:
+def _uneven_waits_finding(found: Leaning, metric: str, change: str) -> Finding:
     sides = {"baseline": found.baseline, "candidate": found.candidate}
     less, more = sorted(sides, key=lambda side: sides[side])
     often, seldom = figures.whole_percent(sides[more]), figures.whole_percent(sides[less])

@@ -12,24 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from steelyard.design.judging.sides import share_of_each, whose
+from steelyard.design.judging.sides import least_share, of_sides
 from steelyard.model.kept import Finding
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import ROLES, USED, times_ns
 
-_USED = ROLES.index(USED)
+_USED_ROLE = ROLES.index(USED)
 # As much as `steelyard check` calls a drift.
-_MOST = 0.10
+_MOST_DRIFT = 0.10
 # A record may have thousands of launches, of which this many are enough.
-_ENOUGH = 200
+_ENOUGH_LAUNCHES = 200
 
 
-def warming_findings(record: Weighing | Run, benchmark: int, shown: str) -> list[Finding]:
+def warming_findings(record: Weighing | Run, benchmark: int, metric: str) -> list[Finding]:
     """Return findings on the sides whose samples become shorter, and those whose become longer, in each launch."""
-    if not record.launches.samples or shown not in PER_ITERATION:
+    if not record.launches.samples or metric not in PER_ITERATION:
         return []
-    changes = {side: _change(record, benchmark, side, shown) for side in (0, 1)}
+    changes = {side: _drift(record, benchmark, side, metric) for side in (0, 1)}
     shorter = {side: -change for side, change in changes.items() if change < 0}
     longer = {side: change for side, change in changes.items() if change > 0}
     found = []
@@ -37,8 +37,9 @@ def warming_findings(record: Weighing | Run, benchmark: int, shown: str) -> list
         found.append(
             Finding(
                 code="warming",
-                message=f"samples{whose(record, shorter)} shrink by {share_of_each(shorter.values())} within a launch: "
-                "it is still warming up, and how far it gets, which other work may delay, is part of what is shown",
+                message=f"samples{of_sides(record, shorter)} shrink by {least_share(shorter.values())} within a "
+                "launch: it is still warming up, and how far it gets, which other work may delay, is part of what is "
+                "shown",
                 remedy="have its set-up warm it up, by a fixed number of calls",
             )
         )
@@ -46,7 +47,7 @@ def warming_findings(record: Weighing | Run, benchmark: int, shown: str) -> list
         found.append(
             Finding(
                 code="piling",
-                message=f"samples{whose(record, longer)} grow by {share_of_each(longer.values())} within a launch: "
+                message=f"samples{of_sides(record, longer)} grow by {least_share(longer.values())} within a launch: "
                 "what iterations leave behind, or have used up, is part of what is shown",
                 remedy="steelyard check says more (its rules slower-and-slower and drift)",
             )
@@ -54,21 +55,23 @@ def warming_findings(record: Weighing | Run, benchmark: int, shown: str) -> list
     return found
 
 
-def _change(record: Weighing | Run, benchmark: int, side: int, shown: str) -> float:
+def _drift(record: Weighing | Run, benchmark: int, side: int, metric: str) -> float:
     """Return how much longer the last third of a launch's samples takes than the first; 0 unless that is sure."""
     launches = record.launches
-    chosen = launches.select(benchmark=benchmark, role=_USED, side=side)
-    step = 1 + len(chosen) // _ENOUGH
-    ratios = [ratio for one in chosen[::step] if (ratio := _late_to_early(launches.samples[one][1:], shown)) > 0]
+    chosen = launches.select(benchmark=benchmark, role=_USED_ROLE, side=side)
+    step = 1 + len(chosen) // _ENOUGH_LAUNCHES
+    ratios = [
+        ratio for position in chosen[::step] if (ratio := _late_to_early(launches.samples[position][1:], metric)) > 0
+    ]
     if not ratios:
         return 0.0
     from steelyard.stats.growth import shift
 
-    found = shift(np.log(ratios), _MOST, record.settings.alpha)
+    found = shift(np.log(ratios), _MOST_DRIFT, record.settings.alpha)
     return found.figure if found.shown == "beyond" else 0.0
 
 
-def _late_to_early(samples: Sequence[Sequence[Any]], shown: str) -> float:
+def _late_to_early(samples: Sequence[Sequence[Any]], metric: str) -> float:
     """Return the time of the last third of samples over that of the first; 0 where they do not tell it.
 
     Samples with unlike loops do not: what each has only once is another part of their time.
@@ -76,6 +79,6 @@ def _late_to_early(samples: Sequence[Sequence[Any]], shown: str) -> float:
     third = len(samples) // 3
     if third == 0 or len({sample[0] for sample in samples}) > 1:
         return 0.0
-    times = times_ns(samples, shown)
+    times = times_ns(samples, metric)
     early = median(times[:third]) if times else 0.0
     return median(times[-third:]) / early if early > 0 else 0.0

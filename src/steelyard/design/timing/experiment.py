@@ -15,7 +15,7 @@ from steelyard.design.findings import (
     not_again,
     not_quiet_findings,
 )
-from steelyard.design.judging.budgets import members_of
+from steelyard.design.judging.budgets import count_members
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted, TookTooLongError, beside_its_partner
@@ -115,7 +115,7 @@ class Experiment:
         # Without pairs, a record's seconds are those of its counting, which takes no part of the budget.
         earlier_s = self._header.seconds if len(rows) else 0.0
         began = clock() - max(earlier_s, rows.wall_s())
-        budget = Budget(self._settings, began, spent_s, members_of(self._header))
+        budget = Budget(self._settings, began, spent_s, count_members(self._header))
         return Pace(budget, clock, len(rows) // 2, sum(one.stop is None for one in self._open))
 
     def _still_open(self) -> list[int]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.design.judging.budgets import budgets_of, elsewhere
+from steelyard.design.judging.budgets import budgets_of, count_elsewhere
 from steelyard.design.judging.controls import leaves_open
-from steelyard.design.judging.judgement import by_benchmark, judged_members, look_at
+from steelyard.design.judging.judgement import by_benchmark, judge_members, look_at
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.kept_rows import KeptRows
@@ -43,7 +43,7 @@ class Looks:
             return
         record = self._header.model_copy(update={"stop": list(stopped)})
         # Together with those that go on, which have their share of alpha, too.
-        judged = judged_members(by_benchmark(record), [one.number for one in sharing], self._metric, {})
+        judged = judge_members(by_benchmark(record), [one.number for one in sharing], self._metric, {})
         for one, judgement in zip(sharing, judged, strict=True):
             if one.stop is not None:
                 one.judgement = judgement
@@ -94,4 +94,4 @@ class Looks:
             return 1
         sharing = self._sharing
         changed = sum(one.is_changed for one in sharing)
-        return sharing_now(self._settings.family, len(sharing) + elsewhere(self._header), changed)
+        return sharing_now(self._settings.family, len(sharing) + count_elsewhere(self._header), changed)

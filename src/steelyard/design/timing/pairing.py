@@ -14,7 +14,7 @@ from math import expm1, isfinite, log1p, sqrt
 import numpy as np
 
 from steelyard.design.findings import adjacent_finding
-from steelyard.design.judging.lockstep import in_step
+from steelyard.design.judging.lockstep import with_lockstep_ratios
 from steelyard.design.runner.tandem import (
     MOST_CROWDED,
     SHORTEST_NS,
@@ -292,7 +292,9 @@ class Pairing:
         launches = Launches.of_rows([row for pair in pairs for row in sorted(pair, key=lambda row: row.side)])
         values, places = launches.metric(self._metric), np.arange(len(launches))
         sides = values[::2], values[1::2]
-        return in_step(launches, (places[::2], places[1::2]), sides, self._metric) if self._in_turn else sides
+        return (
+            with_lockstep_ratios(launches, (places[::2], places[1::2]), sides, self._metric) if self._in_turn else sides
+        )
 
     def _rise(self) -> tuple[float, float]:
         """Return the logarithm of how much longer the program takes beside its like, and how far chance may move it.

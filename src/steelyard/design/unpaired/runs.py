@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from steelyard.design.findings import coarse_clock, some_names
-from steelyard.design.judging.judgement import by_benchmark, seconds_of, side_of
-from steelyard.design.judging.left_out import little_memory
+from steelyard.design.judging.judgement import by_benchmark, describe_side, seconds_of
+from steelyard.design.judging.left_out import little_memory_finding
 from steelyard.design.judging.suite_means import Change, mean_of
 from steelyard.design.judging.ticks import hidden_by_clock
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
@@ -281,7 +281,7 @@ def _verdict(
         RunValues(np.log(each), seconds_of(run.launches, chosen), _unwaited(run, chosen) if shown == "wall" else None)
         for each, run, chosen in zip((one, other), runs, used, strict=True)
     ]
-    little = little_memory(float(np.median(side)) for side in (one, other)) if shown == "max_rss" else None
+    little = little_memory_finding(float(np.median(side)) for side in (one, other)) if shown == "max_rss" else None
     hidden = hidden_by_clock(runs[0].launches, int(used[0][0]), shown, one, other)
     judgement = judge_unpaired(sides[0], sides[1], margin, alpha, quantisation=hidden)
     known = isfinite(judgement.upper - judgement.lower)
@@ -294,8 +294,8 @@ def _verdict(
         block_spreads=(expm1(judgement.block_spreads[0]), expm1(judgement.block_spreads[1])) if known else None,
         assumed=judgement.floor,
         resolution=expm1(resolution(judgement, margin)) if known else None,
-        baseline=with_rate(side_of(one), runs[0].benchmarks[places[0]].processed, shown, 0),
-        candidate=with_rate(side_of(other), runs[1].benchmarks[places[1]].processed, shown, 0),
+        baseline=with_rate(describe_side(one), runs[0].benchmarks[places[0]].processed, shown, 0),
+        candidate=with_rate(describe_side(other), runs[1].benchmarks[places[1]].processed, shown, 0),
         findings=[*_findings(metric, shown, judgement, sides, margin), *([little] if little else [])],
     )
 
