@@ -126,7 +126,7 @@ def _count(record: Weighing | Run, journal: Journal, session: Session) -> tuple[
 def _time(
     record: Weighing | Run, recorder: Recorder, session: Session, spent_s: float, stopped: Sequence[StopReason]
 ) -> tuple[Weighing | Run, SteelyardError | None]:
-    from steelyard.design.timing.alone import Measuring
+    from steelyard.design.timing.alone import RunMeasurement
     from steelyard.design.timing.experiment import Experiment
 
     clock, watch = session.clock, session.watch
@@ -143,7 +143,7 @@ def _time(
             until_one_changed=session.until_one_changed,
         )
         if isinstance(record, Weighing)
-        else Measuring(record, recorder, clock, watch, spent_s)
+        else RunMeasurement(record, recorder, clock, watch, spent_s)
     )
     with _watching(recorder.watched, record.settings, session):
         record = experiment.run()
@@ -158,7 +158,7 @@ def _watching(watched: Watched, settings: Settings, session: Session) -> Iterato
         return
     # What --setup has left running is a part of what is measured.
     servers = {one.server_pid for one in (session.launcher, session.starter) if one is not None}
-    with session.world.watch_over(servers, settings.cpu) as watched.by:
+    with session.world.watch_over(servers, settings.cpu) as watched.watching:
         yield
     with suppress(UnwrittenError):  # the end of the journal cannot be written either, which is reported
         watched.keep()

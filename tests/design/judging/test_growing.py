@@ -10,7 +10,7 @@ import pytest
 
 from steelyard.design.judging.growing import growing_finding
 from steelyard.design.judging.judgement import summaries, verdicts
-from steelyard.design.timing.alone import Measuring
+from steelyard.design.timing.alone import RunMeasurement
 from steelyard.model.records import Run
 from tests.design.scripted import PLAIN, Machine, recorder, run_header, weigh
 
@@ -28,7 +28,7 @@ def lasting(factor: Callable[[int], float]) -> Any:
 def measured(script: Any, launches: int, **settings: Any) -> Run:
     machine = Machine(script)
     header = run_header(pairs=launches, **settings)
-    return Measuring(header, recorder(machine), machine.clock, lambda _: None).run()
+    return RunMeasurement(header, recorder(machine), machine.clock, lambda _: None).run()
 
 
 def told(script: Any, launches: int, *, alone: bool, **settings: Any) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from steelyard.design.judging.judgement import summaries, verdicts
-from steelyard.design.timing.alone import Measuring
+from steelyard.design.timing.alone import RunMeasurement
 from steelyard.model.derived import Verdict
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launch_spec import LaunchSpec
@@ -243,9 +243,9 @@ def test_a_failed_first_metric_is_never_a_verdict() -> None:
 
 class TestRun:
     @staticmethod
-    def measure(script: Script, **settings: object) -> Measuring:
+    def measure(script: Script, **settings: object) -> RunMeasurement:
         header, machine = run_header(**settings), Machine(script)
-        return Measuring(header, recorder(machine), machine.clock, lambda _: None)
+        return RunMeasurement(header, recorder(machine), machine.clock, lambda _: None)
 
     def test_it_describes_what_was_measured(self) -> None:
         record = self.measure(noisy(noise=0.003), pairs=60, max_time_s=None).run()

@@ -11,7 +11,7 @@ import pytest
 from steelyard.design.judging.judgement import summaries, verdicts
 from steelyard.design.runner.targets import targets_of
 from steelyard.design.suite.selection import Selection
-from steelyard.design.timing.alone import Measuring
+from steelyard.design.timing.alone import RunMeasurement
 from steelyard.model.kept import Finding
 from steelyard.model.records import Run
 from tests.design.scripted import recorder, without_files
@@ -116,6 +116,6 @@ def test_of_one_version_alone_it_is_told_without_a_side() -> None:
     record = planner(suites, run_header(pairs=12, max_time_s=None)).planned(Selection())
     assert isinstance(record, Run)
     targets = without_files(targets_of(record, {}))
-    measured = Measuring(record, recorder(suites, targets=targets), suites.clock, lambda _: None).run()
+    measured = RunMeasurement(record, recorder(suites, targets=targets), suites.clock, lambda _: None).run()
     (said,) = [one.message for one in summaries(measured)[0].findings if one.code == "warming"]
     assert said.startswith("samples shrink by 67 % within a launch: ")

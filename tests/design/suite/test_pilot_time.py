@@ -14,7 +14,7 @@ from steelyard.design.suite.loops import LEAST_SAMPLES, answered, asking_loops
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
-from steelyard.design.timing.alone import Measuring
+from steelyard.design.timing.alone import RunMeasurement
 from steelyard.design.timing.experiment import Experiment
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.records import Run, Weighing
@@ -196,7 +196,7 @@ def test_a_run_does_not_launch_what_it_had_no_time_to_try() -> None:
     assert isinstance(tried, Run)
     assert tried.stop == ["interrupted", "time"]
     launched = len(suites.of("hangs"))
-    ended = Measuring(
+    ended = RunMeasurement(
         tried, recorder(suites, targets=without_files(targets_of(tried, {}))), suites.clock, lambda _: None
     ).run()
     assert ended.stop == ["time", "time"]

@@ -12,7 +12,7 @@ from steelyard.design.judging.judgement import summaries
 from steelyard.design.runner.draws import draw_pair, round_order
 from steelyard.design.runner.targets import targets_of
 from steelyard.design.suite.selection import Selection
-from steelyard.design.timing.alone import Measuring
+from steelyard.design.timing.alone import RunMeasurement
 from steelyard.model.progress import Progress
 from steelyard.model.records import Run
 from steelyard.model.rows import ROLES, USED, WARM_UP
@@ -24,12 +24,14 @@ from tests.design.suite.made import named
 CRASH = {"exit_code": None, "signal": 6}
 
 
-def measuring(suites: Suites, shown: list[Progress] | None = None, options: Any = None, **settings: Any) -> Measuring:
+def measuring(
+    suites: Suites, shown: list[Progress] | None = None, options: Any = None, **settings: Any
+) -> RunMeasurement:
     record = planner(suites, run_header(**settings)).planned(Selection())
     assert isinstance(record, Run)
     targets = without_files(targets_of(record, {}))
     shown = [] if shown is None else shown
-    return Measuring(record, recorder(suites, targets=targets, **(options or {})), suites.clock, shown.append)
+    return RunMeasurement(record, recorder(suites, targets=targets, **(options or {})), suites.clock, shown.append)
 
 
 def after(launches: int, how: dict[str, Any]) -> Body:
@@ -89,7 +91,7 @@ class TestRounds:
 
     def test_a_command_is_one_benchmark(self) -> None:
         suite = Machine(noisy())
-        record = Measuring(of_command(pairs=5), recorder(suite), suite.clock, lambda _: None).run()
+        record = RunMeasurement(of_command(pairs=5), recorder(suite), suite.clock, lambda _: None).run()
         assert list(record.launches.pair) == list(range(6))
         assert record.stop == ["pairs"]
 
@@ -97,7 +99,7 @@ class TestRounds:
 def slow(seconds: float, **settings: Any) -> tuple[Run, Machine]:
     """Run a command whose launches take so many seconds."""
     suite = Machine(noisy(noise=0, wall_ns=seconds * 1e9))
-    return Measuring(of_command(**settings), recorder(suite), suite.clock, lambda _: None).run(), suite
+    return RunMeasurement(of_command(**settings), recorder(suite), suite.clock, lambda _: None).run(), suite
 
 
 class TestTheBudget:
@@ -118,13 +120,13 @@ class TestTheBudget:
 
     def test_where_it_was_interrupted_after_the_warm_up_that_is_what_was_measured(self) -> None:
         suite = Machine(lambda number, _: replace(PLAIN, cancelled=number == 2))
-        record = Measuring(of_command(warm_up=4), recorder(suite), suite.clock, lambda _: None).run()
+        record = RunMeasurement(of_command(warm_up=4), recorder(suite), suite.clock, lambda _: None).run()
         assert (record.stop, [finding.code for finding in record.findings]) == (["interrupted"], ["cold"])
         assert summaries(record)[0].launches == 2
 
     def test_the_first_launch_may_take_as_long_as_it_does_and_no_later_one_the_whole_time_again(self) -> None:
         suite = Machine(lambda number, spec: replace(PLAIN, wall_ns=(1 + 9 * number) * 10**8, timed_out=number > 2))  # noqa: ARG005
-        one = Measuring(of_command(max_time_s=4), recorder(suite), suite.clock, lambda _: None)
+        one = RunMeasurement(of_command(max_time_s=4), recorder(suite), suite.clock, lambda _: None)
         record = one.run()
         assert [spec.timeout_ns for spec in suite.specs] == [None, 4 * 10**9, 4 * 10**9, 4 * 10**9]
         assert (record.stop, one.error, len(record.launches)) == (["time"], None, 3)
@@ -133,7 +135,7 @@ class TestTheBudget:
     def test_a_limit_of_its_own_goes_before_it(self) -> None:
         header, plain = of_command(timeout_s=2), noisy()
         suite = Machine(lambda number, spec: replace(plain(number, spec), timed_out=number == 3))
-        assert Measuring(header, recorder(suite), suite.clock, lambda _: None).run().stop == ["failed"]
+        assert RunMeasurement(header, recorder(suite), suite.clock, lambda _: None).run().stop == ["failed"]
 
     def test_of_a_suite_each_is_measured_once_as_far_as_the_time_goes(self) -> None:
         suites = machine(baseline={name: steady(1e9) for name in "abcd"})
@@ -206,7 +208,7 @@ class TestFailures:
     def test_a_command_that_fails_ends_all(self) -> None:
         plain = noisy()
         suite = Machine(lambda number, spec: replace(plain(number, spec), exit_code=int(number == 3)))
-        one = Measuring(of_command(pairs=5), recorder(suite), suite.clock, lambda _: None)
+        one = RunMeasurement(of_command(pairs=5), recorder(suite), suite.clock, lambda _: None)
         assert one.run().stop == ["failed"]
         assert len(suite.rows) == 3
 

@@ -134,20 +134,20 @@ class TestSeveralAtOnce:
         one = replace(PLAIN, wall_ns=25_000_000, delay_ns=8_000_000, others_ns=3_000_000, lost_ns=lost_ns)
         first = self.begun(Machine(lambda *_: one))._recorder
         first.launch(Place(0, 0, 0, 0, ROLES.index(WARM_UP), *draw_pair(1, 0, 0)))
-        assert not first.follows_its_like(0)
+        assert not first.begins_with_unkept_launch(0)
 
     def test_what_it_waited_itself_makes_none_long(self) -> None:
         first = self.begun(Machine(lambda *_: replace(PLAIN, wall_ns=25_000_000, delay_ns=8_000_000)))._recorder
         first.launch(Place(0, 0, 0, 0, ROLES.index(WARM_UP), *draw_pair(1, 0, 0)))
-        assert first.follows_its_like(0)
+        assert first.begins_with_unkept_launch(0)
 
     def test_so_do_those_of_a_weighing_that_is_carried_on(self) -> None:
         first = self.begun(Machine(noisy()))._recorder
-        assert not first.follows_its_like(0)
+        assert not first.begins_with_unkept_launch(0)
         first.launch(Place(0, 0, 0, 0, ROLES.index(WARM_UP), *draw_pair(1, 0, 0)))
         carried_on = replace(first, _latest_ns={})
-        assert carried_on.follows_its_like(0)
-        assert not replace(carried_on, series=None).follows_its_like(0)
+        assert carried_on.begins_with_unkept_launch(0)
+        assert not replace(carried_on, series=None).begins_with_unkept_launch(0)
 
     def test_one_that_fails_takes_no_other_along(self) -> None:
         failed = [replace(PLAIN, exit_code=3), replace(PLAIN, exit_code=None, signal=9)]
@@ -155,7 +155,7 @@ class TestSeveralAtOnce:
             first = self.begun(Machine(lambda *_, one=one: one))._recorder
             first.targets = Targets(lambda *place: replace(target(*place), ignore_failure=True))
             first.launch(Place(0, 0, 0, 0, ROLES.index(WARM_UP), *draw_pair(1, 0, 0)))
-            assert not first.follows_its_like(0)
+            assert not first.begins_with_unkept_launch(0)
 
     @pytest.mark.parametrize("at", [8, 9])
     def test_a_launch_that_was_not_kept_is_kept_here_and_the_rest_launched_alone(self, at: int) -> None:
@@ -423,10 +423,10 @@ def test_who_goes_on_looks_at_each_row_once_however_many_benchmarks_there_are(mo
     def resumed(number: int, header: Weighing, rows: Iterable[LaunchRow]) -> OpenBenchmark:
         own = list(rows)
         seen.extend(own)
-        return benchmark.resumed(number, header, own)
+        return benchmark.open_benchmark(number, header, own)
 
     record = weigh(noisy(), 5, pairs=12, max_time_s=None)[0]
-    monkeypatch.setattr("steelyard.design.timing.experiment.resumed", resumed)
+    monkeypatch.setattr("steelyard.design.timing.experiment.open_benchmark", resumed)
     machine, rows = Machine(noisy()), record.launches.rows()
     Experiment(record, recorder(machine, rows=KeptRows(rows)), machine.clock, lambda _: None)
     assert sorted(seen) == sorted(rows)

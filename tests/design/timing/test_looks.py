@@ -9,7 +9,7 @@ import pytest
 
 from steelyard.design.judging.judgement import verdicts
 from steelyard.design.timing import looks as room
-from steelyard.design.timing.benchmark import resumed
+from steelyard.design.timing.benchmark import open_benchmark
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.looks import Looks
 from steelyard.model.launch_spec import LaunchSpec
@@ -38,7 +38,7 @@ def test_what_ended_undecided_among_many_is_no_finding_for_those_that_go_on() ->
     stopped: list[StopReason] = ["interrupted"] * MANY
     stopped[0] = "pairs"
     header, rows = record.model_copy(update={"stop": stopped}), KeptRows(record.launches.rows())
-    members = [resumed(number, header, rows.of(number)) for number in range(MANY)]
+    members = [open_benchmark(number, header, rows.of(number)) for number in range(MANY)]
     members[0].stop = "pairs"
     Looks(header, rows, members).look_back(stopped)
     assert members[0].judgement is not None
@@ -52,7 +52,7 @@ def test_a_control_shares_alpha_with_none_and_none_with_it(monkeypatch: pytest.M
     header = record.model_copy(update={"benchmarks": [*record.benchmarks[:2], control], "stop": ["interrupted"] * 3})
     rows, sharing = KeptRows(record.launches.rows()), []
     monkeypatch.setattr(room, "look_at", lambda *_, members, **_others: sharing.append(members))
-    members = [resumed(number, header, rows.of(number)) for number in range(3)]
+    members = [open_benchmark(number, header, rows.of(number)) for number in range(3)]
     looks = Looks(header, rows, members)
     for one in members:
         looks.take(one, ended=True)
@@ -68,19 +68,19 @@ def test_after_a_first_budget_the_next_look_is_at_a_quarter_more(ended: int | No
     one = record.benchmarks[0].model_copy(update={"ended": ended})
     header, rows = record.model_copy(update={"benchmarks": [one], "stop": ["interrupted"]}), record.launches.rows()
     kept = KeptRows(rows)
-    member = resumed(0, header, kept.of(0))
+    member = open_benchmark(0, header, kept.of(0))
     Looks(header, kept, [member]).take(member, ended=False)
-    assert member.look_at == following
+    assert member.next_look_at == following
 
 
 def test_what_a_control_leaves_open_is_asked_once_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
     record = weigh(one_of_many, pairs=12, max_time_s=None)[0]
     rows, asked = KeptRows(record.launches.rows()), []
     monkeypatch.setattr(room, "look_at", lambda *_, **_others: asked.append(1))
-    control = resumed(0, record, rows.of(0))
+    control = open_benchmark(0, record, rows.of(0))
     looks = Looks(record, rows, [control])
     assert [looks.leaves_open(control, 0.01) for _ in range(3)] == [True] * 3
     assert len(asked) == 1
-    control.look_at += 1
+    control.next_look_at += 1
     looks.leaves_open(control, 0.01)
     assert len(asked) == 2

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.design.timing.benchmark import OpenBenchmark, resumed
+from steelyard.design.timing.benchmark import OpenBenchmark, open_benchmark
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.pace import Pace
 from tests.design.scripted import weighing
@@ -15,7 +15,7 @@ from tests.design.scripted import weighing
 def at(elapsed_s: float, measured: int, kept: int, visited: int = 1, /, **settings: Any) -> tuple[Pace, OpenBenchmark]:
     """Return the pace `elapsed_s` after the beginning, and a benchmark of which `kept` pairs are judged."""
     header = weighing(**settings)
-    benchmark = resumed(0, header, ())
+    benchmark = open_benchmark(0, header, ())
     benchmark.repeats.kept = kept
     return Pace(Budget(header.settings, 0.0), lambda: elapsed_s, measured, visited), benchmark
 
@@ -82,5 +82,5 @@ def test_what_is_left(settings: dict[str, Any], limit: int | None, left_s: float
 )
 def test_how_many_at_once(pair_s: float, look_at: int, most: int, settings: dict[str, Any], pairs: int) -> None:
     pace, benchmark = at(40 * pair_s, 40, 40, **{"max_time_s": 30, **settings})
-    benchmark.look_at = look_at
-    assert pace.at_once(benchmark, most) == pairs
+    benchmark.next_look_at = look_at
+    assert pace.pairs_at_once(benchmark, most) == pairs

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from steelyard.design.runner.draws import draw_places
-from steelyard.design.timing.pairing import Chosen, Pairing
+from steelyard.design.timing.pairing import Choice, Pairing
 from steelyard.design.timing.trial import FEWEST_TRIED, FOR_EACH_ALONE, FOR_EACH_TRIED
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
@@ -229,7 +229,7 @@ def chosen(
     settings = Settings(seed=seed, margin=0.005, alpha=0.01, metrics=["active"], pairing=way, warm_up=1)
     offers = {"short_turns": short_turns}
     pairing, random = Pairing(settings, offers), np.random.default_rng(seed)
-    answers, pairs = [Chosen(False, USED, [], [])], list[tuple[LaunchRow, LaunchRow]]()
+    answers, pairs = [Choice(False, USED, [], [])], list[tuple[LaunchRow, LaunchRow]]()
     for number, swap in enumerate(swapped):
         newest = answers[-1]
         places = draw_places(seed, 0, number, newest.role if number else "warm-up", tandem=newest.tandem)
@@ -247,7 +247,7 @@ def chosen(
     again.note(*pairs)  # as when a record is carried on
     now = again.choose()
     assert (now.tandem, now.role) == (answers[-1].tandem, answers[-1].role)
-    return [(answer.tandem, answer.role, answer.left) for answer in answers]
+    return [(answer.tandem, answer.role, answer.set_aside) for answer in answers]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from steelyard.design.suite.loops import TARGET_NS, TURN_NS
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.selection import Selection
-from steelyard.design.timing.benchmark import resumed
+from steelyard.design.timing.benchmark import open_benchmark
 from steelyard.design.timing.shared_starts import SharedStarts
 from steelyard.model.launches import Launches
 from steelyard.model.measured import Measured
@@ -185,7 +185,7 @@ def test_one_that_fails_while_it_warms_up_does_so_by_itself(warm_up: int, since:
     assert len(b) == 2 * (12 + warm_up) + 1
     assert len({(row.pair, row.side) for row in b}) == len(b)
     # A weighing that is carried on uses the next number, without another warm-up.
-    again = resumed(1, record, b)
+    again = open_benchmark(1, record, b)
     assert (again.attempts, again.kept) == (13, 12)
     assert again.warm_ups >= warm_up
 

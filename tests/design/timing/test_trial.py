@@ -13,7 +13,7 @@ from steelyard.design.timing.trial import (
     FOR_EACH_TRIED,
     LOOKS_BACK,
     MOST_TRIED,
-    Ran,
+    MeasuredPair,
     Trial,
 )
 
@@ -21,7 +21,10 @@ from steelyard.design.timing.trial import (
 def trial(judged: int, other: int, *, times: float = 1.0, seconds: float = 1.0) -> Trial:
     """Return a trial: sizes of 0.01 +- half of that in the first way, and `times` as large in the other."""
     sizes = 0.01 * (1 + 0.5 * np.linspace(-1, 1, judged)), times * 0.01 * (1 + 0.5 * np.linspace(-1, 1, other))
-    ran = [Ran(float(size), 1.0) for size in sizes[0]], [Ran(float(size), seconds) for size in sizes[1]]
+    ran = (
+        [MeasuredPair(float(size), 1.0) for size in sizes[0]],
+        [MeasuredPair(float(size), seconds) for size in sizes[1]],
+    )
     return Trial(False, *ran)
 
 
@@ -35,10 +38,10 @@ def trial(judged: int, other: int, *, times: float = 1.0, seconds: float = 1.0) 
 def test_no_more_than_one_for_so_many_is_tried(begins_beside: bool, when: list[int]) -> None:
     found, due = Trial(begins_beside), []
     for judged in range(1, 120):
-        found.judged.append(Ran(0.01, 1.0))
+        found.judged.append(MeasuredPair(0.01, 1.0))
         while found.is_due:
             due.append(judged)
-            found.other.append(Ran(0.01, 1.0))
+            found.other.append(MeasuredPair(0.01, 1.0))
     assert due[:4] == when
 
 
@@ -68,5 +71,5 @@ def test_what_was_chosen_is_asked_now_and_then_whether_it_still_is_better() -> N
 
 def test_a_change_of_every_pair_is_no_spread() -> None:
     found = trial(100, MOST_TRIED)
-    moved = Trial(False, [Ran(one.size + 0.5, 1.0) for one in found.judged], found.other)
-    assert moved.part() == pytest.approx(found.part())
+    moved = Trial(False, [MeasuredPair(one.size + 0.5, 1.0) for one in found.judged], found.other)
+    assert moved.relative_cost() == pytest.approx(found.relative_cost())

@@ -27,7 +27,7 @@ def still(end_s: int) -> Stretch:
 
 
 def test_it_tells_for_how_long_nothing_ran_during_a_launch() -> None:
-    watched = Watched(by=Seen([still(10)]))
+    watched = Watched(watching=Seen([still(10)]))
     during = row(start_ns=6 * S, wall_ns=3 * S)
     assert watched.still_ns(during) == 0
     watched.keep()
@@ -37,7 +37,7 @@ def test_it_tells_for_how_long_nothing_ran_during_a_launch() -> None:
 
 def test_while_this_process_alone_was_stopped_its_launches_went_on() -> None:
     stood_s, kept = 0.0, list[Stretch]()
-    watched = Watched(kept.append, by=Seen([still(10), still(20), still(30)]), stood_s=lambda: stood_s)
+    watched = Watched(kept.append, watching=Seen([still(10), still(20), still(30)]), stood_s=lambda: stood_s)
     watched.keep()
     stood_s = 3.0
     watched.keep()

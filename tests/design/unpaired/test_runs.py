@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from steelyard.design.timing.alone import Measuring
+from steelyard.design.timing.alone import RunMeasurement
 from steelyard.design.unpaired.runs import compare_runs, run_of
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load_any, save
@@ -24,7 +24,7 @@ def measured(
 ) -> Run:
     machine = Machine(script)
     header = run_header(pairs=launches, max_time_s=None, **settings)
-    run = Measuring(header, recorder(machine), machine.clock, lambda _: None).run()
+    run = RunMeasurement(header, recorder(machine), machine.clock, lambda _: None).run()
     return run.model_copy(update={"created": created})
 
 

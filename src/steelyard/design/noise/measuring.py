@@ -153,7 +153,7 @@ class Measuring:
         """Measure pairs as a weighing does: many short ones in a row, and none in the wake of another task."""
         number = turn.attempts
         draw = draw_pair(self.seed, turn.number, number)
-        if not self.recorder.follows_its_like(turn.number):
+        if not self.recorder.begins_with_unkept_launch(turn.number):
             self.runner.trial(self._warming[turn.number](draw))
         many = max(1, min(self.recorder.most_pairs(), int(_AT_ONCE_S / self._length_s(turn))))
         places = [

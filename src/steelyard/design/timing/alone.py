@@ -17,10 +17,10 @@ from steelyard.model.progress import Progress, Watch
 from steelyard.model.records import Run, StopReason
 from steelyard.model.rows import ROLES, USED, WARM_UP, Place
 
-_LEAST_LIMIT_S = 1.0
+_SHORTEST_LIMIT_S = 1.0
 
 
-class Measuring:
+class RunMeasurement:
     """One run while it is measured; its `run` has the shape of a weighing's.
 
     There is one launch, however long it takes; from then on the budget holds, of which `spent_s` were used before.
@@ -36,33 +36,33 @@ class Measuring:
     ) -> None:
         self._header, self._settings = header, header.settings
         self._findings: list[Finding] = []
-        self._stopped: dict[int, StopReason] = {
+        self._stop_reasons: dict[int, StopReason] = {
             number: reason for number, reason in enumerate(header.stop) if reason in ("failed", "time")
         }
         self._recorder, self._clock, self._watch = recorder, clock, watch
         self._budget = Budget(header.settings, clock(), spent_s)
-        self._begun = 0
-        self._limit: int | None = header.settings.pairs
-        self._left_s: float | None = None
+        self._launches_begun = 0
+        self._launches_expected: int | None = header.settings.pairs
+        self._seconds_left: float | None = None
         self.error: SteelyardError | None = None
 
     def run(self) -> Run:
         """Measure until the budget ends; the record holds all that was measured, however it ended."""
-        rest: StopReason
+        reason: StopReason
         try:
-            rest = self._measure()
+            reason = self._measure()
         except Interrupted:
-            rest = "interrupted"
+            reason = "interrupted"
         except SteelyardError as error:
             if self._is_cut_short(error):
-                rest = "time"
+                reason = "time"
                 self._findings.append(cut_short_finding(self._longest_s() or 0.0))
             else:
-                self.error, rest = error, "failed"
+                self.error, reason = error, "failed"
                 self._findings.append(Finding(code="failed", message=str(error)))
-        reasons = [self._stopped.get(number, rest) for number in range(len(self._header.benchmarks))]
+        reasons = [self._stop_reasons.get(number, reason) for number in range(len(self._header.benchmarks))]
         self._findings += self._recorder.settle(self._header.benchmarks, reasons)
-        self._findings += self._recorder.not_reached(self._header.benchmarks, reasons)
+        self._findings += self._recorder.not_reached_findings(self._header.benchmarks, reasons)
         self._findings += self._recorder.said.findings(self._header)
         self._findings += self._recorder.files.findings()
         self._findings += self._recorder.runner.survivors()
@@ -79,55 +79,63 @@ class Measuring:
         """Launch every benchmark that has not stopped, in rounds; return why the last of them ended."""
         warm_up, done = self._settings.warm_up, 0
         left_s = first_given_up_s(self._header)
-        self._watch(Progress(self._name(), 0, self._limit, seconds_left=left_s, noun="launch", is_first=True))
+        self._watch(
+            Progress(self._shown_name(), 0, self._launches_expected, seconds_left=left_s, noun="launch", is_first=True)
+        )
         for number in itertools.count():
-            still = [benchmark for benchmark in range(len(self._header.benchmarks)) if benchmark not in self._stopped]
+            open_benchmarks = [
+                benchmark for benchmark in range(len(self._header.benchmarks)) if benchmark not in self._stop_reasons
+            ]
             if number == warm_up > 0:
                 self._recorder.files.look()
-            for benchmark in round_order(self._settings.seed, number, still):
+            for benchmark in round_order(self._settings.seed, number, open_benchmarks):
                 if not done and self._is_over():
                     return "time"
                 self._launch(benchmark, number, USED if number >= warm_up else WARM_UP)
-                if len(still) > 1:
-                    self._tell_which(benchmark, done)
+                if len(open_benchmarks) > 1:
+                    self._tell_benchmark(benchmark, done)
             if number < warm_up:
                 continue
             done += 1
             now = self._clock()
-            each = (now - self._budget.started) / (done + warm_up)
-            self._tell(done, now, each)
+            launch_s = (now - self._budget.started) / (done + warm_up)
+            self._tell_progress(done, now, launch_s)
             if self._settings.pairs is not None and done >= self._settings.pairs:
                 return "pairs"
-            if not still or self._budget.time_is_up(now, each, done):
+            if not open_benchmarks or self._budget.time_is_up(now, launch_s, done):
                 return "time"
         raise AssertionError("counting has no end")
 
     def _is_over(self) -> bool:
         """Whether one more launch would end after the limit; never before the first launch."""
         now = self._clock()
-        return self._begun > 0 and self._budget.time_is_up(now, (now - self._budget.started) / self._begun, 0)
+        return self._launches_begun > 0 and self._budget.time_is_up(
+            now, (now - self._budget.started) / self._launches_begun, 0
+        )
 
     def _longest_s(self) -> float | None:
         """Return how long a launch may take within the budget; not too little, as a busy machine may delay it."""
         limit = self._settings.max_time_s if self._settings.timeout_s is None else None
-        return None if limit is None else max(limit, _LEAST_LIMIT_S)
+        return None if limit is None else max(limit, _SHORTEST_LIMIT_S)
 
     def _is_cut_short(self, error: SteelyardError) -> bool:
         """Whether a launch was killed for the budget's sake, and not by a limit of its own."""
-        limited = self._begun > 1 and self._settings.timeout_s is None and self._settings.max_time_s is not None
+        limited = (
+            self._launches_begun > 1 and self._settings.timeout_s is None and self._settings.max_time_s is not None
+        )
         return limited and isinstance(error, TookTooLongError)
 
-    def _tell_which(self, benchmark: int, done: int) -> None:
+    def _tell_benchmark(self, benchmark: int, done: int) -> None:
         """Tell which of several benchmarks was launched: a round of them may take minutes."""
         name = self._header.benchmarks[benchmark].name
-        self._watch(Progress(name, done, self._limit, seconds_left=self._left_s, noun="launch"))
+        self._watch(Progress(name, done, self._launches_expected, seconds_left=self._seconds_left, noun="launch"))
 
-    def _tell(self, done: int, now: float, each: float) -> None:
-        self._limit = limit = self._budget.pairs_in_all(done, now, each)
-        self._left_s = None if limit is None else (limit - done) * each
-        self._watch(Progress(self._name(), done, limit, seconds_left=self._left_s, noun="launch"))
+    def _tell_progress(self, done: int, now: float, launch_s: float) -> None:
+        self._launches_expected = limit = self._budget.pairs_in_all(done, now, launch_s)
+        self._seconds_left = None if limit is None else (limit - done) * launch_s
+        self._watch(Progress(self._shown_name(), done, limit, seconds_left=self._seconds_left, noun="launch"))
 
-    def _name(self) -> str:
+    def _shown_name(self) -> str:
         benchmarks = self._header.benchmarks
         return benchmarks[0].name if len(benchmarks) == 1 else f"{len(benchmarks)} benchmarks"
 
@@ -136,12 +144,12 @@ class Measuring:
         try:
             draw = draw_pair(self._settings.seed, benchmark, number)
             # The first launch describes the program however long it takes; no later one may use up all the time again.
-            longest_s = self._longest_s() if self._begun else None
-            self._begun += 1
+            longest_s = self._longest_s() if self._launches_begun else None
+            self._launches_begun += 1
             self._recorder.launch(Place(benchmark, number, 0, 0, ROLES.index(role), *draw), longest_s)
         except LaunchError as error:
             if self._settings.harness is None or self._is_cut_short(error):
                 raise
             self.error = self.error or error
             self._findings.append(self._recorder.fail(benchmark, str(error)))
-            self._stopped[benchmark] = "failed"
+            self._stop_reasons[benchmark] = "failed"

@@ -32,7 +32,7 @@ class OpenBenchmark:
     attempts: int = 0
     together: int = 1
     """How many benchmarks its next pair is measured with."""
-    look_at: int = field(default_factory=lambda: next_look(0))
+    next_look_at: int = field(default_factory=lambda: next_look(0))
     judgement: Judgement | None = None
     stop: StopReason | None = None
 
@@ -47,7 +47,7 @@ class OpenBenchmark:
         return self.judgement is not None and self.judgement.verdict in CHANGED
 
 
-def resumed(number: int, header: Weighing, rows: Iterable[LaunchRow]) -> OpenBenchmark:
+def open_benchmark(number: int, header: Weighing, rows: Iterable[LaunchRow]) -> OpenBenchmark:
     """Return a benchmark as an earlier session, with these rows of it, left it: at its beginning if there was none."""
     metric, benchmark = timed(header.settings.metrics)[0], header.benchmarks[number]
     repeats = Repeats(metric, header.machine.cores_logical)
@@ -58,29 +58,29 @@ def resumed(number: int, header: Weighing, rows: Iterable[LaunchRow]) -> OpenBen
         is_judged=bool(benchmark.ended),
         by_process=benchmark.clock == "process",
     )
-    found = OpenBenchmark(number, repeats, pairing, benchmark.control)
+    restored = OpenBenchmark(number, repeats, pairing, benchmark.control)
     if header.stop[number] == "failed":
-        found.stop = "failed"
-    begun: defaultdict[int, list[LaunchRow]] = defaultdict(list)
+        restored.stop = "failed"
+    rows_by_pair: defaultdict[int, list[LaunchRow]] = defaultdict(list)
     for row in rows:
-        begun[row.pair].append(row)
-    warm_ups = [len(launches) for launches in begun.values() if ROLES[launches[0].role] == WARM_UP]
-    found.warm_ups, found.is_half_warm = warm_ups.count(2), 1 in warm_ups
-    for launches in begun.values():
+        rows_by_pair[row.pair].append(row)
+    warm_ups = [len(launches) for launches in rows_by_pair.values() if ROLES[launches[0].role] == WARM_UP]
+    restored.warm_ups, restored.is_half_warm = warm_ups.count(2), 1 in warm_ups
+    for launches in rows_by_pair.values():
         # A pair that was cut in two stays in the record, unused; the next one has its own number, and so its own draw.
         if len(launches) == 2:
-            _note(found, (launches[0], launches[1]))
-    found.attempts = max(0, max(begun, default=-1) + 1 - header.settings.warm_up)
-    found.look_at = next_look(max(0, found.kept - 1), budgets_of(header.settings, benchmark))
-    return found
+            _count_pair(restored, (launches[0], launches[1]))
+    restored.attempts = max(0, max(rows_by_pair, default=-1) + 1 - header.settings.warm_up)
+    restored.next_look_at = next_look(max(0, restored.kept - 1), budgets_of(header.settings, benchmark))
+    return restored
 
 
-def _note(found: OpenBenchmark, pair: Pair) -> None:
+def _count_pair(benchmark: OpenBenchmark, pair: Pair) -> None:
     """Count a pair that an earlier session measured as that session did."""
     role = ROLES[pair[0].role]
     if role != WARM_UP:
-        found.repeats.count(*pair, repeated=role == DISTURBED)
+        benchmark.repeats.count(*pair, repeated=role == DISTURBED)
     if role != DISTURBED:
-        found.pairing.note(pair)
+        benchmark.pairing.note(pair)
     if role == TRIED:
-        found.repeats.set_aside()
+        benchmark.repeats.set_aside()

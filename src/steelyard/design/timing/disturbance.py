@@ -33,13 +33,13 @@ def is_disturbed(
     """
     if METRICS[metric].unit != "ns":
         return False
-    together = max if first.order >= IN_TANDEM else sum  # at the same time both see the same
-    lost_ns = surely_stolen_ns(together((first.steal_ns or 0, second.steal_ns or 0)), processors)
+    combine = max if first.order >= IN_TANDEM else sum  # at the same time both see the same
+    lost_ns = surely_stolen_ns(combine((first.steal_ns or 0, second.steal_ns or 0)), processors)
     if metric == "wall" and first.order < IN_TANDEM:  # in tandem the partner's turns are most of it
         lost_ns += (waited_ns(first) or 0) + (waited_ns(second) or 0)
     if metric in ("wall", "active"):
-        lost_ns += together(still_ns)
-    return lost_ns > DISTURBED_SHARE * together((first.wall_ns, second.wall_ns))
+        lost_ns += combine(still_ns)
+    return lost_ns > DISTURBED_SHARE * combine((first.wall_ns, second.wall_ns))
 
 
 def surely_stolen_ns(counted_ns: float, processors: int) -> float:
@@ -64,8 +64,8 @@ class Repeats:
     def is_to_repeat(self, first: LaunchRow, second: LaunchRow, still_ns: Still = NEVER_STILL) -> bool:
         """Whether the next pair is to be repeated, in whose launches nothing of ours ran for so long."""
         pairs = self.kept + self.repeated
-        allowed = self.repeated < 1 + REPEATS_PER_PAIR * self.kept and self._disturbed <= MOST_DISTURBED * pairs
-        repeated = allowed and self._is_disturbed(first, second, still_ns)
+        may_repeat = self.repeated < 1 + REPEATS_PER_PAIR * self.kept and self._disturbed <= MOST_DISTURBED * pairs
+        repeated = may_repeat and self._is_disturbed(first, second, still_ns)
         return self.count(first, second, still_ns, repeated=repeated)
 
     def count(self, first: LaunchRow, second: LaunchRow, still_ns: Still = NEVER_STILL, *, repeated: bool) -> bool:

@@ -20,12 +20,12 @@ from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted, TookTooLongError, beside_its_partner
 from steelyard.design.runner.targets import longest_at_first_s, longest_launch_s
-from steelyard.design.timing.benchmark import OpenBenchmark, resumed
+from steelyard.design.timing.benchmark import OpenBenchmark, open_benchmark
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.kept_rows import Pair
 from steelyard.design.timing.looks import Looks
 from steelyard.design.timing.pace import Pace
-from steelyard.design.timing.pairing import Chosen
+from steelyard.design.timing.pairing import Choice
 from steelyard.design.timing.recorder import Recorder
 from steelyard.design.timing.shared_starts import SharedStarts
 from steelyard.design.timing.standing import Standing
@@ -58,15 +58,17 @@ class Experiment:
         self._header, self._settings = header, header.settings
         self._recorder = recorder
         self._until_one_changed = until_one_changed
-        self._open = [resumed(number, header, recorder.rows.of(number)) for number in range(len(header.benchmarks))]
+        self._open = [
+            open_benchmark(number, header, recorder.rows.of(number)) for number in range(len(header.benchmarks))
+        ]
         self._looks = Looks(header, recorder.rows, self._open)
-        self._leave(stopped)
-        self._pace = self._begun_at(clock, spent_s)
+        self._restore_stops(stopped)
+        self._pace = self._start_pace(clock, spent_s)
         self._standing = Standing(header, self._open, self._pace, watch)
         self._starts = SharedStarts(header, recorder)
         self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
         self._findings: list[Finding] = []
-        self._ways: list[tuple[str, Finding]] = []
+        self._pairing_findings: list[tuple[str, Finding]] = []
         self.error: SteelyardError | None = None
 
     def run(self) -> Weighing:
@@ -77,18 +79,18 @@ class Experiment:
         try:
             self._wait_for_quiet()
             self._standing.tell_first()
-            before = len(self._recorder.rows)
+            rows_before = len(self._recorder.rows)
             self._warm_up()
-            if len(self._recorder.rows) > before:
+            if len(self._recorder.rows) > rows_before:
                 self._recorder.files.look()
             self._standing.tell_allowance()
             for benchmark in self._open:
-                if benchmark.kept >= benchmark.look_at and benchmark.stop is None:
+                if benchmark.kept >= benchmark.next_look_at and benchmark.stop is None:
                     self._stop_or_go_on(benchmark)  # the look that an interrupted weighing still owes
             rounds = max(benchmark.attempts for benchmark in self._open)
-            while still := self._still_open():
-                self._pace.visited = len(still)
-                groups = self._starts.groups(round_order(self._settings.seed, rounds, still))
+            while open_numbers := self._open_numbers():
+                self._pace.visited = len(open_numbers)
+                groups = self._starts.groups(round_order(self._settings.seed, rounds, open_numbers))
                 for group, following in zip(groups, [*groups[1:], []], strict=True):
                     self._standing.upcoming = following
                     self._advance_all([self._open[number] for number in group], rounds)
@@ -100,16 +102,16 @@ class Experiment:
             self.error = error
             self._findings.append(Finding(code="failed", message=str(error)))
             self._stop_all("failed")
-        return self._record()
+        return self._final_record()
 
-    def _leave(self, stopped: Sequence[StopReason]) -> None:
+    def _restore_stops(self, stopped: Sequence[StopReason]) -> None:
         """Keep the benchmarks stopped that an earlier session stopped, or that failed since, while being counted."""
-        for one, reason in zip(self._open, stopped, strict=bool(stopped)):
-            if one.stop != "failed":
-                one.stop = None if reason == "interrupted" else reason
+        for benchmark, reason in zip(self._open, stopped, strict=bool(stopped)):
+            if benchmark.stop != "failed":
+                benchmark.stop = None if reason == "interrupted" else reason
         self._looks.look_back(stopped)
 
-    def _begun_at(self, clock: Callable[[], float], spent_s: float) -> Pace:
+    def _start_pace(self, clock: Callable[[], float], spent_s: float) -> Pace:
         """Return the pace, which continues that of an earlier session if there was one."""
         rows = self._recorder.rows
         # Without pairs, a record's seconds are those of its counting, which takes no part of the budget.
@@ -118,7 +120,7 @@ class Experiment:
         budget = Budget(self._settings, began, spent_s, count_members(self._header))
         return Pace(budget, clock, len(rows) // 2, sum(one.stop is None for one in self._open))
 
-    def _still_open(self) -> list[int]:
+    def _open_numbers(self) -> list[int]:
         """Return the numbers of the benchmarks to visit in this round.
 
         A control goes on for as long as any other benchmark does, and until it rules out that it differs by what was
@@ -132,13 +134,13 @@ class Experiment:
 
     def _stop_controls(self) -> None:
         """Stop the controls that have ruled out the smallest change found, or cannot tell in time."""
-        found = [one.judgement for one in self._open if one.is_changed and not one.control]
-        size = min((abs(one.estimate.centre) for one in found if one is not None), default=None)
-        for one in self._open:
-            if one.stop is None and (size is None or not self._may_tell(one, size)):
-                one.stop = "decided"
+        judgements = [benchmark.judgement for benchmark in self._open if benchmark.is_changed and not benchmark.control]
+        size = min((abs(judgement.estimate.centre) for judgement in judgements if judgement is not None), default=None)
+        for benchmark in self._open:
+            if benchmark.stop is None and (size is None or not self._may_rule_out(benchmark, size)):
+                benchmark.stop = "decided"
 
-    def _may_tell(self, control: OpenBenchmark, size: float) -> bool:
+    def _may_rule_out(self, control: OpenBenchmark, size: float) -> bool:
         """Whether a control does not know yet, but may still tell, if it differs from itself by `size`, a log-ratio."""
         is_futile = self._looks.is_futile(control, self._pace.limit(control), margin=expm1(size))
         return not is_futile and self._looks.leaves_open(control, size)
@@ -146,11 +148,11 @@ class Experiment:
     def _warm_up(self) -> None:
         for pair in range(self._settings.warm_up):
             cold = [one for one in self._open if one.warm_ups <= pair and one.stop is None]
-            due = {one.number: self._another_number(one) if one.is_half_warm else pair for one in cold}
+            due = {one.number: self._replacement_number(one) if one.is_half_warm else pair for one in cold}
             while due := {number: pair for number, pair in due.items() if self._open[number].stop is None}:
                 # Grouped anew each time: a benchmark that failed in a shared start starts by itself.
                 group = self._starts.groups([*due])[0]
-                if self._pace.pairs and self._pace.is_up(len(group), 0):
+                if self._pace.pairs and self._pace.time_is_up(len(group), 0):
                     return  # with many benchmarks, not all may be reached
                 self._warm_up_group(group, due)
 
@@ -166,9 +168,9 @@ class Experiment:
             del due[benchmark.number]
         for benchmark in benchmarks:
             if benchmark.number in due:
-                due[benchmark.number] = self._another_number(benchmark)
+                due[benchmark.number] = self._replacement_number(benchmark)
 
-    def _another_number(self, benchmark: OpenBenchmark) -> int:
+    def _replacement_number(self, benchmark: OpenBenchmark) -> int:
         """Return the number of another warm-up pair, as one side may have measured the one that was due."""
         benchmark.is_half_warm = False
         benchmark.attempts += 1
@@ -189,11 +191,11 @@ class Experiment:
         if self._pace.end(benchmark):
             self._stop_or_go_on(benchmark)  # with many benchmarks the time may be up in the middle of a round
             return
-        chosen = self._follow(benchmark, benchmark.pairing.choose())
-        number, many = self._settings.warm_up + benchmark.attempts, self._at_once(benchmark)
-        pairs = self._measure(benchmark, number, chosen.role, many, tandem=chosen.tandem)
+        choice = self._apply_choice(benchmark, benchmark.pairing.choose())
+        number, number_of_pairs = self._settings.warm_up + benchmark.attempts, self._pairs_at_once(benchmark)
+        pairs = self._measure(benchmark, number, choice.role, number_of_pairs, tandem=choice.tandem)
         for rows in pairs:
-            self._count(benchmark, rows, chosen.role)
+            self._count(benchmark, rows, choice.role)
         if pairs:
             self._stop_or_go_on(benchmark)
             self._standing.tell(benchmark)
@@ -230,20 +232,20 @@ class Experiment:
         if role == TRIED:
             benchmark.repeats.set_aside()
 
-    def _follow(self, benchmark: OpenBenchmark, chosen: Chosen) -> Chosen:
+    def _apply_choice(self, benchmark: OpenBenchmark, choice: Choice) -> Choice:
         """Set aside tandem pairs of a target that turned out unfit for tandem; note findings, each to be said once."""
-        for pair in chosen.left:
+        for pair in choice.set_aside:
             self._recorder.set_aside(benchmark.number, pair)
             benchmark.repeats.set_aside()
         name = self._header.benchmarks[benchmark.number].name
-        self._ways += [(name, finding) for finding in chosen.findings]
-        return chosen
+        self._pairing_findings += [(name, finding) for finding in choice.findings]
+        return choice
 
-    def _at_once(self, benchmark: OpenBenchmark) -> int:
+    def _pairs_at_once(self, benchmark: OpenBenchmark) -> int:
         """Return how many pairs to measure before something else may be due: a look, another benchmark, an end."""
         if self._pace.visited > 1 or self._may_wait_s > 0 or not self._pace.pairs or not benchmark.pairing.is_settled:
             return 1
-        return self._pace.at_once(benchmark, self._recorder.most_pairs())
+        return self._pace.pairs_at_once(benchmark, self._recorder.most_pairs())
 
     def _wait_for_quiet(self) -> None:
         """Use some of the time allowed for waiting; it does not count as measuring."""
@@ -253,7 +255,7 @@ class Experiment:
             self._pace.pause(waited)
 
     def _measure(
-        self, benchmark: OpenBenchmark, pair: int, role: str, many: int = 1, *, tandem: bool = False
+        self, benchmark: OpenBenchmark, pair: int, role: str, number_of_pairs: int = 1, *, tandem: bool = False
     ) -> list[Pair]:
         """Measure `many` pairs from number `pair` on; return none if that failed without ending the weighing."""
         longest_s = None if self._pace.pairs else longest_at_first_s(self._header)
@@ -265,22 +267,22 @@ class Experiment:
             tandem=tandem,
             layouts=self._settings.layouts,
         )
-        places = [place for number in range(pair, pair + many) for place in draw(number)]
+        places = [place for number in range(pair, pair + number_of_pairs) for place in draw(number)]
         try:
             measured = self._recorder.pairs(places, longest_s)
         except LaunchError as error:
             if tandem and benchmark.pairing.may_give_up:
-                self._follow(benchmark, benchmark.pairing.give_up(str(error)))
+                self._apply_choice(benchmark, benchmark.pairing.give_up(str(error)))
                 benchmark.attempts += 1
             elif self._is_cut_short(benchmark, error):
                 self._findings.append(cut_short_finding(longest_s or longest_launch_s(self._settings) or 0.0))
-                for one in self._hanging(benchmark, error):
-                    one.stop = "time"
+                for given_up in self._benchmarks_given_up(benchmark, error):
+                    given_up.stop = "time"
             else:
                 error = beside_its_partner(error) if tandem else error
                 self._fail(benchmark, error, str(error))
             return []
-        self._pace.pairs += many
+        self._pace.pairs += number_of_pairs
         return measured
 
     def _is_cut_short(self, benchmark: OpenBenchmark, error: LaunchError) -> bool:
@@ -290,25 +292,30 @@ class Experiment:
         for a third; and where one verdict is enough, all benchmarks are of one command, which is then the one that
         takes so long.
         """
-        limited = self._settings.timeout_s is None and self._settings.harness is None
-        hanging = self._hanging(benchmark, error)
-        others = [one.stop for one in self._open if one not in hanging and not one.control]
+        is_limited_by_budget = self._settings.timeout_s is None and self._settings.harness is None
+        given_up = self._benchmarks_given_up(benchmark, error)
+        others = [one.stop for one in self._open if one not in given_up and not one.control]
         is_alone = self._until_one_changed or not others or any(others)
         may_go_on = self._pace.pairs > 0 or not is_alone
-        return limited and isinstance(error, TookTooLongError) and may_go_on and not self._has_pair(benchmark)
+        return (
+            is_limited_by_budget
+            and isinstance(error, TookTooLongError)
+            and may_go_on
+            and not self._has_any_pair(benchmark)
+        )
 
-    def _hanging(self, benchmark: OpenBenchmark, error: LaunchError) -> list[OpenBenchmark]:
+    def _benchmarks_given_up(self, benchmark: OpenBenchmark, error: LaunchError) -> list[OpenBenchmark]:
         """Return the benchmarks that go unmeasured because this launch took too long.
 
         If it was of a baseline that no pair has yet, these are all benchmarks with that baseline; else only its own.
         """
         baselines = [(one.baseline, one.params) for one in self._header.benchmarks]
-        mine = baselines[benchmark.number]
-        alike = [one for one in self._open if baselines[one.number] == mine]
-        is_of_baseline = isinstance(error, TookTooLongError) and error.subject == mine[0]
-        return alike if is_of_baseline and not any(map(self._has_pair, alike)) else [benchmark]
+        own_baseline = baselines[benchmark.number]
+        same_baseline = [one for one in self._open if baselines[one.number] == own_baseline]
+        is_of_baseline = isinstance(error, TookTooLongError) and error.subject == own_baseline[0]
+        return same_baseline if is_of_baseline and not any(map(self._has_any_pair, same_baseline)) else [benchmark]
 
-    def _has_pair(self, benchmark: OpenBenchmark) -> bool:
+    def _has_any_pair(self, benchmark: OpenBenchmark) -> bool:
         launches = self._recorder.rows.launches_of(benchmark.number)
         return any(MetricPairs(launches, benchmark.number, "wall", role).count() for role in (USED, WARM_UP))
 
@@ -322,7 +329,7 @@ class Experiment:
 
     def _stop_or_go_on(self, benchmark: OpenBenchmark) -> None:
         ended = self._pace.end(benchmark)
-        if ended is None and benchmark.kept < benchmark.look_at:
+        if ended is None and benchmark.kept < benchmark.next_look_at:
             return
         try:
             self._looks.take(benchmark, ended=ended is not None)
@@ -344,43 +351,43 @@ class Experiment:
         for benchmark in self._open:
             benchmark.stop = benchmark.stop or reason
 
-    def _cold(self, stop: Sequence[StopReason | None]) -> list[Finding]:
+    def _cold_findings(self, stop: Sequence[StopReason | None]) -> list[Finding]:
         """Return a finding on those of several benchmarks shown by their warm-up; a single one's verdict says so."""
         cold = [
             self._header.benchmarks[number].name
-            for number in self._recorder.cold(stop, "time", "interrupted")
-            if self._has_pair(self._open[number])
+            for number in self._recorder.cold_benchmarks(stop, "time", "interrupted")
+            if self._has_any_pair(self._open[number])
         ]
         return cold_finding(cold, len(self._open)) if len(self._open) > 1 else []
 
-    def _of_ways(self) -> list[Finding]:
+    def _named_pairing_findings(self) -> list[Finding]:
         """Return why pairs ran one after the other; of several benchmarks, with the names of those that did."""
-        several = sum(not benchmark.control for benchmark in self._open) > 1
-        return each_once(self._ways) if several else [finding for _, finding in self._ways]
+        has_several = sum(not benchmark.control for benchmark in self._open) > 1
+        return each_once(self._pairing_findings) if has_several else [finding for _, finding in self._pairing_findings]
 
-    def _not_quiet(self) -> list[Finding]:
+    def _not_quiet_findings(self) -> list[Finding]:
         return not_quiet_findings(self._settings.wait_quiet_s, self._may_wait_s)
 
-    def _record(self) -> Weighing:
+    def _final_record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
-        said = self._recorder.said.findings(self._header)
-        again = {COLD, *(SAID if said else ())}  # said anew, as it has been carried on since
-        before = not_again(self._header.findings, self._ways)
+        said_findings = self._recorder.said.findings(self._header)
+        renewed_codes = {COLD, *(SAID if said_findings else ())}  # said anew, as it has been carried on since
+        kept_findings = not_again(self._header.findings, self._pairing_findings)
         return self._header.model_copy(
             update={
                 "stop": stop,
                 "seconds": self._pace.elapsed_s(),
                 "findings": [
-                    *(one for one in before if one.code not in again),
+                    *(one for one in kept_findings if one.code not in renewed_codes),
                     *self._findings,
-                    *(one for one in self._of_ways() if one not in before),
+                    *(one for one in self._named_pairing_findings() if one not in kept_findings),
                     *(one for one in self._starts.findings if one not in self._header.findings),
-                    *(one for one in self._not_quiet() if one not in before),
-                    *self._cold(stop),
+                    *(one for one in self._not_quiet_findings() if one not in kept_findings),
+                    *self._cold_findings(stop),
                     *(longer_finding(self._settings) if self._pace.budget.is_extended else ()),
-                    *self._recorder.not_reached(self._header.benchmarks, stop),
-                    *said,
-                    *(one for one in self._recorder.files.findings() if one not in before),
+                    *self._recorder.not_reached_findings(self._header.benchmarks, stop),
+                    *said_findings,
+                    *(one for one in self._recorder.files.findings() if one not in kept_findings),
                     *self._recorder.runner.survivors(),
                 ],
                 "launches": self._recorder.rows.launches(),

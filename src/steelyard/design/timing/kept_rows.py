@@ -15,7 +15,7 @@ _BENCHMARK, _PAIR, _ORDER, _ROLE, _WALL = (
     COLUMNS.index(name) for name in ("benchmark", "pair", "order", "role", "wall_ns")
 )
 # No field has negative values.
-_NONE = -1
+_NO_VALUE = -1
 
 Pair = tuple[LaunchRow, LaunchRow]
 """The rows of a pair, in the order in which they ran."""
@@ -28,7 +28,7 @@ class KeptRows:
         self._columns = [array("q") for _ in COLUMNS]
         self._samples: dict[int, tuple[Sample, ...]] = {}
         self._counters: dict[int, Counters] = {}
-        self._of_benchmark: defaultdict[int, array[int]] = defaultdict(lambda: array("q"))
+        self._positions_by_benchmark: defaultdict[int, array[int]] = defaultdict(lambda: array("q"))
         for row in rows:
             self.append(row)
 
@@ -40,18 +40,18 @@ class KeptRows:
 
     def append(self, row: LaunchRow) -> None:
         """Keep one row."""
-        self._of_benchmark[row.benchmark].append(len(self))
+        self._positions_by_benchmark[row.benchmark].append(len(self))
         if row.samples:
             self._samples[len(self)] = row.samples
         if row.counters:
             self._counters[len(self)] = row.counters
         numbers: tuple[Any, ...] = row[: len(COLUMNS)]
         for column, value in zip(self._columns, numbers, strict=True):
-            column.append(_NONE if value is None else value)
+            column.append(_NO_VALUE if value is None else value)
 
     def give_role(self, benchmark: int, pair: int, role: int) -> None:
         """Change the role of a pair's rows; the pair is among the newest of its benchmark."""
-        for position in reversed(self._of_benchmark[benchmark]):
+        for position in reversed(self._positions_by_benchmark[benchmark]):
             if self._columns[_PAIR][position] < pair:
                 break
             if self._columns[_PAIR][position] == pair:
@@ -59,14 +59,14 @@ class KeptRows:
 
     def use_warm_ups(self, benchmark: int) -> None:
         """Use the warm-up of a benchmark as its measurement."""
-        for position in self._of_benchmark[benchmark]:
+        for position in self._positions_by_benchmark[benchmark]:
             if self._columns[_ROLE][position] == ROLES.index(WARM_UP):
                 self._columns[_ROLE][position] = ROLES.index(USED)
 
     def benchmarks_of(self, role: int) -> set[int]:
         """Return the benchmarks that have launches in a role."""
-        pairs = zip(self._columns[_BENCHMARK], self._columns[_ROLE], strict=True)
-        return {benchmark for benchmark, theirs in pairs if theirs == role}
+        roles = zip(self._columns[_BENCHMARK], self._columns[_ROLE], strict=True)
+        return {benchmark for benchmark, its_role in roles if its_role == role}
 
     def wall_s(self) -> float:
         """Return how long all launches took, in seconds; two at the same time took as long as one of them."""
@@ -75,7 +75,7 @@ class KeptRows:
 
     def of(self, benchmark: int) -> Iterator[LaunchRow]:
         """The rows of one benchmark."""
-        return self._rows(self._of_benchmark[benchmark])
+        return self._rows(self._positions_by_benchmark[benchmark])
 
     def launches(self) -> Launches:
         """All rows, as columns."""
@@ -88,5 +88,5 @@ class KeptRows:
     def _rows(self, positions: Iterable[int]) -> Iterator[LaunchRow]:
         for position in positions:
             numbers = (column[position] for column in self._columns)
-            known = (None if number == _NONE else number for number in numbers)
+            known = (None if number == _NO_VALUE else number for number in numbers)
             yield LaunchRow._make((*known, self._samples.get(position, ()), self._counters.get(position, ())))

@@ -26,25 +26,25 @@ class Looks:
         self._header, self._settings, self._rows = header, header.settings, rows
         self._members = [one for one in members if not one.control]
         self._metric = timed(header.settings.metrics)[0]  # what is counted needs no pairs
-        self._left_open: dict[tuple[int, int, float], bool] = {}
+        self._answers: dict[tuple[int, int, float], bool] = {}
 
     def take(self, benchmark: OpenBenchmark, *, ended: bool) -> None:
         """Look at a benchmark, whose budget may have ended; raises MeasurementError if it has no figures."""
         pairs = MetricPairs(self._rows.launches_of(benchmark.number), benchmark.number, self._metric)
-        judged_by, budgets = self._judged_by(benchmark), self._budgets(benchmark)
-        members = self._among(benchmark)
-        benchmark.judgement = look_at(pairs, judged_by, budgets, ended=ended, newest_only=True, members=members)
-        benchmark.look_at = next_look(benchmark.kept, budgets)
+        settings, budgets = self._settings_of(benchmark), self._budgets(benchmark)
+        members = self._count_sharing(benchmark)
+        benchmark.judgement = look_at(pairs, settings, budgets, ended=ended, newest_only=True, members=members)
+        benchmark.next_look_at = next_look(benchmark.kept, budgets)
 
     def look_back(self, stopped: Sequence[StopReason]) -> None:
         """Judge the benchmarks that an earlier session stopped: their share of alpha is the others' now."""
-        sharing = self._sharing
-        if all(one.stop is None for one in sharing):
+        members = self._sharing_alpha
+        if all(one.stop is None for one in members):
             return
         record = self._header.model_copy(update={"stop": list(stopped)})
         # Together with those that go on, which have their share of alpha, too.
-        judged = judge_members(by_benchmark(record), [one.number for one in sharing], self._metric, {})
-        for one, judgement in zip(sharing, judged, strict=True):
+        judged = judge_members(by_benchmark(record), [one.number for one in members], self._metric, {})
+        for one, judgement in zip(members, judged, strict=True):
             if one.stop is not None:
                 one.judgement = judgement
 
@@ -58,7 +58,7 @@ class Looks:
         if benchmark.pairing.may_improve(limit):
             return False  # pairs that vary too much one after the other may vary far less in tandem
         level = level_at_end(limit, self._settings.alpha, self._budgets(benchmark))
-        margin = self._judged_by(benchmark).margin if margin is None else margin
+        margin = self._settings_of(benchmark).margin if margin is None else margin
         return is_futile(benchmark.judgement, margin, limit, level)
 
     def leaves_open(self, control: OpenBenchmark, size: float) -> bool:
@@ -67,31 +67,31 @@ class Looks:
         Told by the interval that the record will have. It takes as long as many pairs of a short program, so it is
         asked for only once all others have stopped, and kept until the next look, as pairs in between do not move it.
         """
-        asked = (control.number, control.look_at, size)
-        if asked not in self._left_open:
-            self._left_open[asked] = self._may_be_as_large(control, size)
-        return self._left_open[asked]
+        question = (control.number, control.next_look_at, size)
+        if question not in self._answers:
+            self._answers[question] = self._may_differ_by(control, size)
+        return self._answers[question]
 
-    def _may_be_as_large(self, control: OpenBenchmark, size: float) -> bool:
+    def _may_differ_by(self, control: OpenBenchmark, size: float) -> bool:
         pairs = MetricPairs(self._rows.launches_of(control.number), control.number, self._metric)
-        judged_by, budgets = self._judged_by(control), self._budgets(control)
-        return leaves_open(look_at(pairs, judged_by, budgets, ended=False, newest_only=False, members=1), size)
+        settings, budgets = self._settings_of(control), self._budgets(control)
+        return leaves_open(look_at(pairs, settings, budgets, ended=False, newest_only=False, members=1), size)
 
-    def _judged_by(self, benchmark: OpenBenchmark) -> Settings:
+    def _settings_of(self, benchmark: OpenBenchmark) -> Settings:
         return self._settings.judged_by(self._header.benchmarks[benchmark.number], self._metric)
 
     def _budgets(self, benchmark: OpenBenchmark) -> Budgets:
         return budgets_of(self._settings, self._header.benchmarks[benchmark.number])
 
     @property
-    def _sharing(self) -> list[OpenBenchmark]:
+    def _sharing_alpha(self) -> list[OpenBenchmark]:
         """The benchmarks that share alpha."""
         return [one for one in self._members if one.stop != "failed"]
 
-    def _among(self, benchmark: OpenBenchmark) -> float:
+    def _count_sharing(self, benchmark: OpenBenchmark) -> float:
         """Return among how many benchmarks alpha is shared at this look."""
         if benchmark.control:
             return 1
-        sharing = self._sharing
+        sharing = self._sharing_alpha
         changed = sum(one.is_changed for one in sharing)
         return sharing_now(self._settings.family, len(sharing) + count_elsewhere(self._header), changed)

@@ -10,7 +10,7 @@ from steelyard.design.timing.budget import Budget
 from steelyard.model.records import StopReason
 
 # Short pairs are measured several at once, for about this long.
-_AT_ONCE_S = 0.1
+_REQUEST_S = 0.1
 
 
 @dataclass
@@ -48,9 +48,9 @@ class Pace:
         """Return what of a benchmark's budget is used up; None if there is some left."""
         if self.budget.settings.pairs is not None and benchmark.kept >= self.budget.settings.pairs:
             return "pairs"
-        return "time" if self.is_up(benchmark.together, benchmark.kept) else None
+        return "time" if self.time_is_up(benchmark.together, benchmark.kept) else None
 
-    def is_up(self, together: int, kept: int) -> bool:
+    def time_is_up(self, together: int, kept: int) -> bool:
         """Whether the time is up for `together` pairs at once."""
         return self.budget.time_is_up(self.clock(), self.pair_s() * together, kept)
 
@@ -66,13 +66,13 @@ class Pace:
             return pairs_s if usual_s is None else usual_s
         return max(usual_s, pairs_s)
 
-    def at_once(self, benchmark: OpenBenchmark, most: int) -> int:
+    def pairs_at_once(self, benchmark: OpenBenchmark, most_pairs: int) -> int:
         """Return how many of its pairs to measure in one go, if nothing else has to be done until its next look.
 
         `most` is how many pairs can be in one request.
         """
-        target = min(benchmark.look_at, self.budget.settings.pairs or benchmark.look_at)
+        target = min(benchmark.next_look_at, self.budget.settings.pairs or benchmark.next_look_at)
         left_s = self.budget.time_left(self.clock(), benchmark.kept)
-        seconds = _AT_ONCE_S if left_s is None else min(_AT_ONCE_S, left_s)
-        fitting = seconds / max(self.pair_s(), _AT_ONCE_S / most)
+        seconds = _REQUEST_S if left_s is None else min(_REQUEST_S, left_s)
+        fitting = seconds / max(self.pair_s(), _REQUEST_S / most_pairs)
         return max(1, min(target - benchmark.kept, int(fitting)))

@@ -25,7 +25,7 @@ from steelyard.design.runner.tandem import (
     out_of_step,
 )
 from steelyard.design.timing.kept_rows import Pair
-from steelyard.design.timing.trial import ENOUGH_TO_CHOOSE, FEWEST_TRIED, Ran, Trial
+from steelyard.design.timing.trial import ENOUGH_TO_CHOOSE, FEWEST_TRIED, MeasuredPair, Trial
 from steelyard.model.kept import Finding
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import timed
@@ -45,25 +45,25 @@ FIRST_PAIRS = 12
 # for one waits for something else.
 MOST_WAITING, LEAST_WAITING_NS = 0.1, 2_000_000
 # The standard error of a median of normal values, relative to that of their mean.
-_MEDIAN_TO_MEAN = 1.253
+_MEDIAN_ERROR_FACTOR = 1.253
 # Two launches at once that take more than this share of the memory may leave too little for everything else.
 MOST_OF_MEMORY = 0.25
 
 
 @dataclass
-class Chosen:
+class Choice:
     """How the next pair runs, and what changes with it."""
 
     tandem: bool
     role: str
     """`tried` for a pair that only tells which way is better, and is not judged."""
-    left: list[int]
+    set_aside: list[int]
     """The numbers of tandem pairs whose target turned out unfit for tandem: they are not judged."""
     findings: list[Finding]
 
 
-_USED, _WARM_UP = ROLES.index(USED), ROLES.index(WARM_UP)
-_MEASURED = (_USED, ROLES.index(TRIED))
+_USED_ROLE, _WARM_UP_ROLE = ROLES.index(USED), ROLES.index(WARM_UP)
+_MEASURED_ROLES = (_USED_ROLE, ROLES.index(TRIED))
 
 
 class Pairing:
@@ -87,29 +87,29 @@ class Pairing:
         self._settings, self._is_judged, self._by_process = settings, is_judged, by_process
         self._memory_bytes = memory_bytes
         self._metric = next(iter(timed(settings.metrics)), "")
-        self._is_asked = settings.pairing == "tandem"
-        self._way: str = "adjacent" if obstacle(settings) else settings.pairing
-        if by_process and self._way == "auto":
-            self._way = "tandem"
-        self._in_turn = self._way != "adjacent" and keeps_step(settings)
+        self._is_tandem_requested = settings.pairing == "tandem"
+        self._pairing: str = "adjacent" if obstacle(settings) else settings.pairing
+        if by_process and self._pairing == "auto":
+            self._pairing = "tandem"
+        self._takes_samples_in_turn = self._pairing != "adjacent" and keeps_step(settings)
         self._pairs: list[Pair] = []
         self._differences, self._orders = list[float](), list[int]()
         self._trial: Trial | None = None
-        self._left, self._findings = list[int](), list[Finding]()
+        self._set_aside, self._findings = list[int](), list[Finding]()
 
     @property
     def is_settled(self) -> bool:
         """Whether all pairs to come run one after the other."""
-        return self._way == "adjacent"
+        return self._pairing == "adjacent"
 
     def may_improve(self, pairs: int) -> bool:
         """Whether `pairs` in all are enough to find that later ones vary less in tandem."""
-        return self._way == "auto" and not self._begun().begins_beside and pairs > ENOUGH_TO_CHOOSE
+        return self._pairing == "auto" and not self._get_trial().begins_beside and pairs > ENOUGH_TO_CHOOSE
 
     @property
     def may_give_up(self) -> bool:
         """Whether a failure in tandem ends only that way of pairing, as nobody asked for it."""
-        return not self._is_asked
+        return not self._is_tandem_requested
 
     def note(self, *pairs: Pair) -> None:
         """Let measured pairs, in their order, decide how those to come run."""
@@ -118,57 +118,57 @@ class Pairing:
                 self._pairs.append(pair)
                 self._consider(pair)
 
-    def choose(self) -> Chosen:
+    def choose(self) -> Choice:
         """Return how the next pair runs."""
-        left, findings, self._left, self._findings = self._left, self._findings, [], []
-        if self._way != "auto":
-            return Chosen(self._way == "tandem", USED, left, findings)
-        trial = self._begun()
+        set_aside, findings, self._set_aside, self._findings = self._set_aside, self._findings, [], []
+        if self._pairing != "auto":
+            return Choice(self._pairing == "tandem", USED, set_aside, findings)
+        trial = self._get_trial()
         if trial.is_due:
-            return Chosen(not trial.begins_beside, TRIED, left, findings)
-        return Chosen(trial.begins_beside and not self._may_write(), USED, left, findings)
+            return Choice(not trial.begins_beside, TRIED, set_aside, findings)
+        return Choice(trial.begins_beside and not self._may_write(), USED, set_aside, findings)
 
-    def give_up(self, why: str) -> Chosen:
+    def give_up(self, why: str) -> Choice:
         """Go on one after the other because a pair in tandem failed."""
         self._settle(f"in tandem {why}")
         return self.choose()
 
     def _consider(self, pair: Pair) -> None:
         """Decide whether the newest pair changes how those to come run."""
-        if unfit := self._unfit():
-            self._settle(unfit if self._is_asked or self._tandem() else None)
-        elif not self._is_asked and (risk := self._risk(pair)):
-            self._settle(risk if self._tandem() else None, "--pairing tandem runs both at once all the same")
-        elif self._way == "auto" and self._is_short():
+        if reason := self._unfit_reason():
+            self._settle(reason if self._is_tandem_requested or self._tandem_pairs() else None)
+        elif not self._is_tandem_requested and (risk := self._risk_reason(pair)):
+            self._settle(risk if self._tandem_pairs() else None, "--pairing tandem runs both at once all the same")
+        elif self._pairing == "auto" and self._has_short_launches():
             self._settle(None)
-        elif not self._is_asked and not self._by_process and pair[0].role in _MEASURED:
+        elif not self._is_tandem_requested and not self._by_process and pair[0].role in _MEASURED_ROLES:
             self._compare(pair)
 
     def _settle(self, why: str | None, remedy: str | None = None) -> None:
-        self._way = "adjacent"
+        self._pairing = "adjacent"
         self._findings += [adjacent_finding(why, remedy)] if why else []
-        if self._may_leave():
-            self._left = self._used_in_tandem()
+        if self._may_set_aside():
+            self._set_aside = self._tandem_pairs_used()
 
-    def _used_in_tandem(self) -> list[int]:
-        return [pair[0].pair for pair in self._pairs if pair[0].role == _USED and _is_tandem(pair)]
+    def _tandem_pairs_used(self) -> list[int]:
+        return [pair[0].pair for pair in self._pairs if pair[0].role == _USED_ROLE and _is_tandem(pair)]
 
-    def _may_leave(self) -> bool:
+    def _may_set_aside(self) -> bool:
         """Whether no look can have judged the pairs so far: looks at others would spend that part of alpha again."""
-        used = sum(pair[0].role == _USED for pair in self._pairs)
+        used = sum(pair[0].role == _USED_ROLE for pair in self._pairs)
         return used < FIRST_LOOK and not self._is_judged
 
-    def _begun(self) -> Trial:
+    def _get_trial(self) -> Trial:
         """Return the trial, which begins in the way that the warm-up launches suggest."""
         if self._trial is None:
             self._trial = Trial(begins_beside=self._is_surely_better_beside())
         return self._trial
 
     def _is_surely_better_beside(self) -> bool:
-        rows = [row for pair in self._pairs if pair[0].role == _WARM_UP for row in pair]
+        rows = [row for pair in self._pairs if pair[0].role == _WARM_UP_ROLE for row in pair]
         if not rows or not self._gains_beside:
             return False
-        is_one_for_it = all(self._computes_one_by_one(row) and _waiting(row) <= MOST_WAITING for row in rows)
+        is_one_for_it = all(self._computes_one_by_one(row) and _waiting_share(row) <= MOST_WAITING for row in rows)
         ran = float(np.median([ran_ns(row) for row in rows]))
         return is_one_for_it and ran >= gains_from_ns(self._settings)
 
@@ -176,39 +176,39 @@ class Pairing:
         """Whether one process at a time did the work of a launch, and it is known how long that waited."""
         if worked_alone(row) or self._settings.harness is not None:
             return worked_alone(row)
-        return row.lost_ns is not None and _share_run(row) <= MOST_AT_ONCE
+        return row.lost_ns is not None and _processors_used(row) <= MOST_AT_ONCE
 
     def _compare(self, pair: Pair) -> None:
         """Use one more pair to tell which way is better."""
-        trial, is_tandem = self._begun(), _is_tandem(pair)
+        trial, is_tandem = self._get_trial(), _is_tandem(pair)
         ways = ("tandem", "adjacent") if trial.begins_beside else ("adjacent", "tandem")
         is_other = is_tandem != trial.begins_beside
-        (trial.other if is_other else trial.judged).append(Ran(self._note_size(pair), _seconds(pair)))
-        is_better = trial.is_better(chosen=self._way == ways[1]) if is_other else None
-        looks = is_better is True
+        (trial.other if is_other else trial.judged).append(MeasuredPair(self._note_size(pair), _pair_seconds(pair)))
+        is_better = trial.is_better(chosen=self._pairing == ways[1]) if is_other else None
+        checks_crowding = is_better is True
         if trial.begins_beside:  # nobody has looked yet, and few pairs are lost by an early end
-            looks = is_other or len(trial.judged) <= FIRST_PAIRS
-        if looks and (crowded := self._crowded()):
-            if trial.begins_beside and (self._may_leave() or not self._used_in_tandem()):
-                self._begin_alone()
+            checks_crowding = is_other or len(trial.judged) <= FIRST_PAIRS
+        if checks_crowding and (crowded := self._crowding_reason()):
+            if trial.begins_beside and (self._may_set_aside() or not self._tandem_pairs_used()):
+                self._restart_alone()
             else:
                 self._settle(crowded, "--pairing tandem weighs it so all the same: as it runs beside its like")
         elif is_better is not None:
-            self._way = ways[is_better]
+            self._pairing = ways[is_better]
 
-    def _begin_alone(self) -> None:
+    def _restart_alone(self) -> None:
         """Begin anew, one after the other.
 
         A few pairs and the warm-up before them may differ only because the machine was slow for a while. Pairs that are
         tried in tandem from now on have others around them.
         """
-        self._left = self._used_in_tandem()
+        self._set_aside = self._tandem_pairs_used()
         self._pairs = [pair for pair in self._pairs if not _is_tandem(pair)]
         self._trial = Trial(begins_beside=False)
 
-    def _crowded(self) -> str | None:
+    def _crowding_reason(self) -> str | None:
         """Return what speaks against tandem if two launches have too little of the caches; None if they have enough."""
-        rise, error = self._rise()
+        rise, error = self._log_rise()
         if rise - error <= log1p(MOST_CROWDED):
             return None
         return (
@@ -216,40 +216,40 @@ class Pairing:
             "processor, and a change may weigh otherwise there"
         )
 
-    def _is_short(self) -> bool:
-        if self._in_turn:
+    def _has_short_launches(self) -> bool:
+        if self._takes_samples_in_turn:
             return False  # its samples are what takes turns
         launches = [ran_ns(row) for pair in self._pairs for row in pair]
         return bool(launches) and float(np.median(launches)) < SHORTEST_NS
 
-    def _unfit(self) -> str | None:
+    def _unfit_reason(self) -> str | None:
         """Return why the target is unfit for tandem, going by its launches so far; None if it is fit."""
         if self._by_process:
             return None
-        newest = self._pairs if len(self._pairs) <= FIRST_PAIRS else self._pairs[-1:]
-        rows = [row for pair in newest for row in pair]
+        pairs = self._pairs if len(self._pairs) <= FIRST_PAIRS else self._pairs[-1:]
+        rows = [row for pair in pairs for row in pair]
         if any(row.cpu_ns is None or row.delay_ns is None for row in rows):
             return "this machine does not tell how long a process waits for a processor"
-        if of_several := self._of_several():
-            return of_several
-        if self._in_turn:
+        if parallel_work := self._parallel_work_reason():
+            return parallel_work
+        if self._takes_samples_in_turn:
             beside = [row.samples for row in rows if row.order >= IN_TANDEM]
             alone = any(not samples or samples[-1].order is None for samples in beside)
             return out_of_step(self._settings) if alone else None
-        if self._settings.harness is not None and np.isnan(np.concatenate(self._values(newest))).any():
+        if self._settings.harness is not None and np.isnan(np.concatenate(self._values(pairs))).any():
             return f"its samples do not tell {self._metric}"
         # The longer wait of each pair: which side's it is must not count, and of two in each other's way either may
         # wait.
-        waiting = [max(map(_waiting, pair)) for pair in newest]
-        if len(newest) > 1 and np.median(waiting) > MOST_WAITING:
+        waiting = [max(map(_waiting_share, pair)) for pair in pairs]
+        if len(pairs) > 1 and np.median(waiting) > MOST_WAITING:
             return "it waits for something else than a processor"
         return None
 
-    def _risk(self, pair: Pair) -> str | None:
+    def _risk_reason(self, pair: Pair) -> str | None:
         """Return what speaks against running two commands at once when nobody asked for it; None if nothing does."""
         if self._settings.harness is not None:
             return None
-        if pair[0].role != _WARM_UP and any(map(self._writes, pair)):
+        if pair[0].role != _WARM_UP_ROLE and any(map(self._writes, pair)):
             return "it writes to files, which two at once may both want"
         if self._memory_bytes and sum(row.max_rss_bytes for row in pair) > MOST_OF_MEMORY * self._memory_bytes:
             return f"two at once take more than {whole_percent(MOST_OF_MEMORY)} of the memory"
@@ -258,13 +258,13 @@ class Pairing:
     def _may_write(self) -> bool:
         """Whether the warm-up wrote to files: it may only have filled a cache, as one pair run by itself will tell."""
         newest = self._pairs[-1:]
-        return any(pair[0].role == _WARM_UP and any(map(self._writes, pair)) for pair in newest)
+        return any(pair[0].role == _WARM_UP_ROLE and any(map(self._writes, pair)) for pair in newest)
 
     def _writes(self, row: LaunchRow) -> bool:
         """Whether a launch of a command wrote to files; a harness writes its reports."""
         return self._settings.harness is None and bool(row.written_blocks)
 
-    def _of_several(self) -> str | None:
+    def _parallel_work_reason(self) -> str | None:
         """Return why the work of other threads or processes speaks against tandem; that of one at a time does not."""
         others = [row for pair in self._pairs[-FIRST_PAIRS:] for row in pair if not worked_alone(row)]
         # An interrupt at the end of a single launch looks the same.
@@ -277,34 +277,36 @@ class Pairing:
                 "other threads or child processes do some of the work, and nothing tells here how long these wait for "
                 "a processor"
             )
-        alone = [_share_run(row) for pair in self._pairs if not _is_tandem(pair) for row in pair]
+        alone = [_processors_used(row) for pair in self._pairs if not _is_tandem(pair) for row in pair]
         if alone and np.median(alone) > MOST_AT_ONCE:
             return "several of its threads or processes run at the same time"
         return None
 
-    def _measured(self) -> list[Pair]:
-        return [pair for pair in self._pairs if pair[0].role in _MEASURED]
+    def _measured_pairs(self) -> list[Pair]:
+        return [pair for pair in self._pairs if pair[0].role in _MEASURED_ROLES]
 
-    def _tandem(self) -> list[Pair]:
-        return [pair for pair in self._measured() if _is_tandem(pair)]
+    def _tandem_pairs(self) -> list[Pair]:
+        return [pair for pair in self._measured_pairs() if _is_tandem(pair)]
 
     def _values(self, pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:
         launches = Launches.of_rows([row for pair in pairs for row in sorted(pair, key=lambda row: row.side)])
         values, places = launches.metric(self._metric), np.arange(len(launches))
         sides = values[::2], values[1::2]
         return (
-            with_lockstep_ratios(launches, (places[::2], places[1::2]), sides, self._metric) if self._in_turn else sides
+            with_lockstep_ratios(launches, (places[::2], places[1::2]), sides, self._metric)
+            if self._takes_samples_in_turn
+            else sides
         )
 
-    def _rise(self) -> tuple[float, float]:
+    def _log_rise(self) -> tuple[float, float]:
         """Return the logarithm of how much longer the program takes beside its like, and how far chance may move it.
 
         The launches of a pair find the machine in about the same state, so they count as one value.
         """
-        beside = self._tandem()
+        beside = self._tandem_pairs()
         # Where few other pairs ran alone, the warm-up counts, too: its launches take longer, if anything.
-        among = self._pairs if self._begun().begins_beside else self._measured()
-        alone = [pair for pair in among if not _is_tandem(pair)]
+        candidates = self._pairs if self._get_trial().begins_beside else self._measured_pairs()
+        alone = [pair for pair in candidates if not _is_tandem(pair)]
         if len(beside) < FEWEST_TRIED or not alone:
             return 0.0, 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -313,7 +315,7 @@ class Pairing:
             return 0.0, 0.0
         # A single value has no spread of its own: it gets that of the others.
         spread = max(map(quartile_deviation, levels))
-        error = _MEDIAN_TO_MEAN * spread * sqrt(sum(1 / len(one) for one in levels))
+        error = _MEDIAN_ERROR_FACTOR * spread * sqrt(sum(1 / len(one) for one in levels))
         return float(np.median(levels[0]) - np.median(levels[1])), 2 * error
 
     def _note_size(self, pair: Pair) -> float:
@@ -331,14 +333,14 @@ def _is_tandem(pair: Pair) -> bool:
     return pair[0].order >= IN_TANDEM
 
 
-def _waiting(row: LaunchRow) -> float:
+def _waiting_share(row: LaunchRow) -> float:
     """Return the share of a launch's own time that it neither ran nor waited for a processor; 0 if that is short."""
     own_ns = _own_ns(row)
     waiting_ns = own_ns - ran_ns(row)
     return waiting_ns / own_ns if waiting_ns > LEAST_WAITING_NS else 0.0
 
 
-def _share_run(row: LaunchRow) -> float:
+def _processors_used(row: LaunchRow) -> float:
     """Return the processor time of all of a launch, relative to its own time."""
     return ran_ns(row) / max(_own_ns(row), 1)
 
@@ -348,7 +350,7 @@ def _own_ns(row: LaunchRow) -> int:
     return row.wall_ns - (waited_ns(row) or 0)
 
 
-def _seconds(pair: Pair) -> float:
+def _pair_seconds(pair: Pair) -> float:
     """Return how long a pair took, in seconds."""
     if not _is_tandem(pair):
         return sum(row.wall_ns for row in pair) / 1e9

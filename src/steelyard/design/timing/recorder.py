@@ -41,8 +41,8 @@ from steelyard.model.rows import (
 )
 from steelyard.model.subject import Benchmark
 
-_MOST_PAIRS = 8
-_SHELL_STARTS = 9
+_MOST_PAIRS_A_REQUEST = 8
+_KEPT_SHELL_STARTS = 9
 # After a pause a launch takes 0.05 to 0.3 ms longer than right after another like it, and varies more
 # (docs/statistics.md#after-a-pause): for launches shorter than this, that is worth one more launch, of which nothing is
 # kept.
@@ -84,11 +84,11 @@ class Recorder:
     """What launches other than warm-ups wrote to standard error."""
     files: NamedFiles = field(default_factory=NamedFiles)
     """The files that the commands name."""
-    _shell_starts_ns: deque[int] = field(default_factory=lambda: deque(maxlen=_SHELL_STARTS))
-    _of_several: set[int] = field(default_factory=set)
+    _shell_starts_ns: deque[int] = field(default_factory=lambda: deque(maxlen=_KEPT_SHELL_STARTS))
+    _with_others: set[int] = field(default_factory=set)
     """Benchmarks with other threads or processes. New threads take longer to start where the stack may be as large as
     drawn addresses need it."""
-    _followed: set[int] = field(default_factory=set)
+    _commands_with_others: set[int] = field(default_factory=set)
     """Those of them that are commands: what they lose beside a partner is told of all their threads and processes
     together."""
     _latest_ns: dict[int, float] = field(default_factory=dict)
@@ -96,22 +96,22 @@ class Recorder:
 
     def __post_init__(self) -> None:
         for row in self.rows:
-            self._consider(row)
+            self._note_row(row)
 
-    def follows_its_like(self, benchmark: int) -> bool:
+    def begins_with_unkept_launch(self, benchmark: int) -> bool:
         """Whether the next pairs of a benchmark run right after one more launch of it, which is not kept."""
         return self.series is not None and self._latest_ns.get(benchmark, inf) < PAUSE_MATTERS_BELOW_NS
 
     def most_pairs(self) -> int:
         """How many pairs `pairs` takes at once."""
-        return 1 if self.series is None else _MOST_PAIRS
+        return 1 if self.series is None else _MOST_PAIRS_A_REQUEST
 
     def pairs(self, places: Sequence[Place], longest_s: float | None = None) -> list[Pair]:
         """Run, check and keep the launches of some pairs, two places a pair; raises as `launch` does.
 
         The start of an empty shell is measured once for all of them.
         """
-        self._start_pair()
+        self._time_empty_shell()
         if places[0].order >= IN_TANDEM:
             pairs = [self._launch_together(pair, longest_s) for pair in zip(places[::2], places[1::2], strict=True)]
         else:
@@ -125,15 +125,15 @@ class Recorder:
 
         Raises as `launch` does if a launch as a whole failed.
         """
-        both = [self._shared(places).within(longest_s) for places in sides]
+        both = [self._shared_launch(places).within(longest_s) for places in sides]
         rows = self.runner.launch_both_shared(
             both,
-            lambda side, number, reading: self._keep(reading, _as_it_ran(sides[side][number], reading.samples)),
+            lambda side, number, reading: self._keep(reading, _with_true_order(sides[side][number], reading.samples)),
         )
         self.watched.keep()
-        return [_pair_of(rows[0, number], rows[1, number]) for number in range(len(sides[0]))]
+        return [_in_order(rows[0, number], rows[1, number]) for number in range(len(sides[0]))]
 
-    def _shared(self, places: Sequence[Place]) -> Shared:
+    def _shared_launch(self, places: Sequence[Place]) -> Shared:
         if self.targets.shared is None:
             raise AssertionError("nothing to launch several at once with")
         first = places[0]
@@ -151,32 +151,32 @@ class Recorder:
         return row
 
     def _launch_together(self, pair: tuple[Place, Place], longest_s: float | None) -> Pair:
-        left = iter(pair)
+        places = iter(pair)
         return self.runner.launch_together(
             [self._target(place, longest_s) for place in pair],
-            lambda reading: self._keep(reading, next(left)),
+            lambda reading: self._keep(reading, next(places)),
             second_begins=pair[1].order == IN_TANDEM,
             followed=self._may_have_others(pair[0].benchmark),
         )
 
     def _may_have_others(self, benchmark: int) -> bool:
         """Whether a command has other processes or threads, or was never launched."""
-        return benchmark in self._followed or benchmark not in self._latest_ns
+        return benchmark in self._commands_with_others or benchmark not in self._latest_ns
 
     def _launch_all(self, places: Sequence[Place], longest_s: float | None) -> Iterator[LaunchRow]:
-        left = iter(places)
+        remaining = iter(places)
 
         def keep(already: bool, reading: Reading[None]) -> LaunchRow:
-            return self._keep(reading, next(left), journaled=already)
+            return self._keep(reading, next(remaining), journaled=already)
 
         if self.series is not None:
             targets = [self._target(place, longest_s) for place in places]
             # Of the second launch's side: whichever side comes first, it then follows one of the other side.
-            behind = targets[1] if self.follows_its_like(places[0].benchmark) else None
-            yield from self.runner.launch_series(targets, partial(self.series, places), keep, behind)
-        yield from map(partial(self.launch, longest_s=longest_s), left)
+            unkept_first = targets[1] if self.begins_with_unkept_launch(places[0].benchmark) else None
+            yield from self.runner.launch_series(targets, partial(self.series, places), keep, unkept_first)
+        yield from map(partial(self.launch, longest_s=longest_s), remaining)
 
-    def _start_pair(self) -> None:
+    def _time_empty_shell(self) -> None:
         """Measure what the launches of the coming pair have in common besides the commands: the start of a shell."""
         if self.targets.empty_shell is not None:
             self._shell_starts_ns.append(start_ns(self.runner.run(self.targets.empty_shell)))
@@ -188,11 +188,11 @@ class Recorder:
         else:
             target = self.targets.of(place.benchmark, place.side, draw)
         # Beside a partner, new threads take as long on both sides, and equal addresses matter more.
-        if place.benchmark in self._of_several and place.order < IN_TANDEM:
+        if place.benchmark in self._with_others and place.order < IN_TANDEM:
             target = target.at_own_addresses()
         return target.within(longest_s)
 
-    def _consider(self, row: LaunchRow) -> None:
+    def _note_row(self, row: LaunchRow) -> None:
         waited = waited_ns(row) if knows_waits(row) else 0
         # A series ends at a launch that does not end well: such a benchmark gets none to run after.
         self._latest_ns[row.benchmark] = inf if row.exit_code != 0 else row.wall_ns - (waited or 0)
@@ -200,9 +200,9 @@ class Recorder:
             return
         # Only what is not judged may say so: all launches that are judged have the same kind of addresses.
         if ROLES[row.role] == WARM_UP:
-            self._of_several.add(row.benchmark)
+            self._with_others.add(row.benchmark)
         if not row.samples:
-            self._followed.add(row.benchmark)
+            self._commands_with_others.add(row.benchmark)
 
     def _keep(self, reading: Reading[None], place: Place, *, journaled: bool = False) -> LaunchRow:
         measured = reading.measured
@@ -213,7 +213,7 @@ class Recorder:
         if not journaled:
             self.sink.append(row)
         self.rows.append(row)
-        self._consider(row)
+        self._note_row(row)
         if ROLES[place.role] != WARM_UP:
             self.said.take(place.benchmark, place.side, measured)
         return row
@@ -233,17 +233,17 @@ class Recorder:
 
         Returns a finding that names these benchmarks; the journal does not.
         """
-        cold = self.cold(stop, "time", "interrupted")
+        cold = self.cold_benchmarks(stop, "time", "interrupted")
         for number in cold:
             self.rows.use_warm_ups(number)
         return cold_finding([benchmarks[number].name for number in cold], len(benchmarks))
 
-    def cold(self, stop: Sequence[StopReason | None], *reasons: StopReason) -> list[int]:
+    def cold_benchmarks(self, stop: Sequence[StopReason | None], *reasons: StopReason) -> list[int]:
         """Return the benchmarks that came no further than their warm-up and stopped for one of these reasons."""
         used, warmed = self._reached(USED), self._reached(WARM_UP)
         return [number for number, reason in enumerate(stop) if reason in reasons and number in warmed - used]
 
-    def not_reached(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
+    def not_reached_findings(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
         """Return a finding that names the benchmarks for which there was no time."""
         reached = self._reached(USED) | self._reached(WARM_UP)
         missed = [
@@ -263,13 +263,13 @@ class Recorder:
         return Finding(code="failed", message=message)
 
 
-def _as_it_ran(place: Place, samples: Sequence[Sample]) -> Place:
+def _with_true_order(place: Place, samples: Sequence[Sample]) -> Place:
     """Return the place as it ran: beside its partner if samples were taken in turn; else one after the other."""
     is_in_turn = bool(samples) and samples[-1].order is not None
     return place._replace(order=place.order + IN_TANDEM) if is_in_turn else place
 
 
-def _pair_of(one: LaunchRow | LaunchError, other: LaunchRow | LaunchError) -> Pair | LaunchError:
+def _in_order(one: LaunchRow | LaunchError, other: LaunchRow | LaunchError) -> Pair | LaunchError:
     """Return the rows in the order in which they ran, or the error of a side that failed."""
     if isinstance(one, LaunchError):
         return one

@@ -23,21 +23,21 @@ class SharedStarts:
     header: Weighing
     recorder: Recorder
     findings: list[Finding] = field(default_factory=list)
-    _is_over: bool = False
-    _alone: set[int] = field(default_factory=set)
+    _has_failed: bool = False
+    _starting_alone: set[int] = field(default_factory=set)
 
     def groups(self, order: Sequence[int]) -> list[list[int]]:
         """Return what is launched together, in this order: within a group, each side is one program."""
         groups: dict[object, list[int]] = {}
         for number in order:
-            one = self.header.benchmarks[number]
-            sides = (one.baseline, one.candidate, one.control) if self.serve(number) else number
+            benchmark = self.header.benchmarks[number]
+            sides = (benchmark.baseline, benchmark.candidate, benchmark.control) if self.serve(number) else number
             groups.setdefault(sides, []).append(number)
         return list(groups.values())
 
     def serve(self, number: int) -> bool:
         """Whether a benchmark runs in a process forked from a shared start, even if only by itself."""
-        return self.header.settings.starts == "shared" and not self._is_over and number not in self._alone
+        return self.header.settings.starts == "shared" and not self._has_failed and number not in self._starting_alone
 
     def measure(
         self,
@@ -56,7 +56,7 @@ class SharedStarts:
         try:
             measured = self.recorder.shared_pair(places, longest_s)
         except LaunchError as error:
-            self._is_over = True
+            self._has_failed = True
             self.findings.append(own_starts_finding(str(error)))
             measured = [error] * len(due)
         for benchmark, pair in zip(due, measured, strict=True):
@@ -65,6 +65,6 @@ class SharedStarts:
                 continue
             if role != WARM_UP:
                 benchmark.attempts += 1  # one side may have measured the pair of this number
-            if not self._is_over:
-                self._alone.add(benchmark.number)
+            if not self._has_failed:
+                self._starting_alone.add(benchmark.number)
                 self.findings.append(own_start_finding(str(pair)))

@@ -16,9 +16,9 @@ from steelyard.report.budgets import allowance
 from steelyard.stats.paired import Judgement
 
 # Trials take half of a budget at most: those that took this share have been cut short.
-_CUT_SHORT = 0.4
+_CUT_SHORT_SHARE = 0.4
 # If pairs are shorter than this, the user is told at the end what is inside the commands.
-_LONG_S = 1.0
+_LONG_PAIR_S = 1.0
 
 
 @dataclass
@@ -57,16 +57,16 @@ class Standing:
             self.header.settings, budget.fewest, fitting, spent_s, each_s, self.pace.visited, budget.spent_s
         )
         if sentence is not None and first.stop is None:
-            told = told_what_is_inside(sentence, self.header) if each_s > _LONG_S else sentence
+            told = told_what_is_inside(sentence, self.header) if each_s > _LONG_PAIR_S else sentence
             self.watch(replace(self._progress(first), allowance=told))
 
     def _preparing_s(self, each_s: float) -> float:
         """Return how much of a longer budget goes into trials: as much as into the pairs, if they were cut short."""
         spent_s, whole_s = self.pace.budget.spent_s, self.header.settings.max_time_s or 0.0
-        return max(spent_s, self.pace.budget.fewest * each_s) if spent_s > _CUT_SHORT * whole_s else spent_s
+        return max(spent_s, self.pace.budget.fewest * each_s) if spent_s > _CUT_SHORT_SHARE * whole_s else spent_s
 
     def _progress(self, benchmark: OpenBenchmark) -> Progress:
-        change, interval = _known(benchmark.judgement)
+        change, interval = _last_change(benchmark.judgement)
         return Progress(
             benchmark=self._name(benchmark),
             done=benchmark.kept,
@@ -74,16 +74,16 @@ class Standing:
             change=change,
             interval=interval,
             seconds_left=self.pace.seconds_left(benchmark),
-            members=self._members if len(self.benchmarks) > 1 else None,
+            members=self._describe_members if len(self.benchmarks) > 1 else None,
         )
 
-    def _members(self) -> list[Member]:
-        return [self._member(one) for one in self.benchmarks]
+    def _describe_members(self) -> list[Member]:
+        return [self._describe_member(one) for one in self.benchmarks]
 
-    def _member(self, benchmark: OpenBenchmark) -> Member:
+    def _describe_member(self, benchmark: OpenBenchmark) -> Member:
         """Return how one of several benchmarks stands; one that stopped without a verdict is undecided."""
         judgement, stop = benchmark.judgement, benchmark.stop
-        change, interval = _known(judgement)
+        change, interval = _last_change(judgement)
         word = "failed" if stop == "failed" else judgement.verdict if judgement is not None else "undecided"
         is_next = benchmark.number in self.upcoming
         return Member(self._name(benchmark), None if stop is None else word, benchmark.kept, change, interval, is_next)
@@ -92,7 +92,7 @@ class Standing:
         return self.header.benchmarks[benchmark.number].name
 
 
-def _known(judgement: Judgement | None) -> tuple[float | None, tuple[float, float] | None]:
+def _last_change(judgement: Judgement | None) -> tuple[float | None, tuple[float, float] | None]:
     """Return (change, interval) of the last look, relative; None before there is an interval."""
     if judgement is None or not isfinite(judgement.estimate.lower):
         return None, None

@@ -33,7 +33,7 @@ CLEARLY_LESS = 0.8
 LOOKS_BACK = (6, 8, 12, 24, 48)
 
 
-class Ran(NamedTuple):
+class MeasuredPair(NamedTuple):
     """A pair that ran: the size of its log-ratio, without the sign, and how long it took."""
 
     size: float
@@ -46,9 +46,9 @@ class Trial:
 
     begins_beside: bool
     """Whether judged pairs begin in tandem, so that tried ones run one after the other."""
-    judged: list[Ran] = field(default_factory=list)
+    judged: list[MeasuredPair] = field(default_factory=list)
     """Pairs of the way that it began with."""
-    other: list[Ran] = field(default_factory=list)
+    other: list[MeasuredPair] = field(default_factory=list)
 
     @property
     def is_due(self) -> bool:
@@ -63,20 +63,20 @@ class Trial:
         """
         tried = len(self.other)
         if chosen:
-            return False if tried in LOOKS_BACK and self.part() > 1 else None
+            return False if tried in LOOKS_BACK and self.relative_cost() > 1 else None
         if tried < FEWEST_TRIED:
             return None
-        part, uncertain = self.part(), exp(UNCERTAINTY / sqrt(tried - 1))
-        if part * uncertain < CLEARLY_LESS:
+        relative_cost, uncertain = self.relative_cost(), exp(UNCERTAINTY / sqrt(tried - 1))
+        if relative_cost * uncertain < CLEARLY_LESS:
             return True
-        return False if tried >= MOST_TRIED or part > CLEARLY_LESS * uncertain else None
+        return False if tried >= MOST_TRIED or relative_cost > CLEARLY_LESS * uncertain else None
 
-    def part(self) -> float:
+    def relative_cost(self) -> float:
         """Return how long a verdict takes in the other way, relative to the way of the beginning."""
         return _cost(self.other) / _cost(self.judged)
 
 
-def _cost(pairs: list[Ran]) -> float:
+def _cost(pairs: list[MeasuredPair]) -> float:
     """Return the cost of a verdict: pairs needed, by the square of their spread, times the median time of one."""
     # A change of every pair moves all sizes, and drops out of the distances between them.
     spread = max(median_distance(np.array([pair.size for pair in pairs])), 1e-9)

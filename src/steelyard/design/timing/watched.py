@@ -23,17 +23,17 @@ class Watched:
 
     sink: Callable[[Stretch], None] = lambda stretch: None  # noqa: ARG005
     stretches: list[Stretch] = field(default_factory=list)
-    by: Watching | None = None
+    watching: Watching | None = None
     stood_s: Callable[[], float] = float
     """Returns how long this process has been stopped so far, as by Ctrl-Z, in seconds."""
-    _known_s: float = 0.0
+    _known_stops_s: float = 0.0
     _still: list[tuple[int, int]] = field(default_factory=list)
 
     def keep(self) -> None:
         """Keep what was seen so far; only between two launches, as the launch server may write the same file."""
-        if self.by is not None:
-            for taken in self.by.taken():
-                stretch = taken if taken.still_ns is None else self._without_stops(taken)
+        if self.watching is not None:
+            for seen in self.watching.taken():
+                stretch = seen if seen.still_ns is None else self._without_stops(seen)
                 if stretch.still_ns:
                     self._still.append((stretch.end_ns - stretch.still_ns, stretch.end_ns))
                 self.sink(stretch)
@@ -47,7 +47,7 @@ class Watched:
     def _without_stops(self, stretch: Stretch) -> Stretch:
         """Return the stretch without its `still_ns` if this process alone was stopped: its launches went on."""
         stood_s = self.stood_s()
-        was_stopped, self._known_s = stood_s > self._known_s, stood_s
+        was_stopped, self._known_stops_s = stood_s > self._known_stops_s, stood_s
         return stretch.model_copy(update={"still_ns": None}) if was_stopped else stretch
 
     def watch(self) -> Watch | None:
